@@ -1,6 +1,6 @@
 """Metrics as values: what a node costs, and the least that it and all nodes above it can cost.
 
-Lower is better everywhere. The database adds up the figures (`sql/core/node_loss.sql`, `node_classes.sql`); what stands
+Lower is better everywhere. The database adds up the figures (`sql/node_tests.sql`, `node_classes.sql`); what stands
 here only divides them.
 
 - `precision`: mean of level / height over the released cells (Sweeney 2002; here 0 = unchanged).

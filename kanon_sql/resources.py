@@ -8,7 +8,7 @@ _PACKAGE = Path(__file__).resolve().parent
 def folder(name: str) -> Path:
     """Return the folder `name` that travels with the package.
 
-    >>> (folder("sql") / "core" / "node_test.sql").exists()
+    >>> (folder("sql") / "node_tests.sql").exists()
     True
     """
     for base in (_PACKAGE, _PACKAGE.parent):

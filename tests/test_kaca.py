@@ -354,7 +354,7 @@ def test_what_is_too_little_to_be_cut_joins_a_class_when_there_is_no_moment_left
     task = task_of(embedded, problem, clock=Clock(0.5, now=lambda: float(next(seconds))))
     local = kaca(task)
     assert (local.ended, local.facts["rounds"], local.split) == ("time limit", 0, False)
-    table = queries.text("core/copy", "duckdb", columns=["n", "class"], source=local.assignment)
+    table = queries.text("frequency_sets/copy", "duckdb", columns=["n", "class"], source=local.assignment)
     sizes: Counter[int] = Counter()
     for n, number in embedded.rows(table):
         sizes[number] += n

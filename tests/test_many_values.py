@@ -115,7 +115,9 @@ def test_a_long_table_has_what_a_short_one_has() -> None:
         loaded = tables.load("long", types, columns)
         described = {column.name: column.type for column in tables.engine.table(loaded).columns}
         assert described == types
-        assert sorted(tables.rows("core/copy", source=loaded, columns=list(types))) == list(zip(*columns, strict=True))
+        assert sorted(tables.rows("frequency_sets/copy", source=loaded, columns=list(types))) == list(
+            zip(*columns, strict=True)
+        )
 
 
 @pytest.mark.parametrize("type_name", ["INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR", "DATE", "DECIMAL(9, 2)"])

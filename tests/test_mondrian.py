@@ -240,13 +240,13 @@ def check_places(task: Task) -> None:
     """The parts of a tuple that is split are its rows, each once."""
     codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
     query = queries.text(
-        "core/copy", "duckdb", columns=[*codes, "n", "first", "last"], source=task.results["assignment"]
+        "frequency_sets/copy", "duckdb", columns=[*codes, "n", "first", "last"], source=task.results["assignment"]
     )
     places: dict[Row, list[int]] = defaultdict(list)
     for *values, n, first, last in task.engine.rows(query):
         assert last - first + 1 == n
         places[tuple(values)] += range(first, last + 1)
-    counts = queries.text("core/copy", "duckdb", columns=[*codes, "n"], source=task.frequency_set.relation)
+    counts = queries.text("frequency_sets/copy", "duckdb", columns=[*codes, "n"], source=task.frequency_set.relation)
     for *values, n in task.engine.rows(counts):
         assert sorted(places[tuple(values)]) == list(range(1, n + 1))
 
@@ -333,6 +333,8 @@ def test_the_region_of_a_class_is_what_it_was_cut_to() -> None:
         task = task_of(rows, build, 2, show=[show, "labels"])
         local = mondrian(task, rule)
         assert local.cuts is not None
-        cuts = queries.text("core/copy", "duckdb", columns=["low_0", "high_0", "low_1", "high_1"], source=local.cuts)
+        cuts = queries.text(
+            "frequency_sets/copy", "duckdb", columns=["low_0", "high_0", "low_1", "high_1"], source=local.cuts
+        )
         assert sorted(task.engine.rows(cuts)) == expected
     assert mondrian(task_of(rows, build, 2)).cuts is None

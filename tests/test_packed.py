@@ -60,7 +60,7 @@ def test_a_node_is_tested_on_one_number_and_leaves_nothing_behind() -> None:
     judge = Judge(counted(engine, Problem([("a", "x", "p", "1"), ("b", "x", "q", "1")], columns, 2)), TWO)
     bottom, top = (0, 0, 0, 0), (1, 0, 1, 0)
     assert judge.rows_at_risk([bottom, top]) == [2, 0]
-    (asked,) = [each.sql for each in judge.frequency_set.tables.log if each.name == "core/node_test"]
+    (asked,) = [each.sql for each in judge.frequency_set.tables.log if each.name == "node_tests/node_test"]
     assert asked.count("GROUP BY") == 1 + asked.count("GROUP BY at_risk.node") == 2, "one grouping for both"
     (at_bottom,), (at_top,) = judge._test_texts([bottom]), judge._test_texts([top])
     assert 'GROUP BY "_key_0"' in at_bottom

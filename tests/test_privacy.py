@@ -160,12 +160,12 @@ def test_every_search_finds_what_brute_force_finds(
 
 
 NODE_QUERIES: dict[str, dict[str, Any]] = {
-    "core/node_test": {"node": 0},
-    "core/node_classes": {"node": 0},
-    "core/node_loss": {"node": 0, "losses": ["age_1_loss"]},
-    "core/kept_rows": {"kept": Relation("k"), "code": {"code": "age_0"}, "sensitive": []},
-    "core/node_assignment": {"keys": ["age_0"], "sensitive": []},
-    "core/released_classes": {},
+    "node_tests/node_test": {"node": 0},
+    "node_tests/node_classes": {"node": 0},
+    "node_tests/node_loss": {"node": 0, "losses": ["age_1_loss"]},
+    "node_tests/kept_rows": {"kept": Relation("k"), "code": {"code": "age_0"}, "sensitive": []},
+    "node_tests/node_assignment": {"keys": ["age_0"], "sensitive": []},
+    "node_tests/released_classes": {},
 }
 
 
@@ -179,7 +179,7 @@ def test_what_k_alone_asks_is_the_query_as_it_stands(engine: Engine, name: str) 
 
 def test_k_alone_scans_the_source_as_it_always_did() -> None:
     columns, source = {"age": "Age"}, Relation("p")
-    plain = queries.text("core/tuples", "duckdb", columns=columns, source=source)
+    plain = queries.text("frequency_sets/tuples", "duckdb", columns=columns, source=source)
     assert queries.tuples(columns, {}, source, "duckdb") == plain
 
 
@@ -192,4 +192,4 @@ def test_a_monotone_that_is_none_is_refused() -> None:
 def test_what_does_not_add_up_over_values_is_refused(text: str) -> None:
     odd = Predicate("r > 1 AND m > 0", {}, {"r": text, "m": "MAX(c)"}, "_sensitive_0")
     with pytest.raises((SpecError, ValueError)):
-        queries.per_node("core/node_test", "duckdb", safe=odd)
+        queries.per_node("node_tests/node_test", "duckdb", safe=odd)

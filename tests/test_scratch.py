@@ -30,8 +30,8 @@ def temporary(engine: Engine) -> set[str]:
 def test_a_table_is_made_counted_added_to_and_gone(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         letters = tables.load("letters", LETTERS, [["a", "b"]])
-        kept = tables.make("kept", "core/copy", columns=["letter"], source=letters)
-        tables.add(kept, "core/copy", columns=["letter"], source=letters)
+        kept = tables.make("kept", "frequency_sets/copy", columns=["letter"], source=letters)
+        tables.add(kept, "frequency_sets/copy", columns=["letter"], source=letters)
         assert (tables["kept"], tables.count("kept")) == (kept, 4)
         assert temporary(engine) == {letters.name, kept.name}
         tables.drop(letters)
@@ -43,7 +43,7 @@ def test_a_table_is_made_anew_and_takes_another_s_place(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         for letters in (["a"], ["b", "c"]):
             tables.load("letters", LETTERS, [letters])
-        tables.make("next", "core/copy", columns=["letter"], source=tables["letters"])
+        tables.make("next", "frequency_sets/copy", columns=["letter"], source=tables["letters"])
         tables.load("letters", LETTERS, [[]])
         tables.rename("next", "letters")
         assert (tables.count("letters"), temporary(engine)) == (2, {tables["letters"].name})
@@ -149,16 +149,21 @@ def test_a_table_of_another_scratch_may_be_given_by_its_relation(engine: Engine)
 def test_the_log_says_what_was_run(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         letters = tables.load("letters", LETTERS, [["a", "b"]])
-        tables.make("kept", "core/copy", columns=["letter"], source=letters)
-        tables.rows("core/row_count", relation=letters)
-        tables.rows("core/row_count", relation=letters)
+        tables.make("kept", "frequency_sets/copy", columns=["letter"], source=letters)
+        tables.rows("frequency_sets/row_count", relation=letters)
+        tables.rows("frequency_sets/row_count", relation=letters)
     said = {each.name: (each.rows, each.times) for each in tables.log}
     dropped = 2 if engine.name == "duckdb" else 3  # DuckDB replaces what may have been left there
-    assert said == {"load": (2, 1), "core/copy": (2, 1), "core/row_count": (2, 2), "drop": (None, dropped)}
+    assert said == {
+        "load": (2, 1),
+        "frequency_sets/copy": (2, 1),
+        "frequency_sets/row_count": (2, 2),
+        "drop": (None, dropped),
+    }
     assert tables.statements == sum(times for _, times in said.values()) - 1  # values are no statement
     assert {each.engine for each in tables.log} == {engine.name}
-    (made,) = (each for each in tables.log if each.name == "core/copy")
-    assert made.sentence == queries.sentence("core/copy")
+    (made,) = (each for each in tables.log if each.name == "frequency_sets/copy")
+    assert made.sentence == queries.sentence("frequency_sets/copy")
     assert made.sql.startswith("CREATE OR REPLACE TEMPORARY TABLE" if dropped == 2 else "CREATE TEMPORARY TABLE")
     assert made.seconds > 0
 
@@ -175,7 +180,7 @@ def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.Monke
     with Scratch(engine, "example") as tables:
         tables.load("letters", LETTERS, [["a"]])
         assert [tables.count("letters") for _ in range(3)] == [1, 1, 1]
-    assert filled == ["core/row_count"]
+    assert filled == ["frequency_sets/row_count"]
 
 
 def test_texts_of_equal_holes_of_other_types_differ(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""Every file of `sql/`: its header tells the truth, and given rows become the expected ones on each engine."""
+"""Every query of `sql/`: its header tells the truth, and given rows become the expected ones on each engine."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,37 +19,32 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Relation, Steps, tree
+from kanon_sql.queries import Relation, tree
 from kanon_sql.resources import folder
-from sql_cases import CASES, FOLDERS
+from sql_cases import CASES
 from sql_cases.case import AT_LEAST_2, COUNTED, Case
 
 pytestmark = pytest.mark.quick  # every query, not the first alone
-FILES = sorted(folder("sql").glob("*/*.sql"))
 VALUES = (int, float, str, type(None))
-KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": VALUES, "steps": Steps}
-KINDS["figure"] = (Predicate, type(None))  # of a class, or of all of them: no condition
 HEADER = re.compile(
-    r"""-- name: (?P<name>\w+/\w+)
--- (?P<sentence>[A-Z].*\.)
--- reads: (?P<reads>.+)
--- holes: (?P<holes>.+)
--- gives: (?P<gives>.+)
-(-- engines: (?P<engines>[\w, ]+)
-)?(?P<body>SELECT[\s\S]+)"""
+    r"-- [A-Z].*\.\n(-- gives: (?P<gives>.+)\n)?(-- engines: (?P<engines>[\w, ]+)\n)?(?P<body>SELECT[\s\S]+);"
 )
+# Holes for figures of a class, or of all classes; all other predicates are conditions.
+FIGURES = ("achieved", "frequent", "most", "of_class", "people", "rows", "size", "unavoidable")
 
 
 @dataclass(frozen=True)
 class Query:
-    """A file of `sql/`, its header apart from its tree."""
+    """A query of `sql/`, what is written above it apart from its tree."""
 
-    path: Path
+    name: str
+    text: str
+    engines: str | None
 
     @property
     def header(self) -> Mapping[str, str]:
-        match = HEADER.fullmatch(self.path.read_text(encoding="utf-8"))
-        assert match, f"{self.path.name}: the header is name, a sentence, reads, holes, gives, engines (if not all)"
+        match = HEADER.fullmatch(self.text)
+        assert match, f"{self.name}: under its name come a sentence, gives and engines (if needed), SELECT …;"
         return match.groupdict()
 
     @property
@@ -63,34 +58,41 @@ class Query:
     @property
     def one_engine(self) -> bool:
         """Whether it is for a single engine, whose own words it may use."""
-        return "," not in (self.header["engines"] or ",")
-
-    @property
-    def holes(self) -> list[tuple[str, str]]:
-        return re.findall(r"\$(\w+) (\w+)", self.header["holes"])
+        return "," not in (self.engines or ",")
 
 
-QUERIES = {f"{path.parent.name}/{path.stem}": Query(path) for path in FILES}
+def _queries() -> Iterator[Query]:
+    for path in sorted(folder("sql").glob("*.sql")):
+        head = path.read_text(encoding="utf-8").partition("\n-- name: ")[0]
+        of_file = re.search(r"^-- engines: (.+)$", head, re.MULTILINE)
+        for name, text in tree.queries_of(path.stem).items():
+            of_query = re.search(r"^-- engines: (.+)$", text, re.MULTILINE) or of_file
+            yield Query(f"{path.stem}/{name}", text, of_query[1] if of_query else None)
+
+
+QUERIES = {query.name: query for query in _queries()}
 every_query = pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 
 
 @every_query
 def test_the_header_agrees_with_the_query(query: Query) -> None:
-    header, placeholders = query.header, list(query.tree.find_all(exp.Placeholder))
-    assert header["name"] == f"{query.path.parent.name}/{query.path.stem}"
-    assert len(query.holes) == header["holes"].count("$")
-    assert sorted(dict(query.holes)) == sorted({hole.name for hole in placeholders})
-    for hole in placeholders:
-        kind = dict(query.holes)[hole.name]
-        assert kind in KINDS
-        assert (kind == "relation") == isinstance(hole.parent, exp.Table), hole.name
-        if kind == "predicate":  # what is not known to be safe is not
+    gives = query.header["gives"]
+    for column in query.tree.selects if gives else []:
+        assert not column.alias or re.search(rf"\b{column.alias}\b", gives), f"gives: lacks {column.alias}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.query)
+def test_what_is_not_known_to_be_safe_is_not(case: Case) -> None:
+    for hole in QUERIES[case.query].tree.find_all(exp.Placeholder):
+        if isinstance(case.holes[hole.name], Predicate) and hole.name not in FIGURES:
             unknown_is_unsafe = isinstance(hole.parent, exp.Coalesce) and hole.parent.expressions == [exp.false()]
             assert unknown_is_unsafe, f"write COALESCE(${hole.name}, FALSE)"
-    for name, kind in query.holes:
-        assert kind != "relation" or re.search(rf"\b{name} \(", header["reads"]), f"reads: does not tell {name}"
-    for column in query.tree.selects:
-        assert not column.alias or re.search(rf"\b{column.alias}\b", header["gives"]), f"gives: lacks {column.alias}"
+
+
+@pytest.mark.parametrize("path", sorted(folder("sql").glob("*.sql")), ids=lambda path: path.stem)
+def test_a_file_begins_with_its_subject(path: Path) -> None:
+    head = path.read_text(encoding="utf-8").partition("\n-- name: ")[0]
+    assert re.fullmatch(r"-- [A-Z].+\.\n(-- engines: [\w, ]+\n)?", head)
 
 
 # What is no SQL elsewhere, or means something else there; with a text that must be found.
@@ -196,21 +198,20 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     return opened
 
 
-def test_every_query_of_every_folder_is_seen() -> None:
-    """A pattern that misses a folder would test nothing of it, silently."""
-    assert len(QUERIES) == sum(1 for _ in folder("sql").rglob("*.sql")) > 0
+def test_every_query_is_seen() -> None:
+    """A pattern that misses a file would test nothing of it, silently."""
+    texts = [path.read_text(encoding="utf-8") for path in folder("sql").rglob("*")]
+    assert len(QUERIES) == sum(text.count("-- name: ") for text in texts) > 0
 
 
 def test_every_query_has_given_and_expected_rows() -> None:
     assert sorted(QUERIES) == sorted({case.query for case in CASES})
-    for subject, cases in FOLDERS.items():
-        assert {case.query.split("/")[0] for case in cases} == {subject}
 
 
 def test_the_queries_that_do_not_run_on_spark_are_listed() -> None:
     page = (Path(__file__).resolve().parents[1] / "docs" / "engines.md").read_text(encoding="utf-8")
     (listed,) = re.findall(r"nothing asks for them on\s+Spark: ([^.]*)\.", page)
-    elsewhere = {name for name, query in QUERIES.items() if query.header["engines"] and not query.one_engine}
+    elsewhere = {name for name, query in QUERIES.items() if query.engines and not query.one_engine}
     assert set(re.findall(r"`([\w/]+)`", listed)) == elsewhere
 
 
@@ -221,13 +222,10 @@ def test_given_rows_become_the_expected_ones(
     engine: Engine, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query = QUERIES[case.query]
-    engines = query.header["engines"]
-    if engines and engine.name not in engines:
-        pytest.skip(f"{query.path.name} is for {engines} only")
+    if query.engines and engine.name not in query.engines:
+        pytest.skip(f"{query.name} is for {query.engines} only")
     monkeypatch.chdir(tmp_path)
     _write(case.files)
-    for name, kind in query.holes:
-        assert isinstance(case.holes[name], KINDS[kind])
     sql, result = queries.text(case.query, engine.dialect, **case.holes), queries.scratch("given_result")
     with ExitStack() as last:
         for name in (*case.relations, result.name):
@@ -255,7 +253,7 @@ def _write(files: Mapping[str, Any]) -> None:
     [
         case
         for case in CASES
-        if "frequency_set" in case.holes and "levels" in case.holes and case.query != "core/rollup"
+        if "frequency_set" in case.holes and "levels" in case.holes and case.query != "frequency_sets/rollup"
     ],
     ids=lambda case: case.query,
 )
@@ -269,7 +267,7 @@ def test_a_query_prepared_per_node_is_the_same_query(engine: Engine, case: Case)
 
 @pytest.mark.parametrize("name", ["a b", 'a"', "a; DROP TABLE t", "é", ""])
 def test_a_prepared_query_takes_plain_level_names_only(name: str) -> None:
-    prepared = queries.per_node("core/released_classes", "duckdb", safe=AT_LEAST_2)
+    prepared = queries.per_node("node_tests/released_classes", "duckdb", safe=AT_LEAST_2)
     with pytest.raises(ValueError, match="not a plain column name"):
         prepared(0, COUNTED, [name])
 
@@ -281,6 +279,6 @@ def test_columns_that_stand_in_no_list_are_an_error() -> None:
 
 def test_a_hole_left_open_or_unknown_is_an_error() -> None:
     with pytest.raises(ValueError, match="filled with"):
-        queries.text("core/row_count", "duckdb")
+        queries.text("frequency_sets/row_count", "duckdb")
     with pytest.raises(ValueError, match="filled with"):
-        queries.text("core/row_count", "duckdb", relation=COUNTED, other=1)
+        queries.text("frequency_sets/row_count", "duckdb", relation=COUNTED, other=1)

@@ -76,7 +76,7 @@ def said(judge: Judge) -> list[Any]:
 def in_lists(judge: Judge) -> bool:
     """Whether a node's test reads lists, and puts no class beside every value."""
     judge.rows_at_risk(NODE)
-    text = next(each.sql for each in judge.frequency_set.tables.log if each.name == "core/node_test")
+    text = next(each.sql for each in judge.frequency_set.tables.log if each.name == "node_tests/node_test")
     return "class_lists" in text and "AS _c_to," not in text
 
 

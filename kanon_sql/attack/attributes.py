@@ -48,7 +48,7 @@ def _few(material: Material, sets: list[_Names]) -> Outcome:
     classes = classes_of(material, material.release)
 
     def rows(known: list[str]) -> int:
-        return int(tables.rows("attack/few_rows", classes=classes, known=known, k=k)[0][0])
+        return int(tables.rows("attack_attributes/few_rows", classes=classes, known=known, k=k)[0][0])
 
     return _outcome(material, sets, rows, f"fit fewer than {k} rows", "ask for k-anonymity by all of them")
 
@@ -57,10 +57,12 @@ def _one_value(material: Material, column: str, sets: list[_Names]) -> Outcome:
     """Who fits rows of one sensitive value alone."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.make("class_values", "attack/class_values", release=release.relation, labels=labels, value=value)
+    values = tables.make(
+        "class_values", "attack_attributes/class_values", release=release.relation, labels=labels, value=value
+    )
 
     def rows(known: list[str]) -> int:
-        return int(tables.rows("attack/one_value", class_values=values, known=known)[0][0])
+        return int(tables.rows("attack_attributes/one_value", class_values=values, known=known)[0][0])
 
     says = f"fit rows of one value of {column} alone"
     return _outcome(material, sets, rows, says, f"ask for l-diversity of {column}", column)

@@ -25,7 +25,7 @@ def _background(material: Material) -> Iterator[Outcome]:
 
 def _ruled_out(values: Values) -> Outcome:
     """The attacker knows of each person one value that they do not have, the one that tells most ("not flu")."""
-    (*certain, classes, worst, mean), chance = values.figures("attack/ruling_out")
+    (*certain, classes, worst, mean), chance = values.figures("attack_attributes/ruling_out")
     material, column = values.material, values.column
     after, rows = [int(each) for each in certain], material.release.rows
     return Outcome(
@@ -53,7 +53,7 @@ def _guessed(values: Values) -> Outcome:
     material, column = values.material, values.column
     rows = material.release.rows
     holes: dict[str, Hole] = {"overall": values.overall, "rows": rows, "certain": CERTAIN, "gain": GAIN}
-    (right, certain, gained, worst, mean), chance = values.figures("attack/posteriors", **holes)
+    (right, certain, gained, worst, mean), chance = values.figures("attack_attributes/posteriors", **holes)
     return Outcome(
         "posterior",
         f"Guessing the most frequent {column} of somebody's class is right for {int(right):,} of {rows:,} rows; "

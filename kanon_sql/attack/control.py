@@ -43,8 +43,11 @@ def _note_shared(material: Material, control: Copy, people: Copy) -> None:
     columns = control.unit if by_unit else control.plain([name for name in control.columns if name in people.columns])
     tables, asked = material.tables, {"id": ["row_id"], "columns": list(columns)}
     copies = {"control": control.relation, "people": people.relation}
-    keyed = {role: tables.make(f"keyed_{role}", "attack/keyed", people=copy, **asked) for role, copy in copies.items()}
-    ((shared,),) = tables.rows("attack/shared_rows", **keyed)
+    keyed = {
+        role: tables.make(f"keyed_{role}", "attack_linkage/keyed", people=copy, **asked)
+        for role, copy in copies.items()
+    }
+    ((shared,),) = tables.rows("attack_linkage/shared_rows", **keyed)
     if shared:
         alike = f"have a {material.unit}" if by_unit else "agree in all columns with a row"
         material.note(

@@ -31,7 +31,7 @@ def _downcoding(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source
     columns = source.plain(material.quasi_identifiers)
-    everybody = tables.make("everybody", "attack/everybody", copied=source.relation, columns=columns)
+    everybody = tables.make("everybody", "attack_downcoding/everybody", copied=source.relation, columns=columns)
     classes = classes_of(material, material.release)
     yield from _tight(material, source, everybody, classes)
     yield _excluded(material, source, everybody, classes)
@@ -41,19 +41,19 @@ def _tight(material: Material, source: Copy, everybody: Relation, classes: Relat
     """Claim of drawn classes that somebody has each end of a range, and each of two values."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
     holes: dict[str, Any] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": material.most}
-    drawn = tables.make("drawn", "attack/drawn_classes", **holes)
+    drawn = tables.make("drawn", "attack_linkage/drawn_classes", **holes)
     part = tables.count(drawn) / tables.count(classes)
     fits = fitting(material, everybody, source, drawn)
     for name in material.quasi_identifiers:
         holes = _label_tables(material, source, everybody, drawn, name)
-        ((hidden,),) = tables.rows("attack/hidden_cells", **holes)
+        ((hidden,),) = tables.rows("attack_downcoding/hidden_cells", **holes)
         covers, value = tables["covers"], source.plain([name])
-        shares = tables.rows("attack/label_shares", covers=covers, targets=everybody, value=value)
+        shares = tables.rows("attack_downcoding/label_shares", covers=covers, targets=everybody, value=value)
         claims = list(_claims(shares, source.kinds[name] in _ORDERED))
         types = {"label": "VARCHAR", "value": "VARCHAR", "share": "DOUBLE"}
         made = tables.load("claims", types, list(zip(*claims, strict=True)) or [[], [], []])
         relations: dict[str, Any] = {"classes": drawn, "claims": made, "fits": fits, "targets": everybody}
-        ((count, correct, expected),) = tables.rows("attack/claims_right", value=value, **relations)
+        ((count, correct, expected),) = tables.rows("attack_downcoding/claims_right", value=value, **relations)
         if count:
             in_ranges = any(_RANGE.fullmatch(label) for label, _, _ in claims)
             yield _ends(name, int(hidden), int(count), int(correct), float(expected), part, in_ranges)
@@ -90,20 +90,22 @@ def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, pa
 def _excluded(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Outcome:
     """Take from the labels of a class what others show exactly that are equal but for one attribute."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
-    lines, hidden = tables.make("lines", "attack/first_lines", classes=classes), 0
+    lines, hidden = tables.make("lines", "attack_downcoding/first_lines", classes=classes), 0
     for number, name in enumerate(material.quasi_identifiers, start=1):
         holes = _label_tables(material, source, everybody, classes, name)
-        hidden += int(tables.rows("attack/hidden_cells", **holes)[0][0])
-        tables.make("next_lines", "attack/next_lines", lines=lines, number=number, **holes)
+        hidden += int(tables.rows("attack_downcoding/hidden_cells", **holes)[0][0])
+        tables.make("next_lines", "attack_downcoding/next_lines", lines=lines, number=number, **holes)
         tables.rename("next_lines", "lines")
-    exact = tables.make("exact", "attack/exact_classes", classes=classes, lines=lines, labels=labels)
+    exact = tables.make("exact", "attack_downcoding/exact_classes", classes=classes, lines=lines, labels=labels)
     whole = tables.make(
-        "whole", "attack/whole_classes", classes=exact, fits=fitting(material, everybody, source, exact)
+        "whole", "attack_downcoding/whole_classes", classes=exact, fits=fitting(material, everybody, source, exact)
     )
     narrowed = certain = 0
     for number, name in enumerate(material.quasi_identifiers, start=1):
         holes = _label_tables(material, source, everybody, classes, name) | {"covers": tables["covers"]}
-        ((rows, one),) = tables.rows("attack/narrowed_labels", lines=lines, whole=whole, number=number, **holes)
+        ((rows, one),) = tables.rows(
+            "attack_downcoding/narrowed_labels", lines=lines, whole=whole, number=number, **holes
+        )
         narrowed, certain = narrowed + int(rows), certain + int(one)
     return Outcome(
         "exclusion",
@@ -124,7 +126,7 @@ def _label_tables(
 ) -> dict[str, Any]:
     """What the labels of one attribute stand for: the holes of the queries that ask it."""
     covers = load_covers(material, everybody, classes, name, source)
-    sizes = material.tables.make("sizes", "attack/label_sizes", covers=covers)
+    sizes = material.tables.make("sizes", "attack_downcoding/label_sizes", covers=covers)
     return {"classes": classes, "sizes": sizes, "value": source.plain([name])}
 
 

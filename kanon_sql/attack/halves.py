@@ -33,18 +33,20 @@ def _truths(material: Material, source: Copy, column: str) -> Relation:
     tables = material.tables
     names = [name for name in material.quasi_identifiers if name in source.columns]
     known: dict[str, Hole] = {"people": source.relation, "columns": source.plain(names)}
-    tuples = tables.make("tuples", "attack/tuples", **known)
+    tuples = tables.make("tuples", "attack_linkage/tuples", **known)
     fits = fitting(material, tuples, source, classes_of(material, material.release), names)
     own: dict[str, Hole] = {"labels": source.plain(names), "value": source.plain([column])}
-    values = tables.make("values", "attack/values_of_classes", release=source.relation, **own)
-    return tables.make("shares", "attack/shares_of_classes", fits=fits, values=values)
+    values = tables.make("values", "attack_attributes/values_of_classes", release=source.relation, **own)
+    return tables.make("shares", "attack_linkability/shares_of_classes", fits=fits, values=values)
 
 
 def _matched(material: Material, half: Copy, column: str, shares: Relation) -> Outcome:
     tables, release = material.tables, material.release
     rows = _rows(material, half, ["row_id"])
     values = _values(material, half, column, ["row_id"])
-    ((attempts, right, expected),) = tables.rows("attack/matched_halves", rows=rows, values=values, shares=shares)
+    ((attempts, right, expected),) = tables.rows(
+        "attack_linkability/matched_halves", rows=rows, values=values, shares=shares
+    )
     sorted_too = [_right(material, half, column, shares, *orders) for orders in _orders(material, half, column)]
     chance = max(float(expected), *sorted_too) / attempts if attempts else 0.0
     outcome = Outcome(
@@ -69,7 +71,7 @@ def _rows(material: Material, half: Copy, order: Sequence[str]) -> Relation:
     release, tables = material.release, material.tables
     labels, shared = release.plain(material.quasi_identifiers), release.plain(material.shared_with(half))
     holes: dict[str, Hole] = {"labels": labels, "shared": shared, "order": [*order, "row_id"]}
-    return tables.make("half_rows", "attack/half_rows", release=release.relation, **holes)
+    return tables.make("half_rows", "attack_linkability/half_rows", release=release.relation, **holes)
 
 
 def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -> Relation:
@@ -77,7 +79,7 @@ def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -
     holes: dict[str, Hole] = {"value": half.plain([column]), "order": [*order, "row_id"]}
     holes["shared"] = half.plain(material.shared_with(half))
     holes["count"] = half.plain([_COUNT]) if _COUNT in half.columns else ["1"]
-    return material.tables.make("half_values", "attack/half_values", half=half.relation, **holes)
+    return material.tables.make("half_values", "attack_linkability/half_values", half=half.relation, **holes)
 
 
 def _orders(material: Material, half: Copy, column: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -91,5 +93,5 @@ def _orders(material: Material, half: Copy, column: str) -> Iterator[tuple[list[
 def _right(material: Material, half: Copy, column: str, shares: Relation, rows: list[str], values: list[str]) -> float:
     of_rows, of_values = _rows(material, half, rows), _values(material, half, column, values)
     asked: dict[str, Hole] = {"rows": of_rows, "values": of_values, "shares": shares}
-    ((_, right, _),) = material.tables.rows("attack/matched_halves", **asked)
+    ((_, right, _),) = material.tables.rows("attack_linkability/matched_halves", **asked)
     return float(right)

@@ -45,9 +45,9 @@ def _of_column(material: Material, column: str) -> Outcome:
 def by_chance(material: Material, column: str) -> float:
     """The expected share of rows in homogeneous classes if a column's values were dealt at random to the classes."""
     tables, release = material.tables, material.release
-    of_value = tables.rows("attack/value_rows", release=release.relation, value=release.plain([column]))
+    of_value = tables.rows("attack_attributes/value_rows", release=release.relation, value=release.plain([column]))
     labels = release.plain(material.quasi_identifiers)
-    sizes = tables.rows("core/class_sizes", release=release.relation, quasi_identifiers=labels)
+    sizes = tables.rows("release/class_sizes", release=release.relation, quasi_identifiers=labels)
     shares = [int(n) / release.rows for (n,) in of_value]
     alike = sum(size * classes * sum(share**size for share in shares) for size, classes in sizes)
     return float(alike / release.rows)

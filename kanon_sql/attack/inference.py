@@ -33,21 +33,27 @@ def _guesses(material: Material, attacked: Attacked, column: str) -> Relation:
     """The records that fit people by their value, and which of these is the person's own: target, records, own."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.make("values", "attack/values_of_classes", release=release.relation, labels=labels, value=value)
-    return tables.make("guesses", "attack/guesses", fits=attacked.fits, values=values, truths=attacked.truths(column))
+    values = tables.make(
+        "values", "attack_attributes/values_of_classes", release=release.relation, labels=labels, value=value
+    )
+    return tables.make(
+        "guesses", "attack_attributes/guesses", fits=attacked.fits, values=values, truths=attacked.truths(column)
+    )
 
 
 def _on_control(material: Material, control: Attacked, column: str) -> Control:
     """The same guess of people who have no record; whom no record fits, the most common value of all."""
     guesses, attempts = _guesses(material, control, column), control.attempts
-    ((fitting, right, _),) = material.tables.rows("attack/right_guesses", guesses=guesses, left_out=0)
+    ((fitting, right, _),) = material.tables.rows("attack_attributes/right_guesses", guesses=guesses, left_out=0)
     return Control(attempts, round(right + commonest(material, column) * (attempts - fitting)))
 
 
 def _of_column(material: Material, people: Attacked, column: str) -> Outcome:
     tables = material.tables
     guesses = _guesses(material, people, column)
-    (attacked,), (left_out,) = (tables.rows("attack/right_guesses", guesses=guesses, left_out=own) for own in (0, 1))
+    (attacked,), (left_out,) = (
+        tables.rows("attack_attributes/right_guesses", guesses=guesses, left_out=own) for own in (0, 1)
+    )
     attempts, right, baseline = int(attacked[0]), float(attacked[1]), commonest(material, column)
     everybody = material.attacked(people.people, attempts)
     control = (float(left_out[1]) + baseline * int(left_out[2])) / attempts
@@ -74,9 +80,9 @@ def commonest(material: Material, column: str) -> float:
     release = material.release
     holes: dict[str, Hole] = {"release": release.relation, "value": release.plain([column])}
     if release.unit:
-        of_value = material.tables.rows("attack/value_people", unit=release.unit, **holes)
+        of_value = material.tables.rows("attack_attributes/value_people", unit=release.unit, **holes)
     else:
-        of_value = material.tables.rows("attack/value_rows", **holes)
+        of_value = material.tables.rows("attack_attributes/value_rows", **holes)
     return max(int(n) for (n,) in of_value) / release.people
 
 

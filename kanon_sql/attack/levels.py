@@ -42,19 +42,22 @@ def shown_levels(material: Material, source: Copy) -> list[Shown] | None:
 def placed(material: Material, copied: Copy, shown: Sequence[Shown], stem: str, released: bool = False) -> Relation:
     """The rows of a table by the class that they are in, or would be: row_id, home (its class)."""
     tables = material.tables
-    tables.make(stem, "attack/unplaced", copied=copied.relation)
+    tables.make(stem, "attack_matching/unplaced", copied=copied.relation)
     for each in shown:
         mapping, value = each.labels if released else each.mapping, copied.plain([each.name])
         holes: dict[str, Any] = {"copied": copied.relation, "mapping": mapping, "value": value}
-        tables.make("next", "attack/placed", placed=tables[stem], **holes)
+        tables.make("next", "attack_matching/placed", placed=tables[stem], **holes)
         tables.rename("next", stem)
     return tables[stem]
 
 
 def _shown(material: Material, source: Copy, name: str, number: int) -> Shown | None:
     tables, release = material.tables, material.release
-    labels = {label for (label,) in tables.rows("attack/labels", classes=release.relation, label=release.plain([name]))}
-    values = tables.rows("attack/values", targets=source.relation, value=source.plain([name]))
+    labels = {
+        label
+        for (label,) in tables.rows("attack_matching/labels", classes=release.relation, label=release.plain([name]))
+    }
+    values = tables.rows("attack_matching/values", targets=source.relation, value=source.plain([name]))
     hierarchy = material.hierarchy(Column(name, "", source.kinds[name]), [value for value, _ in values])
     levels = list(_levels(values, hierarchy))
     fitting = [level for level, codes in enumerate(levels) if labels <= set(codes)]

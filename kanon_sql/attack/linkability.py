@@ -51,7 +51,7 @@ def _linked(material: Material, people: Copy, halves: Mapping[str, tuple[str, ..
     """How many people fit, and how often both halves lead to one record, with and without the person's own."""
     targets = drawn(material, people, halves["both"])
     candidates = {stem: _candidates(material, people, targets, names, stem) for stem, names in halves.items()}
-    (linked,) = material.tables.rows("attack/halves", **candidates)
+    (linked,) = material.tables.rows("attack_linkability/halves", **candidates)
     return linked
 
 
@@ -73,7 +73,7 @@ def _candidates(material: Material, source: Copy, targets: Relation, names: tupl
     """The records that fit each target by some of the quasi-identifiers: target, classes, records."""
     classes = classes_of(material, material.release, f"{stem}_classes", names)
     fits = fitting(material, targets, source, classes, names, f"{stem}_fits")
-    return material.tables.make(stem, "attack/candidates", fits=fits, classes=classes)
+    return material.tables.make(stem, "attack_linkability/candidates", fits=fits, classes=classes)
 
 
 LINKABILITY = Attack(

@@ -28,14 +28,14 @@ def classes_of(
     `names`: the quasi-identifiers that they are classes by, all unless given.
     """
     labels = release.plain(material.quasi_identifiers if names is None else names)
-    return material.tables.make(stem, "attack/classes", release=release.relation, labels=labels)
+    return material.tables.make(stem, "attack_matching/classes", release=release.relation, labels=labels)
 
 
 def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "targets") -> Relation:
     """People of a copy to attack, `material.most` at most, one row of each: target (its number), the columns."""
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(names)}
     holes |= {"one": people.unit or ("row_id",), "seed": str(material.seed), "most": material.most}
-    return material.tables.make(stem, "attack/targets", **holes)
+    return material.tables.make(stem, "attack_matching/targets", **holes)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Attacked:
         """What each of them has in a column: target, value (a key)."""
         people, tables = self.people, self.material.tables
         holes: dict[str, Hole] = {"people": people.relation, "value": people.plain([column])}
-        return tables.make(f"{self.stem}truths", "attack/truths", targets=self.targets, **holes)
+        return tables.make(f"{self.stem}truths", "attack_matching/truths", targets=self.targets, **holes)
 
 
 def attack(material: Material, people: Copy, known: Sequence[str], stem: str = "") -> Attacked:
@@ -84,17 +84,17 @@ def fitting(
     """
     tables = material.tables
     known = material.quasi_identifiers if names is None else tuple(names)
-    tables.make("places", "attack/first_places", classes=classes)
-    tables.make("fitting", "attack/first_fitting", targets=targets)
+    tables.make("places", "attack_matching/first_places", classes=classes)
+    tables.make("fitting", "attack_matching/first_fitting", targets=targets)
     for name in known:
         plain = kinds.plain([name])
         load_covers(material, targets, classes, name, kinds)
-        tables.make("next_places", "attack/next_places", places=tables["places"], classes=classes, label=plain)
+        tables.make("next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=plain)
         relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": tables["covers"]}
-        tables.make("next_fitting", "attack/next_fitting", targets=targets, value=plain, **relations)
+        tables.make("next_fitting", "attack_matching/next_fitting", targets=targets, value=plain, **relations)
         tables.rename("next_places", "places")
         tables.rename("next_fitting", "fitting")
-    made = tables.make(stem, "attack/fits", fitting=tables["fitting"], places=tables["places"])
+    made = tables.make(stem, "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
     tables.drop("places", "fitting", "covers")
     return made
 
@@ -102,7 +102,7 @@ def fitting(
 def load_covers(material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy) -> Relation:
     """Which values, or labels, of the targets each label of the classes may stand for: label, value, as keys."""
     tables, plain = material.tables, kinds.plain([name])
-    labels = [label for (label,) in tables.rows("attack/labels", classes=classes, label=plain)]
+    labels = [label for (label,) in tables.rows("attack_matching/labels", classes=classes, label=plain)]
     values = _values(material, targets, plain)
     if name not in material.quasi_identifiers:
         pairs, unread = [(text, text) for _, text in values], list[str]()
@@ -159,7 +159,7 @@ def _values_of_others(material: Material, name: str) -> set[str | None]:
 
 def _values(material: Material, people: Relation, value: Sequence[str]) -> list[tuple[Any, ...]]:
     """The values of an attribute, and how each prints."""
-    return material.tables.rows("attack/values", targets=people, value=value)
+    return material.tables.rows("attack_matching/values", targets=people, value=value)
 
 
 def _key(text: str | None) -> str:

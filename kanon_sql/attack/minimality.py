@@ -57,7 +57,7 @@ def _of_models(material: Material, source: Copy, models: PrivacyModels, asked: M
         return
     people = placed(material, source, shown, "people")
     rows = placed(material, material.release, shown, "rows", released=True)
-    ((others,),) = material.tables.rows("attack/other_places", placed=people, others=rows)
+    ((others,),) = material.tables.rows("attack_minimality/other_places", placed=people, others=rows)
     if others:
         material.note("minimality is tried where no row was suppressed, so that every class has all of its people")
         return
@@ -74,10 +74,10 @@ def _draw(material: Material, people: Relation, rows: Relation, models: PrivacyM
     """Draw worlds: in each, the people of a class have its values in another order. How many."""
     tables, release = material.tables, material.release
     columns = {name: release.columns[column] for name, column in models.sensitive.items()}
-    tables.make("slots", "attack/sensitive_slots", placed=rows, copied=release.relation, columns=columns)
+    tables.make("slots", "attack_minimality/sensitive_slots", placed=rows, copied=release.relation, columns=columns)
     count = min(_WORLDS, max(_FEWEST, _DRAWN // release.rows))
     worlds = tables.load("worlds", {"world": "BIGINT"}, [list(range(1, count + 1))])
-    tables.make("seats", "attack/seats", placed=people, worlds=worlds, seed=str(material.seed))
+    tables.make("seats", "attack_minimality/seats", placed=people, worlds=worlds, seed=str(material.seed))
     return count
 
 
@@ -99,25 +99,27 @@ def _told_by(
     """What it tells that the release does not show one column a level lower; None where that was no better."""
     tables, value = material.tables, source.plain([lower.name])
     holes: dict[str, Any] = {"copied": source.relation, "mapping": lower.mapping, "value": value}
-    parts = tables.make("parts", "attack/parts", placed=tables["people"], **holes)
-    ((smallest,),) = tables.rows("attack/smallest_part", parts=parts)
+    parts = tables.make("parts", "attack_minimality/parts", placed=tables["people"], **holes)
+    ((smallest,),) = tables.rows("attack_minimality/smallest_part", parts=parts)
     if int(smallest) < models.k:  # everybody sees that without a sensitive value
         return dict.fromkeys(models.sensitive, _Told())
     of = {name: source.columns[column] for name, column in models.sensitive.items()}
     truth: dict[str, Any] = {"parts": parts, "copied": source.relation, "names": list(of.values()), "columns": of}
-    tables.make("truth", "attack/true_values", **truth)
-    if not tables.count(tables.make("failing", "attack/unsafe_parts", counted=tables["truth"], safe=safe)):
+    tables.make("truth", "attack_minimality/true_values", **truth)
+    if not tables.count(tables.make("failing", "attack_minimality/unsafe_parts", counted=tables["truth"], safe=safe)):
         return None
     relations: dict[str, Any] = {"parts": parts, "seats": tables["seats"], "slots": tables["slots"]}
-    tables.make("counted", "attack/world_values", columns=list(of), **relations)
-    tables.make("unsafe", "attack/unsafe_parts", counted=tables["counted"], safe=safe)
+    tables.make("counted", "attack_minimality/world_values", columns=list(of), **relations)
+    tables.make("unsafe", "attack_minimality/unsafe_parts", counted=tables["counted"], safe=safe)
     return _posteriors(material, models, worlds)
 
 
 def _posteriors(material: Material, models: PrivacyModels, worlds: int) -> dict[str, _Told]:
     """Whose value becomes how much more probable, by Bayes' rule: classes are independent of each other."""
     tables = material.tables
-    failed = {home: int(n) / worlds for home, n in tables.rows("attack/unsafe_worlds", unsafe=tables["unsafe"])}
+    failed = {
+        home: int(n) / worlds for home, n in tables.rows("attack_minimality/unsafe_worlds", unsafe=tables["unsafe"])
+    }
     certain = [home for home, share in failed.items() if share == 1]
     none = 0.0 if certain else exp(sum(log(1 - share) for share in failed.values()))
     if not failed or none < _TOLD:
@@ -136,7 +138,7 @@ def _exposed(material: Material, models: PrivacyModels, name: str, none: float, 
         "margin": _MARGIN,
         "bound": _bound(models, models.sensitive[name]),
     }
-    ((people, certain, worst),) = tables.rows("attack/told_people", value=[name], **relations, **numbers)
+    ((people, certain, worst),) = tables.rows("attack_minimality/told_people", value=[name], **relations, **numbers)
     return _Told(int(people), int(certain), float(worst))
 
 

@@ -47,13 +47,15 @@ def _inference(material: Material) -> Iterator[Outcome]:
 def _asked(attacked: Attacked, column: str) -> Relation:
     """The class that each target is asked of, and its value in truth: target, class, value, place."""
     tables, holes = attacked.material.tables, {"fits": attacked.fits, "truths": attacked.truths(column)}
-    return tables.make(f"{attacked.stem}likeliest", "attack/likeliest", classes=tables["classes"], **holes)
+    return tables.make(f"{attacked.stem}likeliest", "attack_attributes/likeliest", classes=tables["classes"], **holes)
 
 
 def _can_learn(material: Material, column: str) -> bool:
     """Whether a column has so few values that a model can tell them apart."""
     release = material.release
-    values = material.tables.rows("attack/value_rows", release=release.relation, value=release.plain([column]))
+    values = material.tables.rows(
+        "attack_attributes/value_rows", release=release.relation, value=release.plain([column])
+    )
     if len(values) > _MOST_VALUES:
         material.note(f"{column} has {len(values):,} values, too many for a model to guess")
     return len(values) <= _MOST_VALUES
@@ -98,7 +100,7 @@ def _on_control(material: Material, control: Attacked, column: str, model: dict[
 
 
 def _people(material: Material, asked: Relation) -> list[_Row]:
-    return material.tables.rows("core/copy", source=asked, columns=["class", "value", "place"])
+    return material.tables.rows("frequency_sets/copy", source=asked, columns=["class", "value", "place"])
 
 
 def _hits(model: dict[int, str], people: Sequence[_Row]) -> int:
@@ -110,9 +112,11 @@ def _pairs(material: Material, column: str, asked: Relation) -> list[_Row]:
     """What there is to learn from: class, value, how many records have both."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.make("values", "attack/values_of_classes", release=release.relation, labels=labels, value=value)
+    values = tables.make(
+        "values", "attack_attributes/values_of_classes", release=release.relation, labels=labels, value=value
+    )
     seed, most = str(material.seed), _MOST_PAIRS
-    return tables.rows("attack/training", values=values, likeliest=asked, seed=seed, most=most)
+    return tables.rows("attack_attributes/training", values=values, likeliest=asked, seed=seed, most=most)
 
 
 def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int) -> int:
@@ -155,7 +159,7 @@ def _learnt(pairs: Sequence[_Row], weights: Sequence[int], features: dict[int, l
 def _features(material: Material, classes: Relation) -> dict[int, list[int]]:
     """The labels of each class as numbers, in order by the first number that a label shows."""
     plain = material.release.plain(material.quasi_identifiers)
-    rows = material.tables.rows("core/copy", source=classes, columns=["class", *plain])
+    rows = material.tables.rows("frequency_sets/copy", source=classes, columns=["class", *plain])
     codes = [_codes({row[place] for row in rows}) for place in range(1, len(plain) + 1)]
     return {row[0]: [code[label] for code, label in zip(codes, row[1:], strict=True)] for row in rows}
 

@@ -70,17 +70,19 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
     """Rows of the release and of the other table: at the same place, and in ways that mean nothing."""
     tables, release = material.tables, material.release
     holes: dict[str, Any] = {"rows": rows, "seed": str(material.seed), "most": material.most}
-    drawn = tables.make("drawn", "attack/drawn_rows", copied=release.relation, **holes)
+    drawn = tables.make("drawn", "attack_order/drawn_rows", copied=release.relation, **holes)
     draw = Random(material.seed)
     chances = range(rows) if rows <= _CHANCES else draw.sample(range(1, rows), _CHANCES)
     ways = [("place", 0), ("beside", 1), ("beside", rows - 1), *(("chance", shift) for shift in chances)]
     shifts = tables.load("shifts", {"way": "VARCHAR", "shift": "BIGINT"}, list(zip(*ways, strict=True)))
-    pairs = tables.make("pairs", "attack/row_pairs", drawn=drawn, shifts=shifts, rows=rows)
+    pairs = tables.make("pairs", "attack_order/row_pairs", drawn=drawn, shifts=shifts, rows=rows)
     shared = _shared(material, other)
     here = [name for name in release.columns if name in shared]
     order = sorted(here, key=lambda name: name not in material.quasi_identifiers)
     columns = {"columns": release.plain(order), "columns_there": other.plain(order)}
-    tables.add(pairs, "attack/ranked_pairs", drawn=drawn, copied=release.relation, other=other.relation, **columns)
+    tables.add(
+        pairs, "attack_order/ranked_pairs", drawn=drawn, copied=release.relation, other=other.relation, **columns
+    )
     return pairs
 
 
@@ -95,7 +97,12 @@ def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation
     tables, release, shared = material.tables, material.release, _shared(material, other)
     here, there = (
         tables.make(
-            stem, "attack/rows_of_pairs", copied=copy.relation, pairs=pairs, side=[side], columns=copy.plain(shared)
+            stem,
+            "attack_order/rows_of_pairs",
+            copied=copy.relation,
+            pairs=pairs,
+            side=[side],
+            columns=copy.plain(shared),
         )
         for stem, side, copy in (("here", "row_id", release), ("there", "other", other))
     )
@@ -104,16 +111,16 @@ def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation
         sides: dict[str, Hole] = {"pairs": left, "here": here, "there": there, "column": release.plain([name])}
         if name in material.quasi_identifiers:
             covers = load_covers(material, there, here, name, other)
-            tables.make("next_pairs", "attack/fitting_pairs", covers=covers, **sides)
+            tables.make("next_pairs", "attack_order/fitting_pairs", covers=covers, **sides)
         else:
-            tables.make("next_pairs", "attack/equal_pairs", **sides)
+            tables.make("next_pairs", "attack_order/equal_pairs", **sides)
         tables.rename("next_pairs", "fitting_pairs")
         left = right
     return left
 
 
 def _counts(material: Material, pairs: Relation) -> dict[str, int]:
-    return {way: int(n) for way, n in material.tables.rows("attack/pair_counts", pairs=pairs)}
+    return {way: int(n) for way, n in material.tables.rows("attack_order/pair_counts", pairs=pairs)}
 
 
 # Within classes
@@ -135,13 +142,15 @@ class _Rows:
         names = [name for name in material.quasi_identifiers if name in source.columns]
         known, kept = source.plain(names), release.plain(material.kept_with(source))
         classes = classes_of(material, release)
-        tuples = tables.make("tuples", "attack/known_values", people=source.relation, columns=known)
+        tuples = tables.make("tuples", "attack_versions/known_values", people=source.relation, columns=known)
         fits = fitting(material, tuples, source, classes, names)
-        people = tables.make("people", "attack/valued_rows", people=source.relation, columns=known, values=kept)
+        people = tables.make("people", "attack_order/valued_rows", people=source.relation, columns=known, values=kept)
         labels = release.plain(material.quasi_identifiers)
-        numbered = tables.make("numbered", "attack/numbered", release=release.relation, labels=labels, kept=kept)
-        released = tables.make("released", "attack/released_values", numbered=numbered, values=kept)
-        shapes = tables.make("shapes", "attack/shapes", numbered=numbered, values=kept)
+        numbered = tables.make(
+            "numbered", "attack_versions/numbered", release=release.relation, labels=labels, kept=kept
+        )
+        released = tables.make("released", "attack_order/released_values", numbered=numbered, values=kept)
+        shapes = tables.make("shapes", "attack_versions/shapes", numbered=numbered, values=kept)
         return cls(people, fits, classes, released, shapes)
 
 
@@ -151,11 +160,11 @@ def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
     Chance is what any order gives, or sorting the rows by what they show, as anyone can.
     """
     tables, sides = material.tables, {"people": rows.people, "fits": rows.fits}
-    whole = tables.make("whole", "attack/settled_classes", classes=rows.classes, **sides)
-    ((expected,),) = tables.rows("attack/same_by_chance", whole=whole, shapes=rows.shapes)
+    whole = tables.make("whole", "attack_order/settled_classes", classes=rows.classes, **sides)
+    ((expected,),) = tables.rows("attack_order/same_by_chance", whole=whole, shapes=rows.shapes)
     orders = [["row_id"], ["value"], *_sortings(plain)]
     (tried, same), *by_value = (
-        tables.rows("attack/same_places", whole=whole, released=rows.released, order=order, **sides)[0]
+        tables.rows("attack_order/same_places", whole=whole, released=rows.released, order=order, **sides)[0]
         for order in orders
     )
     chance = max(expected, *(alike for _, alike in by_value)) / tried if tried else 0.0
@@ -177,7 +186,9 @@ def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
 
     Chance is one half, or what sorting the rows by what they show gives, as anyone can.
     """
-    sure = material.tables.make("sure", "attack/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes)
+    sure = material.tables.make(
+        "sure", "attack_order/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes
+    )
     neighbours, ordered = _in_order(material, sure, ["row_id"])
     shares = [_in_order(material, sure, order)[1] / neighbours for order in _sortings(plain) if neighbours]
     outcome = Outcome(
@@ -203,7 +214,7 @@ def _sortings(plain: Sequence[str]) -> list[list[str]]:
 def _in_order(material: Material, sure: Relation, order: Sequence[str]) -> tuple[int, int]:
     """The neighbours within classes in an order, and those of them that come as in the source."""
     ((neighbours, ordered),) = material.tables.rows(
-        "attack/in_order", sure=sure, release=material.release.relation, order=order
+        "attack_order/in_order", sure=sure, release=material.release.relation, order=order
     )
     return int(neighbours), int(ordered)
 

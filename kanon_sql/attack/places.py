@@ -21,7 +21,7 @@ def _by_place(material: Material) -> Iterator[Outcome]:
     people = material.auxiliary
     assert people
     columns = dict(zip(_BOX, ([name] for name in material.release.plain(material.quasi_identifiers)), strict=True))
-    boxes = material.tables.make("boxes", "attack/boxes", release=material.release.relation, **columns)
+    boxes = material.tables.make("boxes", "attack_cloaks/boxes", release=material.release.relation, **columns)
     yield _restricted_space(material, people, boxes)
     if material.time in people.columns:
         yield _observation(material, people, boxes)
@@ -38,9 +38,9 @@ _BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 def _restricted_space(material: Material, people: Copy, boxes: Relation) -> Outcome:
     """Take all rows of a box in which only one owner's place lies to be that owner's."""
     tables = material.tables
-    tried = tables.make("tried", "attack/drawn_boxes", boxes=boxes, seed=str(material.seed), most=material.most)
+    tried = tables.make("tried", "attack_cloaks/drawn_boxes", boxes=boxes, seed=str(material.seed), most=material.most)
     where = _columns(material, people, "owner", "x", "y")
-    guesses = tables.make("guesses", "attack/owned_boxes", boxes=tried, people=people.relation, **where)
+    guesses = tables.make("guesses", "attack_cloaks/owned_boxes", boxes=tried, people=people.relation, **where)
     owned, count = tables.count(guesses), tables.count(boxes)
     outcome = _guessed(material, boxes, guesses, "restricted_space")
     return replace(
@@ -57,10 +57,10 @@ def _observation(material: Material, people: Copy, boxes: Relation) -> Outcome:
     tables, seed = material.tables, str(material.seed)
     where = _columns(material, people, "owner", "x", "y", "t")
     seen = tables.make(
-        "seen", "attack/drawn_observations", people=people.relation, seed=seed, most=material.most, **where
+        "seen", "attack_cloaks/drawn_observations", people=people.relation, seed=seed, most=material.most, **where
     )
-    guesses = tables.make("guesses", "attack/observed_boxes", observations=seen, boxes=boxes)
-    ((below, alone),) = tables.rows("attack/observed", guesses=guesses, k=material.k or 2)
+    guesses = tables.make("guesses", "attack_cloaks/observed_boxes", observations=seen, boxes=boxes)
+    ((below, alone),) = tables.rows("attack_cloaks/observed", guesses=guesses, k=material.k or 2)
     outcome = _guessed(material, boxes, guesses, "observation")
     return replace(
         outcome,
@@ -81,11 +81,11 @@ def _guessed(material: Material, boxes: Relation, guesses: Relation, name: str) 
     if source and material.unit in source.columns:
         where: dict[str, Any] = _columns(material, source, "owner", "x", "y", "t")
         present = tables.make(
-            "present", "attack/present", boxes=boxes, guesses=guesses, source=source.relation, **where
+            "present", "attack_cloaks/present", boxes=boxes, guesses=guesses, source=source.relation, **where
         )
-        (row,) = tables.rows("attack/checked_guesses", guesses=guesses, present=present)
+        (row,) = tables.rows("attack_cloaks/checked_guesses", guesses=guesses, present=present)
     else:
-        (row,) = tables.rows("attack/place_guesses", guesses=guesses)
+        (row,) = tables.rows("attack_cloaks/place_guesses", guesses=guesses)
     attempts, successes, people = (round(each) for each in row)
     chance = 1 / material.k if material.k else None
     outcome = Outcome(name, "", attempts, successes, 0, chance, figures={"k": material.k}, avoid=_AVOID)

@@ -101,12 +101,14 @@ def _beside_control(outcome: Outcome, tried: _Tried) -> Outcome:
 def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried:
     """Take unique rows of the release, and count the rows of the source that each describes."""
     tables, plain = material.tables, material.release.plain(names)
-    unique = tables.make("unique", "attack/unique_rows", release=material.release.relation, columns=plain)
+    unique = tables.make("unique", "attack_linkage/unique_rows", release=material.release.relation, columns=plain)
     rows = tables.count(unique)
     if not rows:
         return _Tried(0, 0, 0)
     seed = str(material.seed)
-    predicates = tables.make("predicates", "attack/drawn_classes", classes=unique, labels=plain, seed=seed, most=most)
+    predicates = tables.make(
+        "predicates", "attack_linkage/drawn_classes", classes=unique, labels=plain, seed=seed, most=most
+    )
     attempts, isolating = _isolated(material, source, predicates, names)
     of_control = _isolated(material, material.control, predicates, names)[1] if material.control else 0
     return _Tried(rows, attempts, isolating, of_control)
@@ -115,9 +117,9 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
 def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
     """How many predicates there are, and how many fit exactly one of the people."""
     tables = material.tables
-    tuples = tables.make("tuples", "attack/tuples", people=people.relation, columns=people.plain(names))
+    tuples = tables.make("tuples", "attack_linkage/tuples", people=people.relation, columns=people.plain(names))
     fits = fitting(material, tuples, people, predicates, names)
-    ((attempts, isolating),) = tables.rows("attack/isolated", predicates=predicates, fits=fits, tuples=tuples)
+    ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits, tuples=tuples)
     return int(attempts), int(isolating)
 
 

@@ -25,7 +25,9 @@ def _skewness(material: Material) -> Iterator[Outcome]:
         release, holes = material.release, dict[str, Hole](times=_TIMES, points=_POINTS)
         values = values_of(material, column, by_people=bool(release.unit))
         holes |= {"overall": values.shares, "total": release.people}
-        (affected, classes, largest), chance = values.figures("attack/skewed", "attack/skewed_people", **holes)
+        (affected, classes, largest), chance = values.figures(
+            "attack_attributes/skewed", "attack_attributes/skewed_people", **holes
+        )
         sentence = (
             f"{int(affected):,} of {release.people:,} {release.who} stand in {int(classes):,} classes where a "
             f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more."
@@ -87,7 +89,7 @@ def _in_order(material: Material, column: str) -> bool:
 def _near(values: Values) -> _Found:
     """Classes whose values lie in a band of the release's that holds a third of its rows at most."""
     holes: dict[str, Hole] = {"overall": values.overall, "most": values.number // _BAND}
-    found, chance = values.figures("attack/near_values", "attack/near_people", **holes)
+    found, chance = values.figures("attack_attributes/near_values", "attack_attributes/near_people", **holes)
     all_of = "values of people" if values.by_people else "rows"
     how = f"all near each other: no more than a third of all {all_of} lies between the least and the largest"
     return found, chance, how
@@ -110,7 +112,9 @@ def _kindred(values: Values) -> _Found | None:
     kin = [group.get(key(value)) for _, value in raw]
     types = {"value": "BIGINT", "kin": "BIGINT"}
     groups = material.tables.load("groups", types, [[number for number, _ in raw], kin])
-    found, chance = values.figures("attack/kindred_values", "attack/kindred_people", groups=groups)
+    found, chance = values.figures(
+        "attack_attributes/kindred_values", "attack_attributes/kindred_people", groups=groups
+    )
     return found, chance, "all of one group of its hierarchy"
 
 

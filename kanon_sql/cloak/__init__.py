@@ -79,7 +79,7 @@ def cloak(tables: Scratch, engine: Engine, table: Table, spec: Spec, stage: Call
     tables.drop("keys")
     written.place(cloaking, boxes, table)
     summary = judge(cloaking, inside)
-    ((area, length),) = tables.rows("cloak/medians", classes=tables["classes"])
+    ((area, length),) = tables.rows("cloak_points/medians", classes=tables["classes"])
     alone = tuple(written.identifying(cloaking, summary.rows, table))
     return Cloaked(cloaking, table, summary, inside, (area, length), alone, seconds)
 

@@ -30,16 +30,16 @@ def adaptive(cloaking: Cloaking) -> Boxes:
     holes = {**x.holes("x"), **y.holes("y"), **t.holes("t")}
     cloaking.stage("Finding the quadrants")
     made = cloaking.tables
-    cells = made.make("cells", "cloak/cells", points=cloaking.points, **holes)
-    keys = made.make("keys", "cloak/keys", cells=cells, depth=depth)
+    cells = made.make("cells", "cloak_points/cells", points=cloaking.points, **holes)
+    keys = made.make("keys", "cloak_adaptive/keys", cells=cells, depth=depth)
     made.drop(cells)
     others = cloaking.model.k - 1
-    leaves = made.make("leaves", "cloak/leaves", keys=keys, depth=depth, others=others, coarse=depth // 2)
+    leaves = made.make("leaves", "cloak_adaptive/leaves", keys=keys, depth=depth, others=others, coarse=depth // 2)
     groups = _climb(cloaking, spec.cloak.shared)
-    owners = made.make("owners", "cloak/owners", groups=groups, depth=depth)
+    owners = made.make("owners", "cloak_adaptive/owners", groups=groups, depth=depth)
     made.drop(leaves, "nodes", "pulls", *(each for stem in _TWICE for each in made.pair(stem)))
-    boxes = made.make("boxes", "cloak/quadrants", owners=owners, depth=depth, **holes)
-    rows = made.make("boxed", "cloak/in_quadrants", keys=keys, owners=owners, quadrants=boxes, depth=depth)
+    boxes = made.make("boxes", "cloak_adaptive/quadrants", owners=owners, depth=depth, **holes)
+    rows = made.make("boxed", "cloak_adaptive/in_quadrants", keys=keys, owners=owners, quadrants=boxes, depth=depth)
     made.drop(owners)
     return Boxes(rows, boxes)
 
@@ -62,7 +62,9 @@ def slices(cloaking: Cloaking) -> Axis:
 def inside(cloaking: Cloaking, boxes: Boxes) -> int:
     """The fewest units that were seen inside a released quadrant and slice: what the published form promises."""
     keys, depth = cloaking.tables["keys"], cloaking.spec.cloak.depth
-    ((smallest,),) = cloaking.tables.rows("cloak/inside_quadrants", keys=keys, quadrants=boxes.boxes, depth=depth)
+    ((smallest,),) = cloaking.tables.rows(
+        "cloak_adaptive/inside_quadrants", keys=keys, quadrants=boxes.boxes, depth=depth
+    )
     return int(smallest or 0)
 
 
@@ -77,17 +79,19 @@ def _climb(cloaking: Cloaking, shared: bool) -> Relation:
     for level in reversed(range(depth + 1)):
         of_level = {"level": level, "shift": 2 * (depth - level)}
         waiting = _next(
-            pairs["waiting"], made, "cloak/pending", leaves=leaves, waiting=waiting, round=round_, **of_level
+            pairs["waiting"], made, "cloak_adaptive/pending", leaves=leaves, waiting=waiting, round=round_, **of_level
         )
-        nodes = made.make("nodes", "cloak/nodes", waiting=waiting, safe=cloaking.model.safe)
+        nodes = made.make("nodes", "cloak_adaptive/nodes", waiting=waiting, safe=cloaking.model.safe)
         if shared:
-            pulls = made.make("pulls", "cloak/pulls", nodes=nodes, groups=groups, level=level)
+            pulls = made.make("pulls", "cloak_adaptive/pulls", nodes=nodes, groups=groups, level=level)
         else:
             pulls = _empty(made, "pulls", "node", "class_level", "class_node")
-        round_ = _next(pairs["round"], made, "cloak/round", nodes=nodes, pulls=pulls)
-        groups = _next(pairs["groups"], made, "cloak/groups", groups=groups, round=round_, pulls=pulls, level=level)
+        round_ = _next(pairs["round"], made, "cloak_adaptive/round", nodes=nodes, pulls=pulls)
+        groups = _next(
+            pairs["groups"], made, "cloak_adaptive/groups", groups=groups, round=round_, pulls=pulls, level=level
+        )
         if not shared:
-            round_ = _next(pairs["round"], made, "cloak/open_round", nodes=nodes)
+            round_ = _next(pairs["round"], made, "cloak_adaptive/open_round", nodes=nodes)
     return groups
 
 

@@ -110,14 +110,14 @@ def clique(cloaking: Cloaking) -> Boxes:
     spec = cloaking.spec.cloak
     cloaking.stage("Finding neighbours within the tolerances")
     made, points = cloaking.tables, cloaking.points
-    (widths,) = made.rows("cloak/widest", points=points)
+    (widths,) = made.rows("cloak_clique/widest", points=points)
     low = (cloaking.extent.x_low, cloaking.extent.y_low, cloaking.extent.t_low)
     holes: dict[str, str] = {}
     for name, start, width in zip("xyt", low, widths, strict=True):
         holes |= Axis(start, float(width) or 1.0).holes(name)
-    cells = made.make("cells", "cloak/cells", points=points, **holes)
-    waiting = made.make("messages", "cloak/messages", points=points)
-    messages = [Message(int(k), t, deadline) for k, t, deadline in made.rows("cloak/arrivals", messages=waiting)]
+    cells = made.make("cells", "cloak_points/cells", points=points, **holes)
+    waiting = made.make("messages", "cloak_clique/messages", points=points)
+    messages = [Message(int(k), t, deadline) for k, t, deadline in made.rows("cloak_clique/arrivals", messages=waiting)]
     stream = Stream(messages, spec.search == "nbr-k")
     members: list[int] = []
     cliques: list[int] = []
@@ -127,7 +127,7 @@ def clique(cloaking: Cloaking) -> Boxes:
             members += clique
             cliques += [number] * len(clique)
     left = made.load("members", {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
-    given = made.make("given", "cloak/cliques", points=points, messages=waiting, members=left)
+    given = made.make("given", "cloak_clique/cliques", points=points, messages=waiting, members=left)
     made.drop(cells, waiting, left)
     return numbered(made, given)
 
@@ -139,6 +139,6 @@ def _neighbours(cloaking: Cloaking, messages: int) -> Iterator[tuple[int, Sequen
         cloaking.stage(f"Following the messages, {first:,} of {messages:,}")
         made = cloaking.tables
         holes = {"points": cloaking.points, "cells": made["cells"], "messages": made["messages"]}
-        neighbours = dict(made.rows("cloak/neighbours", first=first, last=last, **holes))
+        neighbours = dict(made.rows("cloak_clique/neighbours", first=first, last=last, **holes))
         for number in range(first, last + 1):
             yield number, neighbours.get(number, ())

@@ -20,7 +20,7 @@ _TOLERANCES = ("dx", "dy", "dt")
 
 @dataclass(frozen=True)
 class Extent:
-    """What there is to cloak; see `sql/cloak/extent.sql`."""
+    """What there is to cloak; see `sql/cloak_points.sql`."""
 
     rows: int
     no_place: int
@@ -91,7 +91,7 @@ def read(
     here, kept = tables.engine, kept_columns(table, spec)
     source = table
     if here is not engine:
-        copied = queries.text("core/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation)
+        copied = queries.text("frequency_sets/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation)
         source = here.table(tables.receive("source", engine, copied))
     names = {f"c{index}": name for index, name in enumerate(kept)}
     column = source.column(str(spec.time))
@@ -99,7 +99,7 @@ def read(
     time = Moment(column.name, column.kind, column.type)
     types = {each.name: each.open_type for each in source.columns}
     rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), str(spec.unit), time, here.dialect)
-    ((*figures,),) = tables.rows("cloak/extent", points=tables.make_as("rows", rows))
+    ((*figures,),) = tables.rows("cloak_points/extent", points=tables.make_as("rows", rows))
     extent = Extent(*figures)
     check_extent(extent, spec, time)
     cloaking = Cloaking(tables, spec, model, time, extent, names, stage)
@@ -219,7 +219,9 @@ def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
 def _check_own(cloaking: Cloaking) -> None:
     """Refuse tolerances, and a row's own k, that mean nothing."""
     cloak = cloaking.spec.cloak
-    ((negative, whole),) = cloaking.tables.rows("cloak/own", points=cloaking.points) if cloak.tolerant else [(0, 0)]
+    ((negative, whole),) = (
+        cloaking.tables.rows("cloak_points/own", points=cloaking.points) if cloak.tolerant else [(0, 0)]
+    )
     if negative:
         raise SourceError(f"{negative:,} rows have a negative tolerance or none; correct {', '.join(cloak.columns)}")
     if whole:

@@ -19,7 +19,7 @@ BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in the rows about to be released; see `sql/cloak/summary.sql`."""
+    """What an independent query found in the rows about to be released; see `sql/cloak_release.sql`."""
 
     rows: int
     classes: int
@@ -43,10 +43,12 @@ def place(cloaking: Cloaking, boxes: Boxes, table: Table) -> None:
     made = cloaking.tables
     shown = [ours for ours in released_columns(cloaking, table).values() if ours in BOX]
     as_released = made.make_as("as_released", queries.cloak_boxes(boxes.boxes, cloaking.time, made.engine.dialect))
-    places = made.make("places", "cloak/places", boxes=as_released, shown=shown)
+    places = made.make("places", "cloak_release/places", boxes=as_released, shown=shown)
     columns = [*cloaking.kept, "own_k", "dx", "dy", "dt"]
-    made.make("shown", "cloak/shown", places=places)
-    made.make("released", "cloak/released", points=cloaking.points, boxed=boxes.rows, places=places, columns=columns)
+    made.make("shown", "cloak_release/shown", places=places)
+    made.make(
+        "released", "cloak_release/released", points=cloaking.points, boxed=boxes.rows, places=places, columns=columns
+    )
     made.drop(cloaking.points, boxes.rows, boxes.boxes, as_released, places)
 
 
@@ -57,8 +59,8 @@ def judge(cloaking: Cloaking, inside: int | None) -> Summary:
     """
     made = cloaking.tables
     released, shown = made["released"], made["shown"]
-    classes = made.make("classes", "cloak/classes", released=released, shown=shown)
-    ((*figures,),) = made.rows("cloak/summary", classes=classes)
+    classes = made.make("classes", "cloak_release/classes", released=released, shown=shown)
+    ((*figures,),) = made.rows("cloak_release/summary", classes=classes)
     summary = Summary(*(int(value) for value in figures[:7]), *figures[7:])
     problems = {
         f"{summary.outside:,} rows outside their boxes": summary.outside,
@@ -94,11 +96,11 @@ def release_sql(cloaking: Cloaking, table: Table) -> str:
     made = cloaking.tables
     holes: dict[str, Hole] = {"released": made["released"], "shown": made["shown"], "columns": columns}
     if spec.shuffle:
-        return queries.text("cloak/shuffled", dialect, **holes, seed=str(spec.seed))
+        return queries.text("cloak_release/shuffled", dialect, **holes, seed=str(spec.seed))
     kept = [ours for ours in columns.values() if ours not in BOX]
     rows = made.engine.table(made["released"])
     unlike = [each.name for each in rows.columns if each.name in kept and not looks_plain(made.engine, rows, each)]
-    return queries.text("cloak/release", dialect, **holes, kept=kept, unlike=unlike)
+    return queries.text("cloak_release/release", dialect, **holes, kept=kept, unlike=unlike)
 
 
 def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
@@ -126,11 +128,13 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
             "and report this if it persists"
         )
     names = {ours: name for name, ours in box_columns(cloaking.spec).items()}
-    query = queries.text("core/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
+    query = queries.text(
+        "frequency_sets/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation
+    )
     made = cloaking.tables
     as_written = made.receive("written", engine, query)
     holes = {"planned": made["classes"], "written": as_written}
-    ((differences,),) = made.rows("cloak/differences", columns=list(BOX), **holes)
+    ((differences,),) = made.rows("cloak_release/differences", columns=list(BOX), **holes)
     made.drop(as_written)
     if differences:
         raise VerificationError(
@@ -144,7 +148,9 @@ def identifying(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) 
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
     columns = []
     for ours, name in named.items():
-        ((alone,),) = cloaking.tables.rows("cloak/identifying", column=[ours], released=cloaking.tables["released"])
+        ((alone,),) = cloaking.tables.rows(
+            "cloak_release/identifying", column=[ours], released=cloaking.tables["released"]
+        )
         if alone > most * rows:
             columns.append(name)
     return columns

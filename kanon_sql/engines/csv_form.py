@@ -180,7 +180,7 @@ def _lost(
     if len(written) == 1 and columns != len(written[0][0]):
         told = f"has {len(written[0][0])} columns by its first line and {columns} by the others"
         return f"{told}; put fields that hold a separator in quotes"
-    ((rows,),) = connection.execute(queries.text("core/row_count", "duckdb", relation=relation)).fetchall()
+    ((rows,),) = connection.execute(queries.text("frequency_sets/row_count", "duckdb", relation=relation)).fetchall()
     lines = sum(counted for _, counted in written)
     told = f"has {lines:,} rows by its lines, and {rows:,} as DuckDB reads it"
     return None if rows == lines else f"{told}; write it again with one line of names, and fields in double quotes"

@@ -175,7 +175,7 @@ class DuckDB:
         # Else DuckDB 2.0 loses all rows of a large INSERT that follows one of none in a transaction.
         if rows != 0 or not self._may_transact:
             return
-        if self.rows(queries.text("core/row_count", self.dialect, relation=relation)) == [(0,)]:
+        if self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=relation)) == [(0,)]:
             for statement in queries.add_and_delete_a_row(relation, self.dialect):
                 self.run(statement)
 
@@ -418,7 +418,7 @@ class DuckDB:
 
     def files_sql(self, pattern: str) -> str:
         """The query that reads the files of a path or glob."""
-        reader = "core/read_parquet" if file_format(pattern) == "parquet" else "core/read_csv"
+        reader = "files/read_parquet" if file_format(pattern) == "parquet" else "files/read_csv"
         return queries.text(reader, self.dialect, path=quoted_path(pattern))
 
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -447,7 +447,7 @@ class DuckDB:
         holes: dict[str, queries.Hole] = {"path": quoted_path(str(path))}
         if written_as != "parquet":
             holes["separator"] = queries.SEPARATORS[written_as]
-        reader = "core/read_parquet" if written_as == "parquet" else "core/read_written_csv"
+        reader = "files/read_parquet" if written_as == "parquet" else "files/read_written_csv"
         query = queries.text(reader, self.dialect, **holes)
         self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
         self.run(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))

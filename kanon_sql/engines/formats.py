@@ -115,7 +115,7 @@ class _Columns:
         return self.types[column] == "VARCHAR"
 
     def _rows(self, query: str, column: str, **holes: queries.Hole) -> list[tuple[Any, ...]]:
-        text = queries.text(f"reading/{query}", self.engine.dialect, column=[column], source=self.relation, **holes)
+        text = queries.text(f"files/{query}", self.engine.dialect, column=[column], source=self.relation, **holes)
         return self.engine.rows(text)
 
 

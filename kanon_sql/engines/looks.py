@@ -6,7 +6,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 
 _TEXTS = ("TEXT", "VARCHAR", "CHARACTER VARYING", "ENUM")
-_DIFFERENT = 6  # texts in core/apart_texts
+_DIFFERENT = 6  # texts in files/apart_texts
 
 
 def looks_plain(engine: Engine, table: Table, column: Column) -> bool:
@@ -24,6 +24,6 @@ def _tells_texts_apart(engine: Engine, table: Table, column: Column) -> bool:
     """Whether the collation of a column takes no two different texts for equal."""
     if column.open_type:
         return True
-    query = queries.text("core/apart_texts", engine.dialect, column=[column.name], source=table.relation)
+    query = queries.text("files/apart_texts", engine.dialect, column=[column.name], source=table.relation)
     ((different,),) = engine.rows(query)
     return bool(different == _DIFFERENT)

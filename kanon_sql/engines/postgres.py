@@ -293,7 +293,7 @@ class PostgreSQL:
             self.run(insert())
             return
         with self._pinned():
-            ((rows,),) = self.rows(queries.text("core/row_count", self.dialect, relation=written))
+            ((rows,),) = self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=written))
             self._insert_by_halves(insert, 0, rows)
 
     def _insert_by_halves(self, insert: Callable[..., str], first: int, end: int) -> None:

@@ -100,7 +100,7 @@ class Reader:
             return None
         casts = {name: Conversion(kind) for name, kind in types.items() if kind != "VARCHAR"}
         holes = {"path": quoted_path(pattern), "separator": separator}
-        as_text = queries.text("reading/read_csv_as_text", self.engine.dialect, **holes)
+        as_text = queries.text("files/read_csv_as_text", self.engine.dialect, **holes)
         return queries.files_converted(as_text, [*types], {**casts, **ways}, self.engine.dialect)
 
     def _excel(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:

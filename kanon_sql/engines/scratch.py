@@ -31,7 +31,7 @@ class Scratch:
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> with Scratch(DuckDB(), "example") as tables:
     ...     letters = tables.load("letters", {"letter": "VARCHAR"}, [["a", "b"]])
-    ...     kept = tables.make("kept", "core/copy", columns=["letter"], source=letters)
+    ...     kept = tables.make("kept", "frequency_sets/copy", columns=["letter"], source=letters)
     ...     tables.count(kept)
     2
     """
@@ -138,7 +138,7 @@ class Scratch:
 
     def count(self, table: str | Relation) -> int:
         """How many rows a table has."""
-        ((rows,),) = self.rows("core/row_count", relation=self._relation(table))
+        ((rows,),) = self.rows("frequency_sets/row_count", relation=self._relation(table))
         return int(rows)
 
     def rename(self, table: str, new: str | Relation) -> None:

@@ -138,7 +138,7 @@ def build_frequency_set(
     others = population.count(sampled_from, made, table, stems) if sampled_from else {}
     columns = {stem: column for column, stem in stems.items()}
     scan = queries.tuples(columns, sensitive, table.relation, engine.dialect, compared, counted_by)
-    tuples = made.receive("tuples", engine, scan, "core/tuples")
+    tuples = made.receive("tuples", engine, scan, "frequency_sets/tuples")
     types = {column.name: column.type for column in made.engine.table(tuples).columns}
     attributes = []
     for name, build in hierarchies.items():
@@ -234,7 +234,7 @@ def merge_equal_codes(frequency_set: FrequencySet, drop: bool = True) -> Frequen
     if not any(attribute.hierarchy.starred for attribute in frequency_set.attributes):
         return frequency_set
     merged = _one_row_per_tuple(frequency_set, drop)
-    ((tuples,),) = merged.tables.rows("core/distinct_count", columns=merged.keys, relation=merged.relation)
+    ((tuples,),) = merged.tables.rows("frequency_sets/distinct_count", columns=merged.keys, relation=merged.relation)
     return replace(merged, tuples=int(tuples))
 
 
@@ -245,7 +245,7 @@ def _one_row_per_tuple(frequency_set: FrequencySet, drop: bool = True) -> Freque
     keys, sums = [*frequency_set.keys, *frequency_set.told_apart], frequency_set.sums
     levels = [name for name in names if name not in (*keys, *sums)]
     holes: dict[str, Hole] = {"keys": keys, "levels": levels, "sums": sums}
-    merged = tables.make("merged", "core/rollup", frequency_set=frequency_set.relation, **holes)
+    merged = tables.make("merged", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
     if drop:
         tables.drop(frequency_set.relation)
     return replace(frequency_set, relation=merged)
@@ -291,10 +291,10 @@ def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensiti
     counted = tables["tuples"]
     query = queries.frequency_set(counted, [a.coded for a in attributes], tables.engine.dialect, sensitive)
     relation = tables.make_as("frequency_set", query, "frequency_set", _SENTENCE)
-    ((rows,),) = tables.rows("core/total_rows", counted=relation)
+    ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
     if sensitive:
         stems = [attribute.coded.stem for attribute in attributes]
-        ((tuples,),) = tables.rows("core/distinct_count", columns=stems, relation=counted)
+        ((tuples,),) = tables.rows("frequency_sets/distinct_count", columns=stems, relation=counted)
     else:
         tuples = tables.count(relation)
     return FrequencySet(tables, relation, attributes, int(rows), int(tuples), (scan, query), sensitive)
@@ -303,7 +303,7 @@ def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensiti
 def _check_coded(frequency_set: FrequencySet) -> None:
     """Stop where the coding lost or doubled a row of those that the scan counted: no value may have no code, or two."""
     tables = frequency_set.tables
-    ((rows,),) = tables.rows("core/total_rows", counted=tables["tuples"])
+    ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tables["tuples"])
     if rows != frequency_set.rows:
         raise SourceError(
             f"the frequency set holds {frequency_set.rows:,} rows where {rows:,} were read; nothing was released, "
@@ -313,7 +313,7 @@ def _check_coded(frequency_set: FrequencySet) -> None:
 
 def check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
     """Stop where a source that no transaction keeps as it is has another number of rows by now: this reads it again."""
-    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=table.relation))
+    ((rows,),) = engine.rows(queries.text("frequency_sets/row_count", engine.dialect, relation=table.relation))
     if rows != frequency_set.rows:
         raise SourceError(
             f"the frequency set holds {frequency_set.rows:,} rows and {table.relation.name} {rows:,}; "

@@ -22,7 +22,7 @@ from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
 from kanon_sql.queries import Bits, Crossed, Masked, PerNode, Relation
 
-_SIZES = "privacy/node_class_sizes"
+_SIZES = "node_tests/node_class_sizes"
 _MOST_COUNTED = 200_000  # tuples that are fetched for a group of attributes
 _MOST_CROSSED = 50_000  # tuples; beyond, one grouping for several nodes is no faster than one each, and roll-ups help
 _TEXTS = 256  # of queries that are kept, of a few thousand characters each
@@ -54,11 +54,11 @@ class Judge:
             lambda query, count, least: self._prepared(query, least, losses=_names("lost", count))
         )
         self._bits_query = lru_cache(_TEXTS)(
-            lambda count, least: self._prepared("core/node_bits", least, labels=_names("label", count))
+            lambda count, least: self._prepared("node_tests/node_bits", least, labels=_names("label", count))
         )
-        self._classes = lru_cache(_TEXTS)(lambda least: self._prepared("core/node_classes", least))
+        self._classes = lru_cache(_TEXTS)(lambda least: self._prepared("node_tests/node_classes", least))
         self._test = cache(lambda: self._prepared(self._test_name))
-        self._tests = cache(lambda: self._prepared("core/node_tests"))
+        self._tests = cache(lambda: self._prepared("node_tests/node_tests"))
         self._verdict = lru_cache(1)(self._prepared_verdict)
         # Models about the whole release are decided for each node; once for all where one is settled.
         self._undecided = self.model.undecided
@@ -80,9 +80,9 @@ class Judge:
         counted = self.frequency_set
         columns = self._all_loss_columns
         query = queries.text(
-            "core/level_losses", counted.engine.dialect, frequency_set=counted.relation, losses=columns
+            "node_tests/level_losses", counted.engine.dialect, frequency_set=counted.relation, losses=columns
         )
-        rows, *sums = self._ask("core/level_losses", [query])[0]
+        rows, *sums = self._ask("node_tests/level_losses", [query])[0]
         totals = dict(zip(columns, sums, strict=True))
         losses = tuple(
             tuple(self._mean(attribute, level, rows, totals, rows) for level in range(height + 1))
@@ -111,14 +111,14 @@ class Judge:
         """What all rows lose on each level: n ln n of its labels less that of the values."""
         levels = [attribute.coded.code_column(level) for level in range(attribute.hierarchy.height + 1)]
         holes: dict[str, Any] = {"frequency_set": self.frequency_set.relation, "labels": levels}
-        (sums,) = self.frequency_set.tables.rows("core/level_bits", **holes)
+        (sums,) = self.frequency_set.tables.rows("node_tests/level_bits", **holes)
         return tuple(max(0.0, float(each) - float(sums[0])) / log(2) for each in sums)
 
     def _level_generalized(self) -> tuple[tuple[float, ...], ...]:
         """The share of all rows whose label stands for several leaves, on each level of each attribute."""
         counted, columns = self.frequency_set, self._all_loss_columns
         holes: dict[str, Any] = {"frequency_set": counted.relation, "losses": columns}
-        (rows, *sums), *_ = counted.tables.rows("core/level_generalized", **holes)
+        (rows, *sums), *_ = counted.tables.rows("node_tests/level_generalized", **holes)
         several = dict(zip(columns, sums, strict=True))
         pairs = zip(counted.attributes, counted.heights, strict=True)
         return tuple(
@@ -131,7 +131,7 @@ class Judge:
         self.nodes_tested += len(nodes)
         if self._undecided and not self.model.every_class:
             return [at_risk for at_risk, _ in self._decide(nodes)]
-        counted: dict[int, int] = dict(self._ask("core/node_test", self._test_texts(nodes)))
+        counted: dict[int, int] = dict(self._ask("node_tests/node_test", self._test_texts(nodes)))
         verdicts = [counted.get(number, 0) for number in range(len(nodes))]
         if not self._undecided:
             return verdicts
@@ -142,7 +142,7 @@ class Judge:
         if self._undecided and self.model.weighs:
             self.nodes_tested += len(nodes)
             return self._decide(nodes)
-        verdicts = self._ask("core/node_verdict", self._fill(self._verdict(), nodes))
+        verdicts = self._ask("node_tests/node_verdict", self._fill(self._verdict(), nodes))
         if self._undecided or self.model.every_class:
             at_risk = self.rows_at_risk(nodes)
             return [(rows, unavoidable) for rows, (_, _, unavoidable) in zip(at_risk, verdicts, strict=True)]
@@ -179,12 +179,12 @@ class Judge:
         keys = [a.coded.code_column(0) for a in chosen]
         holes: dict[str, Any] = {"frequency_set": counted.relation, "keys": keys, "levels": [], "sums": ["n"]}
         self.queries += 1
-        return group_counts(chosen, counted.tables.rows("core/rollup", **holes), self.model.k)
+        return group_counts(chosen, counted.tables.rows("frequency_sets/rollup", **holes), self.model.k)
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""
         columns = self._columns_of_loss([node])
-        (_, at_risk, *sums) = self._ask_losses("core/node_loss", node, columns)
+        (_, at_risk, *sums) = self._ask_losses("node_tests/node_loss", node, columns)
         return self._lost(node, costs, at_risk, dict(zip(columns, sums, strict=True)))
 
     def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
@@ -193,8 +193,8 @@ class Judge:
         crossed = None if self._undecided or not columns else self._crossed(nodes, columns)
         if crossed is None or len(crossed.masks) < len(nodes):
             return [self.losses(node, costs) for node in nodes]
-        text = self._loss_query("core/node_losses", len(columns), Least())(0, crossed, crossed.names)
-        answers = {number: figures for number, *figures in self._ask("core/node_losses", [text])}
+        text = self._loss_query("node_tests/node_losses", len(columns), Least())(0, crossed, crossed.names)
+        answers = {number: figures for number, *figures in self._ask("node_tests/node_losses", [text])}
         counted = [answers.get(number, [0] * (1 + len(columns))) for number in range(len(nodes))]
         return [
             self._lost(node, costs, at_risk, dict(zip(columns, sums, strict=True)))
@@ -250,7 +250,7 @@ class Judge:
         prepared = self._bits_query(len(names), self._least_size(node))
         text = prepared(0, Masked(relation, labels, self._counts), ())
         self.queries += 1
-        ((at_risk, *sums),) = self.frequency_set.tables.rows_as(text, "core/node_bits")
+        ((at_risk, *sums),) = self.frequency_set.tables.rows_as(text, "node_tests/node_bits")
         whole = float(at_risk) * log(float(at_risk)) if at_risk else 0.0
         left = {name: max(0.0, whole - float(each)) / log(2) for name, each in zip(names, sums, strict=True)}
         triples = zip(self.frequency_set.attributes, node, costs.level_bits, strict=True)
@@ -260,7 +260,7 @@ class Judge:
     def _generalized(self, node: Node, costs: Costs) -> tuple[int, tuple[float, ...]]:
         """Rows at risk, and each attribute's share of all rows whose cell is for several leaves, or is suppressed."""
         columns = self._loss_columns(node)
-        (_, at_risk, *sums) = self._ask_losses("core/node_generalized", node, columns)
+        (_, at_risk, *sums) = self._ask_losses("node_tests/node_generalized", node, columns)
         several = dict(zip(columns, sums, strict=True))
         triples = zip(self.frequency_set.attributes, node, costs.level_generalized, strict=True)
         shares = (of[level] + (at_risk - _several(a, level, several, at_risk)) / costs.rows for a, level, of in triples)
@@ -269,7 +269,9 @@ class Judge:
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""
         prepared = self._classes(self._least_size(node))
-        (_, classes, released, smallest, squares) = self._ask("core/node_classes", self._fill(prepared, [node]))[0]
+        (_, classes, released, smallest, squares) = self._ask("node_tests/node_classes", self._fill(prepared, [node]))[
+            0
+        ]
         at_risk = self.frequency_set.rows - released
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
@@ -304,7 +306,7 @@ class Judge:
         found = {0: self._kept_codes(attribute, level)} if level else {}
         for lower in range(1, level):
             rows = self.frequency_set.tables.rows(
-                "core/same_labels",
+                "node_tests/same_labels",
                 mapping=attribute.coded.mapping,
                 lower=[f"label_{lower}"],
                 label=[f"label_{level}"],
@@ -322,7 +324,7 @@ class Judge:
         tables = self.frequency_set.tables
         kept = tables.load("kept", {"kept_code": "INTEGER"}, [sorted(codes)])
         ((rows,),) = tables.rows(
-            "core/kept_rows",
+            "node_tests/kept_rows",
             frequency_set=self.frequency_set.relation,
             kept=kept,
             code={"code": attribute.coded.code_column(0)},
@@ -341,7 +343,7 @@ class Judge:
         rows: Iterable[tuple[Any, Any, int]]
         if is_unmade(hierarchy.values):  # and need not be: few labels, if any, can be their value
             holes: dict[str, Any] = {"label": [f"label_{level}"], "float": attribute.column.kind == "float"}
-            rows = self.frequency_set.tables.rows("core/like_values", mapping=attribute.coded.mapping, **holes)
+            rows = self.frequency_set.tables.rows("node_tests/like_values", mapping=attribute.coded.mapping, **holes)
         else:
             rows = zip(hierarchy.values, hierarchy.labels(level), hierarchy.codes(0), strict=False)
         same = (code for value, label, code in rows if label == (None if value is None else str(value)))
@@ -350,7 +352,7 @@ class Judge:
     def released_sum(self, node: Node, attribute: Attribute, weights: Relation) -> float:
         """A weight of an attribute's value, by its code, added up over the rows that a node releases."""
         ((total,),) = self.frequency_set.tables.rows(
-            "core/released_sum",
+            "node_tests/released_sum",
             frequency_set=self.frequency_set.relation,
             weights=weights,
             code={"code": attribute.coded.code_column(0)},
@@ -370,8 +372,8 @@ class Judge:
         if rows_at_risk == 0 or self.model.k_alone:
             return rows_at_risk >= self.model.k
         sensitive, least = list(self.frequency_set.sensitive), self._least_size(node)
-        text = self._as_it_is("core/masked_class", node, least, sensitive=sensitive, size=self.model.size)
-        ((safe, size),) = self.frequency_set.tables.rows_as(text, "core/masked_class")
+        text = self._as_it_is("node_tests/masked_class", node, least, sensitive=sensitive, size=self.model.size)
+        ((safe, size),) = self.frequency_set.tables.rows_as(text, "node_tests/masked_class")
         return bool(safe) and self._hold_with(node, int(size), least)
 
     def _hold_with(self, node: Node, masked: int, least: Least) -> bool:
@@ -392,7 +394,7 @@ class Judge:
 
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
-        return self._as_it_is("core/released_classes", node, self._least_size(node))
+        return self._as_it_is("node_tests/released_classes", node, self._least_size(node))
 
     def node_test_sql(self, node: Node, number: int = 0) -> str:
         """The test of one node on the whole frequency set, under a number."""
@@ -400,7 +402,7 @@ class Judge:
 
     @property
     def _test_name(self) -> str:
-        return "population/node_test" if self.model.every_class else "core/node_test"
+        return "population/node_test" if self.model.every_class else "node_tests/node_test"
 
     def _as_it_is(self, query: str, node: Node, least: Least | None = None, number: int = 0, **holes: Any) -> str:
         """A query of one node on the frequency set as the release has it."""
@@ -464,7 +466,7 @@ class Judge:
 
     def _prepared_verdict(self) -> PerNode:
         monotone, unavoidable = self.model.always_monotone, self.model.unavoidable
-        return self._prepared("core/node_verdict", monotone=monotone, unavoidable=unavoidable)
+        return self._prepared("node_tests/node_verdict", monotone=monotone, unavoidable=unavoidable)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
         """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""

@@ -74,7 +74,7 @@ def _shortest(number: str) -> str:
 
 def _values_sql(place: Place, written_as: str) -> str:
     column = [place.column.name]
-    return queries.text(f"core/column_{written_as}", place.engine.dialect, column=column, tuples=place.relation)
+    return queries.text(f"mappings/column_{written_as}", place.engine.dialect, column=column, tuples=place.relation)
 
 
 def in_one_writing(tables: Scratch, source: Place, places: Sequence[Place]) -> list[Place]:
@@ -99,8 +99,8 @@ def _first_writings(source: Place, places: Sequence[Place]) -> dict[str, str]:
     texts = sorted(found)
     with Scratch(source.engine, "writings") as there:
         _load_values(there, "values", source, texts)
-        equal = there.make("equal", "core/equal_values", values=there["values"])
-        rows = there.rows("core/copy", source=equal, columns=["row", "first"])
+        equal = there.make("equal", "mappings/equal_values", values=there["values"])
+        rows = there.rows("frequency_sets/copy", source=equal, columns=["row", "first"])
     shown = _shortest if _is_unscaled(source.column) else str
     return {texts[row]: shown(texts[first]) for row, first in rows}
 
@@ -109,7 +109,7 @@ def _rewritten(tables: Scratch, place: Place, writings: Relation) -> Place:
     stem = place.column.name
     others = [column.name for column in tables.engine.table(place.relation).columns if column.name != stem]
     holes: dict[str, Hole] = {"relation": place.relation, "column": [stem], "columns": others}
-    tables.make("rewritten", "core/in_one_writing", writings=writings, **holes)
+    tables.make("rewritten", "mappings/in_one_writing", writings=writings, **holes)
     tables.rename("rewritten", place.relation)
     return replace(place, column=Column(stem, "VARCHAR", place.column.kind))
 
@@ -148,7 +148,7 @@ def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bo
 
 
 def _counts(tables: Scratch) -> tuple[int, ...]:
-    (counts,) = tables.rows("core/settled_values", values=tables["values"])
+    (counts,) = tables.rows("mappings/settled_values", values=tables["values"])
     return counts
 
 
@@ -156,8 +156,8 @@ def _castable(tables: Scratch, place: Place, known: Mapping[Any, Any], reader: E
     """The loaded values by row: the first row of an equal value, and the value, as the data write it if they do."""
     kind = place.column.kind
     with Scratch(reader, "printed") as read:
-        equal = read.receive("equal", place.engine, tables.text("core/equal_values", values=tables["values"]))
-        printed = read.rows("core/printed_values", values=equal)
+        equal = read.receive("equal", place.engine, tables.text("mappings/equal_values", values=tables["values"]))
+        printed = read.rows("mappings/printed_values", values=equal)
     held = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
     leaves = {key(value) for row, (first, value) in held.items() if row == first}
     if kind == "text" and known.keys() - leaves - {None}:
@@ -168,7 +168,7 @@ def _castable(tables: Scratch, place: Place, known: Mapping[Any, Any], reader: E
 def _matches(tables: Scratch, place: Place) -> list[tuple[int, str]]:
     """The loaded values that are the data's by the column's collation, as the data have them."""
     column = [place.column.name]
-    rows = tables.rows("core/matching_values", values=tables["values"], tuples=place.relation, column=column)
+    rows = tables.rows("mappings/matching_values", values=tables["values"], tuples=place.relation, column=column)
     return [(int(row), text) for row, text in rows]
 
 
@@ -206,7 +206,7 @@ def _load_values(
 
 def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:
     """Stop where a value is in a mapping table twice."""
-    ((twice,),) = engine.rows(queries.text("core/doubled_values", engine.dialect, mapping=mapping))
+    ((twice,),) = engine.rows(queries.text("mappings/doubled_values", engine.dialect, mapping=mapping))
     if twice:
         raise HierarchyError(
             f"column {column!r}: {twice:,} values of the hierarchy are in it twice, by the column's type; keep one each"

@@ -83,7 +83,7 @@ def _in_texts(tables: Scratch, counted: Relation, source: Table, columns: Mappin
         return counted
     others = [column.name for column in tables.engine.table(counted).columns if column.name not in texts]
     holes: dict[str, Hole] = {"relation": counted, "texts": texts, "columns": others}
-    tables.make("population_texts", "core/as_texts", **holes)
+    tables.make("population_texts", "release/as_texts", **holes)
     tables.rename("population_texts", COUNTED)
     return counted
 

@@ -115,4 +115,6 @@ class Rollups:
         sums = ["n", *([] if counted.population is None else ["population"])]
         source = Masked(self._relation(below), keys, [*higher, *counted.told_apart, *sums])
         names, dialect = [*counted.told_apart, *keys], counted.engine.dialect
-        return queries.text("core/rollup", dialect, frequency_set=source, keys=names, levels=higher, sums=sums)
+        return queries.text(
+            "frequency_sets/rollup", dialect, frequency_set=source, keys=names, levels=higher, sums=sums
+        )

@@ -61,7 +61,7 @@ def fitted(
         return None
     labels = _labelled(tables, place, build.rules)
     levels = [
-        tables.make(f"level_{level}", "core/level_labels", label=[f"label_{level}"], labelled=labels)
+        tables.make(f"level_{level}", "mappings/level_labels", label=[f"label_{level}"], labelled=labels)
         for level in range(1, len(build.rules) + 1)
     ]
     counts = [len(values), *map(tables.count, levels)]
@@ -73,7 +73,7 @@ def fitted(
 
 
 def _labelled(tables: Scratch, place: Place, rules: Sequence[Rule]) -> Relation:
-    values = tables.make("values", "core/values_in_order", column=[place.column.name], tuples=place.relation)
+    values = tables.make("values", "mappings/values_in_order", column=[place.column.name], tuples=place.relation)
     labels = tables.make_as("labelled", queries.ruled_labels(values, rules, place.column.kind, tables.engine.dialect))
     tables.drop(values)
     return labels
@@ -134,7 +134,7 @@ def _is_as_built(tables: Scratch, build: Ruled, coded: Coded, count: int) -> boo
     """Whether the recipe gives some of the values, here and there in their order, the labels of the mapping table."""
     columns = ["value", *(f"label_{level}" for level in range(1, coded.height + 1))]
     step = max(1, count // _COMPARED)
-    some = tables.rows("core/every_so_many", columns=columns, mapping=coded.mapping, step=step, last=count - 1)
+    some = tables.rows("mappings/every_so_many", columns=columns, mapping=coded.mapping, step=step, last=count - 1)
     rows = {value: tuple(labels) for value, *labels in some if value is not None}
     built = build(list(rows))
     return rows == dict(zip(built.values, zip(*built.levels, strict=True), strict=True))

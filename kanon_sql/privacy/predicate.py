@@ -14,7 +14,7 @@ Groups = tuple[tuple[Any, ...], ...]
 
 @dataclass(frozen=True)
 class Reference:
-    """The values of a sensitive column in the whole table, one row each; see `sql/privacy/reference.sql`.
+    """The values of a sensitive column in the whole table, one row each; see `sql/privacy.sql`.
 
     `nullable`: whether its `value` may be NULL, as the values themselves are; codes are not. `groups`: the rows of a
     hierarchy, each a value and the number of its group on level 1, 2, …

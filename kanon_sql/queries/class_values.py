@@ -5,7 +5,7 @@ condition speaks of it becomes two GROUP BYs: the inner one, `class_values`, by 
 class, adds up what the query's own aggregates were. So one text serves models with and without values.
 
 What compares a class with the whole table takes the table's figures from a reference: a relation of one row per value
-(`sql/privacy/reference.sql`). What follows the order of the values needs those too that a class does not have: then
+(`sql/privacy.sql`). What follows the order of the values needs those too that a class does not have: then
 every class is put beside every value. People are counted in a GROUP BY of their own, since they do not add up.
 """
 

@@ -112,7 +112,7 @@ def cloak_points(
     values |= {"asked_k": asked, "own_k": exp.func("GREATEST", asked.copy(), t.literal(k))}
     columns: list[exp.Expr] = [t.column(name, "p") for name in ("row", "unit", "x", "y", "t", *shown)]
     columns += [exp.alias_(value, name, quoted=True) for name, value in values.items()]
-    numbered = t.tree("cloak/points", points=rows, columns=[*numbers, *shown])
+    numbered = t.tree("cloak_points/points", points=rows, columns=[*numbers, *shown])
     return t.printed(exp.select(*columns).from_(numbered.subquery("p"), copy=False), dialect)
 
 

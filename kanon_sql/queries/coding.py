@@ -51,9 +51,9 @@ def tuples(
     their codes, as `raw_column` names them. `counted_by`: the column of the rows that each row stands for.
     """
     if counted_by is None:
-        query = t.tree("core/tuples", columns=columns, source=source)
+        query = t.tree("frequency_sets/tuples", columns=columns, source=source)
     else:
-        query = t.tree("core/counted_tuples", columns=columns, rows=[counted_by], source=source)
+        query = t.tree("frequency_sets/counted_tuples", columns=columns, rows=[counted_by], source=source)
     assert isinstance(query, exp.Select)
     for name, column in sensitive.items():
         rank = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[exp.Ordered(this=t.column(column))]))

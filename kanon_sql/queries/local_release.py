@@ -273,7 +273,7 @@ def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
 def _assignment(release: LocalReleaseQuery) -> exp.Expr:
     keys = [cell.key for cell in release.columns if cell.mapping]
     if release.kept and release.split:
-        return t.tree("core/apart", assignment=release.assignment, keys=keys).subquery("a")
+        return t.tree("local_release/apart", assignment=release.assignment, keys=keys).subquery("a")
     return _once(release, release.assignment, keys, ["class", *_PLACES] if release.split else ["class"], "a")
 
 
@@ -291,7 +291,7 @@ def _once(
     """
     if not (release.kept or doubtful):
         return t.table(relation, alias)
-    return t.tree("core/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
+    return t.tree("local_release/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
 
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:

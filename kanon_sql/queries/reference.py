@@ -14,7 +14,7 @@ from kanon_sql.relation import Relation
 def reference(
     counted: Relation, value: str, raw: str, rows: Predicate, dialect: str, groups: Sequence[Sequence[object]] = ()
 ) -> str:
-    """The query of a reference; see `sql/privacy/reference.sql`.
+    """The query of a reference; see `sql/privacy.sql`.
 
     `groups`: rows of a value and the number of its group on level 1, 2, …; then the query also gives `_group_l` and
     `_overall_c_l`, the rows of the group, and no figures at all of a value that is in no group.

@@ -228,7 +228,7 @@ def _join_mappings(query: exp.Select, cells: _Columns, release: FullDomainQuery)
 def _kept_mapping(cell: ReleaseColumn, index: int) -> exp.Subquery:
     """A view's mapping table, a value with one code and a code with one label: what is counted is what is seen."""
     shown = [cell.label or "value"]
-    return t.tree("core/view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
+    return t.tree("mappings/view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
 
 
 def _cell(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr:

@@ -31,8 +31,8 @@ def mapping(
 ) -> str:
     """The query of a mapping table: value, code_0 … code_h, label_1 … label_h, loss_l of some levels.
 
-    `values`: what `labelled` gives; `levels`: of each level below the top, what `core/level_labels` gives; `types`: of
-    the codes and losses, in the engine's words; `nulls`: the row of NULL.
+    `values`: what `labelled` gives; `levels`: of each level below the top, what `mappings/level_labels` gives;
+    `types`: of the codes and losses, in the engine's words; `nulls`: the row of NULL.
     """
     height = len(levels) + 1
     columns: dict[str, exp.Expr] = {"value": t.column("value", "v"), "code_0": t.column("code_0", "v")}

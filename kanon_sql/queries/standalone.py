@@ -203,7 +203,7 @@ def _as(expression: exp.Expr, name: str) -> exp.Expr:
 
 def exported_tuples(columns: Sequence[str], rows: str, source: Relation, dialect: str) -> str:
     """The query that counts the distinct tuples of columns, for another system: the columns, and `rows`."""
-    tree = t.tree("core/tuples", columns=list(columns), source=source)
+    tree = t.tree("frequency_sets/tuples", columns=list(columns), source=source)
     assert isinstance(tree, exp.Select)
     *plain, counted = tree.selects
     tree.set("expressions", [*plain, exp.alias_(counted.this, rows, quoted=True)])

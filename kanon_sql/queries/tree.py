@@ -1,9 +1,9 @@
-"""`sql/` to text in an engine's dialect: files filled on the tree; this package alone knows sqlglot.
+"""`sql/` to text in an engine's dialect: queries filled on the tree; this package alone knows sqlglot.
 
-A query is a file of `sql/`, parsed once. Its holes are `$name`, of five kinds: a value (a number or text), columns (a
-list of names, or new names for old ones), a predicate (SQL of ours with value holes of its own), a relation, and steps
-(what it costs to tell two rows apart). Holes are filled on the tree, so no name or value can leave its place, whatever
-it holds.
+A file of `sql/` holds the queries of one subject, each under a line `-- name: <query>`; "subject/query" names one. Each
+is parsed once. Its holes are `$name`, of five kinds: a value (a number or text), columns (a list of names, or new names
+for old ones), a predicate (SQL of ours with value holes of its own), a relation, and steps (what it costs to tell two
+rows apart). Holes are filled on the tree, so no name or value can leave its place, whatever it holds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_CONDITIONS = 256  # whose trees are kept
 def scratch(name: str) -> Relation:
     """A temporary table of ours: never anyone's table of the same name, in whatever engine.
 
-    >>> text("core/row_count", "postgres", relation=scratch("kanon_tuples"))
+    >>> text("frequency_sets/row_count", "postgres", relation=scratch("kanon_tuples"))
     'SELECT COUNT(*) AS rows FROM "pg_temp"."kanon_tuples" AS r'
     """
     return Relation(_SCRATCH, name)
@@ -118,16 +118,16 @@ Hole = Relation | Masked | Predicate | Columns | Steps | str | int | float | Non
 
 
 def text(name: str, dialect: str, **holes: Hole) -> str:
-    """Print the query `sql/<name>.sql` in `dialect`, its holes filled.
+    """Print a query of `sql/`, "subject/query", in `dialect`, its holes filled.
 
-    >>> text("core/row_count", "postgres", relation=Relation("public", 'odd "name"'))
+    >>> text("frequency_sets/row_count", "postgres", relation=Relation("public", 'odd "name"'))
     'SELECT COUNT(*) AS rows FROM "public"."odd ""name\""" AS r'
     """
     return printed(tree(name, **holes), dialect)
 
 
 def tree(name: str, **holes: Hole) -> exp.Query:
-    """The query `sql/<name>.sql` with its holes filled, to stand inside another."""
+    """A query of `sql/` with its holes filled, as a part of another."""
     filled = _fill(_template(name), holes)
     assert isinstance(filled, exp.Query)
     return filled
@@ -141,7 +141,7 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
 
     Filling and printing a tree is paid once. The level columns must have plain names (letters, digits, underscores).
 
-    >>> query = per_node("core/released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
+    >>> query = per_node("node_tests/released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
     >>> query(0, Relation("f"), ["age_1", "zip_0"])
     'SELECT "age_1", "zip_0" FROM "f" AS f GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
     """
@@ -164,11 +164,14 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     return fill
 
 
-@cache
 def sentence(name: str) -> str:
-    """What the header of `sql/<name>.sql` says the query does."""
-    lines = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8").splitlines()
-    return lines[1].removeprefix("-- ")
+    """What a query of `sql/` does, by the line under its name.
+
+    >>> sentence("frequency_sets/row_count")
+    'Count the rows of a relation, to compare the frequency set and the release with it.'
+    """
+    subject, query = name.split("/")
+    return queries_of(subject)[query].splitlines()[0].removeprefix("-- ")
 
 
 def pretty(sql: str, dialect: str) -> str:
@@ -341,9 +344,17 @@ _LISTS = (exp.GroupingSets, exp.Select, exp.Group, exp.Order, exp.Array, exp.Win
 
 
 @cache
+def queries_of(subject: str) -> dict[str, str]:
+    """The queries of the file `sql/<subject>.sql` by their names, each with the comments under its name."""
+    _, *queries = (folder("sql") / f"{subject}.sql").read_text(encoding="utf-8").split("\n-- name: ")
+    return {name: query.strip() for name, _, query in (query.partition("\n") for query in queries)}
+
+
+@cache
 def _template(name: str) -> exp.Expr:
-    body = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
-    return sqlglot.parse_one("\n".join(line for line in body.splitlines() if not line.startswith("--")), "duckdb")
+    subject, query = name.split("/")
+    lines = queries_of(subject)[query].splitlines()
+    return sqlglot.parse_one("\n".join(line for line in lines if not line.startswith("--")), "duckdb")
 
 
 def _holes(name: str) -> set[str]:

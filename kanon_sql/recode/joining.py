@@ -75,11 +75,11 @@ class _Joining:
         source = local.assignment
         if local.split:  # which values the rows of a part have is not known
             source = self.tables.make("parts", "joining/largest_parts", assignment=source, keys=self.keys)
-        self.tables.make(self.assignment, "core/copy", columns=self.columns, source=source)
+        self.tables.make(self.assignment, "frequency_sets/copy", columns=self.columns, source=source)
         stopped, until = self.task.clock.ended == "interrupted", time_to_cut(self.task)
         clock = self.task.clock.last_part(_MOMENT) if stopped else self.task.clock.part(until)
         late = not self._join_nearest(clock) and self._join_largest()
-        self.task.results.make(local.assignment, "core/copy", columns=self.columns, source=self.assignment)
+        self.task.results.make(local.assignment, "frequency_sets/copy", columns=self.columns, source=self.assignment)
         ended = clock.ended if late and local.ended == "complete" else local.ended
         return replace(local, split=False, ended=ended, facts={**local.facts, "classes_joined": self.joins})
 
@@ -154,7 +154,7 @@ class _Joining:
         """
         holes: dict[str, Hole] = {"ranked": self.tables["ranked"], "most": most, "columns": [*self.keys, "n"]}
         first = self.tables["first"]
-        ((rows,),) = self.tables.rows("core/total_rows", counted=first)
+        ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=first)
         made = cut(self.task, first, int(rows)) if self.task.model.mergeable else None
         made = made or self.tables.make("one", "joining/one", assignment=self.assignment, **holes)
         self._advance("joining/replaced", made=made, **holes)

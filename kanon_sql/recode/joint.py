@@ -99,7 +99,7 @@ def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node, weights: S
     with Scratch(frequency_set.engine, "joint") as tables:
         assignment = tables.make(
             "assignment",
-            "core/node_assignment",
+            "node_tests/node_assignment",
             frequency_set=frequency_set.relation,
             keys=[*keys, *(name for name in leaves if isinstance(name, str))],
             levels=frequency_set.level_columns(node),

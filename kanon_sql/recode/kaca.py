@@ -141,7 +141,7 @@ class _Run:
         members = self._make("members", tuples=made["tuples"], assignment=assignment, values=self.values)
         made.make("pieced", "kaca/pieces", tuples=made["tuples"], members=members, columns=columns)
         made.rename("pieced", "tuples")
-        ((self.pieces,),) = made.rows("core/distinct_count", columns=[_PIECE], relation=made["tuples"])
+        ((self.pieces,),) = made.rows("frequency_sets/distinct_count", columns=[_PIECE], relation=made["tuples"])
 
     def _open_pieces(self) -> None:
         """Let classes merge with any other; those that look the same are one, as whoever reads them must take them."""
@@ -241,7 +241,7 @@ class _Run:
         made, safe, counted = self.tables, self.task.model.safe, self._count()
         holes: dict[str, Hole] = {"parts": self.parts, "counted": counted, "values": self.values, "safe": safe}
         rest = self._make("rest", tuples=made["tuples"], **holes)
-        ((rows,),) = made.rows("core/total_rows", counted=rest)
+        ((rows,),) = made.rows("frequency_sets/total_rows", counted=rest)
         if not rows:
             return 0
         if (assignment := cut(self.task, self._by_value(rest), int(rows))) is None:
@@ -277,12 +277,12 @@ class _Run:
         Where a merge may spoil a class, the nearest class is often one that does not help.
         """
         columns = [*self.values, "n", "class"]
-        kept = self.tables.make("kept", "core/copy", columns=columns, source=asked.assignment)
+        kept = self.tables.make("kept", "frequency_sets/copy", columns=columns, source=asked.assignment)
         with suppress(InfeasibleError):
             joined = recode_by_rows(kaca, self.task)
             if self._distortion(joined.assignment) < self._distortion(kept):
                 return joined
-        self.task.results.make(asked.assignment, "core/copy", columns=columns, source=kept)
+        self.task.results.make(asked.assignment, "frequency_sets/copy", columns=columns, source=kept)
         return asked
 
     def _distortion(self, assignment: Relation) -> float:
@@ -301,7 +301,7 @@ class _Run:
 
     def _mean_step(self, column: str) -> float:
         """What a column adds to the distance of two rows on average."""
-        counts = self.tables.rows("core/column_values", column=[column], tuples=self.tables["tuples"])
+        counts = self.tables.rows("mappings/column_values", column=[column], tuples=self.tables["tuples"])
         rows = [float(n) for _, n in counts]
         total = sum(rows)
         return self.costs[column] * (1.0 - sum((n / total) ** 2 for n in rows))

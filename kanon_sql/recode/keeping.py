@@ -110,7 +110,7 @@ class _Keeping:
         return self.tables.make("both", "keeping/both", held=held, others=others, keys=self.keys, most=most)
 
     def _rows(self, counted: Relation) -> int:
-        ((rows,),) = self.tables.rows("core/total_rows", counted=counted)
+        ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=counted)
         return int(rows or 0)
 
     def _safe_alone(self, both: Relation) -> Relation:
@@ -124,7 +124,7 @@ class _Keeping:
         known, dialect = self.task.frequency_set, self.task.engine.dialect
         columns = [column.name for column in self.task.engine.table(known.relation).columns]
         assigned = self.tables.make_as("assigned", queries.assigned(known.relation, pool, self.keys, columns, dialect))
-        relation = self.tables.make("pooled", "core/copy", columns=columns, source=assigned)
+        relation = self.tables.make("pooled", "frequency_sets/copy", columns=columns, source=assigned)
         part = replace(known, relation=relation, rows=self._rows(relation), tuples=self.tables.count(pool))
         judge, known_costs = Judge(part, self.task.model), self.task.costs
         costs = replace(judge.costs(), weights=known_costs.weights, beta=known_costs.beta)
@@ -142,7 +142,7 @@ class _Keeping:
         return self.tables.make("parts", "joining/largest_parts", assignment=recoded.assignment, keys=self.keys)
 
     def _result(self, assignment: Relation, ended: str = "complete") -> Local:
-        made = self.task.results.make("kept_assignment", "core/copy", columns=self.columns, source=assignment)
+        made = self.task.results.make("kept_assignment", "frequency_sets/copy", columns=self.columns, source=assignment)
         return Local(made, ended=ended)
 
     def _told(self, made: Local, marked: Relation, held_by: list[Region]) -> Local:

@@ -56,6 +56,6 @@ def _kept(task: Task, local: Local, tables: Scratch) -> FrequencySet:
     assigned = tables.make_as(
         "assigned", queries.assigned(known.relation, local.assignment, known.keys, columns, dialect)
     )
-    relation = tables.make("kept", "core/copy", columns=columns, source=assigned)
-    ((rows,),) = tables.rows("core/total_rows", counted=relation)
+    relation = tables.make("kept", "frequency_sets/copy", columns=columns, source=assigned)
+    ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
     return replace(known, relation=relation, rows=int(rows), tuples=tables.count(local.assignment))

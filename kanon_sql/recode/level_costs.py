@@ -67,7 +67,7 @@ class LevelCosts:
     def find_values(self, frequency_set: FrequencySet, tables: Scratch) -> None:
         """Look up which values occur."""
         column, tuples = [self.attribute.coded.code_column(0)], frequency_set.relation
-        found = {int(code) for code, _ in tables.rows("core/column_values", column=column, tuples=tuples)}
+        found = {int(code) for code, _ in tables.rows("mappings/column_values", column=column, tuples=tuples)}
         self.codes = [code for code in self._first if code in found]
 
     def load(self, tables: Scratch) -> None:

@@ -161,7 +161,7 @@ class _Run:
             rounds, classes, open_ones = rounds + made[0], classes + made[1], made[2]
             clock.tell(rounds, classes + open_ones, open_ones)
         ended = clock.ended if open_ones else "complete"
-        self.tables.add(self.assignment, "core/copy", columns=self._kept, source=self.tables["open"])
+        self.tables.add(self.assignment, "frequency_sets/copy", columns=self._kept, source=self.tables["open"])
         return rounds, ended
 
     def _go_on(self, sides: Mapping[str, Predicate], rounds: int, open_ones: int) -> tuple[int, int, int] | None:
@@ -226,7 +226,7 @@ class _Run:
             return
         parts = self.tables.make("parts", "mondrian/merged_parts", codes=self.codes, assignment=self.assignment)
         columns = [*self.codes, "n", "first", "last", "class"]
-        self.task.results.make(self.assignment, "core/copy", columns=columns, source=parts)
+        self.task.results.make(self.assignment, "frequency_sets/copy", columns=columns, source=parts)
 
     def _lay_out(self) -> None:
         """Put the attributes' orders and hierarchies side by side, if there is time for that."""

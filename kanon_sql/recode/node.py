@@ -15,7 +15,7 @@ def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> 
     attributes = frequency_set.attributes
     assignment = frequency_set.tables.make(
         "assignment",
-        "core/node_assignment",
+        "node_tests/node_assignment",
         frequency_set=frequency_set.relation,
         keys=[attribute.coded.code_column(0) for attribute in attributes],
         levels=frequency_set.level_columns(node),
@@ -32,5 +32,5 @@ def one_per_tuple(assignment: Relation, frequency_set: FrequencySet, results: Sc
     keys = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
     with Scratch(results.engine, "assigned") as tables:
         holes = {"keys": [*keys, "class"], "levels": [], "sums": ["n"]}
-        whole = tables.make("whole", "core/rollup", frequency_set=assignment, **holes)
-        return results.make(assignment, "core/copy", columns=[*keys, "n", "class"], source=whole)
+        whole = tables.make("whole", "frequency_sets/rollup", frequency_set=assignment, **holes)
+        return results.make(assignment, "frequency_sets/copy", columns=[*keys, "n", "class"], source=whole)

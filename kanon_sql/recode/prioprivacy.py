@@ -485,5 +485,5 @@ class _Run:
         return self.tables.rows(f"prioprivacy/{name}", **holes)
 
     def _count_left(self) -> None:
-        ((rows,),) = self.tables.rows("core/total_rows", counted=self.unsafe)
+        ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=self.unsafe)
         self.rows_left = int(rows)

@@ -84,7 +84,7 @@ def _lost_bits(tables: Scratch, attribute: Attribute, j: int, made: dict[str, Re
     value, height = [attribute.coded.code_column(0)], attribute.hierarchy.height
     holes: dict[str, Hole] = {**made, "value": value, "level": [f"level_{j}"], "height": height}
     levels = tables.make("levels", "quality/cell_levels", **holes)
-    present = tables.rows("core/column_values", column=["level"], tuples=levels)
+    present = tables.rows("mappings/column_values", column=["level"], tuples=levels)
     return _bits_through(tables, attribute, sorted(int(level) for level, _ in present))
 
 
@@ -161,7 +161,7 @@ def _with_shown(tables: Scratch, cells: Relation, known: dict[str | None, tuple[
     by_letters: dict[str, tuple[int, int]] = {}
     for label, place in known.items():
         by_letters.setdefault(_letters(label or ""), place)
-    released = tables.rows("core/column_values", column=["label"], tuples=cells)
+    released = tables.rows("mappings/column_values", column=["label"], tuples=cells)
     shown = {label: by_letters.get(_letters(label)) for label, _ in released if label is not None}
     labels = {label: place for label, place in shown.items() if place} | known
     return [list(labels), [level for level, _ in labels.values()], [leaves for _, leaves in labels.values()]]

@@ -138,7 +138,9 @@ class _Refinement:
         ended = "interrupted" if self.task.clock.ended == "interrupted" else "time limit"
         if cut and (self._cut_ended == "complete" or start == self.task.lattice.top):
             before = self.tables["cut_before"]
-            made = self.task.results.make("assignment", "core/copy", columns=[*self.keys, "n", "class"], source=before)
+            made = self.task.results.make(
+                "assignment", "frequency_sets/copy", columns=[*self.keys, "n", "class"], source=before
+            )
             return Local(made, ended=ended)
         return replace(from_node(self.task.frequency_set, self.task.model, start), ended=ended)
 
@@ -157,7 +159,7 @@ class _Refinement:
         frequency_set = self.task.frequency_set
         cut = self.cuts.cut(frequency_set.relation, frequency_set.rows, self.task.clock)
         if cut:
-            self.tables.make("cut_before", "core/copy", columns=[*self.keys, "n", "class"], source=cut)
+            self.tables.make("cut_before", "frequency_sets/copy", columns=[*self.keys, "n", "class"], source=cut)
         self._cut_ended = self.cuts.ended
         return cut
 
@@ -191,13 +193,13 @@ class _Refinement:
 
     def _try(self, take: Callable[[], None], anyway: bool = False) -> int:
         """Begin with what another start makes instead, if that loses less or `anyway`; what all rows cost there."""
-        begun = self.tables.make("begun", "core/copy", columns=_STATE, source=self.state)
+        begun = self.tables.make("begun", "frequency_sets/copy", columns=_STATE, source=self.state)
         take()
         cost = self._state_cost()
         if anyway or (cost < self._cost and self._is_safe(self.state)):
             self._cost = cost
         else:
-            self.tables.make(self.state, "core/copy", columns=_STATE, source=begun)
+            self.tables.make(self.state, "frequency_sets/copy", columns=_STATE, source=begun)
         return cost
 
     # What it costs
@@ -274,7 +276,7 @@ class _Refinement:
 
     def _cut(self, tuples: Relation, clock: Clock) -> Relation | None:
         """Put tuples into classes as Mondrian cuts them; None if not even all of them are safe together."""
-        ((rows,),) = self.tables.rows("core/total_rows", counted=tuples)
+        ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=tuples)
         counted = self.values.of(tuples, *self.keys) if self.values else tuples
         return self.cuts.cut(counted, int(rows), clock)
 
@@ -590,7 +592,7 @@ class _Refinement:
         if self.values and self._asks:
             wanted = made.make_as("wanted", queries.refine_gains(*args, *which, _TARGETS))
             safe = self.values.safe_moves(wanted)
-            put("best", made.text("core/copy", columns=_MOVE, source=safe))
+            put("best", made.text("frequency_sets/copy", columns=_MOVE, source=safe))
         else:
             put("best", queries.refine_gains(*args, *which))
 

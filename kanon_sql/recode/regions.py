@@ -81,7 +81,7 @@ def regions_of(
 
 
 def _rows(tables: Scratch, source: Relation, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    return tables.rows("core/copy", columns=list(columns), source=source)
+    return tables.rows("frequency_sets/copy", columns=list(columns), source=source)
 
 
 def _cells(
@@ -277,14 +277,14 @@ def shown_as_before(
     `kept`: by the numbers of these classes.
     """
     types = {column.name: column.type for column in results.engine.table(classes).columns}
-    rows = dict(results.rows("core/copy", columns=["class", "n"], source=classes))
+    rows = dict(results.rows("frequency_sets/copy", columns=["class", "n"], source=classes))
     placings = [Placing(order, how) for order, how in zip(orders, hows, strict=True)]
     shown = [{"class": number, "n": rows[number], **_shown(kept[number], placings)} for number in kept]
     columns = [[each.get(name) for each in shown] for name in types]
     with Scratch(results.engine, "before") as tables:
         loaded = tables.load("kept", types, columns)
         made = tables.make("classes", "keeping/classes", classes=classes, kept=loaded, columns=list(types))
-        return results.make(classes, "core/copy", columns=list(types), source=made)
+        return results.make(classes, "frequency_sets/copy", columns=list(types), source=made)
 
 
 def _shown(region: Region, placings: Sequence[Placing]) -> dict[str, Any]:

@@ -53,6 +53,6 @@ def bring_back(local: Local, at: Engine, results: Scratch) -> Local:
 def _moved(engine: Engine, attribute: Attribute, beside: Engine) -> Attribute:
     mapping, levels = attribute.coded.mapping, range(attribute.hierarchy.height + 1)
     codes = [f"code_{level}" for level in levels]
-    beside_query = queries.text("core/mapping_codes", engine.dialect, mapping=mapping, codes=codes)
+    beside_query = queries.text("mappings/mapping_codes", engine.dialect, mapping=mapping, codes=codes)
     engine.send(beside_query, beside, mapping)
     return replace(attribute, column=replace(attribute.column, type="VARCHAR"))

@@ -152,7 +152,7 @@ def _figures(
     attributes, cells = [order.attribute for order in ordered], range(len(ordered))
     shown = [(f"label_{j}", f"high_{j}")[: len(shown_names("", how))] for j, how in enumerate(hows)]
     labels, leaves = [label for of in shown for label in of], [f"leaves_{j}" for j in cells]
-    (totals,) = tables.rows("core/local_figures", classes=classes, labels=labels, leaves=leaves)
+    (totals,) = tables.rows("local_release/local_figures", classes=classes, labels=labels, leaves=leaves)
     count, released, smallest, squares, *sums = totals
     suppressed = rows - int(released)
     losses = tuple(
@@ -190,7 +190,7 @@ def _mean_loss(leaves: int, rows: int, leaf_count: int) -> float:
 
 
 def _levels(tables: Scratch, classes: Relation, j: int, height: int) -> tuple[int, ...]:
-    levels = tables.rows("core/local_levels", classes=classes, level=[f"level_{j}"])
+    levels = tables.rows("local_release/local_levels", classes=classes, level=[f"level_{j}"])
     rows = {int(level): int(n) for level, n in levels}
     return tuple(rows.get(level, 0) for level in range(height + 1))
 
@@ -198,7 +198,7 @@ def _levels(tables: Scratch, classes: Relation, j: int, height: int) -> tuple[in
 def _kept(tables: Scratch, local: Local, classes: Relation, order: Order, labels: Sequence[str]) -> int:
     """The rows whose cell of an attribute is released as it was; two labels are bounds."""
     holes = {"members": class_members(tables, local, order), "positions": order.relation, "classes": classes}
-    ((rows,),) = tables.rows("core/local_kept", ends={"lower": labels[0], "upper": labels[-1]}, **holes)
+    ((rows,),) = tables.rows("local_release/local_kept", ends={"lower": labels[0], "upper": labels[-1]}, **holes)
     tables.drop("members")
     return int(rows)
 
@@ -220,7 +220,9 @@ def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe
     attribute, statistic, bounds = order.attribute, None, None
     if how in STATISTICS:
         members = class_members(tables, local, order)
-        statistic = tables.make(f"statistic_{j}", f"core/class_{how}", members=members, positions=order.relation)
+        statistic = tables.make(
+            f"statistic_{j}", f"local_release/class_{how}", members=members, positions=order.relation
+        )
         tables.drop(members)
     if form_of(how) in ("ranges", "bounds"):
         bounds = _limits(order, how, recipe).load(tables, f"bounds_{j}", attribute.column.type)

@@ -77,7 +77,7 @@ def whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> Relation:
     levels = [a.coded.code_column(level) for a in attributes for level in range(1, a.coded.height + 1)]
     sums = ["n", *(a.coded.loss_column(level) for a in attributes for level in a.coded.loss_levels)]
     holes = {"keys": keys, "levels": levels, "sums": sums}
-    return tables.make("whole", "core/rollup", frequency_set=frequency_set.relation, **holes)
+    return tables.make("whole", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
 
 
 def is_safe_as_a_whole(task: Task) -> bool:

@@ -26,7 +26,7 @@ _AT_ONCE = 16  # patterns counted in one statement
 
 @dataclass(frozen=True)
 class Fits:
-    """What the rows of a release are by both notions; see `sql/wildcard/summary.sql`."""
+    """What the rows of a release are by both notions; see `sql/wildcard.sql`."""
 
     rows: int
     classes: int

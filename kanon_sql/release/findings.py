@@ -65,7 +65,7 @@ class Redrawn:
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in a relation; see `sql/core/class_summary.sql`.
+    """What an independent query found in a relation; see `sql/release.sql`.
 
     `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
     `findings`: of everything that the release is held to. `homogeneous`: of the sensitive columns that no model is
@@ -132,7 +132,7 @@ def summarize(
     with Scratch(engine, "findings") as tables:
         if once and len(model.every) + len(sensitive) + bool(model.unit) > 1:
             columns = list(dict.fromkeys([*quasi_identifiers, *model.sensitive.values(), *sensitive]))
-            relation = tables.make("shown", "core/copy", columns=columns, source=relation)
+            relation = tables.make("shown", "frequency_sets/copy", columns=columns, source=relation)
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
         others = _population(tables, relation, quasi_identifiers, *population) if population else None
         asked = _summaries_sql(engine, relation, quasi_identifiers, model, others)
@@ -233,7 +233,7 @@ def _population(
         shown, given = here.column(column), there.column(column)
         is_text = shown is not None and given is not None and shown.kind == "text" != given.kind
         (texts if is_text else others)[name] = column
-    return tables.make("population_shown", "core/as_texts", relation=population, texts=texts, columns=others)
+    return tables.make("population_shown", "release/as_texts", relation=population, texts=texts, columns=others)
 
 
 def _population_in_types(
@@ -243,7 +243,7 @@ def _population_in_types(
     with Scratch(source, "population") as there:
         sent = there.make_as("sent", query)
         names = {"texts": list(quasi_identifiers), "columns": [queries.SHOWN_POPULATION]}
-        rows = there.rows("core/as_texts", relation=sent, **names)
+        rows = there.rows("release/as_texts", relation=sent, **names)
     known = tables.engine.table(relation)
     columns = {name: known.column(column) for column, name in queries.plain_names(quasi_identifiers).items()}
     types = {name: _SENT_AS.get(column.kind, column.type) for name, column in columns.items() if column}
@@ -308,7 +308,7 @@ def _summary_sql(
         **_achieved(model, each),
     }
     if each.population is None:
-        name = "core/class_summary"
+        name = "release/class_summary"
         holes |= _frequent(model, each)
         return name, queries.text(name, engine.dialect, safe=model.predicate(each), **holes)
     counting: dict[str, Hole] = {
@@ -370,6 +370,6 @@ def class_sizes(
         text = queries.text("privacy/release_class_sizes", engine.dialect, release=relation, size=size, **holes)
         return [(int(size), int(classes)) for size, _, classes, *_ in engine.rows(text)]
     query = queries.text(
-        "core/class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers)
+        "release/class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers)
     )
     return [(int(size), int(classes)) for size, classes in engine.rows(query)]

@@ -167,7 +167,9 @@ class FullDomain(Judged):
     def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
         """The query of what a view needs of a mapping table."""
         columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
-        return queries.text("core/view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns)
+        return queries.text(
+            "mappings/view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns
+        )
 
     @property
     def safe_classes(self) -> Relation:
@@ -181,7 +183,7 @@ class FullDomain(Judged):
             for attribute, _ in self.mapped:
                 self._load_mapping(attribute)
         query = self.judge.released_classes_sql(self.node)
-        self.tables.receive(self.safe_classes, search_in, query, "core/released_classes")
+        self.tables.receive(self.safe_classes, search_in, query, "node_tests/released_classes")
 
     def left_out_sql(self) -> str:
         """The query of the source's rows that are suppressed, once the release is prepared."""

@@ -34,7 +34,7 @@ def check_labels(recoding: Recoding) -> None:
             continue
         assignment = assignment or recoding.assigned()
         holes = {"frequency_set": frequency_set.relation, "assignment": assignment}
-        rows = frequency_set.tables.rows("core/released_values", key=[attribute.coded.code_column(0)], **holes)
+        rows = frequency_set.tables.rows("release/released_values", key=[attribute.coded.code_column(0)], **holes)
         released = {int(code) for code, is_released in rows if is_released}
         suppressed = {int(code) for code, is_released in rows if not is_released}
         shown = recoding.labels_shown(j, released)

@@ -101,17 +101,17 @@ class LocalRecoding(Judged):
         places = ["first", "last"] if self.local.split else []
         columns = {f"key_{i}": each.coded.code_column(0) for i, each in enumerate(attributes)}
         columns |= {name: name for name in ("class", *places)}
-        made = self.tables.make("tuples_0", "core/copy", columns=columns, source=self.local.assignment)
+        made = self.tables.make("tuples_0", "frequency_sets/copy", columns=columns, source=self.local.assignment)
         for i, each in enumerate(attributes):
             holes: dict[str, Hole] = {"columns": list(columns), "key": [f"key_{i}"], "value": {f"value_{i}": "found"}}
-            query = "privacy/evidence_values"
+            query = "evidence/evidence_values"
             made = self.tables.make(f"tuples_{i + 1}", query, tuples=made, mapping=each.coded.mapping, **holes)
             columns[f"value_{i}"] = ""
         shows = dict(sorted(pair for cell in self._cells(no_mapping) for pair in cell.shown))
         shown = {f"shown_{i}": column for i, column in enumerate(shows.values())}
         values = [f"value_{i}" for i in range(len(attributes))]
         holes = {"values": values, "places": places, "shown": shown, "names": list(shown)}
-        return self.tables.make("evidence", "privacy/evidence", tuples=made, classes=self.classes, **holes)
+        return self.tables.make("evidence", "evidence/evidence", tuples=made, classes=self.classes, **holes)
 
     def prepare(self) -> None:
         """Have the mapping tables, the assignment and the classes in the engine of the source."""
@@ -137,7 +137,7 @@ class LocalRecoding(Judged):
     def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]:  # noqa: ARG002
         """What the classes show of an attribute."""
         holes: dict[str, Hole] = {"keys": [f"label_{j}"], "levels": [], "sums": ["n"]}
-        rows = self.judge.frequency_set.tables.rows("core/rollup", frequency_set=self.classes, **holes)
+        rows = self.judge.frequency_set.tables.rows("frequency_sets/rollup", frequency_set=self.classes, **holes)
         return {label for label, _ in rows}
 
     def select_sql(self) -> str:
@@ -245,8 +245,8 @@ class LocalRecoding(Judged):
     def _copy_sql(self, relation: Relation, columns: list[str], dialect: str) -> str:
         """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
         if relation in self._made:
-            return queries.text("core/copy", dialect, columns=columns, source=relation)
-        return queries.text("core/view_mapping", dialect, columns=columns[1:], mapping=relation)
+            return queries.text("frequency_sets/copy", dialect, columns=columns, source=relation)
+        return queries.text("mappings/view_mapping", dialect, columns=columns[1:], mapping=relation)
 
     def _needed(self, relation: Relation) -> set[str]:
         if relation == self.classes:

@@ -29,7 +29,7 @@ from kanon_sql.spec import Spec
 
 @dataclass(frozen=True)
 class _Counts:
-    """What a release has of one value; see `sql/minimality/counts.sql`."""
+    """What a release has of one value; see `sql/minimality.sql`."""
 
     unsafe_classes: int
     unsafe_rows: int

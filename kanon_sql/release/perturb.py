@@ -210,7 +210,7 @@ def _probabilities(where: str, cells: list[str], expected: int) -> list[float]:
 
 
 def _check_matrix(engine: Engine, table: Table, column: Column, given: Matrix) -> None:
-    query = queries.text("core/tuples", engine.dialect, columns={"value": column.name}, source=table.relation)
+    query = queries.text("frequency_sets/tuples", engine.dialect, columns={"value": column.name}, source=table.relation)
     text = {value: _as_text(value) for value, _ in engine.rows(query) if value is not None}
     missing = [value for value in text.values() if value not in given.rows]
     if missing:

@@ -44,7 +44,7 @@ def publish_waiting(recoding: Recoding, name: str, staging: Staging) -> Publishe
     piece = Piece("waiting", _SENTENCE, query, says=_SAYS, released=False)
 
     def verify(engine: Engine, staged: Staged) -> int:
-        text = queries.text("core/row_count", engine.dialect, relation=staged["waiting"])
+        text = queries.text("frequency_sets/row_count", engine.dialect, relation=staged["waiting"])
         ((rows,),) = engine.rows(text)
         if rows != recoding.rows_at_risk:
             raise VerificationError(

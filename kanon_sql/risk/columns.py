@@ -28,7 +28,7 @@ OnProgress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Counts:
-    """What `sql/profile/column.sql` gives."""
+    """What `sql/profile.sql` gives."""
 
     distinct: int
     null_rows: int
@@ -41,7 +41,7 @@ class Counts:
 
 
 def column_sql(engine: Engine, source: Relation, column: str) -> str:
-    """The query that counts one column, `sql/profile/column.sql`."""
+    """The query that counts one column, `sql/profile.sql`."""
     return queries.text("profile/column", engine.dialect, column=[column], source=source, small=SMALL_CLASS)
 
 
@@ -53,7 +53,7 @@ def to_count(tables: Scratch, table: Table) -> tuple[int, Relation]:
     seconds = (time.monotonic() - started) * len(countable)
     if rows == 0 or table.form != "view" or seconds < _SLOW_VIEW:
         return rows, table.relation
-    return rows, tables.make("copy", "core/copy", columns=countable, source=table.relation)
+    return rows, tables.make("copy", "frequency_sets/copy", columns=countable, source=table.relation)
 
 
 def count_columns(

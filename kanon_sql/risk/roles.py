@@ -21,7 +21,7 @@ from kanon_sql.spec import EVERY, Spec
 UNIQUE_SHARE = 0.9  # of a column's values that are different
 _SAMPLE = 100_000  # rows that pairs of columns are counted on
 _FEWEST = 20  # rows below which only names and formats say something
-_ANYWHERE = (  # what `sql/core/kept_texts.sql` finds inside a text, so that one row is enough
+_ANYWHERE = (  # what `sql/kept_columns.sql` finds inside a text, so that one row is enough
     *("e-mail addresses", "telephone numbers", "names after a title", "IBANs", "UUIDs", "national identity numbers"),
 )
 _WRITTEN = ("telephone numbers", "network addresses", "national identity numbers")  # and what only a whole text can be
@@ -112,7 +112,7 @@ Reasons = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True)
 class _Texts:
-    """What `sql/core/kept_texts.sql` gives: rows, by what their texts hold, are, or are like."""
+    """What `sql/kept_columns.sql` gives: rows, by what their texts hold, are, or are like."""
 
     held: int
     different: int
@@ -185,13 +185,13 @@ class _Look:
 
     def _figures_of(self, columns: Sequence[Column]) -> dict[str, tuple[int, int]]:
         """The rows with a value, and the different values, of columns that are compared as they are."""
-        rows = self._counted("core/kept_figures", columns)
+        rows = self._counted("kept_columns/kept_figures", columns)
         return {name: (held, different) for name, (held, different) in rows.items()}
 
     def _texts_of(self, columns: Sequence[Column]) -> dict[str, _Texts]:
         """The same and more of those that are compared as text."""
         least = {"characters": FREE_TEXT_CHARACTERS, "words": FREE_TEXT_WORDS}
-        rows = self._counted("core/kept_texts", columns, **least)
+        rows = self._counted("kept_columns/kept_texts", columns, **least)
         written = 2 + len(_ANYWHERE)
         return {
             name: _Texts(counts[0], counts[1], counts[2:written], counts[written:-2], counts[-2], counts[-1])
@@ -224,7 +224,7 @@ class _Look:
         wanted = max(fewest, min(most, _PAIRED_CELLS // pairs))
         self._tables.make(
             "sample",
-            "core/kept_sample",
+            "kept_columns/kept_sample",
             source=self._table.relation,
             columns={**natives, **texts},
             natives=list(natives),
@@ -238,7 +238,9 @@ class _Look:
         self._sample()
         sampled = self._tables["sample"]
         cells = [
-            self._tables.text("core/kept_cells", number=number, column=[self._plain[column.name]], sampled=sampled)
+            self._tables.text(
+                "kept_columns/kept_cells", number=number, column=[self._plain[column.name]], sampled=sampled
+            )
             for number, column in enumerate((*kept, *quasi))
         ]
         self._tables.make_as("cells", queries.union_all(cells))
@@ -247,7 +249,7 @@ class _Look:
         """The pairs in which the kept value says which value of the quasi-identifier stands beside it."""
         for number, column in enumerate(quasi, start=len(kept)):
             for index, *figures in self._tables.rows(
-                "core/kept_pairs", cells=self._tables["cells"], kept=len(kept), quasi=number
+                "kept_columns/kept_pairs", cells=self._tables["cells"], kept=len(kept), quasi=number
             ):
                 rows, told, most = map(int, figures)
                 wrong = rows - most
@@ -257,7 +259,7 @@ class _Look:
     def _ranked(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
         """The pairs of numbers, dates or times that rise or fall together."""
         for index, number, rows, correlation in self._tables.rows(
-            "core/kept_ranks", cells=self._tables["cells"], kept=len(kept)
+            "kept_columns/kept_ranks", cells=self._tables["cells"], kept=len(kept)
         ):
             pair = kept[index], quasi[number - len(kept)]
             ordered = all(column.ordered for column in pair)

@@ -50,10 +50,12 @@ def code(tables: Scratch, source: Relation, columns: Sequence[ColumnCounts], row
     if not columns:
         return
     stems = _stems(columns)
-    tuples = tables.make("tuples", "core/tuples", columns={s: name for name, s in stems.items()}, source=source)
+    tuples = tables.make(
+        "tuples", "frequency_sets/tuples", columns={s: name for name, s in stems.items()}, source=source
+    )
     attributes = [_numbered(tables, one, stems[one.name]) for one in columns]
     there.receive("coded", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
-    ((coded,),) = there.rows("core/total_rows", counted=there["coded"])
+    ((coded,),) = there.rows("frequency_sets/total_rows", counted=there["coded"])
     if coded != rows:
         raise SourceError(
             f"the source has {rows:,} rows and its frequency set {coded:,}; it changed while it was read, run again"
@@ -71,7 +73,7 @@ def _numbered(tables: Scratch, one: ColumnCounts, stem: str) -> Coded:
 
 @dataclass(frozen=True)
 class Figures:
-    """What `sql/profile/set.sql` gives."""
+    """What `sql/profile.sql` gives."""
 
     combinations: int
     unique_rows: int

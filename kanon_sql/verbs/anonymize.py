@@ -307,6 +307,6 @@ def _publish_cloaked(
         sent = source.scratches[where].receive("cloaked", cloaking.engine, query)
         query = queries.select_all(sent, where.dialect)
     says = {"cloaked": spec.cloak.method, "k": cloaking.model.k}
-    piece = Piece("release", queries.sentence("cloak/release"), query, says=says)
+    piece = Piece("release", queries.sentence("cloak_release/release"), query, says=says)
     verify = lambda reader, staged: cloaked.verify(reader, staged["release"])  # noqa: E731
     return publish(where, target, lambda _: [piece], verify, staging)

@@ -246,15 +246,15 @@ def copied(
     held = {name: plain[name] for name in kinds}
     named = {"texts": {held[name]: name for name in texts}}
     named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
-    text = queries.text("attack/copied", source.engine.dialect, source=source.table.relation, **named)
+    text = queries.text("attack_linkage/copied", source.engine.dialect, source=source.table.relation, **named)
     stem = role.replace(" ", "_")
-    relation = tables.receive(stem, source.engine, text, "attack/copied")
+    relation = tables.receive(stem, source.engine, text, "attack_linkage/copied")
     for name, names in shown.items():
         if is_release and len(names) > 1:
             low, high = (held.pop(each) for each in names)
             held[name] = plain[name]
             ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
-            relation = tables.make(f"{stem}_{plain[name]}", "attack/ranged", copied=relation, **ends)
+            relation = tables.make(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
     one = (held[spec.unit],) if spec.unit in held else ()
     rows = tables.count(relation)
     people = _people(tables, relation, one) or rows
@@ -269,7 +269,7 @@ def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> 
 
 def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
     """The people in a copy; 0 where nothing tells them apart."""
-    return int(tables.rows("core/people", relation=copied, unit=unit)[0][0]) if unit else 0
+    return int(tables.rows("frequency_sets/people", relation=copied, unit=unit)[0][0]) if unit else 0
 
 
 def check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:

@@ -85,7 +85,7 @@ def _counted(data: Source, name: str, columns: list[str]) -> Source:
                 f"{ROWS}; export it by the query that `frequency_set_sql` gives"
             )
     holes: dict[str, queries.Hole] = {"rows": [ROWS], "source": data.table.relation}
-    ((wrong,),) = data.engine.rows(queries.text("core/miscounted", data.engine.dialect, **holes))
+    ((wrong,),) = data.engine.rows(queries.text("release/miscounted", data.engine.dialect, **holes))
     if wrong:
         raise SourceError(f"{wrong:,} tuples of {name} stand for no row, by their {ROWS}; export it again")
     table = replace(data.table, columns=tuple(c for c in data.table.columns if c.name in columns))

@@ -336,5 +336,5 @@ def _as_texts(tables: Scratch, role: str, copy: Copy, mixed: set[str]) -> Copy:
         return copy
     others = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
     holes: dict[str, Any] = {"relation": copy.relation, "texts": texts, "columns": others}
-    relation = tables.make(f"{role}_texts", "core/as_texts", **holes)
+    relation = tables.make(f"{role}_texts", "release/as_texts", **holes)
     return replace(copy, relation=relation, kinds={**copy.kinds, **dict.fromkeys(mixed & copy.columns.keys(), "text")})

@@ -63,17 +63,17 @@ class Evidence:
         """
         plain = {name: f"counted_{i}" for i, name in enumerate(counted)}
         columns = dict(zip(self.values, self.quasi_identifiers, strict=True)) | {new: old for old, new in plain.items()}
-        source = tables.make("evidence_source", "core/copy", columns=columns, source=table.relation)
+        source = tables.make("evidence_source", "frequency_sets/copy", columns=columns, source=table.relation)
         order = [*plain.values()] or self.values
         holes: dict[str, Hole] = {"columns": list(columns), "values": self.values, "order": order}
-        rows = tables.make("evidence_rows", "privacy/evidence_rows", source=source, **holes)
+        rows = tables.make("evidence_rows", "evidence/evidence_rows", source=source, **holes)
         text = queries.select_all(self.relation, self.engine.dialect)
         received = tables.receive("evidence_received", self.engine, text)
         known = [*self.values, *(["first", "last"] if parted else []), *self.labels.values()]
-        evidence = tables.make("evidence_known", "privacy/evidence_numbered", evidence=received, columns=known)
+        evidence = tables.make("evidence_known", "evidence/evidence_numbered", evidence=received, columns=known)
         holes = {"rows": rows, "evidence": evidence, "values": self.values}
-        tuples = tables.make("evidence_tuples", "privacy/evidence_tuples", **holes)
-        query = "privacy/evidence_shown_parts" if parted else "privacy/evidence_shown_whole"
+        tuples = tables.make("evidence_tuples", "evidence/evidence_tuples", **holes)
+        query = "evidence/evidence_shown_parts" if parted else "evidence/evidence_shown_whole"
         holes = {"shown": list(self.labels.values()), "counted": list(plain.values())}
         shown = tables.make("evidence_shown", query, rows=rows, tuples=tuples, evidence=evidence, **holes)
         return shown, list(plain.values())
@@ -85,19 +85,19 @@ class Evidence:
         """
         counted = list(dict.fromkeys([*self.counted, *counted]))
         shown, plain = self._shown(tables, table, counted, self.parted)
-        ((repeated,),) = tables.rows("privacy/evidence_repeated", shown=shown)
+        ((repeated,),) = tables.rows("evidence/evidence_repeated", shown=shown)
         if repeated:
             raise SourceError(_WRONG.format(why="shows rows more than once"))
         self._check_labels(tables, table, spec)
         columns = {**self.labels, **dict(zip(counted, plain, strict=True))}
-        return queries.text("core/copy", tables.engine.dialect, source=shown, columns=columns)
+        return queries.text("frequency_sets/copy", tables.engine.dialect, source=shown, columns=columns)
 
     def population(self, tables: Scratch, table: Table, unit: str | None) -> str:
         """The query of a population as the release shows it: what is shown, and `population`, its rows or people."""
         shown, plain = self._shown(tables, table, [unit] if unit else [], parted=False)
         holes: dict[str, Any] = {"labels": list(self.labels.values()), "names": self.labels}
         holes["counted"] = plain or ["number"]
-        return queries.text("privacy/evidence_population", tables.engine.dialect, shown=shown, **holes)
+        return queries.text("evidence/evidence_population", tables.engine.dialect, shown=shown, **holes)
 
     def _check_labels(self, tables: Scratch, table: Table, spec: Spec) -> None:
         """SourceError if a label cannot stand for a value that it is shown for; a statistic tells nothing."""
@@ -109,7 +109,7 @@ class Evidence:
             if column is None or not labels or how_of(spec, table, name) in STATISTICS:
                 continue
             holes: dict[str, Hole] = {"evidence": tables["evidence_known"], "value": [value], "label": labels}
-            pairs = tables.rows("privacy/evidence_labels", **holes)
+            pairs = tables.rows("evidence/evidence_labels", **holes)
             texts = {found: text for found, text, _ in pairs}
             places = {found: place for place, found in enumerate(texts)}
             hierarchy = known_hierarchy(spec, tables.engine, column, list(texts))

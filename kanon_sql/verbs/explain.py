@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 # Queries of tables that are there until the end.
 _LASTING = (
-    "core/tuples",
-    "core/level_losses",
-    "core/node_test",
-    "core/node_classes",
-    "core/released_classes",
+    "frequency_sets/tuples",
+    "node_tests/level_losses",
+    "node_tests/node_test",
+    "node_tests/node_classes",
+    "node_tests/released_classes",
     "classes",
 )
 _CLASSES = "What every class shows that {} made, with its rows, the leaves under each cell and its level."
@@ -184,7 +184,7 @@ def _queries(plan: Plan | LocalPlan) -> dict[str, str]:
     """The statements that read what is there until the end, each with the query in it, or nothing if it is one."""
     model = plan.judge.model
     # What values or people are compared with, or counted in, is dropped when the release has been checked.
-    summary = [] if model.compared or model.unit else ["core/class_summary"]
+    summary = [] if model.compared or model.unit else ["release/class_summary"]
     printed = {"frequency_set": plan.frequency_set.sql[1], "release": plan.recoding.select_sql()}
     return dict.fromkeys([*_LASTING, *summary], "") | printed
 
@@ -198,11 +198,11 @@ def _gave(plan: Plan | LocalPlan, figures: Figures | LocalFigures, summary: Summ
     classes = f"{figures.classes:,} classes, {figures.released_rows:,} rows, {smallest}"
     unsafe = ", ".join(f"{finding.unsafe_rows} rows that do not hold {finding.model}" for finding in summary.findings)
     return {
-        "core/tuples": f"{frequency_set.tuples:,} distinct tuples of {frequency_set.rows:,} rows",
+        "frequency_sets/tuples": f"{frequency_set.tuples:,} distinct tuples of {frequency_set.rows:,} rows",
         "frequency_set": f"{frequency_set.tuples:,} rows, {columns} columns",
-        "core/node_test": f"{plan.recoding.rows_at_risk:,} rows at risk at {levels}",
-        "core/node_classes": classes,
-        "core/released_classes": f"{figures.classes:,} classes",
+        "node_tests/node_test": f"{plan.recoding.rows_at_risk:,} rows at risk at {levels}",
+        "node_tests/node_classes": classes,
+        "node_tests/released_classes": f"{figures.classes:,} classes",
         "classes": classes,
-        "core/class_summary": f"the smallest class has {summary.smallest_class} rows, {unsafe}",
+        "release/class_summary": f"the smallest class has {summary.smallest_class} rows, {unsafe}",
     }

@@ -139,7 +139,7 @@ def measure(plan: Plan | LocalPlan) -> dict[str, Any]:
     if plan.spec.unit is None:
         return made
     counted = plan.frequency_set
-    ((people,),) = counted.tables.rows("core/people", relation=counted.relation, unit=[UNIT])
+    ((people,),) = counted.tables.rows("frequency_sets/people", relation=counted.relation, unit=[UNIT])
     return {**made, "people": int(people)}
 
 
@@ -176,7 +176,7 @@ def _chosen_by_values(plan: Plan) -> bool:
     without_values = Judge(plan.frequency_set, plan.tested.model.before_redrawing)
     asked = list(enumerate(product(lower, (without_values, plan.tested))))
     tests = [judge.settled(node).node_test_sql(node, number) for number, (node, judge) in asked]
-    at_risk = dict(plan.frequency_set.tables.rows_as(queries.union_all(tests), "core/node_test"))
+    at_risk = dict(plan.frequency_set.tables.rows_as(queries.union_all(tests), "node_tests/node_test"))
     without_values.drop()
     allowed = may_suppress(plan.spec.suppression_limit, plan.costs.rows)
     return any(at_risk[number] <= allowed < at_risk[number + 1] for number in range(0, len(asked), 2))

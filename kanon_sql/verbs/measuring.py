@@ -111,12 +111,14 @@ class Measuring:
             for name, plain in zip(names, plains, strict=True)
         }
         holes: dict[str, Any] = {"source": source.table.relation, "texts": texts, "natives": {}}
-        text = queries.text("attack/copied", source.engine.dialect, **holes)
-        copied = self.tables.receive(side, source.engine, text, "attack/copied")
+        text = queries.text("attack_linkage/copied", source.engine.dialect, **holes)
+        copied = self.tables.receive(side, source.engine, text, "attack_linkage/copied")
         for number, plains in enumerate(ends):
             if len(plains) > 1:
                 low, high = ({_plain(number): plain} for plain in plains)
-                copied = self.tables.make(f"{side}_{number}", "attack/ranged", copied=copied, low=low, high=high)
+                copied = self.tables.make(
+                    f"{side}_{number}", "attack_linkage/ranged", copied=copied, low=low, high=high
+                )
         return copied
 
     def _check_rows(self) -> None:

@@ -79,7 +79,7 @@ def _suppressed(engine: Engine, relation: Relation, name: str, released: int) ->
         if not released:
             raise VerificationError(f"{name} would be empty; {left}; check its source, or {_ANEW}")
         return None
-    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=source.relation))
+    ((rows,),) = engine.rows(queries.text("frequency_sets/row_count", engine.dialect, relation=source.relation))
     if not rows:
         raise VerificationError(
             f"{name} would be empty, as {source.relation.name} has no rows; {left}; fill that first"

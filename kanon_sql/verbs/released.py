@@ -223,7 +223,7 @@ class Release(Result):
 
     def _check_copy(self, made_in: Engine, written_as: str, engine: Engine, staged: Staged) -> None:
         """Hold the copy against what was promised, or against what its rows tell of that, with a warning."""
-        ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=staged["release"]))
+        ((rows,),) = engine.rows(queries.text("frequency_sets/row_count", engine.dialect, relation=staged["release"]))
         if rows != self.manifest["released_rows"]:
             raise VerificationError(
                 f"the release has {rows:,} rows now, not those that it was made with; release again"

@@ -182,7 +182,7 @@ def fitted(source: Source, column: Column, build: Build) -> Hierarchy:
 def _values_of(source: Source, column: Column) -> Iterator[Place]:
     """The distinct values of a column as a relation, in their type."""
     with Scratch(source.engine, "column") as tables:
-        tuples = tables.make("tuples", "core/tuples", columns=[column.name], source=source.table.relation)
+        tuples = tables.make("tuples", "frequency_sets/tuples", columns=[column.name], source=source.table.relation)
         yield Place(source.engine, tuples, column)
 
 

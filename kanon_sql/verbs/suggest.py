@@ -372,7 +372,7 @@ def _with_hierarchies(
     with Scratch(data.engine, "suggest") as tables:
         if names:
             of = {stem: name for name, stem in stems.items()}
-            tables.make("tuples", "core/tuples", columns=of, source=data.table.relation)
+            tables.make("tuples", "frequency_sets/tuples", columns=of, source=data.table.relation)
         counts = {name: _counts(tables, stem) for name, stem in stems.items()}
         for column in columns:
             described = data.table.column(column.name)
@@ -443,7 +443,7 @@ def _shown(value: Any) -> str:
 
 
 def _counts(tables: Scratch, stem: str) -> dict[Any, int]:
-    rows = tables.rows("core/column_values", column=[stem], tuples=tables["tuples"])
+    rows = tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"])
     counts: dict[Any, int] = {}
     for value, n in rows:
         counts[key(value)] = counts.get(key(value), 0) + int(n)
@@ -468,7 +468,7 @@ class _Beside:
     def _pairs(self, own: list[Any], other: str) -> tuple[Sequence[Any], Counts]:
         column, beside = [self.stems[self.column]], [self.stems[other]]
         tuples = self.tables["tuples"]
-        rows = self.tables.rows("suggestion/beside", column=column, other=beside, tuples=tuples)
+        rows = self.tables.rows("profile/beside", column=column, other=beside, tuples=tuples)
         pairs = ((key(value), key(at), int(n)) for value, at, n in rows)
         return own, counted(pairs, own, list(self.counts[other]))
 
@@ -492,7 +492,7 @@ class _Common:
             return {value for value, rows in self.counts.items() if rows >= self.k}
         people: dict[Any, int] = {}
         for value, n in self.tables.rows(
-            "suggestion/people", column=[self.column], unit=[self.unit], source=self.data.table.relation
+            "profile/people", column=[self.column], unit=[self.unit], source=self.data.table.relation
         ):
             people[key(value)] = people.get(key(value), 0) + int(n)
         return {value for value, n in people.items() if n >= self.k}

@@ -204,6 +204,6 @@ def _paths(hierarchy: Hierarchy) -> list[Any]:
 
 def _digest(tables: Scratch, relation: Relation, columns: Sequence[str]) -> list[int]:
     contents = tables.make_as("contents", queries.contents(relation, columns, tables.engine.dialect))
-    (sums,) = tables.rows("core/digest", contents=contents)
+    (sums,) = tables.rows("release/digest", contents=contents)
     tables.drop(contents)
     return [int(each or 0) for each in sums]

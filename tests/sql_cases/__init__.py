@@ -1,4 +1,4 @@
-"""Given and expected rows of every query of `sql/`: a module for each of its folders."""
+"""Given and expected rows of every query of `sql/`, by subject."""
 
 from sql_cases import (
     anatomy,
@@ -29,29 +29,32 @@ from sql_cases import (
     wildcard,
 )
 
-FOLDERS = {
-    "anatomy": anatomy.CASES,
-    "attack": [*attack.CASES, *attack_halves.CASES, *attack_priors.CASES, *attack_versions.CASES],
-    "cloak": cloak.CASES,
-    "core": core.CASES,
-    "joining": joining.CASES,
-    "kaca": kaca.CASES,
-    "keeping": keeping.CASES,
-    "minimality": minimality.CASES,
-    "mondrian": mondrian.CASES,
-    "page": page.CASES,
-    "perturb": perturb.CASES,
-    "pipeline": pipeline.CASES,
-    "population": population.CASES,
-    "prioprivacy": prioprivacy.CASES,
-    "privacy": privacy.CASES,
-    "profile": profile.CASES,
-    "quality": quality.CASES,
-    "reading": reading.CASES,
-    "refine": refine.CASES,
-    "risk": risk.CASES,
-    "suggestion": suggestion.CASES,
-    "utility": utility.CASES,
-    "wildcard": wildcard.CASES,
-}
-CASES = [case for cases in FOLDERS.values() for case in cases]
+_SUBJECTS = (
+    anatomy,
+    attack,
+    attack_halves,
+    attack_priors,
+    attack_versions,
+    cloak,
+    core,
+    joining,
+    kaca,
+    keeping,
+    minimality,
+    mondrian,
+    page,
+    perturb,
+    pipeline,
+    population,
+    prioprivacy,
+    privacy,
+    profile,
+    quality,
+    reading,
+    refine,
+    risk,
+    suggestion,
+    utility,
+    wildcard,
+)
+CASES = [case for subject in _SUBJECTS for case in subject.CASES]

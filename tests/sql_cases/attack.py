@@ -38,15 +38,15 @@ _COUNTED_VALUES = relation(
 )
 _ATTRIBUTES = [
     Case(
-        "attack/class_values",
+        "attack_attributes/class_values",
         {"release": _RELEASE, "labels": ["c0", "c1"], "value": ["c2"]},
         ["c0", "c1", "value", "n"],
         [("1*", "m", 7, 2), ("1*", "f", 7, 1), (None, "f", None, 1), (None, "f", 8, 1)],
         _RELEASED,
     ),
-    Case("attack/few_rows", {"classes": _CLASSES, "known": ["c0"], "k": 4}, ["rows"], [(4,)], _OF_CLASSES),
-    Case("attack/one_value", {**_VALUES, "known": ["c0"]}, ["rows"], [(3,)], _COUNTED_VALUES),
-    Case("attack/one_value", {**_VALUES, "known": ["c1"]}, ["rows"], [(2,)], _COUNTED_VALUES),
+    Case("attack_attributes/few_rows", {"classes": _CLASSES, "known": ["c0"], "k": 4}, ["rows"], [(4,)], _OF_CLASSES),
+    Case("attack_attributes/one_value", {**_VALUES, "known": ["c0"]}, ["rows"], [(3,)], _COUNTED_VALUES),
+    Case("attack_attributes/one_value", {**_VALUES, "known": ["c1"]}, ["rows"], [(2,)], _COUNTED_VALUES),
 ]
 _OF_ONE = relation("one", "target classes records", (7, 1, 4), (8, 1, 1), (9, 3, 9))
 _CLASSED = relation("values", "class value n", (1, "=a", 2), (2, "=a", 1), (2, "=b", 2), (4, "", 3), value="VARCHAR")
@@ -60,30 +60,42 @@ _GUESSES = relation(
 _GUESSED = ["targets", "right", "unknown"]
 _GUIDANCE = [
     Case(
-        "attack/values_of_classes",
+        "attack_attributes/values_of_classes",
         {"release": _RELEASE, "labels": ["c1"], "value": ["c2"]},
         ["class", "value", "n"],
         [(1, "=7", 1), (1, "", 1), (1, "=8", 1), (2, "=7", 2)],
         _RELEASED,
     ),
     Case(
-        "attack/truths",
+        "attack_matching/truths",
         {"targets": _TARGETS, "people": Relation("people"), "value": ["c3"]},
         ["target", "value"],
         [(3, "=2"), (4, "")],
         {**_KNOWN, **relation("targets", "target c0", (3, 0), (4, 0), (7, 0))},
     ),
     Case(
-        "attack/guesses",
+        "attack_attributes/guesses",
         {"fits": Relation("fits"), "values": Relation("values"), "truths": Relation("truths")},
         ["target", "records", "own"],
         [(7, 3, 0), (7, 2, 1), (8, 1, 0), (8, 2, 1), (9, 3, 0)],
         {**_FITS, **_CLASSED, **_TRUTHS},
     ),
-    Case("attack/right_guesses", {"guesses": Relation("guesses"), "left_out": 0}, _GUESSED, [(5, 2.5, 0)], _GUESSES),
-    Case("attack/right_guesses", {"guesses": Relation("guesses"), "left_out": 1}, _GUESSED, [(5, 0.5, 1)], _GUESSES),
     Case(
-        "attack/halves",
+        "attack_attributes/right_guesses",
+        {"guesses": Relation("guesses"), "left_out": 0},
+        _GUESSED,
+        [(5, 2.5, 0)],
+        _GUESSES,
+    ),
+    Case(
+        "attack_attributes/right_guesses",
+        {"guesses": Relation("guesses"), "left_out": 1},
+        _GUESSED,
+        [(5, 0.5, 1)],
+        _GUESSES,
+    ),
+    Case(
+        "attack_linkability/halves",
         {"both": Relation("both"), "one": Relation("one"), "other": Relation("other")},
         ["targets", "same", "others"],
         [(2, 2 / 4 / 5 + 1 / 1 / 2, 1 / 3 / 4)],
@@ -94,14 +106,14 @@ _GUIDANCE = [
         },
     ),
     Case(
-        "attack/unique_rows",
+        "attack_linkage/unique_rows",
         {"release": _RELEASE, "columns": ["c1", "c2"]},
         ["class", "c1", "c2", "n"],
         [(3, "f", "7", 1), (4, "f", None, 1), (5, "f", "8", 1)],
         _RELEASED,
     ),
     Case(  # two people fit 1, one fits 2, none 3, and 4 one group of three
-        "attack/isolated",
+        "attack_linkage/isolated",
         {"predicates": _CLASSES, "fits": Relation("fits"), "tuples": Relation("tuples")},
         ["predicates", "isolating"],
         [(4, 1)],
@@ -117,7 +129,7 @@ _LIKELIEST = relation(
 )
 _MODEL = [
     Case(
-        "attack/likeliest",
+        "attack_attributes/likeliest",
         {"fits": Relation("fits"), "classes": _CLASSES, "truths": Relation("truths")},
         ["target", "class", "value", "place"],
         [(7, 1, "=b", 2), (8, 2, "=b", 1), (9, 4, "=c", 1), (5, 1, "=b", 1)],
@@ -130,7 +142,7 @@ _MODEL = [
         },
     ),
     Case(  # by MD5 of the class and "0": 2, 1 of those that somebody fits, and then 4
-        "attack/training",
+        "attack_attributes/training",
         {"values": Relation("values"), "likeliest": Relation("likeliest"), "seed": "0", "most": 3},
         ["class", "value", "n"],
         [(2, "=a", 1), (2, "=b", 2), (1, "=a", 2)],
@@ -139,56 +151,56 @@ _MODEL = [
 ]
 _LINKAGE = [
     Case(
-        "attack/candidates",
+        "attack_linkability/candidates",
         {"fits": Relation("fits"), "classes": _CLASSES},
         ["target", "classes", "records"],
         [(7, 2, 3), (8, 1, 1), (9, 1, 1)],
         {**_FITS, **_OF_CLASSES},
     ),
     Case(
-        "attack/linked",
+        "attack_linkage/linked",
         {"candidates": Relation("candidates"), "owned": Relation("owned")},
         ["fitting", "one_record", "one_class", "right"],
         [(3, 1, 2, 1.25)],
         {**_CANDIDATES, **_OWNED},
     ),
     Case(
-        "attack/one_of_each",
+        "attack_linkage/one_of_each",
         {"linked": Relation("owned")},
         ["target", "records"],
         [(7, 1), (9, 1)],
         _OWNED,
     ),
     Case(
-        "attack/owned",
+        "attack_linkage/owned",
         {"links": Relation("links"), "fits": Relation("fits"), "own_fits": Relation("own_fits")},
         ["target", "records"],
         [(7, 2), (8, 1)],
         {**_LINKS, **_FITS, **relation("own_fits", "target class", (1, 1), (1, 2), (2, 2), (3, 2), (5, 3))},
     ),
     Case(
-        "attack/links_by_unit",
+        "attack_linkage/links_by_unit",
         {"targets": _TARGETS, "people": Relation("people"), "source": Relation("source"), "unit": ["c3"]},
         ["target", "row_id"],
         [(2, 1), (2, 2), (3, 1), (3, 2)],
         {**_KNOWN, **_SOURCE, **relation("targets", "target c0", (1, 30), (2, 30), (3, None), (4, 40))},
     ),
     Case(
-        "attack/source_rows",
+        "attack_linkage/source_rows",
         {"source": Relation("source"), "columns": ["c0"], "links": Relation("links")},
         ["target", "c0"],
         [(1, 30), (2, 40), (3, 30)],
         {**_SOURCE, **_LINKS},
     ),
     Case(
-        "attack/keyed",
+        "attack_linkage/keyed",
         {**_PEOPLE_HOLES, "id": ["row_id"], "columns": ["c0", "c3"]},
         ["id", "key"],
         [(1, ["=30", "=1"]), (2, ["=30", "=2"]), (3, ["", "=2"]), (4, ["=40", ""])],
         _KNOWN,
     ),
     Case(
-        "attack/shared_rows",
+        "attack_linkage/shared_rows",
         {"control": Relation("one"), "people": Relation("two")},
         ["rows"],
         [(2,)],
@@ -198,7 +210,7 @@ _LINKAGE = [
         },
     ),
     Case(
-        "attack/links_by_key",
+        "attack_linkage/links_by_key",
         {"targets": Relation("one"), "source": Relation("two")},
         ["target", "row_id"],
         [(7, 1), (7, 3)],
@@ -208,28 +220,28 @@ _LINKAGE = [
         },
     ),
     Case(
-        "attack/drawn_classes",
+        "attack_linkage/drawn_classes",
         {"classes": _CLASSES, "labels": ["c0"], "seed": "0", "most": 3},
         ["class", "c0", "n"],
         [(3, None, 4), (2, "2*", 1), (1, "1*", 2)],
         _OF_CLASSES,
     ),
     Case(
-        "attack/tuples",
+        "attack_linkage/tuples",
         {**_PEOPLE_HOLES},
         ["target", "c0", "people", "known"],
         [(1, 30, 2, 2), (2, 40, 1, 1), (3, None, 1, 1)],
         _KNOWN,
     ),
     Case(
-        "attack/known_tuples",
+        "attack_linkage/known_tuples",
         {**_PEOPLE_HOLES, "source": Relation("source"), "unit": ["c3"]},
         ["target", "c0", "people", "known"],
         [(1, 30, 2, 1), (2, 40, 1, 0), (3, None, 1, 1)],
         {**_KNOWN, **_SOURCE},
     ),
     Case(  # class 1: 2 records, 3 people; 2: 1 record, 4 people; 3: nobody; 4: 1 record, 1 person, unknown
-        "attack/linked_records",
+        "attack_linkage/linked_records",
         {"classes": _CLASSES, "fits": Relation("fits"), "tuples": Relation("tuples")},
         ["records", "fitting", "one_person", "right"],
         [(8, 4, 1, 1 / 3 + 1 / 4)],
@@ -250,75 +262,81 @@ _HELD = relation("held", "class value person", (1, 1, 8), (1, 2, 8), (1, 2, 9), 
 _NEAR = {"held": Relation("held"), "overall": Relation("overall")}
 _VALUES_OF_CLASSES = [
     Case(
-        "attack/dealt_places",
+        "attack_dealing/dealt_places",
         {"release": _RELEASE, "labels": ["c0"], "value": ["c3"], "seed": "0"},
         ["class", "value", "place", "turn"],
         [(1, 1, 1, 3), (1, 2, 2, 1), (1, 3, 3, 0), (2, 3, 4, 4), (2, 4, 5, 2)],
         _RELEASED,
     ),
     Case(
-        "attack/overall_values",
+        "attack_dealing/overall_values",
         {"release": _RELEASE, "value": ["c3"]},
         ["value", "raw", "n", "up_to"],
         [(1, 1, 1, 1), (2, 2, 1, 2), (3, 3, 2, 4), (4, 4, 1, 5)],
         _RELEASED,
     ),
     Case(
-        "attack/held_values",
+        "attack_dealing/held_values",
         {"release": Relation("release"), "columns": ["c0", "c3"], "unit": ["p"]},
         ["row_id", "c0", "c3", "person"],
         [(1, 1, 8, 5), (3, 1, 9, 5), (4, 1, 8, 6)],
         relation("release", "row_id c0 c3 p", (1, 1, 8, 5), (2, 1, 8, 5), (3, 1, 9, 5), (4, 1, 8, 6), (5, 1, 8, None)),
     ),
     Case(
-        "attack/numbered_people",
+        "attack_dealing/numbered_people",
         {"held": Relation("held"), "labels": ["c0"]},
         ["place", "person"],
         [(1, 6), (2, 5), (3, 5)],
         relation("held", "row_id c0 person", (4, 1, 6), (1, 2, 5), (3, 2, 5)),
     ),
     Case(
-        "attack/placed_people",
+        "attack_dealing/placed_people",
         _PLACED_PEOPLE,
         ["class", "value", "person"],
         [(1, 1, 8), (1, 2, 9), (2, 2, 8), (2, 2, 9), (2, 3, 9)],
         {**_PLACES, **_NUMBERED},
     ),
     Case(
-        "attack/dealt_people",
+        "attack_dealing/dealt_people",
         {**_PLACED_PEOPLE, "stride": 2, "shift": 1, "rows": 5},
         ["class", "value", "person"],
         [(1, 3, 8), (1, 2, 9), (2, 1, 8), (2, 2, 9), (2, 2, 9)],
         {**_PLACES, **_NUMBERED},
     ),
-    Case("attack/shares_of_people", _PLACED_PEOPLE, ["value", "n"], [(1, 1), (2, 2), (3, 1)], {**_PLACES, **_NUMBERED}),
+    Case(
+        "attack_dealing/shares_of_people",
+        _PLACED_PEOPLE,
+        ["value", "n"],
+        [(1, 1), (2, 2), (3, 1)],
+        {**_PLACES, **_NUMBERED},
+    ),
     # Class 1: 8 has both values, 9 the second; class 2: 7 has the third, and so has nobody else.
     Case(
-        "attack/skewed_people",
+        "attack_attributes/skewed_people",
         {"held": Relation("held"), "overall": Relation("overall"), "total": 3, "times": 2, "points": 0.1},
         ["people", "classes", "largest"],
         [(1, 1, 3.0)],
         {**_HELD, **relation("overall", "value n", (1, 1), (2, 2), (3, 1))},
     ),
-    Case("attack/near_people", {**_NEAR, "most": 4}, ["people", "classes"], [(2, 1)], {**_HELD, **_OVERALL}),
-    Case("attack/near_people", {**_NEAR, "most": 3}, ["people", "classes"], [(0, 0)], {**_HELD, **_OVERALL}),
+    Case("attack_attributes/near_people", {**_NEAR, "most": 4}, ["people", "classes"], [(2, 1)], {**_HELD, **_OVERALL}),
+    Case("attack_attributes/near_people", {**_NEAR, "most": 3}, ["people", "classes"], [(0, 0)], {**_HELD, **_OVERALL}),
     Case(
-        "attack/kindred_people",
+        "attack_attributes/kindred_people",
         {"held": Relation("held"), "groups": Relation("groups")},
         ["people", "classes"],
         [(2, 1)],
         {**_HELD, **relation("groups", "value kin", (1, 7), (2, 7), (3, None))},
     ),
     Case(
-        "attack/value_people",
+        "attack_attributes/value_people",
         {"release": Relation("release"), "value": ["c3"], "unit": ["p"]},
         ["n"],
         [(1,), (2,)],
         relation("release", "c3 p", (8, 5), (8, 5), (None, 5), (None, 6)),
     ),
-    Case("attack/class_count", {"places": Relation("places")}, ["classes"], [(2,)], _PLACES),
+    Case("attack_dealing/class_count", {"places": Relation("places")}, ["classes"], [(2,)], _PLACES),
     Case(
-        "attack/values_of_places",
+        "attack_dealing/values_of_places",
         {"places": Relation("places")},
         ["class", "value", "n"],
         [(1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 1)],
@@ -326,21 +344,21 @@ _VALUES_OF_CLASSES = [
     ),
     # Places 1 to 5 take the turns 3, 0, 2, 4, 1.
     Case(
-        "attack/dealt_values",
+        "attack_dealing/dealt_values",
         {"places": Relation("places"), "stride": 2, "shift": 1, "rows": 5},
         ["class", "value", "n"],
         [(1, 3, 1), (1, 2, 1), (2, 1, 1), (2, 2, 2)],
         _PLACES,
     ),
     Case(
-        "attack/ruling_out",
+        "attack_attributes/ruling_out",
         {"counted": Relation("counted")},
         ["after_1", "after_2", "after_3", "classes", "worst", "mean"],
         [(2, 8, 8, 1, 1.0, 0.625)],
         relation("counted", "class value n", (1, 1, 1), (1, 2, 1), (2, 1, 2), (2, 2, 2), (2, 3, 2)),
     ),
     Case(
-        "attack/posteriors",
+        "attack_attributes/posteriors",
         {**_OF_COUNTED, "rows": 4, "certain": 0.75, "gain": 0.25},
         ["guessed", "certain", "gained", "worst", "mean"],
         [(4, 3, 4, 0.5, 0.4375)],
@@ -350,7 +368,7 @@ _VALUES_OF_CLASSES = [
         },
     ),
     Case(
-        "attack/skewed",
+        "attack_attributes/skewed",
         {**_OF_COUNTED, "total": 8, "times": 2, "points": 0.25},
         ["rows", "classes", "largest"],
         [(2, 1, 4.0)],
@@ -360,20 +378,28 @@ _VALUES_OF_CLASSES = [
         },
     ),
     Case(
-        "attack/near_values", {**_OF_COUNTED, "most": 4}, ["rows", "classes"], [(2, 1)], {**_COUNTED_PLACES, **_OVERALL}
+        "attack_attributes/near_values",
+        {**_OF_COUNTED, "most": 4},
+        ["rows", "classes"],
+        [(2, 1)],
+        {**_COUNTED_PLACES, **_OVERALL},
     ),
     Case(
-        "attack/near_values", {**_OF_COUNTED, "most": 3}, ["rows", "classes"], [(0, 0)], {**_COUNTED_PLACES, **_OVERALL}
+        "attack_attributes/near_values",
+        {**_OF_COUNTED, "most": 3},
+        ["rows", "classes"],
+        [(0, 0)],
+        {**_COUNTED_PLACES, **_OVERALL},
     ),
     Case(
-        "attack/kindred_values",
+        "attack_attributes/kindred_values",
         {"counted": Relation("counted"), "groups": Relation("groups")},
         ["rows", "classes"],
         [(3, 1)],
         {**_COUNTED_PLACES, **relation("groups", "value kin", (1, 8), (2, 7), (3, 7))},
     ),
     Case(
-        "attack/kindred_values",
+        "attack_attributes/kindred_values",
         {"counted": Relation("counted"), "groups": Relation("groups")},
         ["rows", "classes"],
         [(2, 1)],
@@ -392,31 +418,33 @@ _COUNTED_PARTS = relation(
 )
 _UNSAFE = relation("unsafe", "world home part", (1, "a", 1), (1, "a", 2), (2, "a", 1), (2, "b", 1), home="VARCHAR")
 _MINIMALITY = [
-    Case("attack/unplaced", {"copied": _RELEASE}, ["row_id", "home"], [(i, "") for i in range(1, 6)], _RELEASED),
     Case(
-        "attack/placed",
+        "attack_matching/unplaced", {"copied": _RELEASE}, ["row_id", "home"], [(i, "") for i in range(1, 6)], _RELEASED
+    ),
+    Case(
+        "attack_matching/placed",
         _MAPPED,
         ["row_id", "home"],
         [(1, ",0,0"), (2, ",0,0"), (3, ",0,0"), (4, ",1,1")],
         {**_PLACED, **_MAPPING, **_RELEASED},
     ),
     Case(
-        "attack/parts",
+        "attack_minimality/parts",
         _MAPPED,
         ["row_id", "home", "part"],
         [(1, ",0", 5), (2, ",0", 5), (3, ",0", 5), (4, ",1", 6)],
         {**_PLACED, **_MAPPING, **_RELEASED},
     ),
     Case(
-        "attack/other_places",
+        "attack_minimality/other_places",
         {"placed": Relation("placed"), "others": Relation("others")},
         ["places"],
         [(2,)],
         {**_PLACED, **relation("others", "row_id home", (1, ",0"), (2, ",0"), (3, ",0"), (4, ",2"), home="VARCHAR")},
     ),
-    Case("attack/smallest_part", {"parts": Relation("parts")}, ["size"], [(1,)], _PARTS),
+    Case("attack_minimality/smallest_part", {"parts": Relation("parts")}, ["size"], [(1,)], _PARTS),
     Case(
-        "attack/sensitive_slots",
+        "attack_minimality/sensitive_slots",
         {"placed": Relation("placed"), "copied": _RELEASE, "columns": {"ill": "c3"}},
         ["home", "slot", "ill"],
         [(",0", 1, 1), (",0", 2, 2), (",0", 3, 3), (",1", 1, 3)],
@@ -424,37 +452,43 @@ _MINIMALITY = [
     ),
     # By MD5 of "row,world0": 4 is alone, and 1, 3, 2 is the order of the others.
     Case(
-        "attack/seats",
+        "attack_minimality/seats",
         {"placed": Relation("placed"), "worlds": Relation("worlds"), "seed": "0"},
         ["world", "row_id", "slot"],
         [(1, 1, 1), (1, 2, 3), (1, 3, 2), (1, 4, 1)],
         {**_PLACED, **relation("worlds", "world", (1,))},
     ),
     Case(
-        "attack/world_values",
+        "attack_minimality/world_values",
         {"parts": Relation("parts"), "seats": Relation("seats"), "slots": Relation("slots"), "columns": ["ill"]},
         ["world", "home", "part", "ill", "n"],
         [(7, "a", 1, 8, 1), (7, "a", 1, 9, 1), (7, "a", 2, 8, 1), (7, "b", 1, 8, 1)],
         {**_PARTS, **_SEATS, **_SLOTS},
     ),
     Case(
-        "attack/true_values",
+        "attack_minimality/true_values",
         {"parts": Relation("parts"), "copied": _RELEASE, "names": ["c2"], "columns": {"ill": "c2"}},
         ["world", "home", "part", "ill", "n"],
         [(0, "a", 1, 7, 2), (0, "a", 2, 7, 1), (0, "b", 1, None, 1)],
         {**_PARTS, **_RELEASED},
     ),
     Case(
-        "attack/unsafe_parts",
+        "attack_minimality/unsafe_parts",
         {"counted": Relation("counted"), "safe": AT_MOST_75},
         ["world", "home", "part"],
         [(1, "a", 1)],
         _COUNTED_PARTS,
     ),
-    Case("attack/unsafe_worlds", {"unsafe": Relation("unsafe")}, ["home", "worlds"], [("a", 2), ("b", 1)], _UNSAFE),
+    Case(
+        "attack_minimality/unsafe_worlds",
+        {"unsafe": Relation("unsafe")},
+        ["home", "worlds"],
+        [("a", 2), ("b", 1)],
+        _UNSAFE,
+    ),
     # In one of two worlds some part is unsafe, and there the value 8 is certain in part 1.
     Case(
-        "attack/told_people",
+        "attack_minimality/told_people",
         {
             "truth": Relation("truth"),
             "counted": Relation("counted"),
@@ -486,14 +520,14 @@ _OF_LINES = relation(
 _LABELLED = {"classes": _CLASSES, "sizes": Relation("sizes"), "value": ["c0"]}
 _DOWNCODING = [
     Case(
-        "attack/everybody",
+        "attack_downcoding/everybody",
         {"copied": Relation("people"), "columns": ["c3"]},
         ["target", "c3"],
         [(1, 1), (2, 2), (3, 2), (4, None)],
         _KNOWN,
     ),
     Case(
-        "attack/label_shares",
+        "attack_downcoding/label_shares",
         {"covers": Relation("covers"), "targets": _TARGETS, "value": ["c0"]},
         ["label", "value", "raw", "share"],
         [("=1*", "=11", 11, 1.0), ("", "", None, 1.0)],
@@ -501,7 +535,7 @@ _DOWNCODING = [
     ),
     # Of class 1 the people 7 and 9 have 11, of class 3 the one person has no value, though 12 is claimed.
     Case(
-        "attack/claims_right",
+        "attack_downcoding/claims_right",
         {
             "classes": _CLASSES,
             "claims": Relation("claims"),
@@ -521,36 +555,36 @@ _DOWNCODING = [
         },
     ),
     Case(
-        "attack/label_sizes",
+        "attack_downcoding/label_sizes",
         {"covers": Relation("covers")},
         ["label", "value", "size"],
         [("=1*", "=11", 2), ("=2*", "=21", 1), ("", "", 1)],
         _COVERS,
     ),
-    Case("attack/hidden_cells", _LABELLED, ["rows"], [(3,)], {**_OF_CLASSES, **_SIZES}),
+    Case("attack_downcoding/hidden_cells", _LABELLED, ["rows"], [(3,)], {**_OF_CLASSES, **_SIZES}),
     Case(
-        "attack/first_lines",
+        "attack_downcoding/first_lines",
         {"classes": _CLASSES},
         ["class", "line", "hole", "several"],
         [(i, "", 0, 0) for i in range(1, 5)],
         _OF_CLASSES,
     ),
     Case(
-        "attack/next_lines",
+        "attack_downcoding/next_lines",
         {**_LABELLED, "lines": Relation("lines"), "number": 2},
         ["class", "line", "hole", "several"],
         [(2, "#,=21", 1, 0), (2, ",=21,=21", 0, 0), (3, "x#,", 1, 0), (2, ",=21#", 2, 0)],
         {**_OF_CLASSES, **_SIZES, **_OF_LINES},
     ),
     Case(
-        "attack/exact_classes",
+        "attack_downcoding/exact_classes",
         {"classes": _CLASSES, "lines": Relation("lines"), "labels": ["c0"]},
         ["class", "c0", "n"],
         [(2, "2*", 1)],
         {**_OF_CLASSES, **_OF_LINES},
     ),
     Case(
-        "attack/whole_classes",
+        "attack_downcoding/whole_classes",
         {"classes": _CLASSES, "fits": Relation("fits")},
         ["class"],
         [(1,), (4,)],
@@ -558,7 +592,7 @@ _DOWNCODING = [
     ),
     # Class 1 may stand for 11 and 12, of which class 2 has all of 12.
     Case(
-        "attack/narrowed_labels",
+        "attack_downcoding/narrowed_labels",
         {
             **_LABELLED,
             "lines": Relation("lines"),
@@ -580,68 +614,84 @@ _DOWNCODING = [
 
 CASES = [
     Case(
-        "attack/value_rows",
+        "attack_attributes/value_rows",
         {"release": _RELEASE, "value": ["c2"]},
         ["n"],
         [(3,), (1,), (1,)],
         _RELEASED,
     ),
     Case(
-        "attack/copied",
+        "attack_linkage/copied",
         {"source": Relation("People"), "texts": {"c0": "Age"}, "natives": {"c1": 'a "zip"'}},
         ["row_id", "c0", "c1"],
         [(1, "40", "x"), (2, None, None)],
         {"People": ({"Age": "INTEGER", 'a "zip"': "VARCHAR"}, [(40, "x"), (None, None)])},
     ),
     Case(
-        "attack/ranged",
+        "attack_linkage/ranged",
         {"copied": _RELEASE, "low": {"c2": "c0"}, "high": {"c2": "c1"}},
         ["row_id", "c0", "c1", "c2"],
         [(1, "2", "5", "[2, 5]"), (2, "2", None, "*")],
         relation("release", "row_id c0 c1", (1, "2", "5"), (2, "2", None), **_TEXT),
     ),
     Case(
-        "attack/classes",
+        "attack_matching/classes",
         {"release": _RELEASE, "labels": ["c1"]},
         ["class", "c1", "n"],
         [(1, "f", 3), (2, "m", 2)],
         _RELEASED,
     ),
-    Case("attack/labels", {"classes": _CLASSES, "label": ["c0"]}, ["label"], [("1*",), ("2*",), (None,)], _OF_CLASSES),
     Case(
-        "attack/values",
+        "attack_matching/labels",
+        {"classes": _CLASSES, "label": ["c0"]},
+        ["label"],
+        [("1*",), ("2*",), (None,)],
+        _OF_CLASSES,
+    ),
+    Case(
+        "attack_matching/values",
         {"targets": _TARGETS, "value": ["c0"]},
         ["value", "text"],
         [(11, "11"), (None, None)],
         _OF_TARGETS,
     ),
     Case(
-        "attack/targets",
+        "attack_matching/targets",
         {**_DRAWN, "one": ["row_id"], "most": 3},
         ["target", "c0"],
         [(3, 13), (2, 12), (5, 15)],
         _PEOPLE,
     ),
     Case(
-        "attack/targets", {**_DRAWN, "one": ["c3"], "most": 9}, ["target", "c0"], [(3, 13), (5, 15), (1, 11)], _PEOPLE
+        "attack_matching/targets",
+        {**_DRAWN, "one": ["c3"], "most": 9},
+        ["target", "c0"],
+        [(3, 13), (5, 15), (1, 11)],
+        _PEOPLE,
     ),
     Case(
-        "attack/first_places",
+        "attack_matching/first_places",
         {"classes": _CLASSES},
         ["class", "place"],
         [(1, 1), (2, 1), (3, 1), (4, 1)],
         _OF_CLASSES,
     ),
-    Case("attack/first_fitting", {"targets": _TARGETS}, ["target", "place"], [(7, 1), (8, 1), (9, 1)], _OF_TARGETS),
     Case(
-        "attack/next_places",
+        "attack_matching/first_fitting",
+        {"targets": _TARGETS},
+        ["target", "place"],
+        [(7, 1), (8, 1), (9, 1)],
+        _OF_TARGETS,
+    ),
+    Case(
+        "attack_matching/next_places",
         {"places": Relation("places"), "classes": _CLASSES, "label": ["c0"]},
         ["class", "before", "label", "place"],
         [(3, 1, "", 1), (1, 1, "=1*", 2), (2, 1, "=2*", 3), (4, 2, "=1*", 4)],
         {**_OF_PLACES, **_OF_CLASSES},
     ),
     Case(
-        "attack/next_fitting",
+        "attack_matching/next_fitting",
         {
             "fitting": Relation("fitting"),
             "targets": _TARGETS,
@@ -664,7 +714,7 @@ CASES = [
         },
     ),
     Case(
-        "attack/fits",
+        "attack_matching/fits",
         {"fitting": Relation("fitting"), "places": Relation("places")},
         ["target", "class"],
         [(7, 1), (7, 2), (7, 3), (8, 1), (8, 2), (8, 3), (9, 4)],

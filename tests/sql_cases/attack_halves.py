@@ -19,7 +19,7 @@ _SHARES = relation(
 
 CASES = [
     Case(
-        "attack/shares_of_classes",
+        "attack_linkability/shares_of_classes",
         {"fits": Relation("fits"), "values": Relation("values")},
         ["class", "value", "share"],
         [(1, "=a", 0.25), (1, "", 0.75), (2, "=a", 1.0)],
@@ -29,21 +29,21 @@ CASES = [
         },
     ),
     Case(
-        "attack/half_rows",
+        "attack_linkability/half_rows",
         {"release": Relation("release"), "labels": ["c1"], "shared": ["c0"], "order": ["c2", "row_id"]},
         ["class", "key", "place"],
         [(1, ["=4"], 2), (2, ["=4"], 1), (1, ["=9"], 1), (2, [""], 1)],
         relation("release", "row_id c0 c1 c2", (1, 4, 10, 8), (2, 4, 20, 7), (3, 9, 10, 1), (4, None, 20, 1)),
     ),
     Case(
-        "attack/half_values",
+        "attack_linkability/half_values",
         {"half": Relation("half"), "shared": ["c0"], "value": ["c1"], "count": ["c2"], "order": ["row_id"]},
         ["key", "value", "first", "last"],
         [(["=4"], "=x", 1, 2), (["=4"], "", 3, 3), (["=9"], "=x", 1, 1)],
         relation("half", "row_id c0 c1 c2", (1, 4, "x", 2), (2, 4, None, 1), (3, 9, "x", 1), c1="VARCHAR"),
     ),
     Case(  # of group 5 two rows of class 1 have a, one of class 2 has b; of 6 nothing is at the first place
-        "attack/matched_halves",
+        "attack_linkability/matched_halves",
         {"rows": Relation("rows"), "values": Relation("values"), "shares": Relation("shares")},
         ["rows", "right", "expected"],
         [(3, 0.5 + 0.5 + 1.0, 0.5 + 0.5 + 0.5 + 0)],

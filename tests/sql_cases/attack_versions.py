@@ -15,7 +15,7 @@ def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Row
     for hole, (columns, content) in given.items():
         relations |= relation(f"given_{hole}", columns, *content, **_TEXTS, **_REALS)
     filled = {hole: Relation(f"given_{hole}") for hole in given}
-    return Case(f"attack/{name}", {**filled, **holes}, gives.split(), expected, relations)
+    return Case(name, {**filled, **holes}, gives.split(), expected, relations)
 
 
 _ROWS = ("row_id c0 c1 c2", [(1, "b", "x", 7), (2, "a", None, 7), (3, "b", "x", 7), (4, None, "y", 8)])
@@ -48,23 +48,29 @@ _CHANGES = (
 
 _VERSIONS = [
     _case(
-        "numbered",
+        "attack_versions/numbered",
         "row_id class c1 c2",
         [(1, 2, "x", 7), (2, 1, None, 7), (3, 2, "x", 7)],
         {"release": (_ROWS[0], _ROWS[1][:3])},
         labels=["c0"],
         kept=["c1", "c2"],
     ),
-    _case("known_values", "target c1 n", [(1, "x", 2), (2, None, 1), (4, "y", 1)], {"people": _ROWS}, columns=["c1"]),
     _case(
-        "class_targets",
+        "attack_versions/known_values",
+        "target c1 n",
+        [(1, "x", 2), (2, None, 1), (4, "y", 1)],
+        {"people": _ROWS},
+        columns=["c1"],
+    ),
+    _case(
+        "attack_versions/class_targets",
         "target c0",
         [(1, "1*"), (2, None)],
         {"classes": ("class c0 n", [(1, "1*", 3), (2, None, 4)])},
         labels=["c0"],
     ),
     _case(
-        "in_both",
+        "attack_versions/in_both",
         "target person first second n",
         [(1, 1, 1, 1, 3), (3, 3, 2, 0, 2), (4, 4, 2, 1, 2), (4, 4, 2, 2, 2), (6, 3, 0, 1, 5)],
         {
@@ -73,21 +79,23 @@ _VERSIONS = [
             "second": ("target class", [(1, 1), (4, 1), (4, 2), (6, 1)]),
         },
     ),
-    _case("members", _MEMBERS, [(1, 1, 2), (4, 4, 1)], {"tuples": ("target n", [(1, 2), (4, 1)])}),
+    _case("attack_versions/members", _MEMBERS, [(1, 1, 2), (4, 4, 1)], {"tuples": ("target n", [(1, 2), (4, 1)])}),
     _case(
-        "members_of_people",
+        "attack_versions/members_of_people",
         _MEMBERS,
         [(1, 7, 1), (1, 8, 1), (4, 7, 1)],
         {"people": ("row_id c0 c2", [(1, "b", 7), (2, "b", 7), (3, "b", 8), (4, None, 7)])},
         columns=["c0"],
         unit=["c2"],
     ),
-    _case("cells", _CELLS[0], _CELLS[1], {"pairs": (_PAIRS[0], [*_PAIRS[1], (5, 5, 2, 2, 3)])}),
-    _case("in_cells", _IN_CELLS[0], _IN_CELLS[1], {"pairs": _PAIRS, "cells": _CELLS}),
-    _case("hidden", _HIDDEN, [(1, 5), (2, 3), (3, 2), (4, 5)], {"fits": _PAIRS}, **{"class": ["second"]}),
-    _case("hidden", _HIDDEN, [(1, 3), (2, 3)], {"fits": _OF_PEOPLE}, **{"class": ["first"]}),
+    _case("attack_versions/cells", _CELLS[0], _CELLS[1], {"pairs": (_PAIRS[0], [*_PAIRS[1], (5, 5, 2, 2, 3)])}),
+    _case("attack_versions/in_cells", _IN_CELLS[0], _IN_CELLS[1], {"pairs": _PAIRS, "cells": _CELLS}),
     _case(
-        "narrowed",
+        "attack_versions/hidden", _HIDDEN, [(1, 5), (2, 3), (3, 2), (4, 5)], {"fits": _PAIRS}, **{"class": ["second"]}
+    ),
+    _case("attack_versions/hidden", _HIDDEN, [(1, 3), (2, 3)], {"fits": _OF_PEOPLE}, **{"class": ["first"]}),
+    _case(
+        "attack_versions/narrowed",
         "target",
         [(3,)],
         {
@@ -98,13 +106,13 @@ _VERSIONS = [
         k=4,
     ),
     _case(
-        "company",
+        "attack_versions/company",
         _HIDDEN,
         [(4, 6)],
         {"narrowed": ("target", [(4,)]), "fits": (_IN_CELLS[0], [*_IN_CELLS[1], (5, 5, 4, 4), (5, 5, 5, 4)])},
     ),
     _case(
-        "below",
+        "attack_versions/below",
         "below alone",
         [(4, 1)],
         {
@@ -114,7 +122,7 @@ _VERSIONS = [
         k=4,
     ),
     _case(
-        "hidden_in_both",
+        "attack_versions/hidden_in_both",
         "people",
         [(2,)],
         {
@@ -125,7 +133,7 @@ _VERSIONS = [
         k=4,
     ),
     _case(
-        "smallest_class",
+        "attack_versions/smallest_class",
         "people",
         [(1,)],
         {"release": ("c0 c2", [("a", 1), ("a", 2), ("b", 3), ("b", 3)])},
@@ -133,7 +141,7 @@ _VERSIONS = [
         unit=["c2"],
     ),
     _case(
-        "common_values",
+        "attack_versions/common_values",
         "class value",
         [(1, "a"), (1, "b"), (2, "b")],
         {
@@ -143,14 +151,14 @@ _VERSIONS = [
         },
     ),
     _case(
-        "possible_values",
+        "attack_versions/possible_values",
         _POSSIBLE,
         [(1, 2, "a"), (2, 2, "b"), (4, 3, "a")],
         {"fits": _PAIRS, "values": (_VALUES, [(1, "a", 2), (1, "b", 1), (2, "b", 3), (2, "c", 1)])},
         **{"class": ["second"]},
     ),
     _case(
-        "own_values",
+        "attack_versions/own_values",
         "target person value n",
         [(1, 1, "['=7']", 2), (2, 2, "['=7']", 1), (4, 4, "['=8']", 1)],
         {"people": _ROWS},
@@ -158,7 +166,7 @@ _VERSIONS = [
         values=["c2"],
     ),
     _case(
-        "own_values_of_people",
+        "attack_versions/own_values_of_people",
         "target person value n",
         [(1, "x", "['=7']", 1), (2, None, "['=7']", 1), (4, "y", "['=8']", 1)],
         {"people": _ROWS},
@@ -167,13 +175,13 @@ _VERSIONS = [
         unit=["c1"],
     ),
     _case(
-        "believed_values",
+        "attack_versions/believed_values",
         "target person value n",
         [(1, 1, "a", 3)],
         {"members": (_MEMBERS, [(1, 1, 3), (2, 2, 1)]), "both": (_POSSIBLE, [(1, 1, "a")])},
     ),
     _case(
-        "composed",
+        "attack_versions/composed",
         "people told",
         [(9, 4)],
         {
@@ -187,7 +195,7 @@ _VERSIONS = [
         },
     ),
     _case(
-        "shared_bounds",
+        "attack_versions/shared_bounds",
         "first second least most different",
         [(1, 1, 3, 3, 2), (1, 2, 1, 1, 1), (2, 1, 1, 1, 1)],
         {
@@ -197,7 +205,7 @@ _VERSIONS = [
         },
     ),
     _case(
-        "bounded_below",
+        "attack_versions/bounded_below",
         "least most alone",
         [(3, 7, 1)],
         {
@@ -211,7 +219,7 @@ _VERSIONS = [
         k=4,
     ),
     _case(
-        "bounded_composed",
+        "attack_versions/bounded_composed",
         "least most",
         [(2, 3)],
         {
@@ -223,23 +231,28 @@ _VERSIONS = [
             "second": (_VALUES, [(1, "a", 1), (1, "c", 2), (2, "a", 1)]),
         },
     ),
-    _case("links", "node other", [(1, -2), (-2, 1)], {"overlaps": ("target class", [(1, 2)])}),
-    _case("own_groups", "node part", _GROUPS[1], {"first": ("class", [(1,), (2,)]), "second": ("class", [(1,), (2,)])}),
+    _case("attack_versions/links", "node other", [(1, -2), (-2, 1)], {"overlaps": ("target class", [(1, 2)])}),
     _case(
-        "joined_groups",
+        "attack_versions/own_groups",
+        "node part",
+        _GROUPS[1],
+        {"first": ("class", [(1,), (2,)]), "second": ("class", [(1,), (2,)])},
+    ),
+    _case(
+        "attack_versions/joined_groups",
         "node part",
         [(1, -2), (2, 2), (-1, -1), (-2, -2)],
         {"groups": _GROUPS, "links": ("node other", [(1, -2), (-2, 1)])},
     ),
     _case(
-        "followed_groups",
+        "attack_versions/followed_groups",
         "node part",
         [(1, -3), (-2, -3), (-3, -3)],
         {"groups": ("node part", [(1, -2), (-2, -3), (-3, -3)])},
     ),
-    _case("groups_sum", "total", [(0,)], {"groups": _GROUPS}),
+    _case("attack_versions/groups_sum", "total", [(0,)], {"groups": _GROUPS}),
     _case(
-        "changes",
+        "attack_versions/changes",
         "part value before after",
         [(-1, "a", 3, 1), (-1, "b", 0, 2), (2, "a", 4, 0)],
         {
@@ -248,17 +261,29 @@ _VERSIONS = [
             "after": (_VALUES, [(1, "a", 1), (1, "b", 2)]),
         },
     ),
-    _case("exposed", "appeared vanished exposed alone stayed", [(3, 5, 5, 3, 0)], {"changes": _CHANGES}, k=3),
-    _case("exposed", "appeared vanished exposed alone stayed", [(7, 5, 0, 0, 2)], {"changes": _STAYED}, k=3),
-    _case("certain", "certain", [(1,)], {"changes": _CHANGES}),
     _case(
-        "certain_people",
+        "attack_versions/exposed",
+        "appeared vanished exposed alone stayed",
+        [(3, 5, 5, 3, 0)],
+        {"changes": _CHANGES},
+        k=3,
+    ),
+    _case(
+        "attack_versions/exposed",
+        "appeared vanished exposed alone stayed",
+        [(7, 5, 0, 0, 2)],
+        {"changes": _STAYED},
+        k=3,
+    ),
+    _case("attack_versions/certain", "certain", [(1,)], {"changes": _CHANGES}),
+    _case(
+        "attack_versions/certain_people",
         "certain",
         [(1,)],
         {"changes": _CHANGES, "moves": (_MOVES, [(1, 7, 1, 0, 1, 1, 0), (1, 8, 0, 0, 2, 1, 0), (2, 7, 0, 3, 0, 0, 3)])},
     ),
     _case(
-        "shapes_of_people",
+        "attack_versions/shapes_of_people",
         "class value person n",
         [(2, "['=x']", 7, 2), (1, "['']", 7, 1), (1, "['']", 8, 1)],
         {"numbered": _NUMBERED},
@@ -266,7 +291,7 @@ _VERSIONS = [
         unit=["c2"],
     ),
     _case(
-        "moves_of_people",
+        "attack_versions/moves_of_people",
         _MOVES,
         [(1, 7, 5, 0, 2, 6, 1), (1, 8, 1, 0, 0, 6, 1), (1, 9, 0, 1, 0, 6, 1)],
         {
@@ -278,7 +303,13 @@ _VERSIONS = [
     ),
     # One person with five rows; two of whom four rows are new and three leave; as many who come as are seen to.
     *(
-        _case("exposed_people", "appeared vanished exposed alone stayed", [expected], {"moves": (_MOVES, moves)}, k=3)
+        _case(
+            "attack_versions/exposed_people",
+            "appeared vanished exposed alone stayed",
+            [expected],
+            {"moves": (_MOVES, moves)},
+            k=3,
+        )
         for expected, moves in (
             ((1, 0, 1, 1, 0), [(1, 7, 5, 0, 0, 5, 0), *((1, n, 0, 0, 1, 5, 0) for n in range(3))]),
             (
@@ -294,16 +325,16 @@ _PAIRED = ("way row_id other", [("place", 1, 1), ("place", 2, 2), ("chance", 1, 
 _SEEN = ("row_id target value", [(1, 1, "a"), (2, 2, "b"), (3, 3, "c"), (4, 4, "d")])
 _HERE = ("row_id c0", [(1, "1*"), (2, None)])
 _ORDER = [
-    _case("drawn_rows", "row_id", [(2,), (1,)], {"copied": _ROWS}, rows=2, seed="0", most=5),
+    _case("attack_order/drawn_rows", "row_id", [(2,), (1,)], {"copied": _ROWS}, rows=2, seed="0", most=5),
     _case(
-        "row_pairs",
+        "attack_order/row_pairs",
         "way row_id other",
         [("place", 1, 1), ("place", 3, 3), ("beside", 1, 2), ("beside", 3, 1)],
         {"drawn": ("row_id", [(1,), (3,)]), "shifts": ("way shift", [("place", 0), ("beside", 1)])},
         rows=3,
     ),
     _case(
-        "ranked_pairs",
+        "attack_order/ranked_pairs",
         "way row_id other",
         [("sorted", 2, 8)],
         {
@@ -315,7 +346,7 @@ _ORDER = [
         columns_there=["c1"],
     ),
     _case(
-        "rows_of_pairs",
+        "attack_order/rows_of_pairs",
         "row_id c0",
         [(1, "b"), (2, "a")],
         {"copied": _ROWS, "pairs": _PAIRED},
@@ -323,7 +354,7 @@ _ORDER = [
         columns=["c0"],
     ),
     _case(
-        "fitting_pairs",
+        "attack_order/fitting_pairs",
         "way row_id other",
         [("place", 1, 1), ("place", 2, 2)],
         {
@@ -335,22 +366,22 @@ _ORDER = [
         column=["c0"],
     ),
     _case(
-        "equal_pairs",
+        "attack_order/equal_pairs",
         "way row_id other",
         [("place", 2, 2)],
         {"pairs": _PAIRED, "here": _HERE, "there": ("row_id c0", [(1, "x"), (2, None)])},
         column=["c0"],
     ),
-    _case("pair_counts", "way n", [("place", 2), ("chance", 1)], {"pairs": _PAIRED}),
+    _case("attack_order/pair_counts", "way n", [("place", 2), ("chance", 1)], {"pairs": _PAIRED}),
     _case(
-        "shapes",
+        "attack_versions/shapes",
         "class value row_id n",
         [(2, "['=x', '=7']", 1, 2), (1, "['', '=7']", 2, 1), (1, "['', '=8']", 4, 1)],
         {"numbered": _NUMBERED},
         values=["c1", "c2"],
     ),
     _case(
-        "valued_rows",
+        "attack_order/valued_rows",
         "row_id target value",
         [(1, 1, "['=7']"), (2, 2, "['=7']"), (3, 1, "['=7']"), (4, 4, "['=8']")],
         {"people": _ROWS},
@@ -358,14 +389,14 @@ _ORDER = [
         values=["c2"],
     ),
     _case(
-        "released_values",
+        "attack_order/released_values",
         "row_id class c1 value",
         [(1, 2, "x", "['=x']"), (2, 1, None, "['']"), (3, 2, "x", "['=x']"), (4, 1, None, "['']")],
         {"numbered": _NUMBERED},
         values=["c1"],
     ),
     _case(
-        "settled_classes",
+        "attack_order/settled_classes",
         "class",
         [(1,)],
         {
@@ -376,7 +407,7 @@ _ORDER = [
     ),
     *(
         _case(
-            "same_places",
+            "attack_order/same_places",
             "rows same",
             [(3, same)],
             {
@@ -390,7 +421,7 @@ _ORDER = [
         for order, same in ((["row_id"], 1), (["value"], 1))
     ),
     _case(
-        "same_by_chance",
+        "attack_order/same_by_chance",
         "expected",
         [(1.8 + 1.0,)],
         {
@@ -399,7 +430,7 @@ _ORDER = [
         },
     ),
     _case(
-        "sure_rows",
+        "attack_order/sure_rows",
         "shown class place",
         [(11, 1, 1)],
         {
@@ -412,7 +443,7 @@ _ORDER = [
         },
     ),
     _case(
-        "in_order",
+        "attack_order/in_order",
         "neighbours ordered",
         [(3, 2)],
         {
@@ -431,7 +462,7 @@ _GUESSES = (
 )
 _PLACES = [
     _case(
-        "boxes",
+        "attack_cloaks/boxes",
         _BOX,
         [(1, 0, 1, 0, 1, 0, 5, 2), (2, 0, 2, 0, 1, 0, 5, 1)],
         {
@@ -442,9 +473,9 @@ _PLACES = [
         },
         **dict(zip(_BOX.split()[1:7], [["x"], ["y"], ["t"], ["x_min"], ["y_min"], ["x_max"]], strict=True)),
     ),
-    _case("drawn_boxes", _BOX, [_BOXES[1][2], _BOXES[1][1]], {"boxes": _BOXES}, seed="0", most=2),
+    _case("attack_cloaks/drawn_boxes", _BOX, [_BOXES[1][2], _BOXES[1][1]], {"boxes": _BOXES}, seed="0", most=2),
     _case(
-        "owned_boxes",
+        "attack_cloaks/owned_boxes",
         "class owner n weight",
         [(2, "a", 5, 5)],
         {
@@ -459,7 +490,7 @@ _PLACES = [
         y=["y"],
     ),
     _case(
-        "drawn_observations",
+        "attack_cloaks/drawn_observations",
         "target owner x y t",
         [(3, "c", 1, 2, 3), (2, "b", 1, 2, 3)],
         {"people": ("row_id owner x y t", [(i, "abc"[i - 1], 1, 2, 3) for i in (1, 2, 3)])},
@@ -471,13 +502,13 @@ _PLACES = [
         most=2,
     ),
     _case(
-        "observed_boxes",
+        "attack_cloaks/observed_boxes",
         "target class owner n weight among",
         [(1, 1, "a", 3, 0.375, 8), (1, 2, "a", 5, 0.625, 8)],
         {"boxes": _BOXES, "observations": ("target owner x y t", [(1, "a", 2, 1, 5), (2, "b", 1, 1, 10)])},
     ),
     _case(
-        "present",
+        "attack_cloaks/present",
         "class owner n",
         [(2, "a", 2), (2, "b", 1)],
         {
@@ -493,14 +524,14 @@ _PLACES = [
         y=["y"],
         t=["t"],
     ),
-    _case("place_guesses", "attempts successes people", [(2.0, 1.25, 2)], {"guesses": _GUESSES}),
+    _case("attack_cloaks/place_guesses", "attempts successes people", [(2.0, 1.25, 2)], {"guesses": _GUESSES}),
     _case(
-        "checked_guesses",
+        "attack_cloaks/checked_guesses",
         "attempts successes people",
         [(2.0, 0.375, 2)],
         {"guesses": _GUESSES, "present": ("class owner n", [(1, "a", 3), (1, "b", 1), (2, "b", 4), (3, "c", 1)])},
     ),
-    _case("observed", "below alone", [(1, 1)], {"guesses": _GUESSES}, k=5),
+    _case("attack_cloaks/observed", "below alone", [(1, 1)], {"guesses": _GUESSES}, k=5),
 ]
 
 CASES = [*_VERSIONS, *_ORDER, *_PLACES]

@@ -97,10 +97,10 @@ _SEEN = _real(
 )
 
 CASES: list[Case] = [
-    _case("cloak/extent", _EXTENT, [(7, 3, 1, 1, 3, 2, 1, 3, 2, 5, 2, 9)], points=_SEEN),
-    _case("cloak/points", "row unit x", [(1, 1, 1.0), (2, 2, 3.0), (7, 2, 2.0)], points=_SEEN, columns=["x"]),
+    _case("cloak_points/extent", _EXTENT, [(7, 3, 1, 1, 3, 2, 1, 3, 2, 5, 2, 9)], points=_SEEN),
+    _case("cloak_points/points", "row unit x", [(1, 1, 1.0), (2, 2, 3.0), (7, 2, 2.0)], points=_SEEN, columns=["x"]),
     _case(
-        "cloak/own",
+        "cloak_points/own",
         "no_tolerance no_k",
         [(3, 2)],
         points=_real(
@@ -108,7 +108,7 @@ CASES: list[Case] = [
         ),
     ),
     _case(
-        "cloak/cells",
+        "cloak_points/cells",
         _CELLS,
         [(1, 1, 3, -1, 0), (2, 2, 2, 0, 1)],
         # 0.3 / 0.1 is below 3 in floating point, and 3 * 0.1 above 0.3: the cell is the one whose edges hold it
@@ -116,7 +116,7 @@ CASES: list[Case] = [
         **_grid(x=(0.0, 0.1), y=(0.0, 1.0), t=(10.0, 2.5)),
     ),
     _case(
-        "cloak/keys",
+        "cloak_adaptive/keys",
         "row unit key",
         [(1, 1, 0b100111), (2, 1, (1 << 40) + 0xAAAAAAAAAA)],
         cells=_whole(_CELLS, (1, 1, 5, 3, 0), (2, 1, 1048575, 0, 1)),
@@ -124,7 +124,7 @@ CASES: list[Case] = [
     ),
     *(
         _case(
-            "cloak/leaves",
+            "cloak_adaptive/leaves",
             "key unit rows entry",
             [
                 (0b0000, 1, 2, 2),
@@ -142,7 +142,7 @@ CASES: list[Case] = [
         for coarse, alone in ((0, -1), (1, 0))
     ),
     _case(
-        "cloak/pending",
+        "cloak_adaptive/pending",
         "node unit n rows",
         [(1, 1, 1, 8), (1, 2, 1, 3), (2, 1, 1, 9)],
         leaves=_whole("key unit rows entry", (0b0100, 1, 5, 1), (0b1000, 1, 9, 1), (0b1100, 7, 9, 0)),
@@ -153,7 +153,7 @@ CASES: list[Case] = [
     ),
     *(
         _case(
-            "cloak/nodes",
+            "cloak_adaptive/nodes",
             "node rows safe",
             expected,
             waiting=_whole("node unit n rows", (4, 1, 1, 7), (5, 1, 1, 2), (5, 2, 1, 3)),
@@ -163,7 +163,7 @@ CASES: list[Case] = [
     ),
     *(
         _case(
-            "cloak/pulls",
+            "cloak_adaptive/pulls",
             "node class_level class_node",
             expected,
             # Below node 0: classes of 4 rows one level down (adds 3 areas) and of 5 rows two down (4.6875).
@@ -180,15 +180,15 @@ CASES: list[Case] = [
         for level, rows, expected in ((1, 1, [(0, 2, 1)]), (1, 0, []), (0, 0, [(0, 2, 5)]))
     ),
     _case(
-        "cloak/round",
+        "cloak_adaptive/round",
         "node rows taken",
         [(0, 1, True), (1, 2, True), (2, 3, False)],
         nodes=(_NODES, [(0, 1, False), (1, 2, True), (2, 3, False)]),
         pulls=_whole("node class_level class_node", (0, 2, 1)),
     ),
-    _case("cloak/open_round", "node rows taken", [(1, 2, False)], nodes=(_NODES, [(1, 2, True)])),
+    _case("cloak_adaptive/open_round", "node rows taken", [(1, 2, False)], nodes=(_NODES, [(1, 2, True)])),
     _case(
-        "cloak/groups",
+        "cloak_adaptive/groups",
         "level node rows class_level class_node",
         [(2, 1, 4, 1, 0), (2, 9, 4, 2, 9), (1, 0, 3, 1, 0)],
         groups=_whole("level node rows class_level class_node", (2, 1, 4, 2, 1), (2, 9, 4, 2, 9)),
@@ -197,14 +197,14 @@ CASES: list[Case] = [
         level=1,
     ),
     _case(
-        "cloak/owners",
+        "cloak_adaptive/owners",
         "start class_level",
         [(0, 0), (4, 2), (5, 0), (16, None)],
         groups=_whole("level node class_level", (0, 0, 0), (2, 4, 2)),
         depth=2,
     ),
     _case(
-        "cloak/quadrants",
+        "cloak_adaptive/quadrants",
         f"box level node {_BOX.removeprefix('row ')}",
         [(1, 1, 2, 12.0, 14.0, 20.0, 24.0, 50.0, 60.0), (2, 2, 27, 13.0, 14.0, 22.0, 24.0, 60.0, 70.0)],
         owners=_whole("start class_level", (8, 1), (10, 1), (27, 2), (32, None)),
@@ -212,16 +212,16 @@ CASES: list[Case] = [
         **_grid(x=(10.0, 1.0), y=(20.0, 2.0), t=(50.0, 10.0)),
     ),
     _case(
-        "cloak/quadrants",
+        "cloak_adaptive/quadrants",
         f"box level node {_BOX.removeprefix('row ')}",
-        # The key of cloak/keys above.
+        # The key of cloak_adaptive/keys above.
         [(1, 20, (1 << 40) + 0xAAAAAAAAAA, 1048575.0, 1048576.0, 0.0, 1.0, 1.0, 2.0)],
         owners=_whole("start class_level", ((1 << 40) + 0xAAAAAAAAAA, 20)),
         depth=20,
         **_UNIT_GRID,
     ),
     _case(
-        "cloak/in_quadrants",
+        "cloak_adaptive/in_quadrants",
         "row box",
         [(1, 1), (2, 2), (3, 1)],
         keys=_whole("row key", (1, 8), (2, 27), (3, 11), (4, 32), (5, 2)),
@@ -230,7 +230,7 @@ CASES: list[Case] = [
         depth=2,
     ),
     _case(
-        "cloak/inside_quadrants",
+        "cloak_adaptive/inside_quadrants",
         "smallest",
         [(2,)],
         # The small quadrant holds units 1 and 2; the large one units 1 to 3.
@@ -239,15 +239,15 @@ CASES: list[Case] = [
         depth=2,
     ),
     _case(
-        "cloak/visits",
+        "cloak_temporal/visits",
         "x_cell y_cell unit t instant width",
         [(0, 0, 1, 5.0, 1, -1), (0, 0, 2, 5.0, 1, -1), (0, 0, 1, 7.0, 2, -1), (1, 0, 1, 9.0, 1, -1)],
         cells=_whole(_CELLS, (1, 1, 0, 0, 0), (2, 2, 0, 0, 0), (3, 1, 0, 0, 0), (4, 1, 1, 0, 0), (5, 1, 0, 0, 0)),
         points=_real("row t", (1, 5), (2, 5), (3, 7), (4, 9), (5, 5)),
     ),
-    _case("cloak/most_instants", "instants", [(4,)], visits=_VISITS),
+    _case("cloak_temporal/most_instants", "instants", [(4,)], visits=_VISITS),
     _case(
-        "cloak/windows",
+        "cloak_temporal/windows",
         "x_cell y_cell unit t instant width",
         [(0, 0, 1, 10, 1, 1), (0, 0, 1, 20, 2, 0), (0, 0, 2, 30, 3, 0), (0, 0, 1, 40, 4, 1)],
         visits=_VISITS,
@@ -255,41 +255,41 @@ CASES: list[Case] = [
         k=2,
     ),
     _case(
-        "cloak/instants",
+        "cloak_temporal/instants",
         "x_cell y_cell instant t closing until",
         [(0, 0, 1, 10, 2, 20), (0, 0, 2, 20, 3, 30), (0, 0, 3, 30, 4, 40), (0, 0, 4, 40, None, None)],
         visits=_VISITS,
     ),
-    _case("cloak/first_starts", "x_cell y_cell instant", [(0, 0, 1), (1, 0, 1)], instants=_INSTANTS),
-    _case("cloak/jumps", "x_cell y_cell instant target", [(0, 0, 1, 4), (0, 0, 2, 4)], instants=_INSTANTS),
+    _case("cloak_temporal/first_starts", "x_cell y_cell instant", [(0, 0, 1), (1, 0, 1)], instants=_INSTANTS),
+    _case("cloak_temporal/jumps", "x_cell y_cell instant target", [(0, 0, 1, 4), (0, 0, 2, 4)], instants=_INSTANTS),
     _case(
-        "cloak/doubled",
+        "cloak_temporal/doubled",
         "x_cell y_cell instant target",
         [(0, 0, 1, 5)],
         jumps=_whole("x_cell y_cell instant target", (0, 0, 1, 3), (0, 0, 3, 5), (1, 0, 5, 9)),
     ),
     _case(
-        "cloak/starts",
+        "cloak_temporal/starts",
         "x_cell y_cell instant",
         [(0, 0, 1), (1, 0, 1), (0, 0, 3)],
         starts=_whole("x_cell y_cell instant", (0, 0, 1), (1, 0, 1)),
         jumps=_whole("x_cell y_cell instant target", (0, 0, 1, 3), (0, 0, 2, 4)),
     ),
     _case(
-        "cloak/spans",
+        "cloak_temporal/spans",
         "x_cell y_cell t t_min t_max",
         [(0, 0, 10, 10, 40), (0, 0, 20, 10, 40), (0, 0, 30, 10, 40), (0, 0, 40, 10, 40)],
         instants=_INSTANTS,
         starts=_whole("x_cell y_cell instant", (0, 0, 1), (0, 0, 4), (1, 0, 1)),
     ),
     _case(
-        "cloak/shortest",
+        "cloak_temporal/shortest",
         "x_cell y_cell t t_min t_max",
         [(0, 0, 10, 10, 30), (0, 0, 20, 20, 30), (0, 0, 30, 20, 30), (0, 0, 40, 30, 40)],
         instants=_INSTANTS,
     ),
     _case(
-        "cloak/stays",
+        "cloak_temporal/stays",
         _BOX,
         [(1, 2.0, 4.0, 1.0, 2.0, 5, 9)],
         cells=_whole(_CELLS, (1, 1, 1, 0, 0), (2, 1, 5, 5, 0)),
@@ -298,7 +298,7 @@ CASES: list[Case] = [
         **_grid(x=(0.0, 2.0), y=(1.0, 1.0)),
     ),
     _case(
-        "cloak/inside_spans",
+        "cloak_temporal/inside_spans",
         "smallest",
         [(1,)],
         boxed=_whole("row box", (1, 1), (2, 1), (3, 2)),
@@ -306,7 +306,7 @@ CASES: list[Case] = [
         points=_real("row unit t", (1, 1, 5), (2, 2, 7), (3, 3, 9)),
     ),
     _case(
-        "cloak/reach",
+        "cloak_both/reach",
         f"{_CELLS} space time",
         # Row 1 tolerates the whole (a cell of 2), row 2 a cell of 1, row 3 not even that in x.
         [(1, 1, 0, 0, 0, 0, 0), (2, 2, 1, 0, 1, 1, 1)],
@@ -315,10 +315,10 @@ CASES: list[Case] = [
         depth=1,
         **_UNIT_GRID,
     ),
-    _case("cloak/coarsest", "space time", [(1, 0)], waiting=_whole("space time", (1, 4), (3, 0))),
+    _case("cloak_both/coarsest", "space time", [(1, 0)], waiting=_whole("space time", (1, 4), (3, 0))),
     *(
         _case(
-            "cloak/met",
+            "cloak_both/met",
             "row space time",
             expected,
             waiting=_whole(
@@ -338,14 +338,14 @@ CASES: list[Case] = [
         for safe, expected in ((TWO, [(1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 1, 1)]), (UNKNOWN, []))
     ),
     _case(
-        "cloak/unmet",
+        "cloak_both/unmet",
         f"{_CELLS} space time",
         [(2, 2, 1, 1, 0, 1, 0)],
         waiting=_whole(f"{_CELLS} space time", (1, 1, 0, 0, 0, 0, 0), (2, 2, 1, 1, 0, 1, 0)),
         met=_whole("row space time", (1, 0, 0)),
     ),
     _case(
-        "cloak/blocks",
+        "cloak_both/blocks",
         _BOX,
         [(1, 2.0, 4.0, 0.0, 2.0, 0.0, 4.0)],
         cells=_whole(_CELLS, (1, 1, 3, 1, 2), (2, 1, 0, 0, 0)),
@@ -354,20 +354,20 @@ CASES: list[Case] = [
         **_UNIT_GRID,
     ),
     _case(
-        "cloak/messages",
+        "cloak_clique/messages",
         "arrival row t own_k deadline",
         [(0, 1, 0.5, 2, 2.0), (1, 3, 0.5, 3, 2.5), (2, 2, 1.5, 2, 2.5), (3, 4, 2.0, 2, 3.0)],
         points=_TOLERANT,
     ),
     _case(
-        "cloak/arrivals",
+        "cloak_clique/arrivals",
         "own_k t deadline",
         [(2, 0.5, 2.0), (3, 0.5, 2.5), (2, 1.5, 2.5), (2, 2.0, 3.0)],
         messages=_MESSAGES,
     ),
-    _case("cloak/widest", "x y t", [(1.5, 1.5, 2.0)], points=_TOLERANT),
+    _case("cloak_clique/widest", "x y t", [(1.5, 1.5, 2.0)], points=_TOLERANT),
     _case(
-        "cloak/neighbours",
+        "cloak_clique/neighbours",
         "arrival earlier",
         # Row 3 tolerates no one; rows 2 and 3 are of one unit; rows 1 and 4 too.
         [(2, [0]), (3, [2])],
@@ -378,7 +378,7 @@ CASES: list[Case] = [
         last=3,
     ),
     _case(
-        "cloak/cliques",
+        "cloak_clique/cliques",
         _BOX,
         [(1, 0.5, 1.5, 0.5, 0.5, 0.5, 1.5), (2, 0.5, 1.5, 0.5, 0.5, 0.5, 1.5)],
         points=_TOLERANT,
@@ -386,27 +386,27 @@ CASES: list[Case] = [
         members=_whole("arrival clique", (0, 2), (2, 2)),
     ),
     _case(
-        "cloak/different",
+        "cloak_release/different",
         f"box {_BOX.removeprefix('row ')}",
         [(1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8)],
         given=_real(_BOX, (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8), (3, 0, 1, 0, 1, 5, 7)),
     ),
     _case(
-        "cloak/in_boxes",
+        "cloak_release/in_boxes",
         "row box",
         [(1, 1), (2, 2), (3, 1)],
         given=_real(_BOX, (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8), (3, 0, 1, 0, 1, 5, 7)),
         boxes=_real(_BOX.replace("row", "box"), (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8)),
     ),
     _case(
-        "cloak/places",
+        "cloak_release/places",
         "box place t_min t_max since x_min",
         [(1, 2, 1, 2, 2, 3), (2, 1, 3, 4, 1, 4), (3, 2, 5, 6, 2, 3)],
         boxes=_whole("box t_min t_max x_min since", (1, 1, 2, 3, 2), (2, 3, 4, 4, 1), (3, 5, 6, 3, 2)),
         shown=["since", "x_min"],
     ),
     _case(
-        "cloak/shown",
+        "cloak_release/shown",
         "place x_min x_max y_min y_max t_min t_max since until",
         [(1, 0, 1, 0, 1, 5, 9, 5, 7), (2, 0, 2, 0, 1, 5, 8, 5, 8)],
         places=_whole(
@@ -417,7 +417,7 @@ CASES: list[Case] = [
         ),
     ),
     _case(
-        "cloak/released",
+        "cloak_release/released",
         "place unit x y t moment c0",
         [(7, 1, 0.5, 0.5, 10.0, 10, 3), (7, 2, 1.5, 0.5, 20.0, 20, 4)],
         points=_real(
@@ -428,24 +428,27 @@ CASES: list[Case] = [
         columns=["c0"],
     ),
     _case(
-        "cloak/classes",
+        "cloak_release/classes",
         "x_min x_max y_min y_max since until length n units needed shares outside beyond room delay",
         [(0, 1, 0, 1, 0, 2, 2, 3, 2, 4, 1.25, 1, 1, 4 + 4 + 8**0.5, 14)],
         released=_RELEASED,
         shown=_SHOWN,
     ),
     _case(
-        "cloak/summary",
+        "cloak_release/summary",
         _SUMMARY,
         [(4, 2, 1, 1, 1, 1, 1, (2 * 1.5 + 0.5) / 4, 13 / 4, 30 / 4, (12 / 2 + 2) / 4, 2.0)],
         classes=_CLASSES,
     ),
     _case(
-        "cloak/summary", _SUMMARY, [(0, 0, None, 0, 0, 0, 0, None, None, None, None, None)], classes=(_CLASSES[0], [])
+        "cloak_release/summary",
+        _SUMMARY,
+        [(0, 0, None, 0, 0, 0, 0, None, None, None, None, None)],
+        classes=(_CLASSES[0], []),
     ),
-    _case("cloak/medians", "area length", [(4.0, 10.0)], classes=_CLASSES),
+    _case("cloak_points/medians", "area length", [(4.0, 10.0)], classes=_CLASSES),
     _case(
-        "cloak/release",
+        "cloak_release/release",
         "lat_min speed",
         [(0.0, 7.0), (0.0, 7.0), (0.0, 8.0)],
         columns={"lat_min": "x_min", "speed": "c0"},
@@ -455,7 +458,7 @@ CASES: list[Case] = [
         unlike=["c0"],
     ),
     _case(
-        "cloak/shuffled",
+        "cloak_release/shuffled",
         "lat_min speed",
         [(0.0, 8.0), (0.0, 7.0), (0.0, 7.0)],
         columns={"lat_min": "x_min", "speed": "c0"},
@@ -464,7 +467,7 @@ CASES: list[Case] = [
         seed="5",
     ),
     _case(
-        "cloak/differences",
+        "cloak_release/differences",
         "differences",
         [(3,)],
         planned=_whole("a b n", (1, 2, 3), (1, 3, 4), (2, 2, 1)),
@@ -474,6 +477,6 @@ CASES: list[Case] = [
         ),
         columns=["a", "b"],
     ),
-    _case("cloak/identifying", "rows", [(3,)], column=["c0"], released=_RELEASED),
-    _case("cloak/identifying", "rows", [(0,)], column=["place"], released=_RELEASED),
+    _case("cloak_release/identifying", "rows", [(3,)], column=["c0"], released=_RELEASED),
+    _case("cloak_release/identifying", "rows", [(0,)], column=["place"], released=_RELEASED),
 ]

@@ -95,7 +95,7 @@ _CROSSED = relation(
 )
 CASES = [
     Case(
-        "core/people",
+        "frequency_sets/people",
         {"relation": Relation("visits"), "unit": ["person"]},
         ["people"],
         [(2,)],
@@ -103,13 +103,18 @@ CASES = [
     ),
     *COMPARED,
     *OF_CORE,
-    Case("core/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
-    Case("core/node_test", on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
-    Case("core/node_test", on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
-    Case("core/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
+    Case("node_tests/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
+    Case("node_tests/node_test", on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
+    Case("node_tests/node_test", on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
+    Case("node_tests/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
     # Node 1 has classes of 3 and 1 rows; node 2 of 1, 1 and 2; node 3 one of all 4.
     *(
-        Case("core/node_tests", {"frequency_set": Relation("crossed"), "levels": ["k"], "safe": safe}, _AT_RISK, *rows)
+        Case(
+            "node_tests/node_tests",
+            {"frequency_set": Relation("crossed"), "levels": ["k"], "safe": safe},
+            _AT_RISK,
+            *rows,
+        )
         for safe, *rows in [
             (AT_LEAST_2, [(1, 1), (2, 2)], _CROSSED),
             (UNKNOWN_OF_3, [(1, 3)], _CROSSED),
@@ -117,105 +122,105 @@ CASES = [
         ]
     ),
     Case(
-        "core/node_losses",
+        "node_tests/node_losses",
         {"frequency_set": Relation("crossed"), "levels": ["k"], "losses": ["zip_0_loss"], "safe": AT_LEAST_2},
         (*_AT_RISK, "zip_0_loss"),
         [(1, 1, 1), (2, 2, 5)],
         _CROSSED,
     ),
-    Case("core/node_classes", on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 2, 7, 3, 25)], FREQUENCY_SET),
-    Case("core/node_classes", on_node(AT_LEAST_2, ["age_1"], 7), _CLASSES, [(7, 2, 8, 4, 32)], FREQUENCY_SET),
-    Case("core/node_classes", on_node(UNKNOWN_OF_3, ["age_0"], 7), _CLASSES, [(7, 2, 5, 1, 17)], FREQUENCY_SET),
-    Case("core/node_classes", on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 0, 0, None, 0)], NO_ROWS),
+    Case("node_tests/node_classes", on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 2, 7, 3, 25)], FREQUENCY_SET),
+    Case("node_tests/node_classes", on_node(AT_LEAST_2, ["age_1"], 7), _CLASSES, [(7, 2, 8, 4, 32)], FREQUENCY_SET),
+    Case("node_tests/node_classes", on_node(UNKNOWN_OF_3, ["age_0"], 7), _CLASSES, [(7, 2, 5, 1, 17)], FREQUENCY_SET),
+    Case("node_tests/node_classes", on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 0, 0, None, 0)], NO_ROWS),
     Case(
-        "core/node_loss",
+        "node_tests/node_loss",
         on_node(AT_LEAST_2, ["age_0", "zip_0"], 7, losses=["zip_0_loss", "age_1"]),
         (*_AT_RISK, "zip_0_loss", "age_1"),
         [(7, 2, 4, 0)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/node_loss",
+        "node_tests/node_loss",
         on_node(UNKNOWN_OF_3, ["age_0"], 7, losses=["zip_0_loss"]),
         (*_AT_RISK, "zip_0_loss"),
         [(7, 3, 1)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/node_loss",
+        "node_tests/node_loss",
         on_node(AT_LEAST_2, ["age_0"], 7, losses=["zip_0_loss"]),
         (*_AT_RISK, "zip_0_loss"),
         [(7, 0, 0)],
         NO_ROWS,
     ),
-    Case("core/released_classes", on_node(AT_LEAST_2, ["age_0"]), ["age_0"], [(0,), (2,)], FREQUENCY_SET),
-    Case("core/released_classes", on_node(UNKNOWN_OF_3, ["age_0"]), ["age_0"], [(1,), (2,)], FREQUENCY_SET),
+    Case("node_tests/released_classes", on_node(AT_LEAST_2, ["age_0"]), ["age_0"], [(0,), (2,)], FREQUENCY_SET),
+    Case("node_tests/released_classes", on_node(UNKNOWN_OF_3, ["age_0"]), ["age_0"], [(1,), (2,)], FREQUENCY_SET),
     Case(
-        "core/level_losses",
+        "node_tests/level_losses",
         {"frequency_set": COUNTED, "losses": ["zip_0_loss", "age_1"]},
         ["rows", "zip_0_loss", "age_1"],
         [(8, 12, 1)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/level_losses",
+        "node_tests/level_losses",
         {"frequency_set": COUNTED, "losses": ["zip_0_loss"]},
         ["rows", "zip_0_loss"],
         [(0, 0)],
         NO_ROWS,
     ),
     Case(  # n ln n of zip_0: 5 and 3 rows; of age_1: 4 and 4
-        "core/level_bits",
+        "node_tests/level_bits",
         {"frequency_set": COUNTED, "labels": ["zip_0", "age_1"]},
         ["zip_0", "age_1"],
         [(5 * log(5) + 3 * log(3), 8 * log(4))],
         FREQUENCY_SET,
     ),
-    Case("core/level_bits", {"frequency_set": COUNTED, "labels": ["zip_0"]}, ["zip_0"], [(0,)], NO_ROWS),
+    Case("node_tests/level_bits", {"frequency_set": COUNTED, "labels": ["zip_0"]}, ["zip_0"], [(0,)], NO_ROWS),
     Case(  # two tuples of 2 and 1 rows are alone in their classes: with zip_0 = 1, and age_0 0 and 1
-        "core/node_bits",
+        "node_tests/node_bits",
         {"frequency_set": COUNTED, "labels": ["age_0", "zip_0"], "safe": _AT_LEAST_4},
         ["rows_at_risk", "age_0", "zip_0"],
         [(4, 3 * log(3), 3 * log(3))],
         FREQUENCY_SET,
     ),
     Case(
-        "core/node_bits",
+        "node_tests/node_bits",
         {"frequency_set": COUNTED, "labels": ["age_0"], "safe": AT_LEAST_2},
         ["rows_at_risk", "age_0"],
         [(0, 0)],
         NO_ROWS,
     ),
     Case(
-        "core/level_generalized",
+        "node_tests/level_generalized",
         {"frequency_set": COUNTED, "losses": ["zip_0_loss", "age_1"]},
         ["rows", "zip_0_loss", "age_1"],
         [(8, 6, 4)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/level_generalized",
+        "node_tests/level_generalized",
         {"frequency_set": COUNTED, "losses": ["zip_0_loss"]},
         ["rows", "zip_0_loss"],
         [(0, 0)],
         NO_ROWS,
     ),
     Case(
-        "core/node_generalized",
+        "node_tests/node_generalized",
         on_node(_AT_LEAST_4, ["age_0", "zip_0"], 7, losses=["zip_0_loss"]),
         (*_AT_RISK, "zip_0_loss"),
         [(7, 4, 2)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/node_generalized",
+        "node_tests/node_generalized",
         on_node(AT_LEAST_2, ["age_0"], 7, losses=["zip_0_loss"]),
         (*_AT_RISK, "zip_0_loss"),
         [(7, 0, 0)],
         NO_ROWS,
     ),
     Case(  # age_0 = 1 has one row, too few; of the others 5 and 2 rows have a weight
-        "core/released_sum",
+        "node_tests/released_sum",
         {
             **on_node(AT_LEAST_2, ["age_0"]),
             "weights": Relation("weights"),
@@ -227,38 +232,38 @@ CASES = [
         {**FREQUENCY_SET, "weights": ({"weighed_code": "INTEGER", "weight": "FLOAT8"}, [(0, 0.5), (1, -2.0)])},
     ),
     Case(
-        "core/rollup",
+        "frequency_sets/rollup",
         {"frequency_set": COUNTED, "keys": ["age_0"], "levels": ["age_1"], "sums": ["zip_0_loss", "n"]},
         ["age_0", "age_1", "zip_0_loss", "n"],
         [(0, 0, 1, 3), (1, 0, 3, 1), (2, 1, 8, 4)],
         FREQUENCY_SET,
     ),
-    Case("core/total_rows", {"counted": COUNTED}, ["rows"], [(8,)], FREQUENCY_SET),
-    Case("core/total_rows", {"counted": COUNTED}, ["rows"], [(0,)], NO_ROWS),
-    Case("core/row_count", {"relation": COUNTED}, ["rows"], [(4,)], FREQUENCY_SET),
+    Case("frequency_sets/total_rows", {"counted": COUNTED}, ["rows"], [(8,)], FREQUENCY_SET),
+    Case("frequency_sets/total_rows", {"counted": COUNTED}, ["rows"], [(0,)], NO_ROWS),
+    Case("frequency_sets/row_count", {"relation": COUNTED}, ["rows"], [(4,)], FREQUENCY_SET),
     Case(
-        "core/column_values",
+        "mappings/column_values",
         {"column": ["zip_0"], "tuples": COUNTED},
         ["value", "n"],
         [(0, 5), (1, 3)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/values_in_order",
+        "mappings/values_in_order",
         {"column": ["pay"], "tuples": Relation("tuples")},
         ["value", "code_0"],
         [(-5, 0), (3, 1), (20, 2)],
         {"tuples": ({"pay": "INTEGER", "n": "INTEGER"}, [(3, 1), (None, 2), (-5, 1), (20, 4), (3, 7)])},
     ),
     Case(
-        "core/level_labels",
+        "mappings/level_labels",
         {"label": ["label_1"], "labelled": Relation("labelled")},
         ["label", "code", "leaves"],
         [("[0, 10)", 1, 1), ("< 0", 0, 2)],
         {"labelled": ({"code_0": "INTEGER", "label_1": "VARCHAR(9)"}, [(2, "[0, 10)"), (1, "< 0"), (0, "< 0")])},
     ),
     Case(
-        "core/every_so_many",
+        "mappings/every_so_many",
         {"columns": ["value", "label_1"], "mapping": Relation("mapping"), "step": 2, "last": 3},
         ["value", "label_1"],
         [(1, "a"), (8, "b"), (9, "c")],
@@ -270,14 +275,14 @@ CASES = [
         },
     ),
     Case(
-        "core/column_texts",
+        "mappings/column_texts",
         {"column": ["zip_0"], "tuples": COUNTED},
         ["value", "n"],
         [("0", 5), ("1", 3)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/in_one_writing",
+        "mappings/in_one_writing",
         {"relation": Relation("sent"), "writings": Relation("writings"), "column": ["pay"], "columns": ["n"]},
         ["pay", "n"],
         [("1.5", 1), ("1.5", 2), ("NaN", 3), (None, 4)],
@@ -287,14 +292,14 @@ CASES = [
         },
     ),
     Case(
-        "core/equal_values",
+        "mappings/equal_values",
         {"values": Relation("held")},
         ["row", "first", "value"],
         [(0, 0, Decimal("1.23")), (1, 0, Decimal("1.23")), (2, 2, Decimal("5.00")), (3, 3, None)],
         HELD_VALUES,
     ),
     Case(
-        "core/printed_values",
+        "mappings/printed_values",
         {"values": Relation("equal")},
         ["row", "first", "text"],
         [(0, 0, "1.23"), (1, 0, "1.23"), (2, 2, None)],
@@ -306,7 +311,7 @@ CASES = [
         },
     ),
     Case(
-        "core/matching_values",
+        "mappings/matching_values",
         {"values": Relation("held"), "column": ["price"], "tuples": Relation("counted")},
         ["row", "text"],
         [(0, "1.23"), (1, "1.23")],
@@ -316,22 +321,22 @@ CASES = [
         },
     ),
     Case(
-        "core/settled_values",
+        "mappings/settled_values",
         {"values": Relation("held")},
         ["held", "different", "same"],
         [(3, 2, 2)],
         HELD_VALUES,
     ),
-    Case("core/doubled_values", {"mapping": Relation("held")}, ["twice"], [(1,)], HELD_VALUES),
+    Case("mappings/doubled_values", {"mapping": Relation("held")}, ["twice"], [(1,)], HELD_VALUES),
     Case(
-        "core/apart_texts",
+        "files/apart_texts",
         {"source": Relation("people"), "column": ["name"]},
         ["different"],
         [(6,)],  # the rows do not matter
         {"people": ({"name": "VARCHAR"}, [("a",), ("b",)])},
     ),
     Case(
-        "core/view_values",
+        "mappings/view_values",
         {"mapping": Relation("map"), "shown": ["label"]},
         ["value", "code", "shown"],
         [("a", 0, "ab"), ("b", 0, "ab")],  # d is there twice, and e has no code of ours
@@ -343,7 +348,7 @@ CASES = [
         },
     ),
     Case(
-        "core/unrepeated",
+        "local_release/unrepeated",
         {"kept": Relation("assigned"), "keys": ["age_0", "zip_0"], "columns": ["class"]},
         ["age_0", "zip_0", "class"],
         [(0, 0, 7), (0, 1, 7)],
@@ -355,7 +360,7 @@ CASES = [
         },
     ),
     Case(
-        "core/apart",
+        "local_release/apart",
         {"assignment": Relation("assigned"), "keys": ["age_0"]},
         ["age_0", "first", "last", "class"],
         [(0, 1, 3, 7), (0, 4, 6, 8), (1, 1, 2, 7)],
@@ -367,45 +372,47 @@ CASES = [
         },
     ),
     Case(
-        "core/tuples",
+        "frequency_sets/tuples",
         _PEOPLE,
         ["age", "zip", "n"],
         [(40, "x", 2), (None, "x", 2), (40, None, 1), (40, "", 1), (7, "x", 1)],
         PEOPLE,
     ),
     Case(
-        "core/counted_tuples",
+        "frequency_sets/counted_tuples",
         {"columns": ["age"], "rows": ["how many"], "source": Relation("counted")},
         ["age", "n"],
         [(40, 5), (None, 1)],
         {"counted": ({"age": "INTEGER", "how many": "INTEGER"}, [(40, 2), (40, 3), (None, 1)])},
     ),
     Case(
-        "core/miscounted",
+        "release/miscounted",
         {"rows": ["how many"], "source": Relation("counted")},
         ["tuples"],
         [(2,)],
         {"counted": ({"how many": "INTEGER"}, [(2,), (0,), (None,)])},
     ),
     Case(
-        "core/class_sizes",
+        "release/class_sizes",
         {"release": Relation("odd people"), "quasi_identifiers": ["Age", 'a "zip"; n']},
         ["size", "classes"],
         [(1, 3), (2, 2)],
         PEOPLE,
     ),
-    Case("core/class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3, 1, 7)], PEOPLE),
-    Case("core/class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0, 1, 7)], PEOPLE),
-    Case("core/class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4, 1, 7)], PEOPLE),
+    Case("release/class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3, 1, 7)], PEOPLE),
+    Case("release/class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0, 1, 7)], PEOPLE),
     Case(
-        "core/class_summary",
+        "release/class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4, 1, 7)], PEOPLE
+    ),
+    Case(
+        "release/class_summary",
         _summary(AT_LEAST_2),
         _SUMMARY,
         [(0, 0, None, 0, 0, None, None)],
         {name: (types, []) for name, (types, _) in PEOPLE.items()},
     ),
     Case(
-        "core/view_mapping",
+        "mappings/view_mapping",
         {"mapping": Relation("map"), "columns": {"code": "code_1", "label": "label_1"}},
         ["value", "code", "label"],
         [("a", 0, "ab"), ("b", 0, "ab"), ("c", 1, None)],
@@ -417,21 +424,21 @@ CASES = [
         },
     ),
     Case(
-        "core/kept_figures",
+        "kept_columns/kept_figures",
         {"number": 3, "column": ["Age"], "source": Relation("odd people")},
         ["number", "held", "different"],
         [(3, 4, 2)],
         {"odd people": ({"Age": "INTEGER"}, [(40,), (40,), (None,), (41,), (40,)])},
     ),
     Case(
-        "core/kept_figures",
+        "kept_columns/kept_figures",
         {"number": 3, "column": ["Age"], "source": Relation("odd people")},
         ["number", "held", "different"],
         [(3, 0, 0)],
         {"odd people": ({"Age": "INTEGER"}, [(None,)])},
     ),
     Case(
-        "core/kept_sample",
+        "kept_columns/kept_sample",
         {
             "source": Relation("odd people"),
             "columns": {"age": "Age", "code": "Code"},
@@ -447,7 +454,7 @@ CASES = [
     # What is inside a text, what the whole text is, and what only looks a little like it.
     *(
         Case(
-            "core/kept_texts",
+            "kept_columns/kept_texts",
             {"number": 4, "column": ["word"], "source": Relation("odd people"), "characters": 20, "words": 4},
             ["number", "held", "different", *_KEPT_TEXTS],
             [(4, held, different, *(counts.get(name, 0) for name in _KEPT_TEXTS))],
@@ -469,7 +476,7 @@ CASES = [
         )
     ),
     Case(
-        "core/kept_cells",
+        "kept_columns/kept_cells",
         {"number": 7, "column": ["age"], "sampled": Relation("sampled")},
         ["number", "row_id", "code", "place"],
         [(7, 1, 2, 2.5), (7, 2, 1, 1.5), (7, 3, 3, 4.0), (7, 4, 3, 4.0), (7, 5, 4, None)],
@@ -482,7 +489,7 @@ CASES = [
     ),
     # Column 0 is kept, 1 the quasi-identifier. The value 5 is alone; 1 tells 1 in two rows of three, 2 in two of two.
     Case(
-        "core/kept_pairs",
+        "kept_columns/kept_pairs",
         {"cells": Relation("cells"), "kept": 1, "quasi": 1},
         ["kept", "rows", "told", "most"],
         [(0, 5, 4, 3)],
@@ -498,7 +505,7 @@ CASES = [
         },
     ),
     Case(
-        "core/kept_ranks",
+        "kept_columns/kept_ranks",
         {"cells": Relation("cells"), "kept": 1},
         ["kept", "quasi", "rows", "correlation"],
         [(0, 1, 3, -1.0)],
@@ -511,7 +518,7 @@ CASES = [
     ),
     *(
         Case(
-            "core/like_values",
+            "node_tests/like_values",
             {"mapping": Relation("mapping"), "label": ["label_1"], "float": as_numbers},
             ["value", "label", "code_0"],
             [("7", "7", 0), (None, None, 3), *([("8.50", "8.5", 1)] if as_numbers else [])],
@@ -529,7 +536,7 @@ CASES = [
         for as_numbers in (False, True)
     ),
     Case(
-        "core/same_labels",
+        "node_tests/same_labels",
         {"mapping": Relation("mapping"), "lower": ["label_1"], "label": ["label_2"]},
         ["code_0"],
         [(0,), (1,)],  # the label of 2 and 3 is for more values on the higher level
@@ -546,21 +553,21 @@ CASES = [
         ),
     ),
     Case(
-        "core/kept_rows",
+        "node_tests/kept_rows",
         {**on_node(AT_LEAST_2, ["age_0"], sensitive=[]), "kept": Relation("kept"), "code": {"code": "zip_0"}},
         ["rows"],
         [(2,)],  # of age 0, the two rows of zip 1; age 1 is not released
         FREQUENCY_SET | {"kept": ({"kept_code": "INTEGER"}, [(1,)])},
     ),
     Case(
-        "core/node_assignment",
+        "node_tests/node_assignment",
         on_node(AT_LEAST_2, ["age_0"], keys=["age_0", "zip_0"], sensitive=[]),
         ["age_0", "zip_0", "n", "class"],
         [(0, 0, 1, 1), (0, 1, 2, 1), (2, 0, 4, 3)],
         FREQUENCY_SET,
     ),
     Case(
-        "core/released_values",
+        "release/released_values",
         {"frequency_set": COUNTED, "assignment": Relation("assigned"), "key": ["age_0"]},
         ["code", "released"],
         [(0, 1), (1, 0), (2, 0)],  # age 2 has no class
@@ -572,7 +579,7 @@ CASES = [
     # The classes of age 0 and 1 are at risk, three rows of one zip each; of two zips they are safe together.
     *(
         Case(
-            "core/masked_class",
+            "node_tests/masked_class",
             on_node(AT_MOST_75, ["age_0"], sensitive=["zip_0"], size=Predicate("SUM(n)")),
             ["safe", "size"],
             [(zip_of_1 == 0, 6)],
@@ -581,14 +588,14 @@ CASES = [
         for zip_of_1 in (0, 1)
     ),
     Case(
-        "core/digest",
+        "release/digest",
         {"contents": Relation("contents")},
         ["rows", "sum_1", "sum_2", "sum_3", "sum_4"],
         [(2, 3_295_977, 2_553_491, 3_297_224, 2_483_174)],  # of MD5, 0cc175b9c0f1… and 92eb5ffee6ae…
         {"contents": ({"content": "VARCHAR"}, [("a",), ("b",)])},
     ),
     Case(
-        "core/distinct_count",
+        "frequency_sets/distinct_count",
         {"columns": ["age_0"], "relation": COUNTED},
         ["rows"],
         [(3,)],
@@ -598,18 +605,24 @@ CASES = [
     *(
         Case(query, on_node(AT_MOST_75, ["age_0"], node, **more), columns, expected, VALUES_OF_ZIP)
         for query, node, more, columns, expected in (
-            ("core/node_test", 7, {}, ["node", "rows_at_risk"], [(7, 4)]),
-            ("core/node_classes", 7, {}, _CLASSES, [(7, 2, 6, 2, 20)]),
-            ("core/node_loss", 7, {"losses": ["zip_0_loss"]}, ["node", "rows_at_risk", "zip_0_loss"], [(7, 4, 8)]),
-            ("core/released_classes", None, {}, ["age_0"], [(0,), (1,)]),
+            ("node_tests/node_test", 7, {}, ["node", "rows_at_risk"], [(7, 4)]),
+            ("node_tests/node_classes", 7, {}, _CLASSES, [(7, 2, 6, 2, 20)]),
+            (
+                "node_tests/node_loss",
+                7,
+                {"losses": ["zip_0_loss"]},
+                ["node", "rows_at_risk", "zip_0_loss"],
+                [(7, 4, 8)],
+            ),
+            ("node_tests/released_classes", None, {}, ["age_0"], [(0,), (1,)]),
         )
     ),
-    Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
-    Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 7.0), (1, None)], _NOT_NUMBERS),
+    Case("local_release/class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
+    Case("local_release/class_mean", _MEMBERS, ["class", "shown"], [(0, 7.0), (1, None)], _NOT_NUMBERS),
     # Of class 0 two rows of 10 show 10, of class 1 three rows of NULL show NULL; a star is never what was there.
     *(
         Case(
-            "core/local_kept",
+            "local_release/local_kept",
             {
                 "members": Relation("members"),
                 "positions": Relation("positions"),
@@ -626,74 +639,74 @@ CASES = [
             ([(0, "10", "20"), (1, "*", "*")], 0),
         ]
     ),
-    Case("core/class_median", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
-    Case("core/class_mode", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case("local_release/class_median", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case("local_release/class_mode", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
     Case(
-        "core/local_figures",
+        "local_release/local_figures",
         {"classes": Relation("shown"), "labels": ["label_0", "label_1"], "leaves": ["leaves_0", "leaves_1"]},
         ["classes", "released_rows", "smallest_class", "squares", "leaves_0", "leaves_1"],
         [(2, 9, 4, 41, 9, 13)],  # classes 0 and 2 show the same, NULL included
         LOCAL,
     ),
     Case(
-        "core/local_figures",
+        "local_release/local_figures",
         {"classes": Relation("shown"), "labels": ["label_0"], "leaves": ["leaves_0"]},
         ["classes", "released_rows", "smallest_class", "squares", "leaves_0"],
         [(0, 0, None, 0, 0)],
         {name: (types, []) for name, (types, _) in LOCAL.items()},
     ),
     Case(
-        "core/local_levels",
+        "local_release/local_levels",
         {"classes": Relation("shown"), "level": ["level_1"]},
         ["level", "n"],
         [(0, 5), (1, 4)],
         LOCAL,
     ),
-    Case("core/copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
+    Case("frequency_sets/copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
     Case(
-        "core/read_csv",
+        "files/read_csv",
         {"path": "given*.csv"},
         ["zip", "age"],
         [("02138", 1), ("NL1", 2), (None, None)],  # an empty field is NULL, quoted or not
         files={"given1.csv": "zip,age\n02138,1\n", "given2.csv": 'age,zip\n2,NL1\n,""\n'},
     ),
     Case(
-        "core/read_csv",
+        "files/read_csv",
         {"path": "given.csv"},
         ["zip", "age"],
         [("1", 2), ("#3", 4), ("5", 6)],
         files={"given.csv": "zip,age\n1,2\n#3,4\n5,6\n"},
     ),
     Case(
-        "core/read_parquet",
+        "files/read_parquet",
         {"path": "given*.parquet"},
         ["zip", "age"],
         [("02138", None), (None, 2)],
         files={"given1.parquet": {"zip": ["02138"]}, "given2.parquet": {"age": [2], "zip": [None]}},
     ),
     Case(
-        "core/read_written_csv",
+        "files/read_written_csv",
         {"separator": ",", "path": "given.csv"},
         ["zip", "age"],
         [("02138", "1"), ("", None), ('a"b,c', "1.50")],
         files={"given.csv": 'zip,age\n02138,1\n"",\n"a""b,c",1.50\n'},
     ),
     Case(
-        "core/read_written_csv",
+        "files/read_written_csv",
         {"separator": ",", "path": "given.csv"},
         ["zip", "age"],
         [("1", "2"), ("#3", "4"), ("5", "6")],
         files={"given.csv": "zip,age\n1,2\n#3,4\n5,6\n"},
     ),
     Case(
-        "core/read_written_csv",
+        "files/read_written_csv",
         {"separator": "\t", "path": "given.tsv"},
         ["zip", "age"],
         [("02,138", "1"), ("", None)],
         files={"given.tsv": 'zip\tage\n02,138\t1\n""\t\n'},
     ),
     Case(
-        "core/mapping_codes",
+        "mappings/mapping_codes",
         {"mapping": Relation("mapping"), "codes": ["code_0", "code_1"]},
         ("value", "code_0", "code_1"),
         [("7", 0, 1), (None, 1, 1)],

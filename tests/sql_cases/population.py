@@ -19,7 +19,7 @@ def _asked(*models: PrivacyModel) -> Predicate:
     return all_of(*models).populating(unit=False).safe
 
 
-def _test(models: list[PrivacyModel], at_risk: int, query: str = "core/node_test") -> Case:
+def _test(models: list[PrivacyModel], at_risk: int, query: str = "node_tests/node_test") -> Case:
     return Case(query, on_node(_asked(*models), ["age_0"], 0), _AT_RISK, [(0, at_risk)], _COUNTED)
 
 
@@ -159,14 +159,14 @@ CASES = [
 OF_PRIVACY = [
     # Class 0 has 3 rows of 7 in the population, class 1 has 1 of 2; class 2, of nobody, is none.
     Case(
-        "privacy/node_class_sizes",
+        "node_tests/node_class_sizes",
         on_node(_MAP_2, ["age_0"], 7, size=Predicate("SUM(n)"), people=Predicate("SUM(population)")),
         ["node", *_SIZES],
         [(7, 1, 2, 1, 1), (7, 3, 7, 1, 3)],
         _COUNTED,
     ),
     Case(
-        "privacy/node_class_sizes",
+        "node_tests/node_class_sizes",
         on_node(_MAP_2, ["age_0", "zip_0"], 7, size=Predicate("SUM(n)"), people=Predicate("SUM(population)")),
         ["node", *_SIZES],
         [(7, 1, 2, 2, 2), (7, 2, 5, 1, 2)],
@@ -183,29 +183,29 @@ OF_CORE = [
     _test([k_map(2, "people"), k_anonymity(2)], 1),
     # What a class of nobody is, no query of released classes counts.
     Case(
-        "core/node_classes",
+        "node_tests/node_classes",
         on_node(_MAP_2, ["age_0"], 5),
         ["node", "classes", "released_rows", "smallest_class", "squares"],
         [(5, 2, 4, 1, 10)],
         _COUNTED,
     ),
-    Case("core/released_classes", on_node(_MAP_3, ["age_0"]), ["age_0"], [(0,)], _COUNTED),
+    Case("node_tests/released_classes", on_node(_MAP_3, ["age_0"]), ["age_0"], [(0,)], _COUNTED),
     Case(
-        "core/node_assignment",
+        "node_tests/node_assignment",
         on_node(_MAP_2, ["zip_0"], keys=["age_0", "zip_0"], sensitive=["population"]),
         ["age_0", "zip_0", "n", "class"],
         [(0, 0, 2, 1), (0, 1, 1, 2), (1, 0, 1, 1)],
         _COUNTED,
     ),
     Case(
-        "core/rollup",
+        "frequency_sets/rollup",
         {"frequency_set": COUNTED, "keys": ["zip_0"], "levels": [], "sums": ["n", "population"]},
         ["zip_0", "n", "population"],
         [(0, 3, 11), (1, 1, 2)],
         _COUNTED,
     ),
     Case(
-        "core/as_texts",
+        "release/as_texts",
         {"relation": Relation("people"), "texts": {"a": "age"}, "columns": ["zip"]},
         ["a", "zip"],
         [("1", 1), ("1", 2), ("2", 2), ("3", 3)],

@@ -36,7 +36,7 @@ def _test(*models: PrivacyModel, at_risk: int) -> Case:
     """A node's test by models, whose classes have 5 rows each."""
     together = all_of(k_anonymity(2), *models).referring({"_sensitive_0": Reference(Relation("reference"))})
     holes = on_node(together.safe, ["age_0"], 0)
-    return Case("core/node_test", holes, ["node", "rows_at_risk"], [(0, at_risk)], _VALUES | _REFERENCE)
+    return Case("node_tests/node_test", holes, ["node", "rows_at_risk"], [(0, at_risk)], _VALUES | _REFERENCE)
 
 
 # By two quasi-identifiers and person: class 0 has 5 rows of one person, 1 has 2 of two, 2 has 1, 3 has 3 of two.
@@ -48,7 +48,7 @@ _ROWS, _PEOPLE = Predicate("SUM(n)"), Predicate("SUM(n)", unit="_unit")
 def _sizes_of_node(size: Predicate, least: int, rows: list[tuple[int, ...]]) -> Case:
     safe = Predicate("SUM(n) >= $k", {"k": least}, unit=size.unit)
     holes = on_node(safe, ["age_0"], 7, size=size, people=Predicate("0"))
-    return Case("privacy/node_class_sizes", holes, ["node", *_SIZES[:4]], rows, _PERSONS)
+    return Case("node_tests/node_class_sizes", holes, ["node", *_SIZES[:4]], rows, _PERSONS)
 
 
 def _sizes_of_release(size: Predicate, rows: list[tuple[int, ...]]) -> Case:
@@ -84,7 +84,7 @@ def _verdict(model: PrivacyModel, at_risk: int, unavoidable: int) -> Case:
     figures = {"monotone": together.always_monotone, "unavoidable": together.unavoidable}
     holes = on_node(together.safe, ["age_0"], 0, **figures)
     columns, rows = ["node", "rows_at_risk", "unavoidable"], [(0, at_risk, unavoidable)]
-    return Case("core/node_verdict", holes, columns, rows, _VALUES | _REFERENCE)
+    return Case("node_tests/node_verdict", holes, columns, rows, _VALUES | _REFERENCE)
 
 
 CASES = [
@@ -270,7 +270,7 @@ def _evidence(name: str, gives: str, expected: list[Any], given: dict[str, Any],
     for hole, (columns, *rows) in given.items():
         relations |= relation(f"given_{hole}", columns, *rows, **_TEXTS)
     filled = {hole: Relation(f"given_{hole}") for hole in given}
-    return Case(f"privacy/{name}", {**filled, **holes}, gives.split(), expected, relations)
+    return Case(f"evidence/{name}", {**filled, **holes}, gives.split(), expected, relations)
 
 
 CASES += [

@@ -15,37 +15,37 @@ _NO_VALUE = Predicate("value = $null", {"null": "N/A"})
 _COMMA = Predicate("value LIKE '%,%'")
 
 CASES = [
-    Case("reading/some_values", {**_SOURCE, "values": 2}, ["value"], [("12,50",), ("1.234,5",)], _LINES),
+    Case("files/some_values", {**_SOURCE, "values": 2}, ["value"], [("12,50",), ("1.234,5",)], _LINES),
     Case(
-        "reading/readable",
+        "files/readable",
         {**_SOURCE, "missing": _NO_VALUE, "fits": _COMMA},
         ["filled", "fitting", "first_row", "alike"],
         [(4, 2, 5, True)],
         _LINES,
     ),
     Case(
-        "reading/readable",
+        "files/readable",
         {**_SOURCE, "missing": Predicate("FALSE"), "fits": Predicate("NULLIF(value, '?') <> 'N/A'")},
         ["filled", "fitting", "first_row", "alike"],
         [(5, 2, 4, False)],  # what nobody knows does not fit
         _LINES,
     ),
     Case(
-        "reading/digits",
+        "files/digits",
         {**_SOURCE, "missing": _NO_VALUE, "behind": ",([0-9]+)$"},
         ["whole", "fraction"],
         [(4, 2)],
         _LINES,
     ),
     Case(
-        "reading/line_breaks",
+        "files/line_breaks",
         {"source": Relation("lines"), "column": ["text"], "row": 4},
         ["line_breaks"],
         [(1,)],  # those of the fourth row come behind its beginning
         _LINES,
     ),
     Case(
-        "reading/read_csv_as_text",
+        "files/read_csv_as_text",
         {"path": "given*.csv", "separator": ";"},
         ["zip", "age"],
         [("02138", "1,50"), ("1", None)],

@@ -5,14 +5,14 @@ from sql_cases.case import PEOPLE, Case
 
 CASES = [
     Case(
-        "suggestion/people",
+        "profile/people",
         {"column": ['a "zip"; n'], "unit": ["Age"], "source": Relation("odd people")},
         ["value", "n"],
         [("x", 2), (None, 1), ("", 1)],
         PEOPLE,
     ),
     Case(
-        "suggestion/beside",
+        "profile/beside",
         {"column": ["job"], "other": ['a "zip"'], "tuples": Relation("odd tuples")},
         ["value", "beside", "n"],
         [("a", "1", 5), (None, "1", 4), ("b", None, 8)],

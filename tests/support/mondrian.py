@@ -55,7 +55,9 @@ def values_of(task: Task) -> list[dict[int, Any]]:
 def classes_of(task: Task) -> list[Counter[Row]]:
     """The classes of an assignment: the rows of each, by their values; in order, so that two can be compared."""
     codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
-    query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "class"], source=task.results["assignment"])
+    query = queries.text(
+        "frequency_sets/copy", "duckdb", columns=[*codes, "n", "class"], source=task.results["assignment"]
+    )
     values, classes = values_of(task), defaultdict(Counter)
     for *tuple_codes, n, number in task.engine.rows(query):
         classes[number][tuple(known[code] for known, code in zip(values, tuple_codes, strict=True))] += n

@@ -193,7 +193,7 @@ def released(frequency_set: FrequencySet, local: Local) -> Released:
 
 
 def _select(frequency_set: FrequencySet, relation: queries.Relation, columns: Sequence[str]) -> str:
-    return queries.text("core/copy", frequency_set.engine.dialect, columns=list(columns), source=relation)
+    return queries.text("frequency_sets/copy", frequency_set.engine.dialect, columns=list(columns), source=relation)
 
 
 @st.composite

@@ -1,0 +1,49 @@
+-- Anatomy: quasi-identifiers and sensitive values in two tables (Xiao and Tao, 2006).
+
+-- name: rows
+-- Keep what an anatomy shows of each row: all but its sensitive values, and the number of its class.
+SELECT g.group_id, $columns FROM $grouped AS g ORDER BY group_id, CAST($sorted AS TEXT), MD5(CAST($sorted AS TEXT));
+
+-- name: sensitive
+-- Count the sensitive values of each class: the second table of an anatomy.
+-- gives: group_id, the sensitive columns, count (rows)
+SELECT g.group_id, $columns, COUNT(*) AS count
+FROM $grouped AS g GROUP BY g.group_id, $sensitive ORDER BY group_id, CAST($sensitive AS TEXT);
+
+-- name: offenders
+-- Name the groups whose rows and counted sensitive values disagree, or that one of the two tables lacks.
+-- gives: group_id, surplus (rows less counts); none if the two halves fit
+SELECT h.group_id, SUM(h.n) AS surplus
+FROM (
+  SELECT CAST(r.group_id AS BIGINT) AS group_id, 1 AS n, 1 AS here, 0 AS there
+  FROM $rows AS r
+  UNION ALL
+  SELECT CAST(s.group_id AS BIGINT) AS group_id, -CAST(s.count AS BIGINT) AS n, 0 AS here, 1 AS there
+  FROM $sensitive AS s
+) AS h
+GROUP BY h.group_id
+HAVING NOT COALESCE(SUM(h.n) = 0 AND SUM(h.here) > 0 AND SUM(h.there) > 0 AND COUNT(h.group_id) > 0, FALSE);
+
+-- name: diversity
+-- Describe the groups of an anatomy by their sensitive values: how many different, how large the share of one.
+-- gives: rows, groups, smallest_group, fewest_values, unsafe_groups, unsafe_rows (in groups where one value has more than 1 / $l of the rows)
+SELECT
+  COALESCE(SUM(groups.n), 0) AS rows,
+  COUNT(*) AS groups,
+  MIN(groups.n) AS smallest_group,
+  MIN(groups.different) AS fewest_values,
+  COUNT(*) FILTER (WHERE NOT groups.safe) AS unsafe_groups,
+  COALESCE(SUM(groups.n) FILTER (WHERE NOT groups.safe), 0) AS unsafe_rows
+FROM (
+  SELECT
+    SUM(CAST(s.count AS BIGINT)) AS n,
+    COUNT(*) AS different,
+    COALESCE(MAX(CAST(s.count AS BIGINT)) * $l <= SUM(CAST(s.count AS BIGINT)), FALSE) AS safe
+  FROM $sensitive AS s GROUP BY s.group_id
+) AS groups;
+
+-- name: groups
+-- Deal the rows, sorted by sensitive value and otherwise at random, to the groups in turn, like cards.
+-- gives: the columns, group_id (1 … $groups; no group has a value twice if none is in more than $groups rows)
+SELECT $columns, (ROW_NUMBER() OVER (ORDER BY $sensitive, d.digest) - 1) % $groups + 1 AS group_id
+FROM (SELECT $columns, MD5(k.key || r.row_id) AS digest FROM $rows AS r CROSS JOIN $key AS k) AS d;

@@ -1,0 +1,216 @@
+-- What an attacker learns of a person's sensitive value from the class that the person is in.
+
+-- name: skewed
+-- Count the rows of classes where some value's share is far above the one that it has in the whole release.
+-- gives: rows, classes (of those where a share is so many times as large, and larger by so much), largest (ratio, of all)
+SELECT
+  COALESCE(SUM(CASE WHEN k.skewed = 1 THEN k.size END), 0) AS rows,
+  COALESCE(SUM(k.skewed), 0) AS classes,
+  MAX(k.ratio) AS largest
+FROM (
+  SELECT
+    SUM(s.n) AS size,
+    MAX(s.posterior / s.prior) AS ratio,
+    MAX(CASE WHEN s.posterior >= $times * s.prior AND s.posterior - s.prior >= $points THEN 1 ELSE 0 END) AS skewed
+  FROM (
+    SELECT
+      c.class,
+      c.n,
+      c.n / CAST(SUM(c.n) OVER (PARTITION BY c.class) AS DOUBLE) AS posterior,
+      o.n / CAST($total AS DOUBLE) AS prior
+    FROM $counted AS c JOIN $overall AS o ON o.value = c.value
+  ) AS s
+  GROUP BY s.class
+) AS k;
+
+-- name: skewed_people
+-- Count the people of classes where the share of people with some value is far above the one in the whole release.
+-- gives: people, classes (of those where a share is so many times as large, and larger by so much), largest (ratio, of all)
+SELECT
+  COUNT(DISTINCT CASE WHEN k.skewed = 1 THEN h.person END) AS people,
+  COUNT(DISTINCT CASE WHEN k.skewed = 1 THEN k.class END) AS classes,
+  MAX(k.ratio) AS largest
+FROM $held AS h
+JOIN (
+  SELECT
+    s.class,
+    MAX(s.posterior / s.prior) AS ratio,
+    MAX(CASE WHEN s.posterior >= $times * s.prior AND s.posterior - s.prior >= $points THEN 1 ELSE 0 END) AS skewed
+  FROM (
+    SELECT c.class, c.n / CAST(z.size AS DOUBLE) AS posterior, o.n / CAST($total AS DOUBLE) AS prior
+    FROM (SELECT a.class, a.value, COUNT(DISTINCT a.person) AS n FROM $held AS a GROUP BY a.class, a.value) AS c
+    JOIN (SELECT b.class, COUNT(DISTINCT b.person) AS size FROM $held AS b GROUP BY b.class) AS z ON z.class = c.class
+    JOIN $overall AS o ON o.value = c.value
+  ) AS s
+  GROUP BY s.class
+) AS k ON k.class = h.class;
+
+-- name: near_values
+-- Count the rows of classes that have several values, which all lie in a narrow band of the release's; NULL is in none.
+-- gives: rows, classes (those whose band, from their least value to their largest, holds so many rows at most)
+SELECT COALESCE(SUM(k.size), 0) AS rows, COUNT(*) AS classes
+FROM (
+  SELECT SUM(c.n) AS size
+  FROM $counted AS c JOIN $overall AS o ON o.value = c.value
+  GROUP BY c.class
+  HAVING COUNT(*) > 1 AND COUNT(o.raw) = COUNT(*) AND MAX(o.up_to) - MIN(o.up_to - o.n) <= $most
+) AS k;
+
+-- name: near_people
+-- Count the people of classes that have several values, which all lie in a narrow band of the release's; NULL is in none.
+-- gives: people, classes (those whose band, from their least value to their largest, holds so many values of people at most)
+SELECT COUNT(DISTINCT h.person) AS people, COUNT(DISTINCT h.class) AS classes
+FROM $held AS h
+JOIN (
+  SELECT c.class
+  FROM $held AS c JOIN $overall AS o ON o.value = c.value
+  GROUP BY c.class
+  HAVING COUNT(DISTINCT c.value) > 1 AND COUNT(o.raw) = COUNT(*) AND MAX(o.up_to) - MIN(o.up_to - o.n) <= $most
+) AS k ON k.class = h.class;
+
+-- name: kindred_values
+-- Count the rows of classes that have several values, all of one group.
+SELECT COALESCE(SUM(k.size), 0) AS rows, COUNT(*) AS classes
+FROM (
+  SELECT SUM(c.n) AS size
+  FROM $counted AS c JOIN $groups AS g ON g.value = c.value
+  GROUP BY c.class
+  HAVING COUNT(*) > 1 AND COUNT(g.kin) = COUNT(*) AND MIN(g.kin) = MAX(g.kin)
+) AS k;
+
+-- name: kindred_people
+-- Count the people of classes that have several values, all of one group.
+SELECT COUNT(DISTINCT h.person) AS people, COUNT(DISTINCT h.class) AS classes
+FROM $held AS h
+JOIN (
+  SELECT c.class
+  FROM $held AS c JOIN $groups AS g ON g.value = c.value
+  GROUP BY c.class
+  HAVING COUNT(DISTINCT c.value) > 1 AND COUNT(g.kin) = COUNT(*) AND MIN(g.kin) = MAX(g.kin)
+) AS k ON k.class = h.class;
+
+-- name: values_of_classes
+-- Count the rows of each class by the value of one column, as a key that NULL has too.
+-- gives: class (numbered as in attack/classes), value (a key), n (rows)
+SELECT ranked.class, ranked.value, COUNT(*) AS n
+FROM (
+  SELECT DENSE_RANK() OVER (ORDER BY $labels) AS class, COALESCE('=' || CAST($value AS TEXT), '') AS value
+  FROM $release AS r
+) AS ranked
+GROUP BY ranked.class, ranked.value;
+
+-- name: guesses
+-- Count for each target the records that fit by their value, and how many of these are the target's own (one, if any).
+-- gives: target, records, own (1 for the target's value, else 0)
+SELECT f.target, SUM(v.n) AS records, MAX(CASE WHEN v.value = t.value THEN 1 ELSE 0 END) AS own
+FROM $fits AS f
+JOIN $values AS v ON v.class = f.class
+JOIN $truths AS t ON t.target = f.target
+GROUP BY f.target, v.value;
+
+-- name: right_guesses
+-- Count how many targets have the most common value of the records that fit, some of the records left out; ties by chance.
+-- gives: targets, right (expected), unknown (targets of whom no record is left)
+SELECT COUNT(*) AS targets, COALESCE(SUM(guessed.right), 0) AS right, COALESCE(SUM(guessed.unknown), 0) AS unknown
+FROM (
+  SELECT
+    g.target,
+    CAST(SUM(CASE WHEN g.own = 1 AND g.records - $left_out = m.most THEN 1 ELSE 0 END) AS DOUBLE PRECISION)
+      * CASE WHEN MAX(m.most) > 0 THEN 1 ELSE 0 END
+      / SUM(CASE WHEN g.records - g.own * $left_out = m.most THEN 1 ELSE 0 END) AS right,
+    CASE WHEN MAX(m.most) > 0 THEN 0 ELSE 1 END AS unknown
+  FROM $guesses AS g
+  JOIN (SELECT h.target, MAX(h.records - h.own * $left_out) AS most FROM $guesses AS h GROUP BY h.target) AS m
+    ON m.target = g.target
+  GROUP BY g.target
+) AS guessed;
+
+-- name: value_people
+-- Count the people of a release who have each value of one column; NULL is a value.
+SELECT COUNT(DISTINCT $unit) AS n FROM $release AS r GROUP BY $value;
+
+-- name: value_rows
+-- Count the rows of a release by the value of one column; NULL is a value.
+SELECT COUNT(*) AS n FROM $release AS r GROUP BY $value;
+
+-- name: likeliest
+-- Give each target the largest class that fits, and the target's place among those of this class and value.
+-- gives: target, class, value (a key), place
+SELECT f.target, f.class, t.value, ROW_NUMBER() OVER (PARTITION BY f.class, t.value ORDER BY f.target) AS place
+FROM (
+  SELECT x.target, x.class, ROW_NUMBER() OVER (PARTITION BY x.target ORDER BY k.n DESC, x.class) AS rank
+  FROM $fits AS x JOIN $classes AS k ON k.class = x.class
+) AS f
+JOIN $truths AS t ON t.target = f.target
+WHERE f.rank = 1;
+
+-- name: training
+-- Take values of classes to learn from: those of the classes that targets fit, and then a draw of others.
+-- gives: class, value (a key), n
+SELECT v.class, v.value, v.n
+FROM $values AS v
+LEFT JOIN (SELECT DISTINCT l.class FROM $likeliest AS l) AS a ON a.class = v.class
+ORDER BY CASE WHEN a.class IS NULL THEN 1 ELSE 0 END, MD5(CAST(v.class AS TEXT) || $seed), v.class, v.value
+LIMIT $most;
+
+-- name: few_rows
+-- Count the rows whose labels, some of them, fewer than k rows have.
+SELECT COALESCE(SUM(groups.size), 0) AS rows
+FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $known) AS groups
+WHERE groups.size < $k;
+
+-- name: class_values
+-- Count the rows of each class by the value of one column; NULL is a value.
+-- gives: the labels, value, n (rows)
+SELECT $labels, $value AS value, COUNT(*) AS n FROM $release AS r GROUP BY $labels, $value;
+
+-- name: one_value
+-- Count the rows whose labels are shared by rows of one value alone; NULL is a value.
+SELECT COALESCE(SUM(groups.size), 0) AS rows
+FROM (
+  SELECT SUM(of_value.n) AS size
+  FROM (SELECT $known, SUM(c.n) AS n FROM $class_values AS c GROUP BY $known, c.value) AS of_value
+  GROUP BY $known HAVING COUNT(*) = 1
+) AS groups;
+
+-- name: ruling_out
+-- Count the rows whose value is certain once so many other values of their class are ruled out, and what the most frequent other one is worth.
+-- gives: after_1, after_2, after_3 (rows certain after so many values), classes (after one), worst, mean (posterior of the rows' own values)
+SELECT
+  COALESCE(SUM(CASE WHEN s.kinds <= 2 THEN s.n END), 0) AS after_1,
+  COALESCE(SUM(CASE WHEN s.kinds <= 3 THEN s.n END), 0) AS after_2,
+  COALESCE(SUM(CASE WHEN s.kinds <= 4 THEN s.n END), 0) AS after_3,
+  COUNT(DISTINCT CASE WHEN s.kinds <= 2 THEN s.class END) AS classes,
+  MAX(CAST(s.n AS DOUBLE) / (s.size - s.other)) AS worst,
+  SUM(s.n * CAST(s.n AS DOUBLE) / (s.size - s.other)) / SUM(s.n) AS mean
+FROM (
+  SELECT
+    c.class,
+    c.n,
+    COUNT(*) OVER (PARTITION BY c.class) AS kinds,
+    SUM(c.n) OVER (PARTITION BY c.class) AS size,
+    CASE
+      WHEN ROW_NUMBER() OVER (PARTITION BY c.class ORDER BY c.n DESC, c.value) > 1
+        THEN MAX(c.n) OVER (PARTITION BY c.class)
+      ELSE COALESCE(LEAD(c.n) OVER (PARTITION BY c.class ORDER BY c.n DESC, c.value), 0)
+    END AS other
+  FROM $counted AS c
+) AS s;
+
+-- name: posteriors
+-- Compare the share that a value has in a class with the one that it has in the whole release.
+-- gives: guessed (rows of their class's most frequent value), certain (rows whose value first has such a share in its class), gained, worst, mean
+SELECT
+  COALESCE(SUM(CASE WHEN p.place = 1 THEN p.n END), 0) AS guessed,
+  COALESCE(SUM(CASE WHEN p.posterior >= $certain AND p.prior < $certain THEN p.n END), 0) AS certain,
+  COALESCE(SUM(CASE WHEN p.posterior - p.prior >= $gain THEN p.n END), 0) AS gained,
+  MAX(p.posterior - p.prior) AS worst,
+  SUM(p.n * (p.posterior - p.prior)) / SUM(p.n) AS mean
+FROM (
+  SELECT
+    c.n,
+    ROW_NUMBER() OVER (PARTITION BY c.class ORDER BY c.n DESC, c.value) AS place,
+    c.n / CAST(SUM(c.n) OVER (PARTITION BY c.class) AS DOUBLE) AS posterior,
+    o.n / CAST($rows AS DOUBLE) AS prior
+  FROM $counted AS c JOIN $overall AS o ON o.value = c.value
+) AS p;

@@ -1,0 +1,66 @@
+-- What a release was counted in: the evidence that its verification reads again.
+
+-- name: evidence_rows
+-- Number the rows of a table, also within their tuples, in the order in which a tuple is parted: by what is counted.
+SELECT
+  $columns,
+  ROW_NUMBER() OVER (ORDER BY $values, $order) AS number,
+  ROW_NUMBER() OVER (PARTITION BY $values ORDER BY $order) AS place
+FROM $source AS s;
+
+-- name: evidence_numbered
+-- Number the rows of evidence.
+SELECT $columns, ROW_NUMBER() OVER (ORDER BY $columns) AS number FROM $evidence AS e;
+
+-- name: evidence_tuples
+-- Number the tuples of a table and of evidence alike, whatever their equal values look like.
+-- gives: of_table (1, or 0 of the evidence), number (of a row), tuple
+SELECT known.of_table, known.number, DENSE_RANK() OVER (ORDER BY $values) AS tuple
+FROM (
+  SELECT 1 AS of_table, r.number, $values FROM $rows AS r
+  UNION ALL
+  SELECT 0 AS of_table, e.number, $values FROM $evidence AS e
+) AS known;
+
+-- name: evidence_shown_parts
+-- Show the rows of a table as evidence says of their tuples, and of the part of one that they are in.
+SELECT r.number, $shown, $counted
+FROM $rows AS r
+JOIN $tuples AS own ON own.of_table = 1 AND own.number = r.number
+JOIN $tuples AS other ON other.of_table = 0 AND other.tuple = own.tuple
+JOIN $evidence AS e ON e.number = other.number
+WHERE r.place BETWEEN e.first AND e.last;
+
+-- name: evidence_shown_whole
+-- Show the rows of a table as evidence says of their tuples.
+SELECT r.number, $shown, $counted
+FROM $rows AS r
+JOIN $tuples AS own ON own.of_table = 1 AND own.number = r.number
+JOIN $tuples AS other ON other.of_table = 0 AND other.tuple = own.tuple
+JOIN $evidence AS e ON e.number = other.number;
+
+-- name: evidence_repeated
+-- Count the rows that evidence shows more than once.
+SELECT COUNT(*) - COUNT(DISTINCT s.number) AS repeated FROM $shown AS s;
+
+-- name: evidence_population
+-- Count the rows of a population, or its people, by what evidence shows of them.
+SELECT $names, COUNT(DISTINCT $counted) AS kanon_population FROM $shown AS s GROUP BY $labels;
+
+-- name: evidence_labels
+-- List the values of a quasi-identifier in evidence, how each prints, and the label that it has.
+SELECT DISTINCT $value AS value, CAST($value AS TEXT) AS text, CAST($label AS TEXT) AS label FROM $evidence AS e;
+
+-- name: evidence_values
+-- Put the values of an attribute beside the tuples of a local recoding, by the mapping table; NULL where that has none.
+SELECT $columns, $value
+FROM (SELECT $columns, $key AS tuple_code FROM $tuples AS t) AS coded
+LEFT JOIN (
+  SELECT m.value AS found, m.code_0 AS found_code FROM $mapping AS m WHERE m.value IS NOT NULL
+) AS known ON known.found_code = coded.tuple_code;
+
+-- name: evidence
+-- Say what each tuple of a source is shown as, and of a tuple that is parted, its rows from a place to another.
+SELECT $values, $places, $names
+FROM (SELECT $values, $places, t.class AS tuple_class FROM $tuples AS t) AS valued
+JOIN (SELECT k.class AS shown_class, $shown FROM $classes AS k) AS labelled ON labelled.shown_class = valued.tuple_class;

@@ -1,0 +1,415 @@
+-- Mondrian: partitions cut in two for as long as both sides are safe (LeFevre, DeWitt and Ramakrishnan, 2006).
+-- engines: duckdb
+
+-- name: whole
+-- Say whether all rows together meet the privacy model, without which no class can.
+SELECT COALESCE($safe, FALSE) AS safe FROM $frequency_set;
+
+-- name: start
+-- Put all tuples into one partition.
+-- gives: the level-0 columns, n, class (0)
+SELECT $columns, n, CAST(0 AS BIGINT) AS class FROM $frequency_set;
+
+-- name: deal_values_start
+-- Put all tuples into one partition, the rows of each in the order of its sensitive values, and all in one to be dealt.
+-- gives: the columns, n, first and last (places from 1 among all the tuple's rows), place, class (0)
+SELECT $columns, n, until - n + 1 AS first, until AS last, place, CAST(0 AS BIGINT) AS class
+FROM (
+  SELECT
+    $columns, CAST(n AS BIGINT) AS n, ROW_NUMBER() OVER (ORDER BY $order) AS place,
+    CAST(SUM(n) OVER (PARTITION BY $codes ORDER BY $values ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS until
+  FROM $frequency_set
+) AS counted;
+
+-- name: deal_start
+-- Put all tuples into one partition, whose rows have an order in which they are dealt.
+-- gives: the level-0 columns, n, first (1) and last (n) of the tuple's rows, place, class (0)
+SELECT
+  $columns, n, CAST(1 AS BIGINT) AS first, CAST(n AS BIGINT) AS last, ROW_NUMBER() OVER (ORDER BY $order) AS place,
+  CAST(0 AS BIGINT) AS class
+FROM $frequency_set;
+
+-- name: merged_parts
+-- Make one part of a tuple's parts that follow each other in one class.
+SELECT $codes, CAST(SUM(n) AS BIGINT) AS n, MIN(first) AS first, MAX(last) AS last, class
+FROM (
+  SELECT
+    $codes, n, first, last, class,
+    last - SUM(n) OVER (
+      PARTITION BY $codes, class ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS elsewhere
+  FROM $assignment
+) AS placed
+GROUP BY $codes, class, elsewhere;
+
+-- name: grown
+-- Count the partitions that were cut in a round, and what they became.
+SELECT COUNT(DISTINCT class) AS cut, COUNT(DISTINCT next_class) AS made FROM $moves;
+
+-- name: closed
+-- Take the tuples of the partitions that cannot be cut: they are classes now.
+SELECT $columns FROM $open AS o WHERE NOT EXISTS (SELECT 1 AS cut FROM $chosen AS h WHERE h.class = o.class);
+
+-- name: progress
+-- Count the rounds that were made, the classes that partitions became in them, and the partitions that are open.
+-- gives: made (rounds), classes, open_ones
+SELECT
+  MAX(round) AS made, COUNT(DISTINCT class) FILTER (WHERE NOT is_open) AS classes,
+  COUNT(DISTINCT class) FILTER (WHERE is_open) AS open_ones
+FROM $rounds;
+
+-- name: halves
+-- Find, per partition and ordered attribute, the median, and how many of the rows that equal it go to the left half.
+-- gives: class, attribute, allowed, split (the median's position), dealt (its rows on the left), kept (its rows on the right), width (by number), gain (of all rows' loss)
+SELECT
+  class, attribute, BOOL_AND(safe) AS allowed, MIN(split) AS split, MIN(dealt) AS dealt, MIN(kept) AS kept,
+  MIN(width) AS width, MIN(gain) AS gain
+FROM (
+  SELECT
+    class, attribute, COALESCE($safe, FALSE) AS safe, MIN(split) AS split, MIN(dealt) AS dealt, MIN(kept) AS kept,
+    MIN(width) AS width, MIN(gain) AS gain
+  FROM (
+    SELECT
+      class, attribute, side, CASE WHEN side = 0 THEN half ELSE total - half END AS n, position AS split,
+      half - below + n AS dealt, below - half AS kept,
+      weight * LEAST(1, (highest - lowest) / range) AS width,
+      weight * (
+        total * CASE WHEN highest - lowest > range THEN most ELSE high - low END
+        - half * CASE WHEN number - lowest > range THEN most ELSE position - low END
+        - (total - half) * CASE WHEN highest - right_number > range THEN most ELSE high - right_position END
+      ) / most AS gain
+    FROM (
+      SELECT
+        class, attribute, position, number, range, most, weight, n, below, total, half,
+        CASE WHEN below > half THEN position ELSE next_position END AS right_position,
+        CASE WHEN below > half THEN number ELSE next_number END AS right_number, low, high, lowest, highest
+      FROM (
+        SELECT
+          class, attribute, position, number, range, most, weight, n,
+          CAST(SUM(n) OVER left_side AS BIGINT) AS below,
+          CAST(SUM(n) OVER whole AS BIGINT) AS total,
+          CAST(SUM(n) OVER whole AS BIGINT) // 2 AS half,
+          LEAD(position) OVER left_side AS next_position,
+          LEAD(number) OVER left_side AS next_number,
+          MIN(position) OVER whole AS low,
+          MAX(position) OVER whole AS high,
+          MIN(number) OVER whole AS lowest,
+          MAX(number) OVER whole AS highest
+        FROM $cells
+        WHERE number IS NOT NULL
+        WINDOW
+          left_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
+          whole AS (PARTITION BY class, attribute)
+      ) AS steps
+      WHERE high > low AND half > 0 AND below >= half AND below - n < half
+    ) AS medians
+    CROSS JOIN (SELECT UNNEST([0, 1]) AS side) AS sides
+  ) AS halves
+  GROUP BY class, attribute, side
+) AS judged
+GROUP BY class, attribute;
+
+-- name: medians
+-- Find, per partition and ordered attribute, the cut nearest to the median that leaves both sides safe.
+-- gives: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), width (by number), gain (of all rows' loss)
+SELECT
+  class, attribute, best.allowed AS allowed, best.position AS split, NULL AS dealt, NULL AS kept,
+  weight * LEAST(1, (highest - lowest) / range) AS width,
+  weight * (
+    (best.below + best.above) * CASE WHEN highest - lowest > range THEN most ELSE high - low END
+    - best.below * CASE WHEN best.number - lowest > range THEN most ELSE best.position - low END
+    - best.above * CASE WHEN highest - best.next_number > range THEN most ELSE high - best.next_position END
+  ) / most AS gain
+FROM (
+  SELECT
+    class, attribute, MIN(weight) AS weight, MIN(range) AS range, MIN(most) AS most,
+    MIN(number) AS lowest, MAX(next_number) AS highest, MIN(position) AS low, MAX(next_position) AS high,
+    ARG_MIN(
+      {
+        'allowed': allowed, 'position': position, 'number': number, 'next_position': next_position,
+        'next_number': next_number, 'below': below, 'above': above
+      },
+      {
+        'forbidden': NOT allowed, 'alike': next_number - number <= range, 'distance': ABS(below - above),
+        'position': position
+      }
+    ) AS best
+  FROM (
+    SELECT
+      class, attribute, position, number, next_position, next_number, range, most, weight, below, above,
+      allowed AND (NOT $median OR (below >= (below + above) // 2 AND below - n < (below + above) // 2)) AS allowed
+    FROM (
+      SELECT
+        class, attribute, position, number, range, most, weight, n,
+        CAST(SUM(n) OVER left_side AS BIGINT) AS below,
+        CAST(SUM(n) OVER right_side AS BIGINT) AS above,
+        LEAD(position) OVER left_side AS next_position,
+        LEAD(number) OVER left_side AS next_number,
+        COALESCE($safe_left, FALSE) AND COALESCE($safe_right, FALSE) AS allowed
+      FROM $cells
+      WHERE number IS NOT NULL
+      WINDOW
+        left_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
+        right_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+    ) AS steps
+    WHERE next_number IS NOT NULL
+  ) AS cuts
+  GROUP BY class, attribute
+) AS found;
+
+-- name: branches
+-- List, per partition and attribute, the children of the lowest node that holds all its values.
+-- gives: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the child's rows need no more, parted from the rest)
+SELECT class, attribute, level, node, n, safe, weight, most, weight * width AS width, n * fewer AS saved
+FROM (
+  SELECT
+    c.class, c.attribute, b.level, b.node, MIN(c.weight) AS weight, MIN(c.most) AS most, CAST(SUM(c.n) AS BIGINT) AS n,
+    COALESCE($safe, FALSE) AS safe, MIN(s.width) AS width, MIN(s.leaves) - MIN(b.leaves) AS fewer
+  FROM (
+    SELECT l.class, l.attribute, MIN(a.level) - 1 AS level, MIN(a.leaves) AS leaves, MIN(a.width) AS width
+    FROM (
+      SELECT class, attribute, MIN(position) AS low, MAX(position) AS high
+      FROM $cells
+      WHERE number IS NULL
+      GROUP BY class, attribute
+      HAVING MIN(position) < MAX(position)
+    ) AS l
+    INNER JOIN $nodes AS a ON a.attribute = l.attribute AND a.position = l.low AND a.high >= l.high
+    GROUP BY l.class, l.attribute
+  ) AS s
+  INNER JOIN $cells AS c ON c.class = s.class AND c.attribute = s.attribute
+  INNER JOIN $nodes AS b ON b.attribute = s.attribute AND b.position = c.position AND b.level = s.level
+  GROUP BY c.class, c.attribute, b.level, b.node
+) AS children;
+
+-- name: counted
+-- Count the rows of every value of one attribute in every open partition.
+SELECT class, $attribute AS attribute, $code AS code, CAST(SUM(n) AS BIGINT) AS n FROM $open GROUP BY class, $code;
+
+-- name: cells
+-- Put every value of every open partition in its place.
+SELECT c.class, c.attribute, c.code, p.position, p.number, p.range, p.most, p.weight, c.n
+FROM $counted AS c
+INNER JOIN $places AS p ON p.attribute = c.attribute AND p.code = c.code;
+
+-- name: inherited
+-- Put the widths that partitions inherited in the place of their own.
+-- gives: class, attribute, allowed, split, dealt, kept, width (inherited where there is one), gain, own (width)
+SELECT
+  m.class, m.attribute, m.allowed, m.split, m.dealt, m.kept, COALESCE(w.width, m.width) AS width, m.gain, m.width AS own
+FROM $medians AS m
+LEFT JOIN $widths AS w ON w.class = m.class AND w.attribute = m.attribute;
+
+-- name: chosen
+-- Choose the attribute by which every partition is cut; the first one where several are as good.
+-- gives: class, attribute, split (NULL for branches), dealt, kept, level, spared (a safe child that stays with the rest)
+SELECT class, best.attribute, best.split, best.dealt, best.kept, best.level, best.spared
+FROM (
+  SELECT
+    class,
+    ARG_MAX(
+      {
+        'attribute': attribute, 'split': split, 'dealt': dealt, 'kept': kept,
+        'level': level, 'spared': spared
+      },
+      {'worth': $worth, 'first': -attribute}
+    ) AS best
+  FROM (
+    SELECT class, attribute, width, gain, split, dealt, kept, NULL AS level, NULL AS spared FROM $medians WHERE allowed
+    UNION ALL
+    SELECT
+      class, attribute, width, weight * (saved - CASE WHEN alone THEN 0 ELSE least_saved END) / most, NULL, NULL, NULL, level,
+      CASE WHEN NOT alone THEN least END
+    FROM (
+      SELECT
+        class, attribute, level, MIN(weight) AS weight, MIN(most) AS most, MIN(width) AS width,
+        SUM(children) FILTER (WHERE safe) AS safe_children,
+        SUM(saved) FILTER (WHERE safe) AS saved,
+        MIN(least) FILTER (WHERE safe) AS least,
+        MIN(least_saved) FILTER (WHERE safe) AS least_saved,
+        COALESCE(BOOL_AND(together AND $leftover) FILTER (WHERE NOT safe), TRUE) AS alone
+      FROM (
+        SELECT
+          class, attribute, level, safe, COUNT(*) AS children, MIN(weight) AS weight, MIN(most) AS most,
+          MIN(width) AS width, SUM(saved) AS saved, ARG_MIN(node, {'n': n, 'node': node}) AS least,
+          ARG_MIN(saved, {'n': n, 'node': node}) AS least_saved,
+          COALESCE($safe, FALSE) AS together
+        FROM $branches
+        GROUP BY class, attribute, level, safe
+      ) AS sides
+      GROUP BY class, attribute, level
+    ) AS parted
+    WHERE safe_children > 0 AND (alone OR (safe_children > 1 AND $leftover AND $merge))
+  ) AS options
+  GROUP BY class
+) AS found;
+
+-- name: moves
+-- Say for every value of the chosen attribute to which new partition its rows go; those of a dealt median to two.
+-- gives: class, attribute, code, part (of an ordered attribute 0 and 1, else the node, -1 for the rest), skip (rows of the value that go elsewhere first), take (rows; NULL: all), next_class (numbered after all that there are)
+SELECT
+  class, attribute, code, part, skip, take,
+  (SELECT MAX(class) FROM $cells) + DENSE_RANK() OVER (ORDER BY class, part) AS next_class
+FROM (
+  SELECT
+    h.class, h.attribute, c.code, 0 AS skip, CASE WHEN c.position = h.split THEN h.dealt END AS take,
+    CASE
+      WHEN h.split IS NULL THEN CASE WHEN b.safe AND b.node <> COALESCE(h.spared, -1) THEN b.node ELSE -1 END
+      WHEN c.position <= h.split THEN 0
+      ELSE 1
+    END AS part
+  FROM $chosen AS h
+  INNER JOIN $cells AS c ON c.class = h.class AND c.attribute = h.attribute
+  LEFT JOIN $nodes AS o ON o.attribute = c.attribute AND o.position = c.position AND o.level = h.level
+  LEFT JOIN $branches AS b ON b.class = h.class AND b.attribute = h.attribute AND b.node = o.node
+  UNION ALL
+  SELECT h.class, h.attribute, c.code, h.dealt, h.kept, 1
+  FROM $chosen AS h
+  INNER JOIN $cells AS c ON c.class = h.class AND c.attribute = h.attribute AND c.position = h.split
+  WHERE h.kept > 0
+) AS parted;
+
+-- name: deal
+-- Move the rows of every partition that was cut; the rows of a dealt median from the last place on, first to the left.
+SELECT
+  $columns, upto - since AS n, first + since - before AS first, first + upto - before - 1 AS last,
+  ROW_NUMBER() OVER (
+    PARTITION BY class ORDER BY dealt, CASE WHEN dealt AND part = 0 THEN -place ELSE place END, first + since - before
+  ) AS place,
+  class
+FROM (
+  SELECT
+    $columns, first, place, before, m.part, m.next_class AS class, m.take IS NOT NULL AS dealt,
+    GREATEST(before, m.skip) AS since, LEAST(before + n, COALESCE(m.skip + m.take, before + n)) AS upto
+  FROM (
+    SELECT
+      $columns, n, first, place, class, code,
+      CAST(SUM(n) OVER (PARTITION BY class, code ORDER BY place DESC, first) AS BIGINT) - n AS before
+    FROM (
+      SELECT $columns, o.n, o.first, o.place, o.class, [$codes][h.attribute + 1] AS code
+      FROM $open AS o
+      INNER JOIN $chosen AS h ON h.class = o.class
+    ) AS cut
+  ) AS counted
+  INNER JOIN $moves AS m ON m.class = counted.class AND m.code = counted.code
+) AS moved
+WHERE upto > since;
+
+-- name: next
+-- Move the tuples of every partition that was cut into their new partitions.
+SELECT $columns, n, m.next_class AS class
+FROM (
+  SELECT $columns, o.n, o.class, [$codes][h.attribute + 1] AS code
+  FROM $open AS o
+  INNER JOIN $chosen AS h ON h.class = o.class
+) AS cut
+INNER JOIN $moves AS m ON m.class = cut.class AND m.code = cut.code;
+
+-- name: unsafe_cuts
+-- List the cuts that leave a new partition which does not meet the privacy model.
+SELECT DISTINCT m.class, m.attribute
+FROM $moves AS m
+WHERE m.next_class IN (SELECT x.class FROM $next AS x GROUP BY x.class HAVING NOT COALESCE($safe, FALSE));
+
+-- name: other_cuts
+-- Leave out of all cuts that were found those that cannot be made.
+SELECT *
+FROM $cuts AS c
+WHERE NOT EXISTS (SELECT 1 AS same FROM $unsafe AS u WHERE u.class = c.class AND u.attribute = c.attribute);
+
+-- name: after_rounds
+-- Take the tuples of the partitions that are open after some rounds, or of those that became classes in them.
+SELECT $columns FROM $rounds WHERE is_open = $open;
+
+-- name: widths
+-- Hand down widths to the new partitions: its own of an attribute that was tried first, the inherited one of others.
+-- gives: class, attribute, width (none for the attribute that was cut)
+SELECT
+  n.class, m.attribute,
+  CASE WHEN m.width > c.width OR (m.width = c.width AND m.attribute < c.attribute) THEN m.own ELSE m.width END AS width
+FROM (SELECT class AS parent, next_class AS class FROM $moves GROUP BY class, next_class) AS n
+INNER JOIN $chosen AS h ON h.class = n.parent
+INNER JOIN $medians AS c ON c.class = n.parent AND c.attribute = h.attribute
+INNER JOIN $medians AS m ON m.class = n.parent AND m.attribute <> h.attribute;
+
+-- name: sides
+-- Say what part of the chosen attribute's positions every new partition has.
+-- gives: class, parent (the partition that was cut), attribute, low, high (positions; NULL: as its parent)
+SELECT
+  m.next_class AS class, m.class AS parent, m.attribute,
+  CASE WHEN h.split IS NULL THEN MIN(o.low) WHEN m.part = 1 THEN h.split + CASE WHEN h.kept > 0 THEN 0 ELSE 1 END END AS low,
+  CASE WHEN h.split IS NULL THEN MAX(o.high) WHEN m.part = 0 THEN h.split END AS high
+FROM $moves AS m
+INNER JOIN $chosen AS h ON h.class = m.class
+LEFT JOIN $nodes AS o ON o.attribute = m.attribute AND o.level = h.level AND o.node = m.part
+GROUP BY m.next_class, m.class, m.attribute, m.part, h.split, h.kept;
+
+-- name: places
+-- Place the values of one attribute that occur on a line; what has no number lies two ranges beyond the ends.
+-- gives: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if they are one), most (the loss of all leaves in positions), weight
+SELECT
+  $attribute AS attribute, code, position,
+  CASE
+    WHEN NOT $ordered THEN NULL
+    WHEN number IS NULL AND value IS NULL AND NOT starred THEN COALESCE(lowest, 0) - 2 * range
+    WHEN number IS NULL THEN COALESCE(highest, 0) + 2 * range
+    ELSE number
+  END AS number,
+  range, CAST($most AS DOUBLE PRECISION) AS most, CAST($weight AS DOUBLE PRECISION) AS weight
+FROM (
+  SELECT
+    code, position, number, value, starred,
+    MIN(number) OVER () AS lowest, MAX(number) OVER () AS highest,
+    COALESCE(NULLIF(MAX(number) OVER () - MIN(number) OVER (), 0), 1) AS range
+  FROM (
+    SELECT
+      p.code_0 AS code, p.position, p.value, p.starred, CASE WHEN NOT p.starred THEN $number END AS number,
+      ROW_NUMBER() OVER (PARTITION BY p.code_0 ORDER BY p.position DESC) AS choice
+    FROM $positions AS p
+    INNER JOIN (SELECT $code AS code FROM $frequency_set GROUP BY $code) AS found ON found.code = p.code_0
+  ) AS occurring
+  WHERE choice = 1
+) AS measured;
+
+-- name: nodes
+-- List the nodes above every value of one attribute on one level of its hierarchy, with the positions under them.
+-- gives: attribute, position, level, node, low, high (positions under the node), leaves (under the node), width (leaves of all, 0 for one)
+SELECT
+  $attribute AS attribute, position, $level AS level, node,
+  MIN(position) OVER (PARTITION BY node) AS low, MAX(position) OVER (PARTITION BY node) AS high,
+  leaves,
+  CASE WHEN leaves > 1 THEN CAST(leaves AS DOUBLE PRECISION) / $count ELSE 0 END AS width
+FROM (SELECT position, $code AS node, $leaves AS leaves FROM $positions) AS labelled;
+
+-- name: regions
+-- Join all cuts on the way from all tuples to a class: the positions of every attribute that it was cut to.
+-- gives: class, attribute, low, high (positions; NULL: to the end)
+SELECT class, attribute, MAX(low) AS low, MIN(high) AS high
+FROM (
+  WITH RECURSIVE ways AS (
+    SELECT class, class AS node FROM $assignment GROUP BY class
+    UNION ALL
+    SELECT w.class, s.parent FROM ways AS w INNER JOIN $sides AS s ON s.class = w.node
+  )
+  SELECT w.class, s.attribute, s.low, s.high
+  FROM ways AS w
+  LEFT JOIN $sides AS s ON s.class = w.node
+) AS walked
+GROUP BY class, attribute;
+
+-- name: ncp
+-- Add up the normalized widths of all rows' cells: the range of numbers, or the leaves under the lowest common node.
+-- gives: penalty (over the rows times the attributes: the normalized certainty penalty)
+SELECT COALESCE(SUM(n * width), 0) AS penalty
+FROM (
+  SELECT s.n, MIN(COALESCE(a.width, LEAST(1, (s.highest - s.lowest) / s.range))) AS width
+  FROM (
+    SELECT
+      class, attribute, CAST(SUM(n) AS BIGINT) AS n, MIN(position) AS low, MAX(position) AS high,
+      MIN(number) AS lowest, MAX(number) AS highest, MIN(range) AS range
+    FROM $cells
+    GROUP BY class, attribute
+  ) AS s
+  LEFT JOIN $nodes AS a ON a.attribute = s.attribute AND a.position = s.low AND a.high >= s.high
+  GROUP BY s.class, s.attribute, s.n
+) AS boxes;

@@ -1,0 +1,177 @@
+-- Tests of lattice nodes: a GROUP BY of the frequency set per node.
+
+-- name: node_test
+-- Count the rows that one lattice node would leave in classes that do not meet the privacy model.
+SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
+FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)) AS at_risk;
+
+-- name: node_tests
+-- Count the rows that several lattice nodes would leave in classes that do not meet the privacy model, all by one grouping.
+-- gives: node, rows_at_risk (more than 0: no row of a node that leaves none)
+SELECT at_risk.node AS node, SUM(at_risk.size) AS rows_at_risk
+FROM (
+  SELECT f.node AS node, SUM(f.n) AS size FROM $frequency_set AS f GROUP BY f.node, $levels HAVING NOT COALESCE($safe, FALSE)
+) AS at_risk
+GROUP BY at_risk.node;
+
+-- name: node_verdict
+-- Count the rows that one lattice node would leave at risk, and those of them that every node below it leaves at risk too.
+-- gives: node, rows_at_risk, unavoidable (no more than rows_at_risk: all rows of a class that does not meet the monotone models)
+SELECT
+  $node AS node,
+  COALESCE(SUM(at_risk.size), 0) AS rows_at_risk,
+  COALESCE(SUM(at_risk.unavoidable), 0) AS unavoidable
+FROM (
+  SELECT
+    SUM(f.n) AS size,
+    CASE WHEN COALESCE($monotone, FALSE) THEN LEAST($unavoidable, SUM(f.n)) ELSE SUM(f.n) END AS unavoidable
+  FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)
+) AS at_risk;
+
+-- name: node_class_sizes
+-- Count the classes of each size that one lattice node would release, for models about all of them together.
+-- gives: node, size (rows or people in a class), people (of a population, that it stands for), classes (how many are alike in both), rows (in all of these)
+SELECT $node AS node, released.size, released.people, COUNT(*) AS classes, SUM(released.class_rows) AS rows
+FROM (
+  SELECT $size AS size, $people AS people, SUM(f.n) AS class_rows
+  FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE)
+) AS released
+GROUP BY released.size, released.people;
+
+-- name: node_classes
+-- Describe the equivalence classes that one node would release.
+-- gives: node, classes, released_rows, smallest_class (NULL without classes), squares (sum of squared class sizes)
+SELECT
+  $node AS node,
+  COUNT(*) AS classes,
+  COALESCE(SUM(released.size), 0) AS released_rows,
+  MIN(released.size) AS smallest_class,
+  COALESCE(SUM(released.size * released.size), 0) AS squares
+FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE)) AS released;
+
+-- name: released_classes
+-- List the classes of the chosen node that meet the privacy model, by their codes.
+SELECT $levels FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE);
+
+-- name: node_losses
+-- Add up, over the rows at risk of several lattice nodes, the loss that suppressing them replaces by total loss.
+-- gives: node, rows_at_risk (more than 0: no row of a node that leaves none), one sum per loss column
+SELECT c.node AS node, SUM(c.n) AS rows_at_risk, SUM($losses)
+FROM $frequency_set AS c
+WHERE (c.node, $levels) IN (
+  SELECT f.node, $levels FROM $frequency_set AS f GROUP BY f.node, $levels HAVING NOT COALESCE($safe, FALSE)
+)
+GROUP BY c.node;
+
+-- name: node_loss
+-- Add up, over the rows at risk of one node, the loss that suppressing them replaces by total loss.
+SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk, COALESCE(SUM($losses), 0)
+FROM (
+  SELECT SUM(f.n) AS size, SUM($losses)
+  FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)
+) AS at_risk;
+
+-- name: level_losses
+-- Add up every loss column over all rows: what each level of each attribute costs before suppression.
+SELECT COALESCE(SUM(f.n), 0) AS rows, COALESCE(SUM($losses), 0) FROM $frequency_set AS f;
+
+-- name: node_bits
+-- Add up n * ln(n) over the labels of the rows at risk of one node, n such rows each, attribute by attribute.
+SELECT
+  COALESCE(MAX(counted.n), 0) AS rows_at_risk,
+  COALESCE(SUM(CASE WHEN NOT $labels IS NULL THEN counted.n * LN(counted.n) END), 0)
+FROM (
+  SELECT $labels, CAST(SUM(at_risk.size) AS DOUBLE) AS n
+  FROM (
+    SELECT $labels, SUM(f.n) AS size
+    FROM $frequency_set AS f GROUP BY $labels HAVING NOT COALESCE($safe, FALSE)
+  ) AS at_risk
+  WHERE at_risk.size > 0
+  GROUP BY GROUPING SETS ($labels, ())
+) AS counted;
+
+-- name: level_bits
+-- Add up n * ln(n) over the labels of each level, n rows each: what the level's entropy is worked out from.
+SELECT COALESCE(SUM(CASE WHEN NOT $labels IS NULL THEN counted.n * LN(counted.n) END), 0)
+FROM (
+  SELECT $labels, CAST(SUM(f.n) AS DOUBLE) AS n
+  FROM $frequency_set AS f WHERE f.n > 0 GROUP BY GROUPING SETS ($labels)
+) AS counted;
+
+-- name: level_generalized
+-- Count the rows whose label stands for several leaves: on each level of each attribute, before suppression.
+SELECT COALESCE(SUM(f.n), 0) AS rows, COALESCE(SUM(CASE WHEN $losses > 0 THEN f.n END), 0) FROM $frequency_set AS f;
+
+-- name: node_generalized
+-- Count, of the rows at risk of one node, those whose label stands for several leaves.
+SELECT
+  $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk,
+  COALESCE(SUM(CASE WHEN $losses > 0 THEN at_risk.size END), 0)
+FROM (
+  SELECT SUM(f.n) AS size, SUM($losses)
+  FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)
+) AS at_risk;
+
+-- name: same_labels
+-- Take the values whose label on a level is theirs on a lower one, too, for the same values.
+-- engines: duckdb
+SELECT c.code_0
+FROM (
+  SELECT
+    m.code_0, $lower AS lower_label, $label AS label,
+    COUNT(*) OVER (PARTITION BY $lower) AS lower_values,
+    COUNT(*) OVER (PARTITION BY $label) AS label_values
+  FROM $mapping AS m
+) AS c
+WHERE c.lower_label = c.label AND c.lower_values = c.label_values;
+
+-- name: kept_rows
+-- Count the released rows of one node whose label of one attribute is the value itself.
+SELECT COALESCE(SUM(released.kept_n), 0) AS rows
+FROM (
+  SELECT SUM(CASE WHEN k.kept_code IS NULL THEN 0 ELSE c.n END) AS kept_n
+  FROM (SELECT $levels, $sensitive, $code, f.n FROM $frequency_set AS f) AS c LEFT JOIN $kept AS k ON k.kept_code = c.code
+  GROUP BY $levels HAVING COALESCE($safe, FALSE)
+) AS released;
+
+-- name: like_values
+-- Take the values whose label on one level may be the value itself: written alike, or the same number in another writing.
+-- gives: value, label, code_0 (NULL of NULL among them)
+-- engines: duckdb
+SELECT c.value, c.label, c.code_0
+FROM (SELECT m.value, $label AS label, m.code_0 FROM $mapping AS m) AS c
+WHERE c.label = CAST(c.value AS TEXT)
+  OR ($float AND TRY_CAST(c.label AS DOUBLE) = TRY_CAST(CAST(c.value AS TEXT) AS DOUBLE))
+  OR (c.label IS NULL AND c.value IS NULL);
+
+-- name: released_sum
+-- Add up a weight of each value of one attribute over the rows that one node releases.
+SELECT COALESCE(SUM(released.total), 0) AS total
+FROM (
+  SELECT SUM(c.n * COALESCE(w.weight, 0)) AS total
+  FROM (SELECT $levels, $sensitive, $code, f.n FROM $frequency_set AS f) AS c
+  LEFT JOIN $weights AS w ON w.weighed_code = c.code
+  GROUP BY $levels HAVING COALESCE($safe, FALSE)
+) AS released;
+
+-- name: masked_class
+-- Say whether the rows that one node leaves at risk would meet the privacy model as a class of their own, all masked.
+-- gives: safe, size (rows or people)
+SELECT COALESCE($safe, FALSE) AS safe, $size AS size
+FROM (SELECT $sensitive, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
+WHERE numbered.class IN (
+  SELECT numbered.class
+  FROM (SELECT $sensitive, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
+  GROUP BY numbered.class HAVING NOT COALESCE($safe, FALSE)
+);
+
+-- name: node_assignment
+-- Assign every tuple to its class at one lattice node; a tuple of an unsafe class is left out, and one without a row.
+-- gives: the keys (a tuple's level-0 codes), n (rows), class
+SELECT $keys, numbered.n, numbered.class
+FROM (SELECT $keys, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
+WHERE numbered.n > 0 AND numbered.class IN (
+  SELECT numbered.class
+  FROM (SELECT $sensitive, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
+  GROUP BY numbered.class HAVING COALESCE($safe, FALSE)
+);

@@ -1,0 +1,97 @@
+-- Models that compare a release with a population: k-map, delta-presence and journalist risk.
+
+-- name: totals
+-- Add up the rows of a table and those of its population.
+SELECT COALESCE(SUM(f.n), 0) AS rows, COALESCE(SUM(f.population), 0) AS population FROM $frequency_set AS f;
+
+-- name: sampled
+-- Keep the tuples that a table itself has, with the rows of the population that are equal to them: by one row of each tuple.
+SELECT $columns, ranked.n, CASE WHEN ranked._place = 1 THEN ranked._alike ELSE 0 END AS population
+FROM (
+  SELECT
+    $columns, f.n,
+    ROW_NUMBER() OVER (PARTITION BY $keys ORDER BY f.n DESC) AS _place,
+    SUM(f.population) OVER (PARTITION BY $keys) AS _alike
+  FROM $frequency_set AS f
+) AS ranked
+WHERE ranked.n > 0;
+
+-- name: people_once
+-- Count every one of a population's people at one of her tuples, so that she counts once however tuples are added up.
+-- gives: the columns, n (1, or 0 where she is counted elsewhere)
+SELECT
+  $columns,
+  CASE WHEN ROW_NUMBER() OVER (PARTITION BY $unit ORDER BY $keys) = 1 THEN 1 ELSE 0 END AS n
+FROM $tuples AS t;
+
+-- name: unmatched
+-- Count the tuples that a table has more rows of, or more people, than the population that it is a sample of.
+SELECT COUNT(*) AS tuples FROM (SELECT $keys FROM $frequency_set AS f GROUP BY $keys HAVING COALESCE($more, FALSE)) AS unmatched;
+
+-- name: release_class_sizes
+-- Count the classes of each size in a released relation and in a population, for models about all of them together.
+-- gives: size (rows or people in a class), people (of the population, that it stands for), classes (how many are alike in both), rows (in all of these), smallest (rows)
+SELECT classes.size, classes._people AS people, COUNT(*) AS classes, SUM(classes._class_rows) AS rows, MIN(classes._class_rows) AS smallest
+FROM (
+  SELECT SUM(counted.size) AS size, SUM(counted._people) AS _people, SUM(counted._class_rows) AS _class_rows
+  FROM (
+    SELECT $names, $size AS size, 0 AS _people, SUM(tuples.n) AS _class_rows
+    FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples
+    GROUP BY $names
+    UNION ALL
+    SELECT $names, 0 AS size, p.population AS _people, 0 AS _class_rows FROM $population AS p
+  ) AS counted
+  GROUP BY $names
+) AS classes
+WHERE classes._class_rows > 0
+GROUP BY classes.size, classes._people
+ORDER BY size, people;
+
+-- name: class_summary
+-- Say whether a released relation meets a model that compares its classes with those of a population.
+-- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, by the class that is worst)
+SELECT
+  COALESCE(SUM(classes.size), 0) AS rows,
+  COUNT(*) FILTER (WHERE classes.size > 0) AS classes,
+  MIN(classes.size) FILTER (WHERE classes.size > 0) AS smallest_class,
+  COUNT(*) FILTER (WHERE NOT classes.safe) AS unsafe_classes,
+  COALESCE(SUM(classes.size) FILTER (WHERE NOT classes.safe), 0) AS unsafe_rows,
+  $achieved AS achieved
+FROM (
+  SELECT SUM(counted.size) AS size, COALESCE($safe, FALSE) AS safe, $of_class AS of_class
+  FROM (
+    SELECT $names, SUM(tuples.n) AS size, $rows AS n, 0 AS population
+    FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples
+    GROUP BY $names
+    UNION ALL
+    SELECT $names, 0 AS size, 0 AS n, p.population FROM $population AS p
+  ) AS counted
+  GROUP BY $names
+) AS classes
+WHERE classes.size > 0 OR $every_class;
+
+-- name: node_test
+-- Count the rows that one lattice node would leave in classes that do not meet the privacy model; a class of the population alone as one.
+SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
+FROM (
+  SELECT GREATEST(SUM(f.n), 1) AS size FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)
+) AS at_risk;
+
+-- name: shown
+-- Count the rows of a population that stand by the tuples of a local recoding's classes, by what the classes show.
+SELECT $shown, CAST(SUM(tuples.population) AS BIGINT) AS kanon_population
+FROM (
+  SELECT $labels, $keys, MAX(a.population) AS population
+  FROM $assigned AS a
+  INNER JOIN $classes AS k ON k.class = a.class
+  GROUP BY $labels, $keys
+) AS tuples
+GROUP BY $labels;
+
+-- name: counts
+-- Take a population as a file shows it, with its rows as a number again.
+SELECT $columns, CAST(w.kanon_population AS BIGINT) AS kanon_population FROM $written AS w;
+
+-- name: labels
+-- List what a released column shows, as texts.
+SELECT CAST($column AS TEXT) AS label FROM $release AS r GROUP BY $column;

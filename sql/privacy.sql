@@ -1,0 +1,165 @@
+-- Classes of a release and what privacy models count in them.
+
+-- name: people_by_class
+-- Count the people of a table by the size of the smallest class that each of them is in: everybody once.
+-- gives: size (people in the class), people
+SELECT least.size, COUNT(*) AS people
+FROM (
+  SELECT MIN(pairs.size) AS size
+  FROM (
+    SELECT seen._unit, COUNT(*) OVER (PARTITION BY $names) AS size
+    FROM (SELECT DISTINCT $quasi_identifiers, $unit AS _unit FROM $release AS r) AS seen
+  ) AS pairs
+  GROUP BY pairs._unit
+) AS least
+GROUP BY least.size
+ORDER BY size;
+
+-- name: homogeneous
+-- Count the classes of one sensitive value, their rows, and all rows with the most frequent value of their class.
+SELECT
+  COALESCE(SUM(CASE WHEN of_class.different = 1 THEN 1 ELSE 0 END), 0) AS classes,
+  COALESCE(SUM(CASE WHEN of_class.different = 1 THEN of_class.most ELSE 0 END), 0) AS rows,
+  COALESCE(SUM(of_class.most), 0) AS frequent
+FROM (
+  SELECT COUNT(*) AS different, MAX(of_value.n) AS most
+  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers, $value) AS of_value
+  GROUP BY $names
+) AS of_class;
+
+-- name: homogeneous_people
+-- Count the classes in which all people have one sensitive value in common, their rows and people; NULL is a value.
+SELECT
+  COALESCE(SUM(classed._of_class), 0) AS classes,
+  COALESCE(SUM(classed.n), 0) AS rows,
+  COUNT(DISTINCT classed._person) AS people
+FROM (
+  SELECT sized._person, sized.n, sized._of_class, sized._size, MAX(sized._same) OVER (PARTITION BY $names) AS _most
+  FROM (
+    SELECT
+      $names, pairs._person, pairs.n,
+      SUM(pairs._first) OVER (PARTITION BY $names) AS _size,
+      COUNT(pairs._person) OVER (PARTITION BY $names, pairs._value) AS _same,
+      CASE WHEN ROW_NUMBER() OVER (PARTITION BY $names ORDER BY pairs._value, pairs._person) = 1 THEN 1 ELSE 0 END
+        AS _of_class
+    FROM (
+      SELECT
+        $names, counted._value, counted._person, counted.n,
+        CASE
+          WHEN counted._person IS NULL THEN 0
+          WHEN ROW_NUMBER() OVER (PARTITION BY $names, counted._person ORDER BY counted._value) = 1 THEN 1
+          ELSE 0
+        END AS _first
+      FROM (
+        SELECT $quasi_identifiers, $value AS _value, $unit AS _person, COUNT(*) AS n
+        FROM $release AS r GROUP BY $quasi_identifiers, $value, $unit
+      ) AS counted
+    ) AS pairs
+  ) AS sized
+) AS classed
+WHERE classed._size = classed._most;
+
+-- name: reference_texts
+-- Give the values of a reference as texts, as a file of texts has them.
+-- gives: value (as text), and the figures as in the reference
+SELECT CAST(r.value AS TEXT) AS value, $figures
+FROM $reference AS r;
+
+-- name: release_class_sizes
+-- Count the classes of each size in a released relation, for models about all of them together.
+-- gives: size (rows or people in a class), people (0, of no population), classes (how many have that size), rows (in all of these), smallest (rows)
+SELECT classes.size, 0 AS people, COUNT(*) AS classes, SUM(classes.class_rows) AS rows, MIN(classes.class_rows) AS smallest
+FROM (
+  SELECT $size AS size, SUM(tuples.n) AS class_rows
+  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples
+  GROUP BY $names
+) AS classes
+GROUP BY classes.size
+ORDER BY size;
+
+-- name: unknown_units
+-- Count the rows of which nobody knows whose they are.
+SELECT COUNT(*) - COUNT($unit) AS rows FROM $source AS s;
+
+-- name: several_values
+-- Count the people who have several different values of a sensitive column; NULL is a value.
+SELECT COUNT(*) AS people
+FROM (
+  SELECT having_values.person
+  FROM (SELECT DISTINCT $unit AS person, $value AS value FROM $counted AS f) AS having_values
+  WHERE NOT having_values.person IS NULL
+  GROUP BY having_values.person
+  HAVING COUNT(*) > 1
+) AS several;
+
+-- name: whole_table
+-- Say whether all rows together, as one class, meet a privacy model, and what they reach.
+-- gives: unsafe (1 or 0), achieved (the model's own figure)
+SELECT COUNT(*) FILTER (WHERE NOT whole.safe) AS unsafe, $achieved AS achieved
+FROM (SELECT COALESCE($safe, FALSE) AS safe, $of_class AS of_class FROM $frequency_set AS f) AS whole;
+
+-- name: occurring_texts
+-- List the values of a sensitive column as they print.
+-- gives: value (text)
+SELECT CAST(r.raw AS TEXT) AS value FROM $reference AS r;
+
+-- name: class_rows
+-- Count the rows of a release by all that its classes are judged by; 0.0 and -0.0, which are equal, apart.
+-- gives: the columns, n (rows)
+SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CAST($columns AS TEXT), '');
+
+-- name: released_people
+-- Keep the rows of a source, shown as its release shows them, whose class the release has.
+SELECT $columns, $unit
+FROM (
+  SELECT $columns, $unit, kept.kanon_own, MIN(kept.kanon_own) OVER (PARTITION BY $names) AS kanon_least
+  FROM (
+    SELECT $columns, $unit, 1 AS kanon_own FROM $people AS p
+    UNION ALL
+    SELECT $columns, NULL AS unit, 0 AS kanon_own FROM $released AS r
+  ) AS kept
+) AS classes
+WHERE classes.kanon_own = 1 AND classes.kanon_least = 0;
+
+-- name: differing_rows
+-- Count the kinds of rows of which two releases do not have equally many, whatever their types.
+SELECT COUNT(*) AS differing
+FROM (
+  (SELECT CAST($columns AS TEXT), a.n FROM $one AS a EXCEPT SELECT CAST($columns AS TEXT), b.n FROM $other AS b)
+  UNION ALL
+  (SELECT CAST($columns AS TEXT), b.n FROM $other AS b EXCEPT SELECT CAST($columns AS TEXT), a.n FROM $one AS a)
+) AS differences;
+
+-- name: reference
+-- Count each value of a sensitive column in the whole table, and those before it in their order.
+-- gives: value (as classes have it), raw (what it is), overall_c, overall_c_to (rows up to the value), overall_size (all rows), overall_values, place (from 1)
+SELECT
+  counts.value AS value,
+  counts.raw AS raw,
+  counts.overall_c AS overall_c,
+  CAST(SUM(counts.overall_c) OVER (ORDER BY counts.value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS overall_c_to,
+  CAST(SUM(counts.overall_c) OVER () AS BIGINT) AS overall_size,
+  COUNT(*) OVER () AS overall_values,
+  ROW_NUMBER() OVER (ORDER BY counts.value) AS place
+FROM (
+  SELECT $value AS value, $raw AS raw, CAST($rows AS BIGINT) AS overall_c FROM $counted AS f GROUP BY $value, $raw
+) AS counts;
+
+-- name: whole_people
+-- Count the people of the whole table.
+-- gives: overall_size (people)
+SELECT CAST($people AS BIGINT) AS overall_size FROM $counted AS f;
+
+-- name: written_values
+-- List the values of a sensitive column in every way that they are written, with one number for equal ones.
+-- gives: code (equal for equal values), value
+SELECT DENSE_RANK() OVER (ORDER BY v.value) AS code, v.value AS value
+FROM (SELECT $value AS value FROM $source AS s GROUP BY $value, MD5(CAST($value AS TEXT))) AS v;
+
+-- name: mixed_values
+-- Count the values that were one and are several as written, those that were several and are one, and escaped formulas.
+-- gives: parted, joined, escaped (with a ' before what starts a formula)
+SELECT
+  (SELECT COUNT(*) FROM (SELECT w.code FROM $written AS w GROUP BY w.code HAVING COUNT(DISTINCT w.value) > 1) AS p) AS parted,
+  (SELECT COUNT(*) FROM (SELECT w.value FROM $written AS w GROUP BY w.value HAVING COUNT(DISTINCT w.code) > 1) AS j) AS joined,
+  (SELECT COUNT(*) FROM $written AS w WHERE REGEXP_MATCHES(CAST(w.value AS TEXT), '^''+[=@+\t\r\n＝＠＋－-]')) AS escaped;

@@ -1,0 +1,50 @@
+-- A source's columns, and sets of them, before anything is decided.
+
+-- name: column
+-- Describe one column by the classes of rows that its values make; NULL is a value.
+-- gives: distinct_values, null_rows, unique_rows, unique_values (unique rows that are not NULL), smallest_class, largest_class, small_rows (rows in classes below $small), squares (of the classes' rows, added up)
+SELECT
+  COUNT(*) AS distinct_values,
+  COALESCE(SUM(classes.n) FILTER (WHERE classes.value IS NULL), 0) AS null_rows,
+  COUNT(*) FILTER (WHERE classes.n = 1) AS unique_rows,
+  COUNT(*) FILTER (WHERE classes.n = 1 AND NOT classes.value IS NULL) AS unique_values,
+  MIN(classes.n) AS smallest_class,
+  MAX(classes.n) AS largest_class,
+  COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows,
+  COALESCE(SUM(classes.n * classes.n), 0) AS squares
+FROM (
+  SELECT cells.value, COUNT(*) AS n FROM (SELECT $column AS value FROM $source AS s) AS cells GROUP BY cells.value
+) AS classes;
+
+-- name: fractions
+-- Count the rows whose number is not whole, to tell a measure from an integer in a float or decimal column.
+-- gives: fractions (rows)
+SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS c WHERE c.value <> FLOOR(c.value);
+
+-- name: codes
+-- Number the values of one column: a mapping table without a hierarchy, NULL left out.
+-- gives: value, code_0 (1, 2, … in no order that means anything)
+SELECT v.value, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
+FROM (SELECT $column AS value FROM $tuples AS t GROUP BY $column) AS v
+WHERE NOT v.value IS NULL;
+
+-- name: set
+-- Say how well one set of columns distinguishes the rows.
+-- gives: node (the set's number), combinations, unique_rows, small_rows (rows in classes below $small), squares (of the classes' rows, added up)
+SELECT
+  $node AS node,
+  COUNT(*) AS combinations,
+  COUNT(*) FILTER (WHERE classes.n = 1) AS unique_rows,
+  COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows,
+  COALESCE(SUM(classes.n * classes.n), 0) AS squares
+FROM (SELECT SUM(f.n) AS n FROM $frequency_set AS f GROUP BY $levels) AS classes;
+
+-- name: beside
+-- Count the rows that hold each pair of values of two quasi-identifiers.
+-- gives: value, beside, n (rows)
+SELECT $column AS value, $other AS beside, SUM(t.n) AS n FROM $tuples AS t GROUP BY $column, $other;
+
+-- name: people
+-- Count the people with each value of a column.
+-- gives: value, n (people)
+SELECT $column AS value, COUNT(DISTINCT $unit) AS n FROM $source AS s GROUP BY $column;

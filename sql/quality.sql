@@ -1,0 +1,161 @@
+-- Figures of a recoding's quality: losses, errors and entropy.
+
+-- name: cell_levels
+-- Count the source rows by their value of one attribute and the level that their cell is on, suppressed rows on the top.
+-- gives: value (its code), level, n (rows)
+SELECT counted.value, counted.level, CAST(SUM(counted.n) AS BIGINT) AS n
+FROM (
+  SELECT $value AS value, $height AS level, f.n FROM $frequency_set AS f
+  UNION ALL
+  SELECT a.value, k.level, a.n
+  FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS a
+  JOIN (SELECT k.class, $level AS level FROM $classes AS k) AS k ON k.class = a.class
+  UNION ALL
+  SELECT a.value, $height AS level, -a.n AS n
+  FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS a
+  JOIN (SELECT k.class FROM $classes AS k) AS k ON k.class = a.class
+) AS counted
+GROUP BY counted.value, counted.level
+HAVING SUM(counted.n) > 0;
+
+-- name: generalized
+-- Count the released rows whose cell stands for several leaves, attribute by attribute.
+SELECT COALESCE(SUM(CASE WHEN $leaves > 1 THEN k.n END), 0) FROM $classes AS k;
+
+-- name: cells
+-- Count what the values of one attribute have become, suppressed rows as `*`.
+-- gives: value (its code), label, n (rows)
+SELECT cells.value, cells.label, CAST(SUM(cells.n) AS BIGINT) AS n
+FROM (
+  SELECT a.value, CASE WHEN k.class IS NULL THEN '*' ELSE k.label END AS label, a.n
+  FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS a
+  LEFT JOIN (SELECT k.class, $label AS label FROM $classes AS k) AS k ON k.class = a.class
+) AS cells
+GROUP BY cells.value, cells.label;
+
+-- name: levels
+-- Look the labels of cells up in a hierarchy: the lowest level that has the label, and the leaves under it.
+-- gives: value, level (NULL where no level has the label), leaves, n (rows)
+SELECT c.value, l.level, l.leaves, CAST(SUM(c.n) AS BIGINT) AS n
+FROM $cells AS c
+LEFT JOIN $labels AS l  -- an equality, also of NULL: engines compare each with each by anything else
+  ON COALESCE(l.label, '') = COALESCE(c.label, '') AND (l.label IS NULL) = (c.label IS NULL)
+GROUP BY c.value, l.level, l.leaves;
+
+-- name: sums
+-- Add up the cells of one attribute by level.
+-- gives: level, n (rows), leaves (under the labels, one per row)
+SELECT l.level, CAST(SUM(l.n) AS BIGINT) AS n, CAST(SUM(l.leaves * l.n) AS BIGINT) AS leaves
+FROM $levels AS l
+GROUP BY l.level
+ORDER BY level;
+
+-- name: entropy
+-- Add up the bits that rows lose from one level of a hierarchy to a higher one, among those that reach it.
+-- engines: duckdb
+SELECT COALESCE(SUM(n * LOG(2, coarse / fine)), 0) AS bits
+FROM (
+  SELECT n, SUM(n) OVER (PARTITION BY fine) AS fine, SUM(n) OVER (PARTITION BY coarse) AS coarse
+  FROM (
+    SELECT l.n, m.fine, m.coarse
+    FROM $levels AS l
+    JOIN (SELECT DISTINCT code_0, $fine AS fine, $coarse AS coarse FROM $mapping) AS m ON m.code_0 = l.value
+    WHERE l.level >= $level
+  ) AS reached
+) AS shares;
+
+-- name: checksum
+-- Fold who is in a class with whom, and for how many values each cell stands, into one text, whatever the classes' numbers.
+-- gives: checksum (NULL where nothing is released)
+SELECT MD5(STRING_AGG(lines.line, ';' ORDER BY lines.line)) AS checksum
+FROM (
+  SELECT MD5(named.name || ' ' || named.own || ' ' || CAST(named.n AS TEXT) || ' ' || named.leaves) AS line
+  FROM (
+    SELECT t.own, t.n, t.leaves, MIN(t.own) OVER (PARTITION BY t.class) AS name
+    FROM (
+      SELECT ARRAY_TO_STRING([$keys], ',') AS own, ARRAY_TO_STRING([$leaves], ',') AS leaves, c.class, CAST(SUM(c.n) AS BIGINT) AS n
+      FROM $cells AS c GROUP BY $keys, $leaves, c.class
+    ) AS t
+  ) AS named
+) AS lines;
+
+-- name: apart_density
+-- Add up, over released rows whose classes cover no value in common, the logarithm of how dense a release is at their values.
+-- gives: logarithms (a class is spread over what it may stand for, suppressed rows over everything)
+SELECT
+  COALESCE(SUM(k.n * (LN(k.n / CAST($rows AS DOUBLE)) - k.share + LN(1 + $suppressed / k.n * EXP(k.share)))), 0)
+    AS logarithms
+FROM (
+  SELECT c.class, CAST(SUM(c.n) AS DOUBLE) AS n, MIN(c.share) AS share FROM $cells AS c GROUP BY c.class
+) AS k;
+
+-- name: covered_density
+-- Add up, over all rows, the logarithm of how dense a release is at their values, whichever classes cover them.
+-- gives: logarithms (suppressed rows are spread over everything; NULL where nothing is released at a tuple)
+SELECT
+  CASE
+    WHEN MIN(t.mass) + $suppressed > 0 THEN SUM(t.n * LN(NULLIF(t.mass + $suppressed, 0) / CAST($rows AS DOUBLE)))
+  END AS logarithms
+FROM (
+  SELECT c.tuple, CAST(MIN(c.n) AS DOUBLE) AS n, COALESCE(SUM(c.mass), 0) AS mass FROM $covered AS c GROUP BY c.tuple
+) AS t;
+
+-- name: ambiguity
+-- Add up, over released rows, the share of all combinations of leaves that each may stand for.
+SELECT COALESCE(SUM(c.n), 0) AS released_rows, COALESCE(SUM(c.n * EXP($share)), 0) AS shares FROM $cells AS c;
+
+-- name: tuple_bits
+-- Add up n * ln(n) over the distinct tuples of the source, n rows each.
+SELECT COALESCE(SUM(held.n * LN(held.n)), 0) AS bits
+FROM (SELECT CAST(SUM(f.n) AS DOUBLE) AS n FROM $frequency_set AS f WHERE f.n > 0 GROUP BY $keys) AS held;
+
+-- name: level_errors
+-- Say of each number how much farther from it, squared, the middle of its label is than the mean of the column.
+-- gives: weighed_code, weight (0 under a label of all leaves, as that of values without a leaf is, which shows the mean)
+SELECT s.code_0 AS weighed_code, (s.number - s.shown) * (s.number - s.shown) - (s.number - $mean) * (s.number - $mean) AS weight
+FROM (
+  SELECT
+    c.code_0, c.number,
+    CASE
+      WHEN COUNT(*) OVER (PARTITION BY c.label) = $leaves OR c.label = $starred THEN $mean
+      ELSE (MIN(c.number) OVER (PARTITION BY c.label) + MAX(c.number) OVER (PARTITION BY c.label)) / 2
+    END AS shown
+  FROM $numbers AS c
+) AS s
+WHERE NOT s.number IS NULL;
+
+-- name: leaf_numbers
+-- Take the leaves of a column of numbers as numbers, each with the code of its label on one level.
+SELECT m.code_0, $label AS label, CAST(m.value AS DOUBLE) AS number FROM $mapping AS m;
+
+-- name: errors
+-- Add up the squared errors of what classes show of a number, less those of its mean in their place.
+-- gives: difference (of released rows; a cell that stands for all leaves, or for what is no number, shows the mean)
+-- engines: duckdb
+SELECT COALESCE(SUM(shown.n * (POWER(shown.number - shown.said, 2) - POWER(shown.number - $mean, 2))), 0) AS difference
+FROM (
+  SELECT
+    m.n, p.number,
+    COALESCE(
+      CASE WHEN $statistic THEN TRY_CAST(k.label AS DOUBLE) END,
+      CASE WHEN k.leaves < $leaves THEN (low.number + high.number) / 2 END,
+      $mean
+    ) AS said
+  FROM $members AS m
+  JOIN $positions AS p ON p.position = m.position
+  JOIN (SELECT class, $cells FROM $classes) AS k ON k.class = m.class
+  JOIN $positions AS low ON low.position = k.first
+  JOIN $positions AS high ON high.position = k.last
+  WHERE NOT p.number IS NULL
+) AS shown;
+
+-- name: number_spread
+-- Take the mean of an attribute's numbers, and add up the squares of how far its rows are from it.
+-- gives: mean (NULL without a number), squares
+SELECT MIN(held.mean) AS mean, COALESCE(SUM(held.n * (held.number - held.mean) * (held.number - held.mean)), 0) AS squares
+FROM (
+  SELECT f.n, v.number, SUM(f.n * v.number) OVER () / NULLIF(SUM(f.n) OVER (), 0) AS mean
+  FROM (SELECT $value AS value, f.n FROM $frequency_set AS f) AS f
+  JOIN $numbers AS v ON v.code_0 = f.value
+  WHERE NOT v.number IS NULL
+) AS held;

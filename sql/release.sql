@@ -1,0 +1,51 @@
+-- A full-domain release: its classes, its values and its checks.
+
+-- name: as_texts
+-- Take columns of a relation, some of them as texts, as a file of texts has them.
+SELECT CAST($texts AS TEXT), $columns FROM $relation AS r;
+
+-- name: class_summary
+-- Say whether a released relation meets the model: its rows, its classes, and how many of them do not.
+-- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, by the class that is worst), frequent (the rows with the most frequent value of their class)
+SELECT
+  COALESCE(SUM(classes.size), 0) AS rows,
+  COUNT(*) AS classes,
+  MIN(classes.size) AS smallest_class,
+  COUNT(*) FILTER (WHERE NOT classes.safe) AS unsafe_classes,
+  COALESCE(SUM(classes.size) FILTER (WHERE NOT classes.safe), 0) AS unsafe_rows,
+  $achieved AS achieved,
+  $frequent AS frequent
+FROM (
+  SELECT SUM(tuples.n) AS size, COALESCE($safe, FALSE) AS safe, $of_class AS of_class, $most AS most
+  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples
+  GROUP BY $names
+) AS classes;
+
+-- name: class_sizes
+-- Count the equivalence classes of each size, straight from a released relation: the independent check.
+-- gives: size (rows in a class), classes (how many have that size), smallest first
+SELECT classes.size, COUNT(*) AS classes
+FROM (SELECT COUNT(*) AS size FROM $release AS r GROUP BY $quasi_identifiers) AS classes
+GROUP BY classes.size
+ORDER BY size;
+
+-- name: released_values
+-- List the values of an attribute that occur in the source, by their codes, and whether a row with each is in a class.
+-- gives: code, released (1 or 0)
+SELECT o.code, CASE WHEN r.code IS NULL THEN 0 ELSE 1 END AS released
+FROM (SELECT DISTINCT $key AS code FROM $frequency_set AS f WHERE f.n > 0) AS o
+LEFT JOIN (SELECT DISTINCT $key AS code FROM $assignment AS a WHERE a.n > 0 AND NOT a.class IS NULL) AS r ON r.code = o.code;
+
+-- name: miscounted
+-- Count the tuples, counted elsewhere, that do not stand for one row at least.
+SELECT COUNT(*) AS tuples FROM (SELECT $rows AS n FROM $source AS s) AS counted WHERE COALESCE(counted.n, 0) < 1;
+
+-- name: digest
+-- Tell one relation from another: its rows, and sums of digits of a hash of each of them, in whatever order they are.
+SELECT
+  COUNT(*) AS rows,
+  SUM(ASCII(SUBSTR(h.hashed, 1, 1)) + 128 * ASCII(SUBSTR(h.hashed, 2, 1)) + 16384 * ASCII(SUBSTR(h.hashed, 3, 1))) AS sum_1,
+  SUM(ASCII(SUBSTR(h.hashed, 4, 1)) + 128 * ASCII(SUBSTR(h.hashed, 5, 1)) + 16384 * ASCII(SUBSTR(h.hashed, 6, 1))) AS sum_2,
+  SUM(ASCII(SUBSTR(h.hashed, 7, 1)) + 128 * ASCII(SUBSTR(h.hashed, 8, 1)) + 16384 * ASCII(SUBSTR(h.hashed, 9, 1))) AS sum_3,
+  SUM(ASCII(SUBSTR(h.hashed, 10, 1)) + 128 * ASCII(SUBSTR(h.hashed, 11, 1)) + 16384 * ASCII(SUBSTR(h.hashed, 12, 1))) AS sum_4
+FROM (SELECT MD5(c.content) AS hashed FROM $contents AS c) AS h;

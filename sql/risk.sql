@@ -1,0 +1,65 @@
+-- Risks of a release or a source.
+
+-- name: exact_rows
+-- Count the rows that are the only ones with their values in some columns.
+-- gives: singled_out (rows), counted (all rows)
+SELECT COUNT(*) FILTER (WHERE classes.n = 1) AS singled_out, SUM(classes.n) AS counted
+FROM (SELECT COUNT(*) AS n FROM $source AS s GROUP BY $columns) AS classes;
+
+-- name: exact_people
+-- Count the people with a row whose values in some columns nobody else has.
+-- gives: singled_out (people), counted (all people)
+SELECT
+  COUNT(DISTINCT CASE WHEN pairs.first_person = pairs.last_person THEN pairs.person END) AS singled_out,
+  COUNT(DISTINCT pairs.person) AS counted
+FROM (
+  SELECT
+    cells.person,
+    MIN(cells.person) OVER (PARTITION BY $values) AS first_person,
+    MAX(cells.person) OVER (PARTITION BY $values) AS last_person
+  FROM (SELECT DISTINCT $unit AS person, $columns FROM $source AS s) AS cells
+) AS pairs;
+
+-- name: values
+-- List some distinct values of one column as texts, drawn by their digest, with the rows that have them; NULL left out.
+-- gives: value, n (rows)
+SELECT counted.value, counted.n
+FROM (
+  SELECT cells.value, COUNT(*) AS n, MD5(cells.value) AS digest
+  FROM (SELECT CAST($column AS TEXT) AS value FROM $source AS s) AS cells
+  WHERE NOT cells.value IS NULL
+  GROUP BY cells.value
+) AS counted
+ORDER BY counted.digest
+LIMIT $most;
+
+-- name: constant_columns
+-- Of the values of a column that several rows have, count those with one value alone, or none, in each of other columns.
+-- gives: repeated (values of the key in two rows or more), per column how many of these have no two values
+SELECT COUNT(*) AS repeated, SUM($values)
+FROM (
+  SELECT CASE WHEN MIN($values) = MAX($values) OR MIN($values) IS NULL THEN 1 ELSE 0 END
+  FROM (SELECT $key AS key_value, $columns FROM $source AS s) AS cells
+  WHERE NOT cells.key_value IS NULL
+  GROUP BY cells.key_value
+  HAVING COUNT(*) >= 2
+) AS key_values;
+
+-- name: certain_people
+-- Count the people in classes in which one sensitive value is everybody's; NULL is a value.
+SELECT COUNT(DISTINCT counted._unit) AS people
+FROM (
+  SELECT
+    valued._unit,
+    MAX(valued._having) OVER (PARTITION BY $names) AS _most,
+    SUM(valued._first) OVER (PARTITION BY $names) AS _people
+  FROM (
+    SELECT
+      $names,
+      seen._unit,
+      COUNT(*) OVER (PARTITION BY $names, seen._value) AS _having,
+      CASE WHEN ROW_NUMBER() OVER (PARTITION BY $names, seen._unit ORDER BY seen._value) = 1 THEN 1 ELSE 0 END AS _first
+    FROM (SELECT DISTINCT $quasi_identifiers, $value AS _value, $unit AS _unit FROM $release AS r) AS seen
+  ) AS valued
+) AS counted
+WHERE counted._most = counted._people;

@@ -1,0 +1,32 @@
+-- Queries that are answered from a release and from its source.
+
+-- name: combined
+-- Count the rows of the codes of up to three columns together; `nothing` stands for a column that is not asked.
+SELECT $subset AS subset, $first AS first, $second AS second, $third AS third, SUM(c.n) AS n
+FROM $coded AS c
+GROUP BY $first, $second, $third;
+
+-- name: weights
+-- Work out the chance that a cell of each code is in what a query asks of one of its columns.
+SELECT p.query, p.place, c.code, SUM(c.chance) AS weight
+FROM $predicates AS p
+JOIN $chances AS c ON c.attribute = p.attribute AND c.part = p.part
+GROUP BY p.query, p.place, c.code;
+
+-- name: answers
+-- Answer count queries: each combination of codes counts by the chance that it is what is asked.
+SELECT q.query, SUM(r.n * a.weight * b.weight * c.weight) AS answer
+FROM $asked AS q
+JOIN $combined AS r ON r.subset = q.subset
+JOIN $weights AS a ON a.query = q.query AND a.place = 1 AND a.code = r.first
+JOIN $weights AS b ON b.query = q.query AND b.place = 2 AND b.code = r.second
+JOIN $weights AS c ON c.query = q.query AND c.place = 3 AND c.code = r.third
+GROUP BY q.query;
+
+-- name: tuples
+-- Count the distinct tuples of cells; `nothing` stands where a query asks of fewer columns than others.
+SELECT $cells, 0 AS nothing, COUNT(*) AS n FROM $copied AS s GROUP BY $cells;
+
+-- name: cells
+-- Count the rows of a column's cells.
+SELECT $cell AS cell, COUNT(*) AS n FROM $copied AS s GROUP BY $cell;

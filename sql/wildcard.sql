@@ -1,0 +1,64 @@
+-- Single cells replaced by the star.
+
+-- name: rows
+-- Count the equal rows of a release, to be held against the source.
+-- gives: class (1, 2, …), n (rows), the names
+SELECT CAST(ROW_NUMBER() OVER (ORDER BY $names) AS INTEGER) AS class, classes.n, $names
+FROM (
+  SELECT $names, COUNT(*) AS n
+  FROM (SELECT CAST($quasi_identifiers AS TEXT) FROM $release AS r) AS cells
+  GROUP BY $names
+) AS classes;
+
+-- name: summary
+-- Say whether every released row is equal to enough others, or else fits enough original rows.
+-- gives: rows, classes, smallest_class, unsafe_class_rows (in classes that are too small), smallest_fit (original rows), unsafe_rows (in such a class, and fitting too few)
+SELECT
+  COALESCE(SUM(judged.size), 0) AS rows,
+  COUNT(*) AS classes,
+  MIN(judged.size) AS smallest_class,
+  COALESCE(SUM(judged.size) FILTER (WHERE NOT judged.safe), 0) AS unsafe_class_rows,
+  MIN(CASE WHEN judged.safe AND judged.size > judged.fits THEN judged.size ELSE judged.fits END) AS smallest_fit,
+  COALESCE(SUM(judged.size) FILTER (WHERE NOT judged.safe AND NOT judged.fits_safe), 0) AS unsafe_rows
+FROM (
+  SELECT k.size, k.safe, COALESCE(f.fits, 0) AS fits, COALESCE(f.safe, FALSE) AS fits_safe
+  FROM (SELECT r.class, SUM(r.n) AS size, COALESCE($safe, FALSE) AS safe FROM $rows AS r GROUP BY r.class) AS k
+  LEFT JOIN $fits AS f ON f.class = k.class
+) AS judged;
+
+-- name: labels
+-- Say what a released label stands for: the highest level that makes it, since it may have been made there.
+-- gives: attribute, label, level (of rules), code
+SELECT made.attribute, made.label, made.rule_level AS level, made.code
+FROM (
+  SELECT
+    l.attribute,
+    l.label,
+    l.rule_level,
+    l.code,
+    ROW_NUMBER() OVER (PARTITION BY l.attribute, l.label ORDER BY l.rule_level DESC, l.code) AS place
+  FROM $labels AS l
+  WHERE l.code >= 0
+) AS made
+WHERE made.place = 1;
+
+-- name: patterns
+-- Number the patterns of a release: rows whose cells are on the same levels have one.
+-- gives: pattern (0, 1, …), class, the levels, the codes
+SELECT CAST(DENSE_RANK() OVER (ORDER BY $levels) - 1 AS INTEGER) AS pattern, r.class, $levels, $codes FROM $readings AS r;
+
+-- name: fits
+-- Count the original rows that every released row of one pattern fits.
+-- gives: class, fits (original rows), safe (whether they meet the privacy model)
+-- engines: duckdb
+SELECT
+  UNNEST(LIST(class) FILTER (WHERE NOT class IS NULL)) AS class,
+  CAST(SUM(n) AS BIGINT) AS fits,
+  COALESCE($safe, FALSE) AS safe
+FROM $frequency_set
+WHERE pattern IS NULL OR pattern = $node
+GROUP BY $levels;
+
+-- name: levels
+-- List the patterns of a release by the levels of their cells.
+SELECT p.pattern, $levels FROM $patterns AS p GROUP BY p.pattern, $levels ORDER BY pattern;
