@@ -27,7 +27,7 @@ def _ruled_out(values: Values) -> Outcome:
     """The attacker knows of each person one value that they do not have, the one that tells most ("not flu")."""
     (*certain, classes, worst, mean), chance = values.figures("attack_attributes/ruling_out")
     material, column = values.material, values.column
-    after, rows = [int(each) for each in certain], material.release.rows
+    after, rows = [int(count) for count in certain], material.release.rows
     return Outcome(
         "ruling_out",
         f"{after[0]:,} of {rows:,} rows stand in classes with at most two values of {column}: whoever knows "

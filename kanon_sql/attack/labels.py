@@ -84,7 +84,7 @@ class _Domain:
 
     def among(self, keys: Collection[Value]) -> list[int]:
         """The places of values with these keys."""
-        return sorted(self.by_key[each] for each in keys if each in self.by_key)
+        return sorted(self.by_key[value] for value in keys if value in self.by_key)
 
     def covered(self, label: Label, covers: Covers | None) -> list[int]:
         """The places of the values that a label covers, as it reads; all that there are where it cannot be read."""
@@ -194,7 +194,7 @@ def _set(label: str, _: str) -> Covers | None:
     """`{a, b}`."""
     if not (label.startswith("{") and label.endswith("}")):
         return None
-    members = {each.strip() for each in label[1:-1].split(",")}
+    members = {member.strip() for member in label[1:-1].split(",")}
     return lambda value: _text(value) in members
 
 
@@ -268,7 +268,7 @@ def ends(label: str, kind: str) -> list[Value]:
     ([Decimal('20'), Decimal('30')], ['02100'], [])
     """
     if kind == "text":
-        return [each.strip().replace(STAR, "0") for each in (label[1:-1].split(",") if label[0] == "{" else [label])]
+        return [end.strip().replace(STAR, "0") for end in (label[1:-1].split(",") if label[0] == "{" else [label])]
     value, calendar = _value(label, kind), _CALENDAR.fullmatch(label)
     if value is not None:
         return [value] if as_text(value) == label else []  # 02139 is no number

@@ -43,8 +43,8 @@ def placed(material: Material, copied: Copy, shown: Sequence[Shown], stem: str, 
     """The rows of a table by the class that they are in, or would be: row_id, home (its class)."""
     tables = material.tables
     tables.make(stem, "attack_matching/unplaced", copied=copied.relation)
-    for each in shown:
-        mapping, value = each.labels if released else each.mapping, copied.plain([each.name])
+    for column in shown:
+        mapping, value = column.labels if released else column.mapping, copied.plain([column.name])
         holes: dict[str, Any] = {"copied": copied.relation, "mapping": mapping, "value": value}
         tables.make("next", "attack_matching/placed", placed=tables[stem], **holes)
         tables.rename("next", stem)
@@ -70,7 +70,9 @@ def _shown(material: Material, source: Copy, name: str, number: int) -> Shown | 
     rows = [(_key(text), codes[own], texts[under]) for (_, text), own, under in pairs if own in codes]
     own_rows = [(_key(label), code, 0) for label, code in codes.items()]
     return Shown(
-        name, level, *(_load(material, f"{stem}_{number}", each) for stem, each in (("m", rows), ("l", own_rows)))
+        name,
+        level,
+        *(_load(material, f"{stem}_{number}", found_rows) for stem, found_rows in (("m", rows), ("l", own_rows))),
     )
 
 

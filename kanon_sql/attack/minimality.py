@@ -63,11 +63,11 @@ def _of_models(material: Material, source: Copy, models: PrivacyModels, asked: M
         return
     worlds = _draw(material, people, rows, models)
     safe = models.referring(_references(material, models)).safe
-    lower = [each for each in shown if each.level]
-    told = [_told_by(material, source, each, models, safe, worlds) for each in lower]
+    lower = [column for column in shown if column.level]
+    told = [_told_by(material, source, column, models, safe, worlds) for column in lower]
     for column, name in asked.items():
         if column in material.sensitive:
-            yield _outcome(material, column, [each[name] for each in told if each], len(lower))
+            yield _outcome(material, column, [finding[name] for finding in told if finding], len(lower))
 
 
 def _draw(material: Material, people: Relation, rows: Relation, models: PrivacyModels) -> int:
@@ -154,7 +154,7 @@ def _bound(models: PrivacyModels, column: str) -> float:
 
 
 def _outcome(material: Material, column: str, told: Sequence[_Told], lower: int) -> Outcome:
-    people, rows = max((each.people for each in told), default=0), material.release.rows
+    people, rows = max((finding.people for finding in told), default=0), material.release.rows
     what = (
         f"a less general release must have been unsafe, which makes the {column} of {people:,} of {rows:,} rows "
         f"more probable than its share of their class"
@@ -171,8 +171,8 @@ def _outcome(material: Material, column: str, told: Sequence[_Told], lower: int)
         figures={
             "lower_nodes": lower,
             "unsafe_lower_nodes": len(told),
-            "certain": max((each.certain for each in told), default=0),
-            "worst_gain": max((each.worst for each in told), default=0.0),
+            "certain": max((finding.certain for finding in told), default=0),
+            "worst_gain": max((finding.worst for finding in told), default=0.0),
         },
         avoid='release with `minimality="mask"`, or raise k until its own optimum meets the models',
     )

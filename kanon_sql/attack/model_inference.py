@@ -134,7 +134,7 @@ def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: 
     for part in range(_PARTS):
         rest = [int(n) - _in_part(row, int(n), part) for row, (_, _, n) in enumerate(pairs)]
         model = _learnt(pairs, rest, features, seed)
-        right += _hits(model, [each for each in people if part_of(*each) == part])
+        right += _hits(model, [person for person in people if part_of(*person) == part])
     return right
 
 
@@ -151,7 +151,7 @@ def _learnt(pairs: Sequence[_Row], weights: Sequence[int], features: dict[int, l
     known = [(features[number], value, n) for (number, value, _), n in zip(pairs, weights, strict=True) if n]
     if not known:
         return {}
-    rows, values, counts = (list(each) for each in zip(*known, strict=True))
+    rows, values, counts = (list(column) for column in zip(*known, strict=True))
     forest = ExtraTreesClassifier(n_estimators=_TREES, random_state=seed).fit(rows, values, counts)
     return dict(zip(features, forest.predict(list(features.values())), strict=True))
 

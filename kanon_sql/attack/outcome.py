@@ -86,7 +86,7 @@ class Outcome:
         control = self.on_control or Control(0, 0)
         if control.share >= 1:
             return 0.0, 0.0
-        (low, high), (least, most) = (interval(each.successes, each.attempts) for each in (self, control))
+        (low, high), (least, most) = (interval(outcome.successes, outcome.attempts) for outcome in (self, control))
         left, slope = 1 - control.share, (1 - self.share) / (1 - control.share)
         above = (self.share - control.share) / left
         below_it = hypot(self.share - low, slope * (most - control.share)) / left

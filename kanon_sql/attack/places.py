@@ -86,7 +86,7 @@ def _guessed(material: Material, boxes: Relation, guesses: Relation, name: str) 
         (row,) = tables.rows("attack_cloaks/checked_guesses", guesses=guesses, present=present)
     else:
         (row,) = tables.rows("attack_cloaks/place_guesses", guesses=guesses)
-    attempts, successes, people = (round(each) for each in row)
+    attempts, successes, people = (round(figure) for figure in row)
     chance = 1 / material.k if material.k else None
     outcome = Outcome(name, "", attempts, successes, 0, chance, figures={"k": material.k}, avoid=_AVOID)
     counted = "people" if material.unit in (material.auxiliary or material.release).columns else "rows"
@@ -97,7 +97,7 @@ def _columns(material: Material, copy: Copy, *wanted: str) -> dict[str, list[str
     """The columns of a table that say who, where and when; a row is somebody of their own where nothing tells who."""
     x, y = material.location
     names = {"owner": material.unit, "x": x, "y": y, "t": material.time}
-    return {each: [copy.columns.get(names[each] or "", "row_id")] for each in wanted}
+    return {column: [copy.columns.get(names[column] or "", "row_id")] for column in wanted}
 
 
 PLACES = Attack(

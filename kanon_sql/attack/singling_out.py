@@ -73,8 +73,8 @@ def _sets(names: _Names, draw: random.Random) -> list[_Names]:
 def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names], by: str) -> Outcome:
     most = max(1, material.most // len(sets))
     tried = [_tried(material, source, names, most) for names in sets]
-    attempts, isolating = (sum(getattr(each, figure) for each in tried) for figure in ("attempts", "isolating"))
-    worst, rows = max(tried, key=lambda each: (each.people, each.unique)), material.release.rows
+    attempts, isolating = (sum(getattr(guess, figure) for guess in tried) for figure in ("attempts", "isolating"))
+    worst, rows = max(tried, key=lambda guess: (guess.people, guess.unique)), material.release.rows
     people = round(worst.people)
     outcome = Outcome(
         name,

@@ -106,8 +106,8 @@ class _Two:
     def of(cls, material: Material, other: Copy) -> _Two:
         releases = (other, material.release)
         kept = material.kept_with(other)
-        made = [_classes(material, each, kept, stem) for each, stem in zip(releases, _SIDES, strict=True)]
-        smallest = min(_smallest(material, each) for each in releases)
+        made = [_classes(material, release, kept, stem) for release, stem in zip(releases, _SIDES, strict=True)]
+        smallest = min(_smallest(material, release) for release in releases)
         k = max(2, min(smallest, material.k or smallest))
         (first, first_rows), (second, second_rows) = made
         return cls(material, other, (first, second), (first_rows, second_rows), kept, k)
@@ -215,9 +215,9 @@ def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Int
     )
     told = {
         side: tables.make(
-            f"{side}_told", "attack_versions/possible_values", fits=tables["pairs"], values=each, **{"class": [side]}
+            f"{side}_told", "attack_versions/possible_values", fits=tables["pairs"], values=value, **{"class": [side]}
         )
-        for side, each in zip(_SIDES, values, strict=True)
+        for side, value in zip(_SIDES, values, strict=True)
     }
     both = _told(tables, "class", tables["in_cells"], common)
     if column in source.columns:

@@ -320,7 +320,7 @@ def _part(archive: zipfile.ZipFile, title: str) -> str:
     book = next(target for kind, _, target in _relations(archive, "") if kind == "officeDocument")
     folder = posixpath.dirname(book)
     sheets = ElementTree.fromstring(archive.read(book)).iter()
-    ids = {each.get("name"): _id(each) for each in sheets if each.tag.rpartition("}")[2] == "sheet"}
+    ids = {sheet.get("name"): _id(sheet) for sheet in sheets if sheet.tag.rpartition("}")[2] == "sheet"}
     known = {number: target for _, number, target in _relations(archive, book)}
     target = known[ids[title]]
     return target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
@@ -333,9 +333,13 @@ def _id(sheet: ElementTree.Element) -> str:
 def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
     """The kind, the number and the target of everything that a part of a workbook refers to."""
     folder, name = posixpath.split(part)
-    for each in ElementTree.fromstring(archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))):
-        target = each.get("Target", "")
-        yield each.get("Type", "").rpartition("/")[2], each.get("Id", ""), target if part else target.lstrip("/")
+    for relationship in ElementTree.fromstring(archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))):
+        target = relationship.get("Target", "")
+        yield (
+            relationship.get("Type", "").rpartition("/")[2],
+            relationship.get("Id", ""),
+            target if part else target.lstrip("/"),
+        )
 
 
 def _letters(place: int) -> str:

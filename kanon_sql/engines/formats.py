@@ -276,8 +276,8 @@ def _best_number(columns: _Columns, name: str, said: ColumnReading) -> _Tried | 
         return plain
     marks = [said.decimal] if said.decimal else [".", ","]
     tried = [columns.tried(name, Conversion("DOUBLE", mark, null=said.null)) for mark in marks]
-    both = len(tried) > 1 and all(each.all for each in tried)
-    return _GROUPS_OR_DECIMALS if both else max(tried, key=lambda each: each.fitting)
+    both = len(tried) > 1 and all(attempt.all for attempt in tried)
+    return _GROUPS_OR_DECIMALS if both else max(tried, key=lambda attempt: attempt.fitting)
 
 
 _GROUPS_OR_DECIMALS = _Stays(
@@ -343,11 +343,11 @@ def _best_date(columns: _Columns, name: str, said: ColumnReading, type_name: str
     if not formats:  # of no form that we know; the type is what is asked for
         return columns.tried(name, Conversion(type_name or "TIMESTAMP", null=said.null))
     kind = type_name or ("TIMESTAMP" if re.search("%[HI]", formats[0]) else "DATE")
-    tried = [columns.tried(name, Conversion(kind, date_format=each, null=said.null)) for each in formats]
-    best = max(tried, key=lambda each: each.fitting)
+    tried = [columns.tried(name, Conversion(kind, date_format=format_, null=said.null)) for format_ in formats]
+    best = max(tried, key=lambda attempt: attempt.fitting)
     if best.nearly and "%y" in formats[0] and not said.date_format:
         return _TWO_DIGITS
-    if len(tried) > 1 and all(each.all for each in tried):
+    if len(tried) > 1 and all(attempt.all for attempt in tried):
         return _Stays(
             "its dates may begin with the day or with the month",
             f"say which with `date_format`, {' or '.join(formats)}",

@@ -222,7 +222,7 @@ class PostgreSQL:
         """Where row-level security keeps rows of a relation, or of what a view reads, from whom."""
         with self._pinned():
             found = self._cursor.execute(HIDDEN, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
-        return [row_security(*each) for each in found]
+        return [row_security(*row) for row in found]
 
     def labels(self, relation: Relation) -> list[tuple[str, str, str]]:
         """The labels of PostgreSQL Anonymizer on columns: the column, the provider, the label."""

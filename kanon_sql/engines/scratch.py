@@ -78,7 +78,7 @@ class Scratch:
     def unused(self, stem: str) -> str:
         """The stem, or one with a number where there is a table of that stem, which somebody may still read."""
         stems = chain([stem], (f"{stem}_{number}" for number in count(2)))
-        return next(each for each in stems if self[each] not in self._made)
+        return next(stem for stem in stems if self[stem] not in self._made)
 
     def pair(self, stem: str) -> tuple[Relation, Relation]:
         """Two tables of a stem, of which one is read while the other is written."""
@@ -207,9 +207,9 @@ class Scratch:
         return queries.select_all(kept, self.engine.dialect)
 
     def _drop_lasting(self, relation: Relation, kept: Sequence[Relation]) -> None:
-        for each in kept:
-            self.engine.run(queries.drop(each, self.engine.dialect))
-            self._lasting[relation].remove(each)
+        for old in kept:
+            self.engine.run(queries.drop(old, self.engine.dialect))
+            self._lasting[relation].remove(old)
 
     def _add(self, table: str | Relation, text: str, query: str = "") -> None:
         relation = self._relation(table)
@@ -305,6 +305,6 @@ def _take_prefix(name: str) -> str:
     """The name, or the name with the lowest number, that no scratch has now: so texts are the same from run to run."""
     with _LOCK:
         names = (name if number == 1 else f"{name}_{number}" for number in count(1))
-        prefix = next(each for each in names if each not in _TAKEN)
+        prefix = next(name for name in names if name not in _TAKEN)
         _TAKEN.add(prefix)
         return prefix

@@ -194,7 +194,7 @@ class Spark:
         *home, _ = relation.parts
         with _explained():
             listed = self.connection.catalog.listTables(".".join(map(_quoted, home)))
-        return {Relation(*home, each.name): each.description for each in listed if each.description}
+        return {Relation(*home, table.name): table.description for table in listed if table.description}
 
     def hidden(self, _: Relation) -> list[str]:
         """What policies hide is for the catalog to say, which Spark does not ask."""
@@ -271,7 +271,7 @@ class Spark:
         """The tables and views of this schema, and no others: a catalog may have very many."""
         with _explained():
             listed = self.connection.catalog.listTables()
-        return [Relation(self.catalog, self.schema, each.name) for each in listed if not each.isTemporary]
+        return [Relation(self.catalog, self.schema, table.name) for table in listed if not table.isTemporary]
 
     def make_castable(
         self, relation: Relation, _: str, written: Relation, type_name: str, columns: Sequence[str]

@@ -45,7 +45,7 @@ class Counted:
         classes, sizes = self._sizes(node)
         at_risk = np.flatnonzero(sizes[classes] < self.k)
         rows, pairs = self.rows[at_risk], zip(self.labels, node, strict=True)
-        return [float(rows @ each.losses[level][each.numbers[level][at_risk]]) for each, level in pairs]
+        return [float(rows @ pair.losses[level][pair.numbers[level][at_risk]]) for pair, level in pairs]
 
     def _sizes(self, node: Node) -> tuple[Numbers, Floats]:
         """Each tuple's class as a number, and the rows of each class; some numbers may stand for none."""
@@ -88,7 +88,7 @@ def _labels(attribute: Attribute, codes: Numbers) -> Labels:
 def _level(attribute: Attribute, level: int) -> tuple[Numbers, Floats]:
     """Each value's label on a level, by the value's code, and what each label loses."""
     hierarchy = attribute.hierarchy
-    values, labels = (np.array(hierarchy.codes(each), dtype=np.int64) for each in (0, level))
+    values, labels = (np.array(hierarchy.codes(number), dtype=np.int64) for number in (0, level))
     numbers = np.zeros(int(values.max()) + 1, dtype=np.int64)
     numbers[values] = labels
     losses = np.zeros(int(labels.max()) + 1)

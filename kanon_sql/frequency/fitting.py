@@ -184,7 +184,7 @@ def _fixed(hierarchy: h.Hierarchy) -> HierarchySource:
 
 
 def _range_rule(recipe: RangesRecipe, level: int) -> Rule | None:
-    bottom, top = (None if each is None else Decimal(str(each)) for each in (recipe.bottom, recipe.top))
+    bottom, top = (None if bound is None else Decimal(str(bound)) for bound in (recipe.bottom, recipe.top))
     return range_rule(Decimal(str(recipe.ranges[level - 1])), Decimal(str(recipe.origin)), bottom, top)
 
 

@@ -176,7 +176,7 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
     people = sampled_from is not None and sampled_from.unit is not None
     tables, coded = frequency_set.tables, [attribute.coded for attribute in frequency_set.attributes]
     counted = population.code(tables, coded, people)
-    levels = [each.code_column(level) for each in coded for level in range(each.height + 1)]
+    levels = [attribute.code_column(level) for attribute in coded for level in range(attribute.height + 1)]
     losses, sensitive = frequency_set.sums[1:], frequency_set.sensitive
     query = queries.with_population(
         *(frequency_set.relation, counted, levels, losses, sensitive, tables.engine.dialect),

@@ -38,7 +38,7 @@ class Judge:
         self.frequency_set = frequency_set
         groups = model.groups
         made = frequency_set.references.items()
-        model = model.referring({name: Reference(each, False, groups.get(name, ())) for name, each in made})
+        model = model.referring({name: Reference(relation, False, groups.get(name, ())) for name, relation in made})
         self.model = model if frequency_set.population is None else model.populating(frequency_set.population_unit)
         self.queries = 0
         self.nodes_tested = 0
@@ -112,7 +112,7 @@ class Judge:
         levels = [attribute.coded.code_column(level) for level in range(attribute.hierarchy.height + 1)]
         holes: dict[str, Any] = {"frequency_set": self.frequency_set.relation, "labels": levels}
         (sums,) = self.frequency_set.tables.rows("node_tests/level_bits", **holes)
-        return tuple(max(0.0, float(each) - float(sums[0])) / log(2) for each in sums)
+        return tuple(max(0.0, float(total) - float(sums[0])) / log(2) for total in sums)
 
     def _level_generalized(self) -> tuple[tuple[float, ...], ...]:
         """The share of all rows whose label stands for several leaves, on each level of each attribute."""
@@ -154,9 +154,9 @@ class Judge:
         counted = self._ask(_SIZES, self._fill(self._class_sizes(), nodes))
         verdicts = []
         for number, node in enumerate(nodes):
-            rows = {Alike(*each[1:4]): each[4] for each in counted if each[0] == number}
+            rows = {Alike(*row[1:4]): row[4] for row in counted if row[0] == number}
             least = self._sizes[node] = self.model.least_class_size(list(rows))
-            at_risk = self.frequency_set.rows - sum(rows[each] for each in least.among(list(rows)))
+            at_risk = self.frequency_set.rows - sum(rows[kind] for kind in least.among(list(rows)))
             unsafe = self.frequency_set.rows - sum(rows.values())
             verdicts.append((at_risk, unsafe + self.model.unavoidable_rows(list(rows)) if self.model.weighs else 0))
         return verdicts
@@ -214,7 +214,7 @@ class Judge:
     def _starred_columns(self) -> list[str]:
         """Per attribute the column of what no hierarchy holds; no name where there is nothing such."""
         coded = [attribute.coded for attribute in self.frequency_set.attributes]
-        return [each.loss_column(0) if 0 in each.loss_levels else "" for each in coded]
+        return [attribute.loss_column(0) if 0 in attribute.loss_levels else "" for attribute in coded]
 
     def _lost(self, node: Node, costs: Costs, at_risk: int, saved: dict[str, int]) -> Figures:
         """What a node loses, by what the rows at risk would lose on its levels."""
@@ -252,7 +252,7 @@ class Judge:
         self.queries += 1
         ((at_risk, *sums),) = self.frequency_set.tables.rows_as(text, "node_tests/node_bits")
         whole = float(at_risk) * log(float(at_risk)) if at_risk else 0.0
-        left = {name: max(0.0, whole - float(each)) / log(2) for name, each in zip(names, sums, strict=True)}
+        left = {name: max(0.0, whole - float(total)) / log(2) for name, total in zip(names, sums, strict=True)}
         triples = zip(self.frequency_set.attributes, node, costs.level_bits, strict=True)
         lost = tuple(bits[level] + left.get(a.coded.code_column(level), 0.0) for a, level, bits in triples)
         return int(at_risk), lost
@@ -380,9 +380,9 @@ class Judge:
         """Whether models about all classes hold of those that a node releases and one more, of this size."""
         if not self.model.undecided:
             return True
-        counted = [Alike(*each[1:4]) for each in self._ask(_SIZES, self._fill(self._class_sizes(), [node]))]
+        counted = [Alike(*row[1:4]) for row in self._ask(_SIZES, self._fill(self._class_sizes(), [node]))]
         released = [Alike(masked, 0, 1), *least.among(counted)]
-        return all(each.holds(each.histogram(released)) for each in self.model.of_release)
+        return all(release_model.holds(release_model.histogram(released)) for release_model in self.model.of_release)
 
     def drop(self) -> None:
         """Drop what was made to test nodes on, when no more will be asked for."""

@@ -132,7 +132,7 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     with Scratch(place.engine, "values") as tables:
         _load_values(tables, "values", place, texts)
         settled = not _may_print_otherwise(place, reader) and not _lacks(hierarchy, known, place.column)
-        settled = settled and all(each == len(texts) - (None in texts) for each in _counts(tables))
+        settled = settled and all(count == len(texts) - (None in texts) for count in _counts(tables))
         if settled:
             return hierarchy
         return h.restricted(hierarchy, _castable(tables, place, known, reader), f"column {place.column.name!r}")

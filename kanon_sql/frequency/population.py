@@ -104,7 +104,7 @@ def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation
         )
     if not people:
         return coded
-    keys = [each.code_column(0) for each in attributes]
+    keys = [attribute.code_column(0) for attribute in attributes]
     columns = [column.name for column in tables.engine.table(coded).columns if column.name != "n"]
     holes: dict[str, Hole] = {"tuples": coded, "columns": columns, "unit": unit, "keys": keys}
     return tables.make("population_people", "population/people_once", **holes)

@@ -57,7 +57,7 @@ class Rollups:
 
     def _below(self, levels: Node) -> Node | None:
         """The smallest roll-up that tells all apart that these levels do, which is asked for now; None without one."""
-        below = [each for each in self._rows if all(map(le, each, levels))]
+        below = [row for row in self._rows if all(map(le, row, levels))]
         smallest = min(below, key=self._rows.__getitem__, default=None)
         if smallest:
             self._rows[smallest] = self._rows.pop(smallest)

@@ -60,8 +60,8 @@ class Unit:
 
 
 NAMED = {
-    each.name: each
-    for each in (
+    known_unit.name: known_unit
+    for known_unit in (
         Unit("hour", hours=1),
         Unit("day", hours=24),
         Unit("week", hours=168),

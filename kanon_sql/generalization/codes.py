@@ -46,11 +46,11 @@ def networks(values: Iterable[Value], bits: Sequence[int], column: str) -> Hiera
     (('10.1.2.0/24', '2001:db8::/48'), ('10.1.0.0/16', '2001:db8::/32'), ('*', '*'))
     """
     where = f"column {column!r}"
-    if not bits or not all(0 < each <= 32 for each in bits) or any(a <= b for a, b in pairwise(bits)):
+    if not bits or not all(0 < bit <= 32 for bit in bits) or any(a <= b for a, b in pairwise(bits)):
         shown = ", ".join(map(str, bits)) or "none"
         raise HierarchyError(f"{where}: the bits of networks are {shown}; write them from 32 down to 1, each once")
     leaves = ordered(values)
-    levels = [[_network(value, each, where) for value in leaves] for each in bits]
+    levels = [[_network(value, bit, where) for value in leaves] for bit in bits]
     return nested_levels(leaves, [*levels, [STAR] * len(leaves)], where)
 
 

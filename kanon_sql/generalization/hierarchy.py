@@ -351,7 +351,7 @@ def cover(
         return hierarchy
     data = dict(zip(keys(values), values, strict=True))
     missing = data.keys() - known
-    strays = ordered(data[each] for each in missing)
+    strays = ordered(data[row] for row in missing)
     if strays and unmapped != "top":
         null = "give another recipe, since the empty text is NULL in a file and in groups"
         advice = "add them there" if "" not in strays else null

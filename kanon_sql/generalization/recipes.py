@@ -205,7 +205,7 @@ def grouped(values: Iterable[Value], levels: Iterable[Sequence[Label]]) -> list[
         members: dict[str, dict[str, None]] = {}
         for text, label in zip(texts, labels, strict=True):
             members.setdefault(label, {})[text] = None
-        made.append({label: list(each) for label, each in members.items()})
+        made.append({label: list(leaves) for label, leaves in members.items()})
         texts = list(labels)
     return made[:-1] if len(made) > 1 and made[-1].keys() == {STAR} else made
 
@@ -342,16 +342,16 @@ def _range(width: Exact, origin: Exact, bottom: Exact, top: Exact, number: Exact
 def _labelled(
     numbers: Sequence[Exact], widths: Sequence[Decimal], origin: Decimal, bottom: Decimal, top: Decimal
 ) -> list[Level]:
-    if not all(each == each.to_integral_value() for each in (*widths, origin, bottom, top)):
+    if not all(number == number.to_integral_value() for number in (*widths, origin, bottom, top)):
         exact = list(map(Decimal, numbers))
         return _nested(exact, [partial(_range, width, origin, bottom, top) for width in widths])
     # A number and its floor are on the same side of every whole one, and whole numbers are several times faster.
     floors, (finest, *coarser), start = list(map(floor, numbers)), list(map(int, widths)), int(origin)
-    low, high = (int(each) if each.is_finite() else each for each in (bottom, top))
+    low, high = (int(bound) if bound.is_finite() else bound for bound in (bottom, top))
     open_ended = low == -_INFINITY and high == _INFINITY
-    shared: list[Any] = [(each - start) // finest for each in floors]
+    shared: list[Any] = [(lowest - start) // finest for lowest in floors]
     if not open_ended:
-        shared = [(each, number < low, number >= high) for each, number in zip(shared, floors, strict=True)]
+        shared = [(place, number < low, number >= high) for place, number in zip(shared, floors, strict=True)]
     return _nested(floors, [partial(_range, width, start, low, high) for width in (finest, *coarser)], shared)
 
 
@@ -374,7 +374,7 @@ def _plain(number: Exact) -> str:
 
 def _checked_units(names: Sequence[str], where: str) -> list[Unit]:
     """The units of these names, each of which lies in the next."""
-    units = [each for each in map(unit, names) if each]
+    units = [unit_ for unit_ in map(unit, names) if unit_]
     if not units or len(units) < len(names):
         shown = ", ".join(names) or "none"
         raise HierarchyError(

@@ -91,9 +91,9 @@ def range_rule(width: Decimal, origin: Decimal, bottom: Decimal | None, top: Dec
     >>> range_rule(Decimal(10), Decimal(0), None, Decimal("90")), range_rule(Decimal("0.5"), Decimal(0), None, None)
     (Range(width=10, origin=0, bottom=None, top=90), None)
     """
-    if not all(_is_whole(each) for each in (width, origin, bottom, top)):
+    if not all(_is_whole(number) for number in (width, origin, bottom, top)):
         return None
-    low, high = (None if each is None else int(each) for each in (bottom, top))
+    low, high = (None if bound is None else int(bound) for bound in (bottom, top))
     return Range(int(width), int(origin), low, high)
 
 

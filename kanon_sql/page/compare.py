@@ -65,7 +65,7 @@ def _chosen(page: Page, request: Request) -> list[Result]:
     results = list(page.results)
     if not results:
         return []
-    known = {str(each.number): each for each in results}
+    known = {str(result.number): result for result in results}
     last = dict(zip(SIDES, results[-2:] if len(results) > 1 else results * 2, strict=True))
     return [known.get(request.query_params.get(side, ""), last[side]) for side in SIDES]
 
@@ -79,7 +79,7 @@ def _content(page: Page, left: Result, right: Result) -> dict[str, Any]:
         "sentences": list(_sentences(left, right, asked)),
         "ways": _ways(left, right),
         "same": left.number == right.number,
-        "stale": [not each.draft.asks_like(page.draft) for each in (left, right)],
+        "stale": [not result.draft.asks_like(page.draft) for result in (left, right)],
     }
 
 
@@ -90,7 +90,7 @@ def _sentences(left: Result, right: Result, asked: Sequence[Line]) -> Iterator[s
     metric = left.manifest.get("metric", "loss")
     lost = [(loss, of) for of in (left, right) if (loss := known(of).get(metric)) is not None]
     if len(lost) == len(SIDES):
-        (less, better), (more, worse) = sorted(lost, key=lambda each: each[0])
+        (less, better), (more, worse) = sorted(lost, key=lambda loss_and_result: loss_and_result[0])
         both = f"Both lose the same, {figure(less)}"
         other = f"{better.number} loses less than {worse.number}, {figure(less)} and not {figure(more)}"
         yield f"{both if figure(less) == figure(more) else other}, by {metric}."
@@ -103,15 +103,15 @@ def known(result: Result) -> dict[str, float | None]:
 
 def _asked(left: Result, right: Result) -> Iterator[Line]:
     """What was asked: the usual keys, and every other key and column that differs."""
-    said = [each.draft.mapping() for each in (left, right)]
+    said = [draft.draft.mapping() for draft in (left, right)]
     for key, name in (("strategy", "Strategy"), ("metric", "Lose least by")):
-        yield _line(name, *(str(each.get(key, _NONE)) for each in said))
-    asked = [[(each["model"], each["required"]) for each in of.manifest["privacy"]] for of in (left, right)]
+        yield _line(name, *(str(mapping.get(key, _NONE)) for mapping in said))
+    asked = [[(promise["model"], promise["required"]) for promise in of.manifest["privacy"]] for of in (left, right)]
     yield _line("Models", *map(models, asked))
-    yield _line("Rows that may be left out", *(limit_text(each.get("suppression_limit", 0.02)) for each in said))
-    for key in dict.fromkeys(key for each in said for key in each):
+    yield _line("Rows that may be left out", *(limit_text(mapping.get("suppression_limit", 0.02)) for mapping in said))
+    for key in dict.fromkeys(key for mapping in said for key in mapping):
         if key not in _TOLD and said[0].get(key) != said[1].get(key):
-            yield _line(key, *(in_flow(each[key]) if key in each else _NONE for each in said))
+            yield _line(key, *(in_flow(mapping[key]) if key in mapping else _NONE for mapping in said))
     yield from _roles(left.draft, right.draft)
 
 
@@ -152,17 +152,17 @@ def _short(name: str) -> str:
 def _found(left: Result, right: Result) -> Iterator[Line]:
     """The figures of both manifests."""
     both, lost = (left.manifest, right.manifest), (known(left), known(right))
-    asked = (each["metric"] for each in both if each.get("metric") in METRICS)
+    asked = (manifest["metric"] for manifest in both if manifest.get("metric") in METRICS)
     for name in dict.fromkeys((*asked, *METRICS, *lost[0], *lost[1])):
-        values = [each.get(name) for each in lost]
+        values = [figures.get(name) for figures in lost]
         if any(value is not None for value in values):
             yield _figures(name.replace("_", " "), *values)
     for name, key in _FIGURES.items():
-        if any(each.get(key) is not None for each in both):
-            yield _figures(name, *(each.get(key) for each in both))
+        if any(manifest.get(key) is not None for manifest in both):
+            yield _figures(name, *(manifest.get(key) for manifest in both))
     yield _line("Proven", *map(proven, both))
-    yield _figures("Nodes checked", *(each.get("nodes_checked") for each in both))
-    yield _figures("Seconds", *((each.get("seconds") or {}).get("total") for each in both))
+    yield _figures("Nodes checked", *(manifest.get("nodes_checked") for manifest in both))
+    yield _figures("Seconds", *((manifest.get("seconds") or {}).get("total") for manifest in both))
 
 
 _FIGURES = {
@@ -177,7 +177,7 @@ _FIGURES = {
 
 
 def _figures(name: str, left: float | None, right: float | None) -> Line:
-    said = [_NONE if each is None else figure(each) for each in (left, right)]
+    said = [_NONE if number is None else figure(number) for number in (left, right)]
     return Line(name, said[0], said[1], _further(left, right))
 
 
@@ -200,11 +200,11 @@ def proven(manifest: Mapping[str, Any]) -> str:
 
 def _generalized(left: Result, right: Result) -> Iterator[Generalized]:
     """The columns that are generalized in either, in the order of the table."""
-    lost = [each.manifest.get("loss_per_attribute") or {} for each in (left, right)]
-    names = [column.name for column in left.draft.columns if any(column.name in each for each in lost)]
+    lost = [result.manifest.get("loss_per_attribute") or {} for result in (left, right)]
+    names = [column.name for column in left.draft.columns if any(column.name in figures for figures in lost)]
     for place, name in enumerate(names):
         both = lost[0].get(name), lost[1].get(name)
-        said = [_level(each.manifest, name) for each in (left, right)]
+        said = [_level(result.manifest, name) for result in (left, right)]
         yield Generalized(name, said[0], said[1], both, losses(f"loss-{place}", name, both))
 
 

@@ -147,7 +147,7 @@ def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) 
     labels = attribute.hierarchy.distinct_labels(level)
     named = [(_label(labels[code]), sizes[code]) for code in sorted(sizes)]
     if len(named) <= MOST_BARS:
-        bars = [Bar(label, each) for label, each in named]
+        bars = [Bar(label, rows) for label, rows in named]
     elif attribute.column.kind in ("text", "boolean", "other"):
         bars = _largest(named)
     else:

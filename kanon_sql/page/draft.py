@@ -114,7 +114,7 @@ _ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops what is not nam
 
 def as_suggested(columns: Iterable[SuggestedColumn], keys: Mapping[str, Any]) -> Draft:
     """The draft of what the data suggest."""
-    return Draft(tuple(DraftColumn(each, each.role, suggested_attribute(each)) for each in columns), keys)
+    return Draft(tuple(DraftColumn(column, column.role, suggested_attribute(column)) for column in columns), keys)
 
 
 def suggested_attribute(column: SuggestedColumn) -> dict[str, Any]:

@@ -92,12 +92,12 @@ class ByHand:
         if new == old:
             return self
         label = self._new(level, new)
-        boxes = {label if each == old else each: texts for each, texts in self.levels[level - 1].items()}
+        boxes = {label if name == old else name: texts for name, texts in self.levels[level - 1].items()}
         return self._with(level, boxes)._called(level + 1, old, label)
 
     def dropped(self, level: int, label: str) -> ByHand:
         """Without a group: its chips stand by themselves."""
-        return self._with(level, {each: texts for each, texts in self.levels[level - 1].items() if each != label})
+        return self._with(level, {name: texts for name, texts in self.levels[level - 1].items() if name != label})
 
     def taller(self) -> ByHand:
         """With a level more, on which every label of the last stands by itself."""
@@ -159,7 +159,7 @@ def _levels(recipe: Any) -> list[Mapping[str, Sequence[str]]]:
     said = recipe.get("groups", ()) if isinstance(recipe, Mapping) else ()
     levels = [said] if isinstance(said, Mapping) else said
     return [
-        {str(label): ["" if m is None else str(m) for m in texts] for label, texts in each.items()} for each in levels
+        {str(label): ["" if m is None else str(m) for m in texts] for label, texts in level.items()} for level in levels
     ]
 
 

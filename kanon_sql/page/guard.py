@@ -44,7 +44,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 own = {name.lower() for name, _ in message["headers"]}
                 more = ((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
-                message["headers"] = [*message["headers"], *(each for each in more if each[0] not in own)]
+                message["headers"] = [*message["headers"], *(header for header in more if header[0] not in own)]
             await send(message)
 
         await answer(scope, receive, with_headers)

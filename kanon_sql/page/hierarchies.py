@@ -80,7 +80,11 @@ def _content(page: Page, place: int, viewed: str) -> dict[str, Any]:
     texts = tried.texts if tried else texts_of(recipe) if kind == used else usual(kind, values)
     seen, wrong = _looked_at(page, column, kind, recipe_of(kind, texts)) if kind != used else _looked_at(page, column)
     errors = {**wrong, **(tried.errors if tried else {})}
-    bars = [shares(f"level-bar-{level}", each, page.draft.k) for level, each in enumerate(seen.levels)] if seen else []
+    bars = (
+        [shares(f"level-bar-{level}", bars_of_level, page.draft.k) for level, bars_of_level in enumerate(seen.levels)]
+        if seen
+        else []
+    )
     shown_values = {"values": values, "texts": texts, "errors": errors, "tried": tried, "seen": seen, "bars": bars}
     return {**here, **said, "missing": "", **shown_values, **_editor(page, column, values, used)}
 
@@ -123,11 +127,11 @@ def _boxes(made: ByHand, level: int, find: str) -> dict[str, Any]:
     drawn = [
         {
             "label": label,
-            "chips": [_chip(chip, places[chip.text], find) for chip in each],
-            "rows": sum(chip.rows for chip in each),
-            "count": len(each),
+            "chips": [_chip(chip, places[chip.text], find) for chip in box],
+            "rows": sum(chip.rows for chip in box),
+            "count": len(box),
         }
-        for label, each in boxes
+        for label, box in boxes
     ]
     return {"free": drawn[0], "groups": drawn[1:]}
 
@@ -280,7 +284,7 @@ def move(request: Request, form: FormData) -> Response:
     page, place, column = _asked(request)
     made = _edited(page, column, page.beside.values(page.draft, column.name))
     level = whole(form, "level", 1, len(made.levels)) or 1
-    chosen = [str(each) for each in form.getlist("chip")]
+    chosen = [str(chip) for chip in form.getlist("chip")]
     after, said = _moved(made, level, chosen, form)
     made_of = after.recipe()
     page.beside.editing[column.name] = after

@@ -61,8 +61,8 @@ def _read(said: Any, base: Path) -> Iterator[Path]:
             if key not in ("target", "temp_directory"):
                 yield from _read(value, base)
     elif isinstance(said, list | tuple):
-        for each in said:
-            yield from _read(each, base)
+        for item in said:
+            yield from _read(item, base)
     elif isinstance(said, str) and said and "\0" not in said and len(said) < 4096:
         try:
             if (base / said).exists():

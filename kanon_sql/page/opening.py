@@ -64,7 +64,8 @@ def _with_files(draft: Draft, folder: Path) -> Draft:
     named = {column.name: file_in_folder(folder, column.name) for column in draft.columns}
     there = {name: str(path) for name, path in named.items() if path and path.is_file()}
     columns = (
-        each.told("hierarchy", {"file": there[each.name]}) if each.name in there else each for each in draft.columns
+        column.told("hierarchy", {"file": there[column.name]}) if column.name in there else column
+        for column in draft.columns
     )
     return replace(draft, columns=tuple(columns)).told(hierarchies=str(folder))
 

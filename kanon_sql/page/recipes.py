@@ -205,7 +205,7 @@ def _text(value: Any) -> str:
         return "on" if value else ""
     if not isinstance(value, list | tuple):
         return f"{value:g}" if isinstance(value, float) else str(value)
-    inner = any(isinstance(each, list | tuple) for each in value)
+    inner = any(isinstance(item, list | tuple) for item in value)
     return ("\n" if inner else ", ").join(map(_text, value))
 
 

@@ -92,9 +92,9 @@ def _asked(request: Request, of: str | None = None) -> Asked:
     """What the address asks for; else the last result of the draft as it is now, or the draft."""
     page: Page = request.app.state.page
     of = request.query_params.get("of", "") if of is None else of
-    known = {str(each.number): each for each in page.results}
-    alike = [each for each in page.results if each.draft.asks_like(page.draft)]
-    alike = [each for each in alike if not each.written] or alike
+    known = {str(result.number): result for result in page.results}
+    alike = [result for result in page.results if result.draft.asks_like(page.draft)]
+    alike = [result for result in alike if not result.written] or alike
     if of == DRAFT or (of not in known and not alike):
         return Asked(page, None)
     return Asked(page, known.get(of) or alike[-1])
@@ -120,7 +120,7 @@ def show(request: Request, problem: str = "") -> Response:
         "spec_there": _spec_there(page, text),
         "command": f"kanon anonymize --spec {shlex.quote(page.spec_name)}{database}",
         "needs_database": bool(database),
-        "written": [each for each in reversed(page.results) if each.written],
+        "written": [result for result in reversed(page.results) if result.written],
         "table": Path(str(asked.draft.keys["source"])).stem,
     }
     return rendered(

@@ -35,7 +35,7 @@ def _content(request: Request) -> dict[str, Any]:
     except KanonError as error:
         return {**nothing, "missing": str(error)}
     seen = counted.shown(draft.levels)
-    drawn = [(each, histogram(f"h{place}", each, draft.k)) for place, each in enumerate(seen.histograms)]
+    drawn = [(counted, histogram(f"h{place}", counted, draft.k)) for place, counted in enumerate(seen.histograms)]
     return {**nothing, "seen": seen, "drawn": drawn, "at_risk": seen.at_risk(draft.k)}
 
 

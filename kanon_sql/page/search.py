@@ -73,7 +73,7 @@ def levels(request: Request, _: FormData) -> Response:
     """Show the risk at the levels that a search has found."""
     page = request.app.state.page
     number = request.path_params["number"]
-    found = next((each.manifest.get("node") for each in page.results if each.number == number), None)
+    found = next((result.manifest.get("node") for result in page.results if result.number == number), None)
     if not found:
         raise SpecError("that result has no levels to show; choose another")
     page.change(lambda draft: replace(draft, levels=found))

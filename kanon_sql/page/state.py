@@ -121,9 +121,9 @@ class Page:
 
     def result(self, number: int) -> Result:
         """The result of a number; SpecError if there is none any more."""
-        for each in self.results:
-            if each.number == number:
-                return each
+        for result in self.results:
+            if result.number == number:
+                return result
         raise SpecError(f"there is no result {number}; another window may have removed it")
 
     def renew(self, number: int, **said: Any) -> None:

@@ -141,7 +141,7 @@ def _reads(recipe: Any) -> bool:
 
 def _made(draft: Draft, values: Values, recipe: Any) -> Hierarchy:
     name, data = values.column.name, list(values.counts)
-    kept = {each: draft.keys[each] for each in ("unmapped", "hierarchies") if each in draft.keys}
+    kept = {entry: draft.keys[entry] for entry in ("unmapped", "hierarchies") if entry in draft.keys}
     spec = parse({**_places(draft), **kept, "quasi_identifiers": {name: {"hierarchy": recipe}}})
     attribute = spec.quasi_identifiers[name]
     if isinstance(recipe, Mapping) and "table" in recipe:

@@ -57,7 +57,7 @@ def _lines(draft: Draft, mapping: Mapping[str, Any], name: str) -> Iterator[str]
             yield from _said(key, value)
         if key == "keep":
             dropped = [column for column in draft.columns if column.role == DROPPED]
-            yield from (f"# - {in_flow(each.name)}   # dropped" for each in dropped)
+            yield from (f"# - {in_flow(column.name)}   # dropped" for column in dropped)
 
 
 def _said(key: str, value: Any, before: str = "") -> Iterator[str]:

@@ -59,4 +59,4 @@ _ALL: tuple[Recoder, ...] = (
         population="joined",
     ),
 )
-RECODERS = {each.name: each for each in _ALL}
+RECODERS = {recoder.name: recoder for recoder in _ALL}

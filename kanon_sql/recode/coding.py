@@ -75,8 +75,8 @@ def _make_tuples(tables: Scratch, coding: Coding, source: Relation, made: Sequen
     codes = {a.coded.stem: a.coded.code_column(0) for a in coding.attributes}
     keys = tables.make("rule_keys", "prioprivacy/rule_keys", columns=codes, frequency_set=source)
     stems = [attribute.coded.stem for attribute in coding.attributes]
-    rules = [_load_rules(tables, f"rules_{stem}", each) for stem, each in zip(stems, made, strict=True)]
-    coded = [Coded(*each, ()) for each in zip(stems, rules, coding.heights, strict=True)]
+    rules = [_load_rules(tables, f"rules_{stem}", rule) for stem, rule in zip(stems, made, strict=True)]
+    coded = [Coded(*parts, ()) for parts in zip(stems, rules, coding.heights, strict=True)]
     all_codes = tables.make_as("rule_codes", queries.frequency_set(keys, coded, tables.engine.dialect))
     columns = [column for columns in coding.all_columns for column in columns]
     tables.make(coding.tuples, "prioprivacy/numbered_tuples", columns=columns, tuples=all_codes)
@@ -84,7 +84,7 @@ def _make_tuples(tables: Scratch, coding: Coding, source: Relation, made: Sequen
 
 
 def _load_labels(tables: Scratch, coding: Coding, made: Sequence[_AttributeCoding]) -> None:
-    labels = [(j, *label) for j, each in enumerate(made) for label in each.labels()]
+    labels = [(j, *label) for j, rule in enumerate(made) for label in rule.labels()]
     integers, texts = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER"), {"label": "VARCHAR"}
     types = {**integers, **texts, "leaves": "INTEGER", "level": "INTEGER"}
     tables.load(coding.labels, types, list(zip(*labels, strict=True)))

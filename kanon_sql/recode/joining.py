@@ -49,7 +49,7 @@ def join_unsafe(local: Local, task: Task) -> Local:
 
 def of_rows(model: PrivacyModels) -> PrivacyModels:
     """The models that ask for the rows of a class alone."""
-    rows = [each for each in model.models if each.sensitive is None and each.population is None]
+    rows = [model for model in model.models if model.sensitive is None and model.population is None]
     return all_of(*rows) if rows else all_of(k_anonymity(1))
 
 

@@ -94,7 +94,9 @@ class Cells:
 @contextmanager
 def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = ()) -> Iterator[Cells]:
     """The cells of a node, with only the classes that hold; `weights` of the attributes, empty where all are alike."""
-    leaves = [_leaves_of(*each) for each in zip(frequency_set.attributes, node, strict=True)]
+    leaves = [
+        _leaves_of(*attribute_and_level) for attribute_and_level in zip(frequency_set.attributes, node, strict=True)
+    ]
     keys, dialect = frequency_set.keys, frequency_set.engine.dialect
     with Scratch(frequency_set.engine, "joint") as tables:
         assignment = tables.make(

@@ -68,7 +68,7 @@ class _Keeping:
         boxes = [*placed((region for region, _ in found), placings, Placing.box_of), *found]
         ends = [f"{end}_{j}" for j in range(len(orders)) for end in ("low", "high")]
         rows = [
-            (place, number_of[labels_of(region)], *(end for each in ranges for end in each))
+            (place, number_of[labels_of(region)], *(end for range_ in ranges for end in range_))
             for place, (region, ranges) in enumerate(boxes)
         ]
         types = dict.fromkeys(["place", "class", *ends], "INTEGER")

@@ -88,7 +88,7 @@ class LevelCosts:
             cheaper = list(map(ne, self.costs[level], above[level]))
             labels = map(keys[level].__getitem__, compress(self.labels[level], cheaper))
             entries = self.codes, repeat(level, len(self.codes)), self.costs[level]
-            codes, places, costs = (compress(each, cheaper) for each in entries)
+            codes, places, costs = (compress(entry, cheaper) for entry in entries)
             for column, more in zip(columns, (codes, places, labels, costs), strict=True):
                 column.extend(more)
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
@@ -109,7 +109,7 @@ class LevelCosts:
         leaves = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
         costs = []
         for level, labels in enumerate(self.labels):
-            of_label = {each: _cost(self.weight, leaves[level][each], hierarchy.leaf_count) for each in set(labels)}
+            of_label = {label: _cost(self.weight, leaves[level][label], hierarchy.leaf_count) for label in set(labels)}
             costs.append(list(map(of_label.__getitem__, labels)))
         if self.ends:
             ends = [self.ends[code] for code in self.codes]
@@ -144,7 +144,7 @@ def give_bits(attributes: Sequence[LevelCosts]) -> list[LabelWord]:
                 found.append((least, attribute, level, labels))
     words: list[LabelWord] = []
     free = 0
-    for least, attribute, level, labels in sorted(found, key=lambda each: -each[0]):
+    for least, attribute, level, labels in sorted(found, key=lambda entry: -entry[0]):
         if free < len(labels) or words[-1].least > 2 * least:
             if len(words) == _MOST_WORDS:
                 break
@@ -167,7 +167,7 @@ def _cost(weight: float, leaves: int, leaf_count: int) -> int:
 def _span_costs(codes: Sequence[int], ends: Sequence[tuple[int, int]], top: int, alone: Sequence[int]) -> list[int]:
     """What labels cost whose values are shown as spans, by the values that there are; `alone`: a single value."""
     of_label: dict[int, list[tuple[int, int]]] = {}
-    for code, each in zip(codes, ends, strict=True):
-        of_label.setdefault(code, []).append(each)
+    for code, end in zip(codes, ends, strict=True):
+        of_label.setdefault(code, []).append(end)
     wide = {code: min(top, max(at)[1] % SPAN_UNIT - min(at)[0] % SPAN_UNIT) for code, at in of_label.items()}
     return [wide[code] if len(of_label[code]) > 1 else single for code, single in zip(codes, alone, strict=True)]

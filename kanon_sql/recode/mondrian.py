@@ -271,9 +271,9 @@ class _Run:
         return int(rounds), int(classes), int(left)
 
     def _make(self, steps: Sequence[Step]) -> None:
-        for each in steps:
-            texts = [self.tables.text(each.query, **holes) for holes in each.holes]
-            self.tables.make_as(each.table, queries.union_all(texts), each.query)
+        for current_step in steps:
+            texts = [self.tables.text(current_step.query, **holes) for holes in current_step.holes]
+            self.tables.make_as(current_step.table, queries.union_all(texts), current_step.query)
 
     def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[Step]:
         """The first steps of a round: count, and find every partition's cuts."""

@@ -360,7 +360,7 @@ class _Run:
         for number, j, level in found:
             levels.setdefault(number, {})[j] = level
         numbers = list(range(len(self.nodes), len(self.nodes) + len(levels)))
-        self.nodes += [self.node(each) for each in levels.values()]
+        self.nodes += [self.node(level) for level in levels.values()]
         grown = made.load("grown", {"class": "INTEGER", "node": "INTEGER"}, [list(levels), numbers])
         moved = self._make("moved", "grown_classes", numbered=classes, chosen=made["chosen"], grown=grown)
         kept = self._make("kept", "remaining", tuples=made["recoded"], recoded=moved)

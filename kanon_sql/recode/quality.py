@@ -108,11 +108,11 @@ def normalized(value: float, least: float, most: float) -> float:
 
 def _quality(parts: Sequence[_Parts]) -> Quality:
     """The figures of some columns together: bits are added up, levels and shares averaged over all cells."""
-    cells = sum(each.rows for each in parts)
-    shares, leaf = sum(each.shares for each in parts) / cells, sum(each.leaf for each in parts) / len(parts)
+    cells = sum(part.rows for part in parts)
+    shares, leaf = sum(part.shares for part in parts) / cells, sum(part.leaf for part in parts) / len(parts)
     return Quality(
-        normalized(sum(each.bits for each in parts), 0, sum(each.most_bits for each in parts)),
-        1 - sum(each.levels for each in parts) / cells,
+        normalized(sum(part.bits for part in parts), 0, sum(part.most_bits for part in parts)),
+        1 - sum(part.levels for part in parts) / cells,
         normalized(shares, leaf, 1),
     )
 

@@ -93,11 +93,11 @@ class _Refinement:
             LevelCosts(j, len(self.attributes), attribute, weight, span)
             for j, (attribute, weight, span) in enumerate(zip(self.attributes, self.task.weights, spans, strict=True))
         ]
-        self.tops = [each.top for each in self.levels]
+        self.tops = [level.top for level in self.levels]
         self.total = sum(self.tops)
         self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
         self.keys = [attribute.coded.code_column(0) for attribute in self.attributes]
-        self.cuts = Cuts(self.task, self.beside, ranges=any(each.ends for each in self.levels))
+        self.cuts = Cuts(self.task, self.beside, ranges=any(level.ends for level in self.levels))
         self.climbs: list[GeneralizationSteps] = []
         self.words: list[LabelWord] = []
         exact = self.task.frequency_set.sensitive or not self.task.model.monotone
@@ -234,12 +234,12 @@ class _Refinement:
     def _prepare(self) -> bool:
         """Load what levels cost, and the tuples with all their codes and costs; whether there was time for it."""
         with self.task.working(self.task.clock.last_part(_START_SECONDS)):
-            for each in self.levels:
-                each.find_values(self.task.frequency_set, self.tables)
+            for level in self.levels:
+                level.find_values(self.task.frequency_set, self.tables)
             self.words = give_bits(self.levels)
-            for each in self.levels:
-                each.load(self.tables)
-            self.climbs = [each.steps(self.tables) for each in self.levels]
+            for level in self.levels:
+                level.load(self.tables)
+            self.climbs = [level.steps(self.tables) for level in self.levels]
             source = self.values.load() if self.values else self.task.frequency_set.relation
             tuples = self.tables.make_as(
                 "tuples", queries.refine_tuples(source, self.climbs, self.words, self._dialect)
@@ -572,7 +572,7 @@ class _Refinement:
 
         Several moves of each mover take more room.
         """
-        levels = sum(each.attribute.hierarchy.height for each in self.levels if not each.words)
+        levels = sum(level.attribute.hierarchy.height for level in self.levels if not level.words)
         pairs = _PAIRS * _LEVELS // max(_LEVELS, levels)
         return pairs // 4 if self._asks else pairs
 
@@ -705,7 +705,7 @@ class _StepSize:
 
 def _of_every_part(model: PrivacyModels) -> PrivacyModels:
     """The models that no part of a class meets if the class does not."""
-    models = tuple(each for each in model.models if each.monotone == "always")
+    models = tuple(model for model in model.models if model.monotone == "always")
     return replace(model, models=models or (k_anonymity(1),))
 
 

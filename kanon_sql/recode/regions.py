@@ -152,7 +152,7 @@ def check_regions(regions: Regions, columns: Sequence[str], hows: Sequence[str])
                 "recode anew without `node_from` and `regions`"
             )
     places = [regions.columns.index(name) for name in columns] if regions.columns else []
-    return Regions(tuple(columns), tuple(hows), tuple(tuple(each[i] for i in places) for each in regions.regions))
+    return Regions(tuple(columns), tuple(hows), tuple(tuple(region[i] for i in places) for region in regions.regions))
 
 
 def _form(how: str) -> str:
@@ -222,7 +222,7 @@ class Placing:
     @cached_property
     def _placed(self) -> tuple[int, list[Any]]:
         placed = [(place, number_key(value)) for place, value in enumerate(self.order.values) if is_placed(value)]
-        return placed[0][0] if placed else 0, [each for _, each in placed]
+        return placed[0][0] if placed else 0, [ranges for _, ranges in placed]
 
     @cached_property
     def _nodes(self) -> list[dict[Any, list[int]]]:
@@ -258,11 +258,13 @@ def placed(
     made = []
     for number, region in enumerate(regions):
         ranges = [of(placing, cell) for placing, cell in zip(placings, region, strict=True)]
-        known = tuple(each for each in ranges if each is not None)
+        known = tuple(range_ for range_ in ranges if range_ is not None)
         if len(known) == len(ranges):
-            loss = sum(placing.width(*each) for placing, each in zip(placings, known, strict=True))
+            loss = sum(
+                placing.width(*placing_and_range) for placing, placing_and_range in zip(placings, known, strict=True)
+            )
             made.append((loss, number, region, known))
-    return [(region, ranges) for _, _, region, ranges in sorted(made, key=lambda each: each[:2])]
+    return [(region, ranges) for _, _, region, ranges in sorted(made, key=lambda place: place[:2])]
 
 
 def shown_as_before(
@@ -280,7 +282,7 @@ def shown_as_before(
     rows = dict(results.rows("frequency_sets/copy", columns=["class", "n"], source=classes))
     placings = [Placing(order, how) for order, how in zip(orders, hows, strict=True)]
     shown = [{"class": number, "n": rows[number], **_shown(kept[number], placings)} for number in kept]
-    columns = [[each.get(name) for each in shown] for name in types]
+    columns = [[region.get(name) for region in shown] for name in types]
     with Scratch(results.engine, "before") as tables:
         loaded = tables.load("kept", types, columns)
         made = tables.make("classes", "keeping/classes", classes=classes, kept=loaded, columns=list(types))
@@ -305,4 +307,6 @@ def _covering(order: Order, first: int, last: int) -> int:
     hierarchy = order.attribute.hierarchy
     rows = order.rows[first : last + 1]
     levels = range(hierarchy.height) if order.nested else range(1)
-    return next((each for each in levels if len({hierarchy.codes(each)[row] for row in rows}) == 1), hierarchy.height)
+    return next(
+        (level for level in levels if len({hierarchy.codes(level)[row] for row in rows}) == 1), hierarchy.height
+    )

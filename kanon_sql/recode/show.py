@@ -51,7 +51,7 @@ class LocalFigures:
 
 def asked(spec: Spec) -> bool:
     """Whether the spec says what classes are to show."""
-    return spec.show is not None or any(each.show for each in spec.quasi_identifiers.values())
+    return spec.show is not None or any(quasi_identifier.show for quasi_identifier in spec.quasi_identifiers.values())
 
 
 def check_show(spec: Spec, table: Table) -> None:
@@ -134,7 +134,7 @@ def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows:
     recipes = [spec.quasi_identifiers[order.attribute.column.name].hierarchy for order in ordered]
     with Scratch(results.engine, "show") as tables:
         boxes = tables.make_as("boxes", queries.boxes(local.assignment, keys, [o.relation for o in ordered], dialect))
-        shown = [_shown(tables, local, j, *each) for j, each in enumerate(zip(ordered, hows, recipes, strict=True))]
+        shown = [_shown(tables, local, j, *parts) for j, parts in enumerate(zip(ordered, hows, recipes, strict=True))]
         return results.make_as("local_classes", queries.local_classes(boxes, local.cuts, shown, dialect))
 
 

@@ -148,7 +148,7 @@ def release(recoding: Recoding, target: Target, staging: Staging) -> Published[S
 
 def described(spec: Spec, published: Published[Any], dialect: str) -> dict[str, Any]:
     """What the manifest says of an anatomy beyond what it says of any release."""
-    made = {each.name: each.sql for each in published.statements}
+    made = {statement.name: statement.sql for statement in published.statements}
     if _SENSITIVE not in made:
         return {}
     path, counts = published.path, companion(published.relation, _SENSITIVE)

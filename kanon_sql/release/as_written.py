@@ -27,7 +27,7 @@ def check(engine: Engine, table: Table, target: Target | None, model: PrivacyMod
         return
     written_as = file_format(target.file)
     names = [model.sensitive[name] for name in model.compared]
-    names += [each.sensitive for each in model.models if each.sensitive and "value" in each.parameters]
+    names += [model.sensitive for model in model.models if model.sensitive and "value" in model.parameters]
     for name in dict.fromkeys(names):
         parted, joined, escaped = _mixed(engine, table, name, written_as, escaped=target.formulas == "escape")
         if escaped and written_as in queries.SEPARATORS and target.formulas == "escape":

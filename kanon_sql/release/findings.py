@@ -96,7 +96,7 @@ class Summary:
         """Whether the release is what it is held to."""
         if not self.findings:
             return self.unsafe_classes == 0
-        return all(each.holds for each in self.findings)
+        return all(finding.holds for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, ready for JSON."""
@@ -136,12 +136,12 @@ def summarize(
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
         others = _population(tables, relation, quasi_identifiers, *population) if population else None
         asked = _summaries_sql(engine, relation, quasi_identifiers, model, others)
-        for each, (name, sql) in zip(model.models, asked, strict=False):
-            summaries.append(_of_classes(each, tables.rows_as(sql, name)))
+        for privacy_model, (name, sql) in zip(model.models, asked, strict=False):
+            summaries.append(_of_classes(privacy_model, tables.rows_as(sql, name)))
         people = people_by_class(engine, relation, quasi_identifiers, model.unit) if model.unit else None
         for promised, (name, sql) in zip(model.of_release, asked[len(model.models) :], strict=True):
             summaries.append(_of_release(promised, tables.rows_as(sql, name), people))
-        same = tuple(homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
+        same = tuple(homogeneous(tables, relation, quasi_identifiers, column, model.unit) for column in sensitive)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
     frequent = {column: rows for summary in summaries for column, rows in summary.frequent.items()}
@@ -185,7 +185,7 @@ def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]], people: Pe
     if people and model.is_risk and model.population is None:
         histogram = people.histogram
     least = model.least_class_size(histogram)
-    unsafe = [each for each in counted if model.size_of(each[0]) < least]
+    unsafe = [group for group in counted if model.size_of(group[0]) < least]
     offenders = sum(alike.classes for alike, _, _ in unsafe), sum(size for _, size, _ in unsafe)
     finding = Finding(model.name, model.required, model.achieved(histogram), *offenders)
     smallest = min((size for _, _, size in counted), default=None)
@@ -214,7 +214,7 @@ def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Rel
     here, there = tables.engine.table(relation).column(column), tables.engine.table(reference).column("value")
     if not here or not there or here.kind != "text" or there.kind == "text":
         return reference
-    figures = [each.name for each in tables.engine.table(reference).columns if each.name != "value"]
+    figures = [column.name for column in tables.engine.table(reference).columns if column.name != "value"]
     return tables.make(f"text_{reference.name}", "privacy/reference_texts", reference=reference, figures=figures)
 
 
@@ -265,8 +265,12 @@ def _summaries_sql(
     `population`: by plain names.
     """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    of_classes = [_summary_sql(engine, relation, plain, model, each, population) for each in model.models]
-    sizes = [_sizes_sql(engine, relation, plain, model, each, population) for each in model.of_release]
+    of_classes = [
+        _summary_sql(engine, relation, plain, model, privacy_model, population) for privacy_model in model.models
+    ]
+    sizes = [
+        _sizes_sql(engine, relation, plain, model, release_model, population) for release_model in model.of_release
+    ]
     return of_classes + sizes
 
 
@@ -275,7 +279,7 @@ def _sizes_sql(
     relation: Relation,
     plain: dict[str, str],
     model: PrivacyModels,
-    each: ReleaseModel,
+    release_model: ReleaseModel,
     population: Relation | None,
 ) -> tuple[str, str]:
     people = {UNIT: model.unit} if model.unit else {}
@@ -285,11 +289,11 @@ def _sizes_sql(
         "names": list(plain),
         "size": model.size,
     }
-    if each.population is None:
+    if release_model.population is None:
         name = "privacy/release_class_sizes"
         return name, queries.text(name, engine.dialect, **holes)
     name = "population/release_class_sizes"
-    return name, queries.text(name, engine.dialect, **holes, population=_given(population, each))
+    return name, queries.text(name, engine.dialect, **holes, population=_given(population, release_model))
 
 
 def _summary_sql(
@@ -297,60 +301,67 @@ def _summary_sql(
     relation: Relation,
     plain: dict[str, str],
     model: PrivacyModels,
-    each: PrivacyModel,
+    privacy_model: PrivacyModel,
     population: Relation | None,
 ) -> tuple[str, str]:
     model = replace(model, populated=False, population_unit=False)  # in a release there is no one else
     holes: dict[str, Hole] = {
         "release": relation,
-        "quasi_identifiers": plain | _counted(model, each),
+        "quasi_identifiers": plain | _counted(model, privacy_model),
         "names": list(plain),
-        **_achieved(model, each),
+        **_achieved(model, privacy_model),
     }
-    if each.population is None:
+    if privacy_model.population is None:
         name = "release/class_summary"
-        holes |= _frequent(model, each)
-        return name, queries.text(name, engine.dialect, safe=model.predicate(each), **holes)
+        holes |= _frequent(model, privacy_model)
+        return name, queries.text(name, engine.dialect, safe=model.predicate(privacy_model), **holes)
     counting: dict[str, Hole] = {
-        "population": _given(population, each),
+        "population": _given(population, privacy_model),
         "rows": Predicate("SUM(n)", unit=UNIT if model.unit else None),
     }
     by_rows = replace(model, unit=None)  # people are counted below, class by class
-    holes |= {"every_class": each.every_class, "safe": by_rows.predicate(each), **_achieved(by_rows, each)}
+    holes |= {
+        "every_class": privacy_model.every_class,
+        "safe": by_rows.predicate(privacy_model),
+        **_achieved(by_rows, privacy_model),
+    }
     name = "population/class_summary"
     return name, queries.text(name, engine.dialect, **holes, **counting)
 
 
-def _given(population: Relation | None, each: PrivacyModel | ReleaseModel) -> Relation:
+def _given(population: Relation | None, privacy_model: PrivacyModel | ReleaseModel) -> Relation:
     if population is None:
         raise SpecError(
-            f"{each.name} compares a release with a population, and it is not known how the release shows its values"
+            f"{privacy_model.name} compares a release with a population, "
+            "and it is not known how the release shows its values"
         )
     return population
 
 
-def _counted(model: PrivacyModels, each: PrivacyModel) -> dict[str, str]:
+def _counted(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, str]:
     """The column whose values one of the models counts, and that of the people."""
-    return {name: column for name, column in model.sensitive.items() if column == each.sensitive or name == UNIT}
+    return {
+        name: column for name, column in model.sensitive.items() if column == privacy_model.sensitive or name == UNIT
+    }
 
 
-def _achieved(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate | None]:
+def _achieved(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Predicate | None]:
     """How one of the models measures what a release reaches."""
-    if each.achieved is None:
+    if privacy_model.achieved is None:
         return {"achieved": None, "of_class": None}
-    achieved, of_class = queries.over_classes(model.predicate(each, each.achieved))
-    if model.unit and each.one_value:  # a person with several values leaves the figure of her class undefined
+    achieved, of_class = queries.over_classes(model.predicate(privacy_model, privacy_model.achieved))
+    if model.unit and privacy_model.one_value:  # a person with several values leaves the figure of her class undefined
         of_class = replace(of_class, text=f"CASE WHEN _known THEN {of_class.text} END")
         achieved = replace(achieved, text=f"CASE WHEN COUNT(of_class) = COUNT(*) THEN {achieved.text} END")
     return {"achieved": achieved, "of_class": of_class}
 
 
-def _frequent(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate | None]:
+def _frequent(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Predicate | None]:
     """How many rows have the most frequent value of their class, where one of the models counts values: rows, be it
     that the model counts people."""
-    if each.sensitive is None:
+    if privacy_model.sensitive is None:
         return {"frequent": None, "most": None}
-    most = replace(model.predicate(each, "most"), columns={"most": "MAX(c)"}, unit=None)
+    most = replace(model.predicate(privacy_model, "most"), columns={"most": "MAX(c)"}, unit=None)
     return {"frequent": Predicate("SUM(most)"), "most": most}
 
 

@@ -51,7 +51,7 @@ def put_in_place(room: tables.Room, folder: Relation) -> None:
     engine = room.engine
     assert writes_folders(engine)
     engine.write_folder(queries.select_all(room.place, engine.dialect), folder)
-    written, staged = (engine.fingerprint(engine.table(each)) for each in (folder, room.place))
+    written, staged = (engine.fingerprint(engine.table(place)) for place in (folder, room.place))
     if written != staged:
         raise TargetError(
             f"the cluster did not write to {folder.name} what was verified; delete that folder, and release again"

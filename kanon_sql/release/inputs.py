@@ -16,25 +16,25 @@ from kanon_sql.spec import Spec
 def refuse_files(written: Iterable[str | PathLike[str] | None], read: Iterable[Path]) -> None:
     """Refuse to write a file that the run reads."""
     known = [path for path in read if os.path.exists(path)]
-    for path in (Path(each) for each in written if each):
-        if os.path.exists(path) and any(os.path.samefile(path, each) for each in known):
+    for path in (Path(file) for file in written if file):
+        if os.path.exists(path) and any(os.path.samefile(path, other) for other in known):
             raise TargetError(f"{path} is read by this run, as its spec says; name another file to write")
 
 
 def refuse_table(engine: Engine, spec: Spec, existing: Table) -> None:
     """Refuse a target that is a hierarchy or a population of the spec."""
-    tables = [getattr(each, "table", None) for each in _recipes(spec)]
+    tables = [getattr(recipe, "table", None) for recipe in _recipes(spec)]
     named: dict[str, list[str | None]] = {"hierarchy": tables, "population": list(_populations(spec))}
     for what, names in named.items():
         found = (engine.find(name) for name in names if name)
-        if any(each.relation == existing.relation for each in found if each):
+        if any(table.relation == existing.relation for table in found if table):
             raise TargetError(f"the target {existing.relation.name} is a {what} of the spec; name another table")
 
 
 def files_read(spec: Spec) -> Iterator[Path]:
     """The files that a spec names, but for its source."""
-    named: list[str | None] = [getattr(each, "file", getattr(each, "taxonomy", None)) for each in _recipes(spec)]
-    named += [each.pram.matrix for each in spec.perturb.values() if each.pram]
+    named: list[str | None] = [getattr(recipe, "file", getattr(recipe, "taxonomy", None)) for recipe in _recipes(spec)]
+    named += [perturbation.pram.matrix for perturbation in spec.perturb.values() if perturbation.pram]
     named += [spec.secret, spec.regions, *_populations(spec)]
     if spec.hierarchies:
         named += [f"{spec.hierarchies}/{column}.csv" for column in (*spec.quasi_identifiers, *spec.privacy.t_closeness)]
@@ -45,12 +45,12 @@ def files_read(spec: Spec) -> Iterator[Path]:
 
 def _recipes(spec: Spec) -> Iterator[object]:
     """What generalizes the columns, and what orders them by a hierarchy."""
-    yield from (each.hierarchy for each in spec.quasi_identifiers.values())
-    yield from (each.hierarchy for each in spec.privacy.t_closeness.values())
+    yield from (quasi_identifier.hierarchy for quasi_identifier in spec.quasi_identifiers.values())
+    yield from (measure.hierarchy for measure in spec.privacy.t_closeness.values())
 
 
 def _populations(spec: Spec) -> Iterator[str]:
     """The tables and files of populations that are named and not handed over."""
     models = (*spec.privacy.populated, *spec.privacy.of_release, *spec.models)
-    given = [getattr(each, "population", None) for each in models]
-    yield from (str(each) for each in given if isinstance(each, (str, PathLike)))
+    given = [getattr(model, "population", None) for model in models]
+    yield from (str(population) for population in given if isinstance(population, (str, PathLike)))

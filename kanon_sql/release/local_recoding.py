@@ -99,13 +99,13 @@ class LocalRecoding(Judged):
         """
         attributes = sorted(self.attributes, key=lambda a: a.column.name)
         places = ["first", "last"] if self.local.split else []
-        columns = {f"key_{i}": each.coded.code_column(0) for i, each in enumerate(attributes)}
+        columns = {f"key_{i}": attribute.coded.code_column(0) for i, attribute in enumerate(attributes)}
         columns |= {name: name for name in ("class", *places)}
         made = self.tables.make("tuples_0", "frequency_sets/copy", columns=columns, source=self.local.assignment)
-        for i, each in enumerate(attributes):
+        for i, attribute in enumerate(attributes):
             holes: dict[str, Hole] = {"columns": list(columns), "key": [f"key_{i}"], "value": {f"value_{i}": "found"}}
             query = "evidence/evidence_values"
-            made = self.tables.make(f"tuples_{i + 1}", query, tuples=made, mapping=each.coded.mapping, **holes)
+            made = self.tables.make(f"tuples_{i + 1}", query, tuples=made, mapping=attribute.coded.mapping, **holes)
             columns[f"value_{i}"] = ""
         shows = dict(sorted(pair for cell in self._cells(no_mapping) for pair in cell.shown))
         shown = {f"shown_{i}": column for i, column in enumerate(shows.values())}

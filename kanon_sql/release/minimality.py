@@ -60,7 +60,7 @@ def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
     secret = chance.secret_of(recoding.spec)
     classes = [plain[name] for name in recoding.quasi_identifiers]
     made = [_mask(tables, rows, classes, plain, model, secret) for model in recoding.redrawn]
-    values = {each.column: relation for each, relation in made}
+    values = {redraw.column: relation for redraw, relation in made}
     known = recoding.engine.table(unmasked).columns
     masked = queries.perturbed_rows(
         rows, [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in known], dialect
@@ -71,7 +71,7 @@ def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
     shuffle = recoding.spec.seed if recoding.spec.shuffle else None
     sortable = {column.name: column.kind != "other" for column in known}
     query = queries.sorted_rows(masked_rows, sortable, recoding.quasi_identifiers, shuffle, dialect)
-    return query, tuple(each for each, _ in made)
+    return query, tuple(redraw for redraw, _ in made)
 
 
 def found(
@@ -79,14 +79,14 @@ def found(
 ) -> tuple[Finding, ...]:
     """What a written release says of what was redrawn: of the classes that show none of a value, how many were."""
     with Scratch(engine, "minimality") as tables:
-        return tuple(_found(tables, release, quasi_identifiers, each) for each in redrawn)
+        return tuple(_found(tables, release, quasi_identifiers, redraw) for redraw in redrawn)
 
 
 def described(redrawn: Sequence[Redrawn], spec: Spec) -> dict[str, Any]:
     """What the manifest says of the masking; nothing where none was asked for."""
     if not redrawn:
         return {}
-    columns = [each.described() for each in redrawn]
+    columns = [redraw.described() for redraw in redrawn]
     said = {"columns": columns, "reproducible": spec.secret is not None}
     return {"minimality": {"method": spec.privacy.minimality, **said}}
 
@@ -94,10 +94,11 @@ def described(redrawn: Sequence[Redrawn], spec: Spec) -> dict[str, Any]:
 def warnings(redrawn: Sequence[Redrawn], spec: Spec) -> list[str]:
     """What a reader of a masked release should know."""
     said = [
-        f"{each.column!r} is not exact: in {each.classes:,} of the {each.alike:,} classes that show none of the value "
-        f"to be hidden, with {each.rows_alike:,} rows together, that value was redrawn, so that its count is too low"
-        for each in redrawn
-        if each.classes
+        f"{redraw.column!r} is not exact: in {redraw.classes:,} of the {redraw.alike:,} classes that show none of the "
+        f"value to be hidden, with {redraw.rows_alike:,} rows together, that value was redrawn, so that its count is "
+        "too low"
+        for redraw in redrawn
+        if redraw.classes
     ]
     if said and spec.secret is None:
         said.append(
@@ -172,13 +173,13 @@ def _hidden(unsafe: int, alike: int, model: PrivacyModel) -> bool:
     return unsafe <= Fraction(str(model.parameters["alpha"])) * max(alike - 1, 0)
 
 
-def _found(tables: Scratch, release: Relation, quasi_identifiers: Sequence[str], each: Redrawn) -> Finding:
+def _found(tables: Scratch, release: Relation, quasi_identifiers: Sequence[str], redraw: Redrawn) -> Finding:
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    counts = _counted(tables, release, plain, each.column, each.model)
-    share = each.classes / (counts.lacking - 1) if each.classes and counts.lacking > 1 else 0.0
-    unsafe = (0, 0) if _hidden(each.classes, counts.lacking, each.model) else (counts.lacking, counts.rows_lacking)
-    name = f"redrawn of {each.model.name.partition(' of ')[2]}"
-    return Finding(name, each.model.parameters["alpha"], share, *unsafe)
+    counts = _counted(tables, release, plain, redraw.column, redraw.model)
+    share = redraw.classes / (counts.lacking - 1) if redraw.classes and counts.lacking > 1 else 0.0
+    unsafe = (0, 0) if _hidden(redraw.classes, counts.lacking, redraw.model) else (counts.lacking, counts.rows_lacking)
+    name = f"redrawn of {redraw.model.name.partition(' of ')[2]}"
+    return Finding(name, redraw.model.parameters["alpha"], share, *unsafe)
 
 
 def _check_rows(tables: Scratch, before: Relation, after: Relation) -> None:

@@ -52,7 +52,7 @@ class Published(Generic[Checked]):
     @property
     def sql(self) -> str:
         """The statement of the release itself."""
-        return next(each.sql for each in self.statements if each.name == "release")
+        return next(statement.sql for statement in self.statements if statement.name == "release")
 
 
 def publish(
@@ -207,7 +207,7 @@ def _publish_files(
         # What is staged last is placed first: the target is never there before the rest, and what names them all.
         files = {piece.name: stack.enter_context(_staged(piece, path, target, staging)) for piece in pieces}
         formats, escaped = {piece.name: piece.written_as or written_as for piece in pieces}, target.formulas == "escape"
-        statements = [write_file(engine, each, files[each.name], formats[each.name], escaped) for each in pieces]
+        statements = [write_file(engine, piece, files[piece.name], formats[piece.name], escaped) for piece in pieces]
         written = time.monotonic()
         checked = verify(reader, read_back(reader, files, formats))
         released = [piece for piece in pieces if piece.released]

@@ -132,17 +132,19 @@ def _shows_text(recoding: Recoding, name: str) -> bool:
 
 def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
     """What the comment on a release says of it, enough to verify it later: no value of the data."""
-    of_class = [each.described() for each in model.models]
+    of_class = [model.described() for model in model.models]
     asked: dict[str, Any] = {"k": model.k} if model.k_alone else {"privacy": of_class}
     if model.of_release:
-        asked["of_release"] = [{"name": each.name, **each.parameters} for each in model.of_release]
+        asked["of_release"] = [
+            {"name": release_model.name, **release_model.parameters} for release_model in model.of_release
+        ]
     said = {**asked, "quasi_identifiers": list(quasi_identifiers)} | ({"unit": model.unit} if model.unit else {})
     return said | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
 
 
 def _unsafe(summary: Summary) -> str:
     """What is wrong with a release that does not hold."""
-    about_rows = next((each for each in summary.findings if each.unsafe_classes is None), None)
+    about_rows = next((finding for finding in summary.findings if finding.unsafe_classes is None), None)
     if about_rows:
         return f"{about_rows.unsafe_rows:,} rows that match too few rows of the source"
     return f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not meet the privacy model"

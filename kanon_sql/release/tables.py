@@ -109,14 +109,16 @@ def make_room(engine: Engine, target: Target) -> Room:
     if not engine.has_transactions:
         bring_back(engine, relation)
     comments = engine.comments(relation)
-    companions = [each for each, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
-    there = [each for each in map(engine.existing, (relation, *companions)) if each]
+    companions = (
+        [table for table, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
+    )
+    there = [table for table in map(engine.existing, (relation, *companions)) if table]
     if there and not target.overwrite:
         raise TargetError(f"the {there[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
     if there and there[0].relation == relation and not _ours(comments.get(relation)):
         _refuse_foreign(target, there[0])
-    old = {each.relation: each.form for each in there}
-    rights = {each: engine.rights(each) for each in old}
+    old = {table.relation: table.form for table in there}
+    rights = {table: engine.rights(table) for table in old}
     place = relation if engine.has_transactions else relation.sibling(aside(relation, "staged"))
     room = Room(engine, relation, place, old, rights, _theirs(comments.get(relation)))
     if engine.has_transactions:
@@ -166,7 +168,7 @@ def put_in_place(room: Room, pieces: Sequence[Piece]) -> None:
     `pieces`: the same for the names of the target, since a view names its companions: it is defined once more.
     """
     engine, undo = room.engine, list[_Step]()
-    replaced = {each.sibling(aside(each, "replaced")): form for each, form in room.old.items()}
+    replaced = {table.sibling(aside(table, "replaced")): form for table, form in room.old.items()}
     staged = {piece.at(room.place): piece.form for piece in room.made}
     gone = staged if not engine.can_rename else {at: form for at, form in staged.items() if form == "view"}
     try:
@@ -207,14 +209,14 @@ def _leftovers(engine: Engine, target: Relation) -> dict[Relation, str]:
     A run that is still at work loses what it staged: it is the later of two, and says that it is gone.
     """
     ours = re.compile(rf"{re.escape(target.name)}__(?:staged|replaced)_[0-9a-f]{{8}}(?:__.*)?")
-    left = [each for each, text in engine.comments(target).items() if ours.fullmatch(each.name) and _ours(text)]
+    left = [table for table, text in engine.comments(target).items() if ours.fullmatch(table.name) and _ours(text)]
     return {table.relation: table.form for table in map(engine.existing, left) if table}
 
 
 def bring_back(engine: Engine, target: Relation) -> None:
     """Give a release that a killed run had set aside its name again, where nothing has it."""
-    left = [(each, form) for each, form in _leftovers(engine, target).items() if "__replaced_" in each.name]
-    own = [(each, form) for each, form in left if re.fullmatch(r".*__replaced_[0-9a-f]{8}", each.name)]
+    left = [(table, form) for table, form in _leftovers(engine, target).items() if "__replaced_" in table.name]
+    own = [(table, form) for table, form in left if re.fullmatch(r".*__replaced_[0-9a-f]{8}", table.name)]
     if len(own) == 1 and own[0][1] == "table" and engine.existing(target) is None:
         back, _ = _moved(engine, own[0][0], target, "table")
         back()

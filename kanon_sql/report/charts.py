@@ -19,15 +19,15 @@ _SIZE = 11.0  # of the text
 
 def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, who: str) -> str:
     """Class sizes: the share of rows in classes of each band, the source's beside the release's."""
-    shares = [(_part(each["source"], of_source), _part(each["release"], of_release)) for each in rows]
+    shares = [(_part(row["source"], of_source), _part(row["release"], of_release)) for row in rows]
     most = max((share for both in shares for share in both if share is not None), default=1.0) or 1.0
     left, top, high, step = 8.0, 34.0, 150.0, (_WIDE - 16) / max(len(rows), 1)
     wide = min(26.0, step / 2 - 5)
     parts: list[Element] = [_line(left, top + high, _WIDE - 8, top + high)]
     bars: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
-    for place, (each, both) in enumerate(zip(rows, shares, strict=True)):
+    for place, (row, both) in enumerate(zip(rows, shares, strict=True)):
         middle = left + (place + 0.5) * step
-        if each["least"] == k and place:
+        if row["least"] == k and place:
             x = middle - step / 2
             parts += [_line(x, 12, x, top + high, "k"), _text(f"k = {k}", x + 5, 20, "a")]
         for name, share, x in zip("sr", both, (middle - wide - 1, middle + 1), strict=True):
@@ -37,9 +37,9 @@ def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, w
                 parts.append(
                     _text(_percent(share), x + wide / 2, top + high - tall - 4, "m" if name == "s" else "", "middle")
                 )
-        parts.append(_text(band(each), middle, top + high + 16, "", "middle"))
+        parts.append(_text(band(row), middle, top + high + 16, "", "middle"))
     parts.append(_text(f"{who} in the same class", _WIDE / 2, top + high + 34, "m", "middle"))
-    parts += [_bars(name, each) for name, each in bars.items()]
+    parts += [_bars(name, bar) for name, bar in bars.items()]
     said = f"Share of {who} by the size of their class: grey in the source, coloured in the release."
     return picture("sizes", _WIDE, top + high + 42, "Class sizes before and after", said, parts)
 
@@ -80,29 +80,29 @@ def _stack(x: float, y: float, wide: float, high: float, shares: Iterable[tuple[
 
 def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release: int) -> str:
     """A column's distribution: per bin the release's bar inside the source's, and both shares."""
-    shares = [(each["source"] / of_source, each["release"] / max(of_release, 1)) for each in rows]
+    shares = [(row["source"] / of_source, row["release"] / max(of_release, 1)) for row in rows]
     most = max((share for both in shares for share in both), default=1.0) or 1.0
     width, label, end, high = 344.0, 124.0, 102.0, 19.0
     wide = width - label - end
     parts: list[Element] = [_text("before", width - 54, 10, "m", "end"), _text("after", width - 2, 10, "m", "end")]
     boxes: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
-    for place, (each, both) in enumerate(zip(rows, shares, strict=True)):
+    for place, (row, both) in enumerate(zip(rows, shares, strict=True)):
         y = place * high + 16
-        parts.append(_text(shortened(each["label"], _SIZE, label - 8), label - 6, y + 11, "", "end"))
+        parts.append(_text(shortened(row["label"], _SIZE, label - 8), label - 6, y + 11, "", "end"))
         for css, share, down, thick in zip("sr", both, (1, 5), (14, 6), strict=True):
             if share > 0:
                 boxes[css].append((label, y + down, max(share / most * wide, 0.8), thick))
         parts.append(_text(f"{both[0]:.1%}", width - 54, y + 11, "m", "end"))
         parts.append(_text(f"{both[1]:.1%}", width - 2, y + 11, "", "end"))
-    drawn = [_bars(css, each) for css, each in boxes.items()]
+    drawn = [_bars(css, box) for css, box in boxes.items()]
     said = "Shares of the rows, the source's in grey, the release's in colour inside it."
     return picture(name, width, len(rows) * high + 20, f"Distribution of {column}", said, [*drawn, *parts])
 
 
 def associations(rows: Sequence[Row]) -> str:
     """The matrix of how strongly columns go together: below the diagonal in the source, above it in the release."""
-    names = list(dict.fromkeys(name for each in rows for name in each["columns"]))
-    known = {tuple(each["columns"]): each for each in rows}
+    names = list(dict.fromkeys(name for row in rows for name in row["columns"]))
+    known = {tuple(row["columns"]): row for row in rows}
     label, cell, high, top = 170.0, min(44.0, (_WIDE - 180) / len(names)), 24.0, 22.0
     parts: list[Element] = []
     for place, name in enumerate(names):
@@ -112,9 +112,9 @@ def associations(rows: Sequence[Row]) -> str:
         parts.append(_text(str(place + 1), label + (place + 0.5) * cell, top - 6, "m", "middle"))
         parts.append(_bars("d", [(label + place * cell, y, cell - 1, high - 1)]))
     for i, j in combinations(range(len(names)), 2):
-        each = known[names[i], names[j]]
-        parts += _cell(each["source"], label + i * cell, top + j * high, cell, high)
-        parts += _cell(each["release"], label + j * cell, top + i * high, cell, high)
+        pair = known[names[i], names[j]]
+        parts += _cell(pair["source"], label + i * cell, top + j * high, cell, high)
+        parts += _cell(pair["release"], label + j * cell, top + i * high, cell, high)
     said = "Below the diagonal the source, above it the release; the stronger the colour, the closer they go together."
     size = label + len(names) * cell + 4, top + len(names) * high + 4
     return picture("associations", *size, "How columns go together", said, parts)
@@ -154,16 +154,14 @@ def by_k(rows: Sequence[Row], metric: str, k: int) -> str:
 
 def _of_k(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:
     top, high, step = 44.0, 100.0, wide / max(len(rows), 1)
-    most = max((each[name] or 0.0 for each in rows), default=1.0) or 1.0
+    most = max((row[name] or 0.0 for row in rows), default=1.0) or 1.0
     parts = [_text(title, left, 14, "m"), _line(left, top + high, left + wide, top + high)]
-    for place, each in enumerate(rows):
-        own, middle, tall = each["k"] == k, left + (place + 0.5) * step, high * (each[name] or 0.0) / most
-        said = "few" if each[name] is None else _percent(each[name]) if name == "suppressed" else figure(each[name])
+    for place, row in enumerate(rows):
+        own, middle, tall = row["k"] == k, left + (place + 0.5) * step, high * (row[name] or 0.0) / most
+        said = "few" if row[name] is None else _percent(row[name]) if name == "suppressed" else figure(row[name])
         parts.append(_bars("r" if own else "r3", [(middle - 13, top + high - tall, 26, tall)]))
         parts.append(_text(said, middle, top + high - tall - 5, "a" if own else "", "middle"))
-        parts.append(
-            _text(f"k = {k}" if own else f"{each['k']}", middle, top + high + 16, "a" if own else "", "middle")
-        )
+        parts.append(_text(f"k = {k}" if own else f"{row['k']}", middle, top + high + 16, "a" if own else "", "middle"))
     return parts
 
 

@@ -33,9 +33,9 @@ def in_report(searched: Searched) -> str:
     body = hasse.draw(searched)
     legend, height = _legend(body.legend, body.width - 2 * MARGIN, 4.0)
     moved = [*legend, *body.elements(MARGIN, height + 12)]
-    for each in moved:
-        for tooltip in each.findall("title"):
-            each.remove(tooltip)
+    for element in moved:
+        for tooltip in element.findall("title"):
+            element.remove(tooltip)
     size = body.width, height + 12 + body.height
     return picture("lattice", *size, title(searched), summary(searched), moved)
 

@@ -109,31 +109,29 @@ def _code(said: str) -> Markup:
 def _shares(rows: Sequence[Row], manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """A distribution as a table: each share of its own table's rows."""
     of, released = manifest["rows"], manifest["released_rows"] or 1
-    return [(each["label"], _percent(each["source"] / of), _percent(each["release"] / released)) for each in rows]
+    return [(row["label"], _percent(row["source"] / of), _percent(row["release"] / released)) for row in rows]
 
 
 def _of_pairs(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    return [
-        (" and ".join(each["columns"]), charts.short(each["source"]), charts.short(each["release"])) for each in rows
-    ]
+    return [(" and ".join(row["columns"]), charts.short(row["source"]), charts.short(row["release"])) for row in rows]
 
 
 def _of_k(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    known = [each for each in rows if each["score"] is not None]
-    lost = ("few" if each["suppressed"] is None else _percent(each["suppressed"]) for each in known)
-    return [(str(each["k"]), _figure(each["score"]), share) for each, share in zip(known, lost, strict=True)]
+    known = [row for row in rows if row["score"] is not None]
+    lost = ("few" if entry["suppressed"] is None else _percent(entry["suppressed"]) for entry in known)
+    return [(str(entry["k"]), _figure(entry["score"]), share) for entry, share in zip(known, lost, strict=True)]
 
 
 def _of_bands(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     return [
-        (charts.band(each), *("–" if each[name] is None else count(each[name]) for name in ("source", "release")))
-        for each in rows
+        (charts.band(row), *("–" if row[name] is None else count(row[name]) for name in ("source", "release")))
+        for row in rows
     ]
 
 
 def _chance(attack: Row) -> str:
     """What the right guesses of an attack are held against."""
-    known = [each for each in (attack["baseline"], attack["control"]) if each is not None]
+    known = [result for result in (attack["baseline"], attack["control"]) if result is not None]
     return _percent(max(known)) if known else "–"
 
 
@@ -171,7 +169,7 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
 
 def _tiles(manifest: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The figures that a board remembers: a name, the figure, and what it is held against."""
-    asked = next((each["required"] for each in manifest["privacy"] if each["model"] == "k-anonymity"), None)
+    asked = next((promise["required"] for promise in manifest["privacy"] if promise["model"] == "k-anonymity"), None)
     smallest, who, highest = words.smallest_group(manifest), words.who(manifest), verdict["highest"]
     kept = words.detail(manifest)
     tiles = [
@@ -182,7 +180,7 @@ def _tiles(manifest: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[tupl
         _released(manifest),
         ("Detail kept", words.percent(kept), "mean of the columns") if kept is not None else None,
     ]
-    return [each for each in tiles if each]
+    return [tile for tile in tiles if tile]
 
 
 def _released(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -198,7 +196,7 @@ def _released(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
 def _content(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
     """All that the templates show."""
     manifest = figures["manifest"]
-    of_column = {each["column"]: each for each in manifest.get("damage") or ()}
+    of_column = {column["column"]: column for column in manifest.get("damage") or ()}
     statement = str((manifest.get("sql") or {}).get("release") or "")
     return {
         **_of_board(manifest, figures),
@@ -241,16 +239,16 @@ _OPINION = {"singling_out": "singling out", "linkability": "linkability", "infer
 
 def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:
     """What was found of the three risks of the Working Party's opinion, which asks for no figure."""
-    tried = [each for each in attacks if each["attack"] in _OPINION]
+    tried = [attack for attack in attacks if attack["attack"] in _OPINION]
     return [
         {
             "name": "WP216",
-            "rule": _OPINION[each["attack"]] + (f" of {each['column']}" if each["column"] else ""),
+            "rule": _OPINION[attack["attack"]] + (f" of {attack['column']}" if attack["column"] else ""),
             "asked": "not possible; no figure is set",
-            "found": "of few people" if each["excess"] is None else f"{_percent(each['excess'])} above chance",
+            "found": "of few people" if attack["excess"] is None else f"{_percent(attack['excess'])} above chance",
             "met": None,
         }
-        for each in tried
+        for attack in tried
     ]
 
 
@@ -258,10 +256,10 @@ def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
     """The pictures of a page, those of columns with the rows that they show."""
     manifest = figures["manifest"]
     k, rows, released = figures["k"], manifest["rows"], manifest["released_rows"]
-    known = [each for each in figures["loss_by_k"] if each["score"] is not None]
+    known = [entry for entry in figures["loss_by_k"] if entry["score"] is not None]
     by_column: dict[str, list[Row]] = {}
-    for each in figures["distributions"]:
-        by_column.setdefault(each["column"], []).append(each)
+    for bar in figures["distributions"]:
+        by_column.setdefault(bar["column"], []).append(bar)
     shown = [(name, bars) for name, bars in by_column.items() if len(bars) > 1][: room.columns]
     pairs = _paired(figures["associations"], room.paired)
     columns, lattice = figures["columns"], figures["lattice"] if room.lattice else None
@@ -282,7 +280,7 @@ def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
         "pairs": pairs,
         "by_k": _drawn(
             known if len(known) > 1 else [],
-            lambda each: charts.by_k(each, f"{manifest['metric']} (information loss)", k),
+            lambda entries: charts.by_k(entries, f"{manifest['metric']} (information loss)", k),
         ),
         "lattice": Markup(lattice) if lattice else None,
     }
@@ -293,7 +291,7 @@ def _counted(figures: Mapping[str, Any]) -> tuple[int | None, int]:
     manifest, bands = figures["manifest"], figures["class_sizes"]
     if figures["counted"] == "rows":
         return manifest["rows"], manifest["released_rows"]
-    return manifest.get("people"), manifest.get("released_people") or sum(each["release"] for each in bands)
+    return manifest.get("people"), manifest.get("released_people") or sum(band["release"] for band in bands)
 
 
 def _drawn(rows: Sequence[Row], draw: Callable[[Sequence[Row]], str]) -> Markup | None:
@@ -302,5 +300,5 @@ def _drawn(rows: Sequence[Row], draw: Callable[[Sequence[Row]], str]) -> Markup 
 
 def _paired(pairs: Sequence[Row], most: int) -> list[Row]:
     """The pairs of the first columns alone, where there are more."""
-    names = list(dict.fromkeys(name for each in pairs for name in each["columns"]))[:most]
-    return [each for each in pairs if set(each["columns"]) <= set(names)]
+    names = list(dict.fromkeys(name for pair in pairs for name in pair["columns"]))[:most]
+    return [pair for pair in pairs if set(pair["columns"]) <= set(names)]

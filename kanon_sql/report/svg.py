@@ -82,8 +82,8 @@ def group(tooltip: str, children: Iterable[Element]) -> Element:
 def document(width: float, height: float, title: str, description: str, children: Iterable[Element]) -> str:
     """A whole picture on white, named and described for those who do not see it."""
     named = _titled("title", title), _titled("desc", description)
-    for each, name in zip(named, ("title", "description"), strict=True):
-        each.set("id", name)
+    for title_element, name in zip(named, ("title", "description"), strict=True):
+        title_element.set("id", name)
     paper = rectangle(0, 0, width, height, Look("#ffffff"))
     root = element(
         "svg",
@@ -105,8 +105,8 @@ def document(width: float, height: float, title: str, description: str, children
 def picture(name: str, width: float, height: float, title: str, description: str, children: Iterable[Element]) -> str:
     """A picture inside a page, in the page's colours and font; `name` keeps its title apart from that of others."""
     named = _titled("title", title), _titled("desc", description)
-    for each, part in zip(named, ("title", "desc"), strict=True):
-        each.set("id", f"{name}-{part}")
+    for title_element, part in zip(named, ("title", "desc"), strict=True):
+        title_element.set("id", f"{name}-{part}")
     root = element(
         "svg",
         *named,

@@ -53,7 +53,7 @@ def quasi_identifiers(manifest: Manifest) -> list[str]:
 
 def promised(manifest: Manifest) -> list[str]:
     """A sentence for each model."""
-    return [_promise(each, manifest) for each in manifest["privacy"]]
+    return [_promise(promise, manifest) for promise in manifest["privacy"]]
 
 
 def _promise(finding: Row, manifest: Manifest) -> str:
@@ -92,13 +92,13 @@ _MEANINGS = {
 def holds(manifest: Manifest) -> list[str]:
     """By which figure each promise holds."""
     said = []
-    for each in manifest["privacy"]:
-        found = "nothing to check" if each["achieved"] is None else _number(each["achieved"])
-        if each["model"] == "k-anonymity":
-            found = counted(each["achieved"] or 0, who(manifest))
-            said.append(f"The smallest group in the release has {found}; {each['required']:,} were promised.")
+    for promise in manifest["privacy"]:
+        found = "nothing to check" if promise["achieved"] is None else _number(promise["achieved"])
+        if promise["model"] == "k-anonymity":
+            found = counted(promise["achieved"] or 0, who(manifest))
+            said.append(f"The smallest group in the release has {found}; {promise['required']:,} were promised.")
         else:
-            said.append(f"Of {each['model']}, {parameters(each['required'])} is required and {found} was found.")
+            said.append(f"Of {promise['model']}, {parameters(promise['required'])} is required and {found} was found.")
     checked = "An independent query checked this in what was written, before it could be seen."
     return [*said, checked if manifest.get("verified") else "This was not verified."]
 
@@ -129,11 +129,11 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
     said += _most_successful(attacks)
     exact = _exact(manifest)
     if exact:
-        models = [each["model"] for each in manifest["privacy"]]
+        models = [promise["model"] for promise in manifest["privacy"]]
         open_ = [name for name in exact if not any(f" of {name}" in model for model in models)]
         whose = "them" if open_ == exact and len(open_) > 1 else "it" if open_ == exact else listed(open_)
         said.append(f"Released as they are: {listed(exact)}{f'; nothing is promised of {whose}' if open_ else ''}.")
-    return [each for each in said if each]
+    return [sentence for sentence in said if sentence]
 
 
 def _exact(manifest: Manifest) -> list[str]:
@@ -154,7 +154,7 @@ def risk(manifest: Manifest) -> tuple[float, float] | None:
 def smallest_group(manifest: Manifest) -> int | None:
     """The size of the smallest group, in people where these count; None where it is not known."""
     if manifest.get("unit"):
-        known = (each["achieved"] for each in manifest["privacy"] if each["model"] == "k-anonymity")
+        known = (promise["achieved"] for promise in manifest["privacy"] if promise["model"] == "k-anonymity")
         return (manifest.get("risk_of_people") or {}).get("smallest_class") or next(known, None)
     return manifest.get("smallest_class") or manifest.get("smallest_group")
 
@@ -179,7 +179,7 @@ def verdict(manifest: Manifest, figures: Mapping[str, Any] | None) -> dict[str, 
 
 def _by_groups(manifest: Manifest, figures: Mapping[str, Any]) -> list[tuple[str, float, str]]:
     """The risk by the quasi-identifiers alone."""
-    known = {each["figure"]: each["release"] for each in figures.get("risk") or ()}
+    known = {entry["figure"]: entry["release"] for entry in figures.get("risk") or ()}
     highest = known.get("highest") or (risk(manifest) or (None,))[0]
     if not highest:
         return []
@@ -192,30 +192,30 @@ def _by_groups(manifest: Manifest, figures: Mapping[str, Any]) -> list[tuple[str
 def _by_attacks(attacks: Sequence[Row], exact: Sequence[str]) -> list[tuple[str, float, str]]:
     """What attacks found, of the columns together, of sensitive values, and otherwise; certainty is a risk of 100 %."""
     found: list[tuple[str, float, str]] = []
-    for each in sorted(attacks, key=lambda each: -(each["share"] or 0.0)):
-        if each["attack"] in _SINGLING and each["hits"]:
-            share = "Some" if each["share"] is None else percent(each["share"])
-            by = "all released columns together" if each["attack"] == "singling_out" else "one released column"
-            among = f", exact {listed(exact, 4)} among them" if exact and each["attack"] == "singling_out" else ""
-            said = f"{share} of the {each['counted']} are the only ones of their kind by {by}{among}."
+    for attack in sorted(attacks, key=lambda attack: -(attack["share"] or 0.0)):
+        if attack["attack"] in _SINGLING and attack["hits"]:
+            share = "Some" if attack["share"] is None else percent(attack["share"])
+            by = "all released columns together" if attack["attack"] == "singling_out" else "one released column"
+            among = f", exact {listed(exact, 4)} among them" if exact and attack["attack"] == "singling_out" else ""
+            said = f"{share} of the {attack['counted']} are the only ones of their kind by {by}{among}."
             found.append(("Released columns together", 1.0, said))
-        elif each["attack"] == "homogeneity" and each["hits"]:
-            share = "Some" if each["share"] is None else percent(each["share"])
-            said = f"{share} of the {each['counted']} are in a group that has one value of {each['column']} alone."
+        elif attack["attack"] == "homogeneity" and attack["hits"]:
+            share = "Some" if attack["share"] is None else percent(attack["share"])
+            said = f"{share} of the {attack['counted']} are in a group that has one value of {attack['column']} alone."
             found.append(("Sensitive values", 1.0, said))
-        elif each["excess"] and each["attack"] in (*_OF_VALUES, *_LINKING):
-            of = f" of {each['column']}" if each["column"] else ""
+        elif attack["excess"] and attack["attack"] in (*_OF_VALUES, *_LINKING):
+            of = f" of {attack['column']}" if attack["column"] else ""
             said = (
-                f"{named(each['attack']).capitalize()}{of} is right for {percent(each['share'])} of the "
-                f"{each['counted']}, above chance."
+                f"{named(attack['attack']).capitalize()}{of} is right for {percent(attack['share'])} of the "
+                f"{attack['counted']}, above chance."
             )
-            found.append(("Sensitive values" if each["attack"] in _OF_VALUES else "Linking", each["share"], said))
+            found.append(("Sensitive values" if attack["attack"] in _OF_VALUES else "Linking", attack["share"], said))
     worst: dict[str, tuple[str, float, str]] = {}
     for part in found:
         if part[0] not in worst or part[1] > worst[part[0]][1]:
             worst[part[0]] = part
     for name, these in _TRIED.items():
-        if name not in worst and any(each["attack"] in these for each in attacks):
+        if name not in worst and any(attack["attack"] in these for attack in attacks):
             worst[name] = (name, 0.0, "Nothing above chance was found.")
     return [worst[name] for name in _TRIED if name in worst]
 
@@ -227,7 +227,7 @@ _TRIED = {"Released columns together": _SINGLING, "Sensitive values": _OF_VALUES
 
 
 def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
-    known = {each["figure"]: each for each in figures.get("risk") or ()}
+    known = {entry["figure"]: entry for entry in figures.get("risk") or ()}
     if known:
         highest, mean = known["highest"]["release"], known["mean"]["release"]
         before = known["mean"]["source"]
@@ -243,12 +243,12 @@ def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
 
 
 def _homogeneous(attacks: Sequence[Row]) -> list[str]:
-    told = [each for each in attacks if each["attack"] == "homogeneity" and each["share"]]
-    worst = sorted(told, key=lambda each: -each["share"])[:_MOST_TOLD]
+    told = [attack for attack in attacks if attack["attack"] == "homogeneity" and attack["share"]]
+    worst = sorted(told, key=lambda attack: -attack["share"])[:_MOST_TOLD]
     said = [
-        f"{percent(each['share'])} of the {each['counted']} are in a group that has one value of {each['column']} "
-        "alone: whoever finds the group knows it."
-        for each in worst
+        f"{percent(attack['share'])} of the {attack['counted']} are in a group that has one value of "
+        f"{attack['column']} alone: whoever finds the group knows it."
+        for attack in worst
     ]
     more = len(told) - len(worst)
     have = "column has" if more == 1 else "columns have"
@@ -259,7 +259,7 @@ _MOST_TOLD = 3  # columns on the first page
 
 
 def _most_successful(attacks: Sequence[Row]) -> list[str]:
-    worst = max(attacks, key=lambda each: each["excess"] or 0.0, default=None)
+    worst = max(attacks, key=lambda attack: attack["excess"] or 0.0, default=None)
     if worst is None:
         return []
     if not worst["excess"]:
@@ -310,7 +310,7 @@ def cost(manifest: Manifest) -> list[str]:
         said.append(f"{people:,} of {manifest['people']:,} people have no row in the release.")
     kept = detail(manifest)
     if kept is not None:
-        worst = max(manifest["loss_per_attribute"].items(), key=lambda each: each[1])
+        worst = max(manifest["loss_per_attribute"].items(), key=lambda item: item[1])
         said.append(
             f"The columns that were generalized keep {percent(kept)} of their detail on average; most was lost in "
             f"{worst[0]}, which keeps {percent(1 - worst[1])}."
@@ -339,7 +339,7 @@ def not_promised(manifest: Manifest) -> list[str]:
             "Rows are counted. If somebody has several rows, groups hold fewer people than rows; name a unit then."
         )
     others = [*(manifest["roles"].get("sensitive") or []), *(manifest["roles"].get("kept") or [])]
-    if others and not any("k-anonymity" not in each["model"] for each in manifest["privacy"]):
+    if others and not any("k-anonymity" not in promise["model"] for promise in manifest["privacy"]):
         said.append("Nothing is promised of sensitive columns: a group may have one value of them alone.")
     return [*said, "The table of norms compares figures. None of it is legal advice."]
 
@@ -367,7 +367,9 @@ def perturbed(column: str, manifest: Manifest) -> str | None:
     if did is not None:
         return f"perturbed: {parameters(did)}"
     redrawn = (manifest.get("minimality") or {}).get("columns", ())
-    return "partly redrawn against the minimality attack" if any(each["column"] == column for each in redrawn) else None
+    return (
+        "partly redrawn against the minimality attack" if any(entry["column"] == column for entry in redrawn) else None
+    )
 
 
 RISKS = {

@@ -17,7 +17,7 @@ def luhn(digits: str) -> bool:
     (True, False)
     """
     doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
-    return sum(each - 9 if each > 9 else each for each in doubled) % 10 == 0
+    return sum(digit - 9 if digit > 9 else digit for digit in doubled) % 10 == 0
 
 
 def is_iban(text: str) -> bool:

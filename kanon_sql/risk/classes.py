@@ -80,11 +80,11 @@ class Classes:
 
     @property
     def rows(self) -> int:
-        return sum(each.rows for each in self.alike)
+        return sum(group.rows for group in self.alike)
 
     @property
     def number(self) -> int:
-        return sum(each.classes for each in self.alike)
+        return sum(group.classes for group in self.alike)
 
     @property
     def people(self) -> int | None:
@@ -99,7 +99,7 @@ class Classes:
     @property
     def members(self) -> int:
         """The sizes of all classes together: somebody in two classes counts in each of them."""
-        return sum(each.size * each.classes for each in self.alike)
+        return sum(group.size * group.classes for group in self.alike)
 
     @property
     def smallest(self) -> int:
@@ -108,7 +108,7 @@ class Classes:
 
     @property
     def histogram(self) -> Histogram:
-        return [(each.size, each.classes) for each in self.alike]
+        return [(group.size, group.classes) for group in self.alike]
 
     @property
     def bands(self) -> tuple[Band, ...]:
@@ -116,8 +116,8 @@ class Classes:
         return tuple(self._band(least, most) for least, most in _BANDS)
 
     def _band(self, least: int, most: int | None) -> Band:
-        inside = [each for each in self.alike if each.size >= least and (most is None or each.size <= most)]
-        figures = (sum(each.classes for each in inside), sum(each.rows for each in inside))
+        inside = [group for group in self.alike if group.size >= least and (most is None or group.size <= most)]
+        figures = (sum(group.classes for group in inside), sum(group.rows for group in inside))
         return Band(least, most, *figures, None if self.of_people is None else self.of_people.between(least, most))
 
     @property
@@ -137,7 +137,7 @@ class Classes:
 
     def _above(self, risk: float) -> Above:
         (model,) = prosecutor_risk(above=risk, share=0)
-        rows = sum(each.rows for each in self.alike if each.size < least_size(risk))
+        rows = sum(group.rows for group in self.alike if group.size < least_size(risk))
         people = None if self.of_people is None else self.of_people.above(risk)
         return Above(risk, rows, people, _figure(model, self) if people is None else people / self.counted)
 

@@ -137,7 +137,7 @@ class _Look:
         """What it holds: by its format, else by its name, else by its content; and what stands inside its texts."""
         told = [*self._by_format(), *self._by_type(), *self._people()]
         named = [*self._by_name()]
-        told += [each for each in named if each.kind not in {other.kind for other in told}]
+        told += [finding for finding in named if finding.kind not in {other.kind for other in told}]
         if not told:
             told += [*self._by_content()]
         yield from told
@@ -264,7 +264,9 @@ class _Look:
 
 def tells_who(found: Sequence[Identifier]) -> str:
     """Why a column is an identifier by what it holds, as the end of "the column …"; empty if it is none by that."""
-    held = [each for each in found if each.how != "name" and each.kind != "dates" and each.said != _DIFFERS]
+    held = [
+        finding for finding in found if finding.how != "name" and finding.kind != "dates" and finding.said != _DIFFERS
+    ]
     return held[0].said if held else ""
 
 

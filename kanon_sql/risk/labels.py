@@ -59,10 +59,10 @@ def role_of(provider: str, label: str) -> str | None:
 
 def contradictions(labels: Sequence[Labelled], spec: Spec, kept: Sequence[str]) -> Iterator[str]:
     """Where labels say something else than the spec, or two things; the spec wins."""
-    for each in labels:
-        role = _role(each.column, spec, kept)
-        if role not in (None, each.role) or (each.both and role):
-            yield f"the column {each.column!r} is labelled {each.said}, and {_BECOMES[role]}"
+    for label in labels:
+        role = _role(label.column, spec, kept)
+        if role not in (None, label.role) or (label.both and role):
+            yield f"the column {label.column!r} is labelled {label.said}, and {_BECOMES[role]}"
 
 
 def _role(column: str, spec: Spec, kept: Sequence[str]) -> str | None:

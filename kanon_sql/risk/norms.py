@@ -50,28 +50,36 @@ def _safe_harbor(contents: Contents) -> Iterator[Norm]:
     yield _areas(contents)
     yield _dates(contents)
     yield from _ages(contents)
-    others = [each.column for each in contents.identifiers if each.letter not in "BC"]
+    others = [identifier.column for identifier in contents.identifiers if identifier.letter not in "BC"]
     found = f"in {_listed(others)}" if others else "none seen by name, format or content"
     yield _harbor("A, D to R: other identifiers", "none", found, False if others else None)
 
 
 def _areas(contents: Contents) -> Norm:
     """Areas smaller than a state; of a ZIP code three digits may be shown where 20,000 people live, else 000."""
-    zips = {each.column: each for each in contents.zips}
-    areas = [each.column for each in contents.identifiers if each.letter == "B" and each.column not in zips]
+    zips = {zip_code.column: zip_code for zip_code in contents.zips}
+    areas = [
+        identifier.column
+        for identifier in contents.identifiers
+        if identifier.letter == "B" and identifier.column not in zips
+    ]
     said = [f"areas in {_listed(areas)}"] if areas else []
-    for each in zips.values():
-        said.append(f"{each.digits} digits in {each.column}")
-        if each.rare_rows:
-            about = "about " if each.sampled else ""
-            said.append(f"{about}{each.rare_rows:,} rows of areas with fewer people in {each.column}")
-    met = None if not said else not areas and all(each.digits <= 3 and not each.rare_rows for each in zips.values())
+    for zip_code in zips.values():
+        said.append(f"{zip_code.digits} digits in {zip_code.column}")
+        if zip_code.rare_rows:
+            about = "about " if zip_code.sampled else ""
+            said.append(f"{about}{zip_code.rare_rows:,} rows of areas with fewer people in {zip_code.column}")
+    met = (
+        None
+        if not said
+        else not areas and all(zip_code.digits <= 3 and not zip_code.rare_rows for zip_code in zips.values())
+    )
     return _harbor("B: areas", "ZIP codes of 3 digits, 20,000 people", "; ".join(said) or "none seen", met)
 
 
 def _dates(contents: Contents) -> Norm:
     """Dates of somebody's birth, admission, discharge or death: their years alone."""
-    dates = [each.column for each in contents.identifiers if each.letter == "C"]
+    dates = [identifier.column for identifier in contents.identifiers if identifier.letter == "C"]
     return _harbor(
         "C: dates", "years alone", f"in {_listed(dates)}" if dates else "none seen", False if dates else None
     )
@@ -82,10 +90,10 @@ def _ages(contents: Contents) -> Iterator[Norm]:
     asked = f"one group from {OLD} on"
     if not contents.ages:
         yield _harbor("C: ages", asked, "no column of ages seen", None)
-    for each in contents.ages:
-        many = "no value" if each.values == 0 else "1 value" if each.values == 1 else f"{each.values:,} values"
-        found = f"{many} in {each.column}, {each.rows:,} rows"
-        yield _harbor("C: ages", asked, found, each.values <= 1)
+    for age in contents.ages:
+        many = "no value" if age.values == 0 else "1 value" if age.values == 1 else f"{age.values:,} values"
+        found = f"{many} in {age.column}, {age.rows:,} rows"
+        yield _harbor("C: ages", asked, found, age.values <= 1)
 
 
 def _harbor(rule: str, asked: str, found: str, met: bool | None) -> Norm:

@@ -77,7 +77,7 @@ def _traits(
     tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], found: Sequence[Identifier]
 ) -> set[str]:
     """The columns that hold what a person keeps."""
-    by_content = {each.column for each in found if each.kind in _PERSONAL and each.how == "format"}
+    by_content = {finding.column for finding in found if finding.kind in _PERSONAL and finding.how == "format"}
     named = {one.name for one in counted if names_people(one.name) or said_by(one.name) & _BIRTH}
     sexes = {one.name for one in counted if one.counted and _is_sex(tables, source, one)}
     return by_content | named | sexes

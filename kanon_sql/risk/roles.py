@@ -60,7 +60,7 @@ class Roles:
 
     def described(self) -> dict[str, Any]:
         """What the manifest says."""
-        labels = {each.column: each.role for each in self.labels}
+        labels = {label.column: label.role for label in self.labels}
         return {"kept": list(self.kept), "dropped": list(self.dropped), **({"labels": labels} if labels else {})}
 
 

@@ -56,13 +56,15 @@ def separations(
     with embedded_for(tables.engine) as here, Scratch(here, "risk_sets") as coded_tables:
         code(tables, source, columns, rows, coded_tables)
         sets = Sets(coded_tables, columns, columns, rows, deadline)
-        singles = [_described(sets, (name,), rows, [each for each in names if each != name]) for name in names]
+        singles = [_described(sets, (name,), rows, [other for other in names if other != name]) for name in names]
         # Every set of few of them is looked at, so there must not be too many.
         combined = sorted(columns, key=lambda one: (-one.counts.distinct, one.order))[:MOST_COLUMNS]
         chosen = [one.name for one in sorted(combined, key=lambda one: one.order)]
-        asked = [each for size in range(2, largest + 1) for each in combinations(chosen, size)]
+        asked = [combination for size in range(2, largest + 1) for combination in combinations(chosen, size)]
         complete = sets.ask(asked)
-        described = [_described(sets, each, rows) for each in asked if complete or sets.known(each)]
+        described = [
+            _described(sets, combination, rows) for combination in asked if complete or sets.known(combination)
+        ]
         unique = sets.figures(names).unique_rows
     return Separations(tuple(sorted(singles, key=_rank)), tuple(sorted(described, key=_rank)), unique, complete)
 
@@ -80,5 +82,5 @@ def _described(sets: Sets, names: tuple[str, ...], rows: int, others: Sequence[s
     )
 
 
-def _rank(each: Separation) -> tuple[int, float, int]:
-    return -each.unique_rows, -each.separation, len(each.columns)
+def _rank(separation: Separation) -> tuple[int, float, int]:
+    return -separation.unique_rows, -separation.separation, len(separation.columns)

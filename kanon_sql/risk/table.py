@@ -41,7 +41,7 @@ class TableRisk:
     @property
     def holds(self) -> bool:
         """Whether all models that were asked for hold."""
-        return all(each.holds for each in self.findings)
+        return all(finding.holds for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
@@ -57,21 +57,23 @@ class TableRisk:
                 "k": self.k,
                 "holds": self.holds,
                 "largest_k": classes.smallest,
-                "models": [{**asdict(each), "holds": each.holds} for each in self.findings],
+                "models": [{**asdict(finding), "holds": finding.holds} for finding in self.findings],
             },
-            "class_sizes": [{"sizes": each.sizes, **asdict(each)} for each in classes.bands],
+            "class_sizes": [{"sizes": band.sizes, **asdict(band)} for band in classes.bands],
             "prosecutor": {
                 "highest": classes.highest,
                 "mean": classes.mean,
-                "above": [asdict(each) for each in classes.above],
+                "above": [asdict(model) for model in classes.above],
             },
             "marketer": classes.mean,
             "journalist": dict(self.journalist) or None,
             "uniqueness": self.uniqueness,
-            "sensitive": [asdict(each) for each in self.sensitive],
+            "sensitive": [asdict(column) for column in self.sensitive],
             "unique_rows": columns.unique_rows,
-            "columns": [asdict(each) for each in columns.columns],
-            "sets": [asdict(each) for each in columns.sets],
-            "norms": [asdict(each) for each in self.norms],
-            "identifiers": [{**asdict(each), "letter": each.letter} for each in self.contents.identifiers],
+            "columns": [asdict(column) for column in columns.columns],
+            "sets": [asdict(columns_) for columns_ in columns.sets],
+            "norms": [asdict(norm) for norm in self.norms],
+            "identifiers": [
+                {**asdict(identifier), "letter": identifier.letter} for identifier in self.contents.identifiers
+            ],
         }

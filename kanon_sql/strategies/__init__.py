@@ -70,8 +70,8 @@ _BEST_LOWEST = "the best of the anonymous nodes of least height"
 _ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and prune by what is sound
 
 STRATEGIES = {
-    each.name: each
-    for each in (
+    known.name: known
+    for known in (
         Strategy("auto", auto, "the optimum", default_seconds=60.0),
         Strategy("best_first", best_first, "the optimum"),
         Strategy("certified", certified, "the optimum"),

@@ -158,7 +158,7 @@ class Groups:
         wanted = [j for some in attributes for j in some]
         parts = [group for group in self._groups if not set(group.attributes).isdisjoint(wanted)]
         group = Group(wanted, self._whole, self._counts_suppressed, parts)
-        self._groups = [each for each in self._groups if each not in parts] + [group]
+        self._groups = [group for group in self._groups if group not in parts] + [group]
         return group
 
     def tag(self, nodes: Iterable[Node], anonymous: Iterable[bool]) -> None:

@@ -54,7 +54,7 @@ def _begun(searches: Sequence[Asking]) -> Requests:
 
 def _together(requests: Requests, turn: Asking, near: Sequence[Asking]) -> list[Asking]:
     """Of the searches near a turn those whose tests go with its own; it alone where it wants no plain tests."""
-    plain = [each for each in near if isinstance(test := requests[each], Test) and not test.reduction]
+    plain = [place for place in near if isinstance(test := requests[place], Test) and not test.reduction]
     return plain if turn in plain else [turn]
 
 

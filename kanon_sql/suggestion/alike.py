@@ -26,10 +26,10 @@ def grouped(rows: Sequence[int], beside: Sequence[Counts], sizes: Sequence[int])
     >>> grouped([10, 10, 10, 10], [np.array([left, right, left, right])], [2])
     [[0, 1, 0, 1]]
     """
-    shares = [_smoothed(np.asarray(rows, float), each) for each in beside]
+    shares = [_smoothed(np.asarray(rows, float), columns) for columns in beside]
     told = np.concatenate(shares, axis=1) if shares else np.zeros((len(rows), 1))
     weights = np.asarray(rows, float)
-    members: list[list[int]] = [[each] for each in range(len(rows))]
+    members: list[list[int]] = [[row] for row in range(len(rows))]
     found: list[list[int]] = []
     for size in sizes:
         while len(members) > size:
@@ -88,7 +88,7 @@ def _entropy(shares: Counts) -> Counts:
 
 def _numbered(members: Sequence[Sequence[int]], count: int) -> list[int]:
     group_of = [0] * count
-    for group, each in enumerate(members):
-        for member in each:
+    for group, members_of_group in enumerate(members):
+        for member in members_of_group:
             group_of[member] = group
     return group_of

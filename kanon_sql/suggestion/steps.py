@@ -100,7 +100,10 @@ def _ends(numbers: Counted) -> tuple[Decimal | None, Decimal | None]:
         return None, None
     unit = _nice((high - low) / 10)
     bottom, top = (_nearest(end, unit) for end in (low, high))
-    below, above = [each for each in numbers if each[0] < bottom], [each for each in numbers if each[0] >= top]
+    below, above = (
+        [number for number in numbers if number[0] < bottom],
+        [number for number in numbers if number[0] >= top],
+    )
     codes_bottom = _worth(below) and bottom - numbers[0][0] > unit
     codes_top = _worth(above) and numbers[-1][0] - top > unit
     return bottom if codes_bottom else None, top if codes_top else None
@@ -137,9 +140,9 @@ def _is_skewed(numbers: Counted, widths: Sequence[Decimal], low: Decimal, high: 
 def _edges(numbers: Counted) -> list[list[Decimal]]:
     """Edges at rounded quantiles, fewer on each level; the value that most rows hold stays apart if it can."""
     total = sum(rows for _, rows in numbers)
-    mode, most = max(numbers, key=lambda each: each[1])
+    mode, most = max(numbers, key=lambda number: number[1])
     apart = [_after(numbers, mode)] if most >= _MODE * total else []
-    rest = [each for each in numbers if each[0] != mode] if apart else list(numbers)
+    rest = [number for number in numbers if number[0] != mode] if apart else list(numbers)
     levels: list[list[Decimal]] = []
     for labels in _LABELS:
         if labels * 2 <= len(numbers):

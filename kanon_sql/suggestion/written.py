@@ -66,8 +66,8 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
     yield ""
     yield from comment("Generalized: others may know them, and together they tell people apart.")
     yield "quasi_identifiers:"
-    for each in draft.quasi_identifiers:
-        yield from _generalized(each)
+    for quasi_identifier in draft.quasi_identifiers:
+        yield from _generalized(quasi_identifier)
     yield from _columns("sensitive", "Released unchanged; the manifest says what classes give away.", draft.sensitive)
     yield ""
     yield from comment(
@@ -102,12 +102,12 @@ def _privacy(draft: Draft) -> Iterator[str]:
     yield from comment("A local recoding keeps more detail where many rows are alike: strategy: refine")
 
 
-def _generalized(each: Generalized) -> Iterator[str]:
-    yield from comment(each.reason, "  ")
-    yield f"  {in_flow(each.name)}:"
-    yield from comment(each.why, "    ")
-    counts = " → ".join(f"{labels:,}" for labels in each.labels)
-    yield f"    hierarchy: {in_flow(each.recipe)}   # {counts}"
+def _generalized(column: Generalized) -> Iterator[str]:
+    yield from comment(column.reason, "  ")
+    yield f"  {in_flow(column.name)}:"
+    yield from comment(column.why, "    ")
+    counts = " → ".join(f"{labels:,}" for labels in column.labels)
+    yield f"    hierarchy: {in_flow(column.recipe)}   # {counts}"
 
 
 def _columns(key: str, said: str, told: Told) -> Iterator[str]:

@@ -55,7 +55,11 @@ def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
     Columns with values that the source lacks, such as noise, do not count.
     """
     tables = sides.tables
-    columns = {number: each for number, each in enumerate(sides.attributes) if not each.nearby.sum() + each.lost}
+    columns = {
+        number: attribute
+        for number, attribute in enumerate(sides.attributes)
+        if not attribute.nearby.sum() + attribute.lost
+    }
     names = [column_of(number) for number in range(len(sides.attributes))]
     classes = tables.make("classes", "attack_matching/classes", release=sides.release, labels=names)
     types = {"target": "INTEGER", **dict.fromkeys(names, "INTEGER")}
@@ -77,18 +81,18 @@ def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
     return target[order], fitting[order]
 
 
-def _covers(sides: Sides, each: Attribute) -> Relation:
+def _covers(sides: Sides, attribute: Attribute) -> Relation:
     """The groups of values that each code may stand for, as keys."""
-    pairs = [[f"={number}" for number in side.tolist()] for side in np.nonzero(each.weights)]
+    pairs = [[f"={number}" for number in side.tolist()] for side in np.nonzero(attribute.weights)]
     return sides.tables.load("covers", {"label": "VARCHAR", "value": "VARCHAR"}, pairs)
 
 
 def _likelihoods(sides: Sides, exact: Integers, released: Integers) -> Floats:
     """How likely each released row is to be each exact row beside it."""
     likely = np.ones(len(exact))
-    for number, each in enumerate(sides.attributes):
-        if not each.nearby.sum() + each.lost:
-            likely *= each.weights[released[:, number], exact[:, number]]
+    for number, attribute in enumerate(sides.attributes):
+        if not attribute.nearby.sum() + attribute.lost:
+            likely *= attribute.weights[released[:, number], exact[:, number]]
     return likely
 
 

@@ -147,7 +147,7 @@ class _Domain:
             counted[self.places[text]] += n
         self.rows: Floats = counted
         numbers = [_number(value) if column.ordered else None for value in self.values]
-        self.numbers: Floats = np.array([np.nan if each is None else each for each in numbers], dtype=float)
+        self.numbers: Floats = np.array([np.nan if number is None else number for number in numbers], dtype=float)
         self.finite = np.flatnonzero(np.isfinite(self.numbers))
 
     def literal(self, label: str) -> tuple[int, bool] | None:

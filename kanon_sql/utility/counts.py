@@ -48,7 +48,7 @@ class Counts:
 def drawn(attributes: Sequence[Attribute], many: int, seed: int) -> list[Query]:
     """So many queries of 2 or 3 columns that have more than one group of values (of one where there is but one)."""
     random = Random(f"queries {seed}")
-    columns = [number for number, each in enumerate(attributes) if np.count_nonzero(each.group_rows) > 1]
+    columns = [number for number, attribute in enumerate(attributes) if np.count_nonzero(attribute.group_rows) > 1]
     sizes = sorted({min(size, len(columns)) for size in (2, 3)})
     subsets = [subset for size in sizes if size for subset in combinations(columns, size)]
     if not subsets:
@@ -67,17 +67,17 @@ def _query(attributes: Sequence[Attribute], subset: tuple[int, ...], random: Ran
     return Query(subset, tuple(groups[number] for number in subset))
 
 
-def _shares(each: Attribute) -> Floats:
-    shares: Floats = each.group_rows / each.group_rows.sum()
+def _shares(attribute: Attribute) -> Floats:
+    shares: Floats = attribute.group_rows / attribute.group_rows.sum()
     return shares
 
 
-def _some_groups(each: Attribute, wanted: float, random: Random) -> Iterator[int]:
+def _some_groups(attribute: Attribute, wanted: float, random: Random) -> Iterator[int]:
     """Groups with about this share of the rows, one at least: a range where there is an order, NULL in none."""
-    shares, taken = _shares(each), 0.0
+    shares, taken = _shares(attribute), 0.0
     order = list(range(len(shares)))
-    if each.ordered:
-        order = [group for group in order if group != each.null_group] or order
+    if attribute.ordered:
+        order = [group for group in order if group != attribute.null_group] or order
         order = order[_start(shares[order], wanted, random) :]
     else:
         random.shuffle(order)

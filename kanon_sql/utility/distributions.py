@@ -45,42 +45,42 @@ class Treated:
     hidden: int
 
 
-def treated(each: Attribute) -> Treated:
+def treated(attribute: Attribute) -> Treated:
     """How far the cells of a column were generalized."""
-    shown, size = each.shown, len(each.shown.values)
+    shown, size = attribute.shown, len(attribute.shown.values)
     stars = np.array([label == STAR for label in shown.released], dtype=bool)
     hidden = stars | ((shown.counts == size) & (size > 1))
     known = set(shown.values)
     kept = ~hidden & np.array([label in known for label in shown.released], dtype=bool)
     few = ~hidden & ~kept & (shown.counts <= _FEW * size)
-    return Treated(*(int(shown.rows[each].sum()) for each in (kept, few, ~hidden & ~kept & ~few, hidden)))
+    return Treated(*(int(shown.rows[cells].sum()) for cells in (kept, few, ~hidden & ~kept & ~few, hidden)))
 
 
-def rare_rows(each: Attribute, least: int) -> int:
+def rare_rows(attribute: Attribute, least: int) -> int:
     """The rows of the source whose value fewer than `least` rows have."""
-    return int(each.rows[each.rows < least].sum())
+    return int(attribute.rows[attribute.rows < least].sum())
 
 
-def distribution(each: Attribute, least: int) -> list[Bin]:
+def distribution(attribute: Attribute, least: int) -> list[Bin]:
     """The bins of a column, in order where there is one, none where nothing can be shown; NULL is the last."""
-    if treated(each).hidden == each.shown.rows.sum():  # how * would be spread over the values tells of nobody
+    if treated(attribute).hidden == attribute.shown.rows.sum():  # how * would be spread over the values tells of nobody
         return []
-    released = each.released + each.nearby
-    binned = _of_dates(each) if each.shown.kind in ("date", "timestamp") else _of_numbers(each)
+    released = attribute.released + attribute.nearby
+    binned = _of_dates(attribute) if attribute.shown.kind in ("date", "timestamp") else _of_numbers(attribute)
     if binned:
-        return _in_order(*binned, each, released, least)
-    return _of_labels(each, released, least)
+        return _in_order(*binned, attribute, released, least)
+    return _of_labels(attribute, released, least)
 
 
-def _in_order(of: Integers, name: Name, each: Attribute, released: Floats, least: int) -> list[Bin]:
+def _in_order(of: Integers, name: Name, attribute: Attribute, released: Floats, least: int) -> list[Bin]:
     """Bins in a row; values that are in none, such as NULL, are one at the end, if there are enough of them."""
     inside, size = of >= 0, int(of.max()) + 1
-    source, release = (np.bincount(of[inside], rows[inside], size).astype(float) for rows in (each.rows, released))
+    source, release = (np.bincount(of[inside], rows[inside], size).astype(float) for rows in (attribute.rows, released))
     bins = [
         Bin(name(first, last), float(source[first : last + 1].sum()), float(release[first : last + 1].sum()))
         for first, last in pooled(source, least)
     ]
-    rest = Bin("no value", float(each.rows[~inside].sum()), float(released[~inside].sum()))
+    rest = Bin("no value", float(attribute.rows[~inside].sum()), float(released[~inside].sum()))
     return [*bins, rest] if rest.source >= least else bins
 
 
@@ -106,13 +106,13 @@ def pooled(rows: Sequence[float] | Floats, least: float) -> list[tuple[int, int]
     return [] if held else runs
 
 
-def _of_numbers(each: Attribute) -> tuple[Integers, Name] | None:
+def _of_numbers(attribute: Attribute) -> tuple[Integers, Name] | None:
     """Ranges of numbers with round ends, the first and the last of them open."""
-    numbers, integers = each.shown.numbers, each.shown.kind == "integer"
+    numbers, integers = attribute.shown.numbers, attribute.shown.kind == "integer"
     finite = np.isfinite(numbers)
-    if each.shown.kind not in ("integer", "decimal", "float") or finite.sum() < MOST:
+    if attribute.shown.kind not in ("integer", "decimal", "float") or finite.sum() < MOST:
         return None
-    low, high = _middle(numbers[finite], each.rows[finite])
+    low, high = _middle(numbers[finite], attribute.rows[finite])
     step = _step((high - low) / (MOST - 2), integers)
     edges = [round(place * step, 9) for place in range(floor(low / step) + 1, ceil(high / step))]
     if not edges:
@@ -156,15 +156,15 @@ def _plain(number: float) -> str:
 _DAY = 86_400
 
 
-def _of_dates(each: Attribute) -> tuple[Integers, Name] | None:
+def _of_dates(attribute: Attribute) -> tuple[Integers, Name] | None:
     """Parts of the calendar, whichever are few enough: months, quarters, years or more; the first and last are open."""
-    numbers = each.shown.numbers
+    numbers = attribute.shown.numbers
     finite = np.isfinite(numbers)
     if finite.sum() < MOST:
         return None
-    since = 0 if each.shown.kind == "date" else date(1970, 1, 1).toordinal()
+    since = 0 if attribute.shown.kind == "date" else date(1970, 1, 1).toordinal()
     days = numbers[finite] // (_DAY if since else 1) + since
-    ends = [date.fromordinal(int(day)) for day in _middle(days, each.rows[finite])]
+    ends = [date.fromordinal(int(day)) for day in _middle(days, attribute.rows[finite])]
     starts = next(made for months in (1, 3, 12, 24, 60, 120, 600, 12_000) if len(made := _starts(ends, months)) < MOST)
     of = np.full(len(numbers), -1)
     of[finite] = np.searchsorted([start.toordinal() for start in starts], days, side="right")
@@ -194,21 +194,21 @@ def _span(starts: Sequence[date], first: int, last: int) -> str:
     return begins if begins == ends else f"{begins} to {ends}"
 
 
-def _of_labels(each: Attribute, released: Floats, least: int) -> list[Bin]:
+def _of_labels(attribute: Attribute, released: Floats, least: int) -> list[Bin]:
     """The finest released labels that exclude each other, and one bin for all values that none of them covers."""
-    shown = each.shown
+    shown = attribute.shown
     if len(shown.released) > _MOST_LABELS:
         return []
-    bins = [(Bin(_printed(shown.released[n]), *_sums(each, released, at)), at[0]) for n, at in _apart(shown)]
+    bins = [(Bin(_printed(shown.released[n]), *_sums(attribute, released, at)), at[0]) for n, at in _apart(shown)]
     bins.sort(key=lambda both: -both[0].source)
-    shown_bins = [(each, place) for each, place in bins[: MOST - 1] if each.source >= least]
-    other = each.rows.sum() - sum(each.source for each, _ in shown_bins)
+    shown_bins = [(bin_, place) for bin_, place in bins[: MOST - 1] if bin_.source >= least]
+    other = attribute.rows.sum() - sum(bin_.source for bin_, _ in shown_bins)
     while 0 < other < least and shown_bins:
         other += shown_bins.pop()[0].source
-    if each.ordered:
+    if attribute.ordered:
         shown_bins.sort(key=lambda both: both[1])
-    known = [each for each, _ in shown_bins]
-    rest = Bin(OTHER, float(other), float(released.sum() - sum(each.release for each in known)))
+    known = [bin_ for bin_, _ in shown_bins]
+    rest = Bin(OTHER, float(other), float(released.sum() - sum(bin_.release for bin_ in known)))
     return [*known, rest] if other >= least and known else known
 
 
@@ -223,8 +223,8 @@ def _apart(shown: Shown) -> Iterator[tuple[int, Integers]]:
             yield int(label), places
 
 
-def _sums(each: Attribute, released: Floats, places: Integers) -> tuple[float, float]:
-    return float(each.rows[places].sum()), float(released[places].sum())
+def _sums(attribute: Attribute, released: Floats, places: Integers) -> tuple[float, float]:
+    return float(attribute.rows[places].sum()), float(released[places].sum())
 
 
 def _printed(label: str | None) -> str:

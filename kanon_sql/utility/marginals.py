@@ -25,19 +25,19 @@ class Marginal:
     generalized: float
 
 
-def marginal(each: Attribute) -> Marginal:
+def marginal(attribute: Attribute) -> Marginal:
     """The error of one column."""
-    released = each.released.sum() + each.nearby.sum() + each.lost
-    elsewhere = each.nearby.sum() + each.lost
-    differences = np.abs(_shares(each.rows, each.rows.sum()) - _shares(each.released, released)).sum()
+    released = attribute.released.sum() + attribute.nearby.sum() + attribute.lost
+    elsewhere = attribute.nearby.sum() + attribute.lost
+    differences = np.abs(_shares(attribute.rows, attribute.rows.sum()) - _shares(attribute.released, released)).sum()
     total_variation = (differences + elsewhere / (released or 1.0)) / 2
-    return Marginal(each.name, rounded(total_variation), _earth_mover(each), each.generalized)
+    return Marginal(attribute.name, rounded(total_variation), _earth_mover(attribute), attribute.generalized)
 
 
-def _earth_mover(each: Attribute) -> float | None:
-    known = len(each.rows) - each.nullable
-    source, released = each.rows[:known], (each.released + each.nearby)[:known]
-    if not each.ordered or not source.sum() or not released.sum():
+def _earth_mover(attribute: Attribute) -> float | None:
+    known = len(attribute.rows) - attribute.nullable
+    source, released = attribute.rows[:known], (attribute.released + attribute.nearby)[:known]
+    if not attribute.ordered or not source.sum() or not released.sum():
         return None
     moved = np.cumsum(_shares(source, source.sum()) - _shares(released, released.sum()))
     return rounded(np.abs(moved).sum() / max(1, known - 1))

@@ -49,10 +49,10 @@ def is_installed() -> bool:
 
 def why_not(attributes: Sequence[Attribute], target: int, drawn: Drawn) -> str | None:
     """What keeps a column from being learned, if anything does."""
-    each = attributes[target]
+    attribute = attributes[target]
     if len(attributes) < 2:
         return "there is no other column to tell it from"
-    if np.count_nonzero(np.delete(each.group_rows, _null(each))) < 2:
+    if np.count_nonzero(np.delete(attribute.group_rows, _null(attribute))) < 2:
         return "it has one value only"
     if drawn.has_released.sum() < LEAST_ROWS:
         return f"it takes {LEAST_ROWS} rows that were released"
@@ -67,8 +67,8 @@ def learned(attributes: Sequence[Attribute], target: int, drawn: Drawn, seed: in
     return Learned(attributes[target].name, "regressor" if is_number else "classifier", len(tried.truth), *figures)
 
 
-def _null(each: Attribute) -> list[int]:
-    return [] if each.null_group is None else [each.null_group]
+def _null(attribute: Attribute) -> list[int]:
+    return [] if attribute.null_group is None else [attribute.null_group]
 
 
 class _Task:
@@ -167,14 +167,17 @@ class _Task:
         return {"r2": r2, "mean_absolute_error": float(np.abs(off).mean())}
 
 
-def _feature(each: Attribute) -> Floats:
+def _feature(attribute: Attribute) -> Floats:
     """What a model sees of a cell, by its code: a number, and the chance that there is none; or all chances."""
-    if not each.is_number:
-        return each.weights
-    known = np.isfinite(each.numbers)
-    chances = each.weights[:, known].sum(axis=1)
-    mean = each.group_rows[known] @ each.numbers[known] / each.group_rows[known].sum()
+    if not attribute.is_number:
+        return attribute.weights
+    known = np.isfinite(attribute.numbers)
+    chances = attribute.weights[:, known].sum(axis=1)
+    mean = attribute.group_rows[known] @ attribute.numbers[known] / attribute.group_rows[known].sum()
     numbers = np.divide(
-        each.weights[:, known] @ each.numbers[known], chances, out=np.full(len(chances), mean), where=chances > 0
+        attribute.weights[:, known] @ attribute.numbers[known],
+        chances,
+        out=np.full(len(chances), mean),
+        where=chances > 0,
     )
     return numbers[:, None] if known.all() else np.column_stack([numbers, 1 - chances])

@@ -39,7 +39,7 @@ def association(one: Attribute, other: Attribute, source: Pairs, release: Pairs)
     tables = [_table(one, other, pairs) for pairs in (source, release)]
     names = (one.name, other.name)
     if one.is_number and other.is_number:
-        return Association(names, "correlation", *(_correlation(each, one.numbers, other.numbers) for each in tables))
+        return Association(names, "correlation", *(_correlation(table, one.numbers, other.numbers) for table in tables))
     return Association(names, "cramers_v", *map(cramers_v, tables))
 
 
@@ -47,7 +47,7 @@ def _table(one: Attribute, other: Attribute, pairs: Pairs) -> Floats:
     """The rows per group of the one and of the other, each row spread over all that it may stand for."""
     table = np.zeros((len(one.numbers), len(other.numbers)))
     for start in range(0, len(pairs[2]), _AT_ONCE):
-        first, second, rows = (each[start : start + _AT_ONCE] for each in pairs)
+        first, second, rows = (part[start : start + _AT_ONCE] for part in pairs)
         table += (one.weights[first] * rows[:, None]).T @ other.weights[second]
     return table
 

@@ -51,7 +51,7 @@ class Sides:
         places = ("first", "second", "third")
         texts = []
         for number, subset in enumerate(subsets):
-            names = [column_of(each) for each in subset] + [_NOTHING] * (len(places) - len(subset))
+            names = [column_of(number) for number in subset] + [_NOTHING] * (len(places) - len(subset))
             holes = {place: [name] for place, name in zip(places, names, strict=True)}
             texts.append(self.tables.text("utility/combined", coded=coded, subset=number, **holes))
         return self.tables.make_as(stem, queries.union_all(texts), "utility/combined")
@@ -76,10 +76,10 @@ class Sides:
             "predicates", _integers("query", "place", "attribute", "part"), list(zip(*predicates, strict=True))
         )
         chances: list[list[float]] = [[-1], [0], [0], [1.0]]
-        for number, each in enumerate(self.attributes):
-            codes, parts = np.nonzero(each.weights)
+        for number, attribute in enumerate(self.attributes):
+            codes, parts = np.nonzero(attribute.weights)
             for column, added in zip(
-                chances, ([number] * len(codes), codes, parts, each.weights[codes, parts]), strict=True
+                chances, ([number] * len(codes), codes, parts, attribute.weights[codes, parts]), strict=True
             ):
                 column.extend(np.asarray(added).tolist())
         self.tables.load("chances", {**_integers("attribute", "code", "part"), "chance": "DOUBLE"}, chances)
@@ -109,7 +109,7 @@ def coded(
         copied=copied,
         cells=dict(zip(map(_stem, range(len(cells))), cells, strict=True)),
     )
-    mapped = [_mapped(tables, f"{stem}_{number}", number, each) for number, each in enumerate(codes)]
+    mapped = [_mapped(tables, f"{stem}_{number}", number, code) for number, code in enumerate(codes)]
     text = queries.frequency_set(tuples, mapped, tables.engine.dialect, [_NOTHING])
     return tables.make_as(f"{stem}_coded", text)
 
