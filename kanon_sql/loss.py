@@ -35,6 +35,7 @@ from typing import Any, Literal
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Node
+from kanon_sql.own import Own
 
 Part = Literal[
     "node", "precisions", "losses", "distances", "intensities", "bits", "generalized", "classes", "released_rows",
@@ -42,6 +43,7 @@ Part = Literal[
 ]  # fmt: skip
 Question = Literal["levels", "losses", "classes"]
 LevelParts = tuple[tuple[float, ...], ...]
+_ROUNDING = 1e-9  # of scores that are added up in another order
 
 
 @dataclass(frozen=True)
@@ -163,21 +165,31 @@ class Metric:
     falls from level to level; `finish` of their sum bounds the score of a node and of all above it from below, whatever
     is suppressed. (Where a metric is made of levels or losses that is the score itself while nothing is suppressed.)
     `begin` undoes `finish`. `always_monotone`: a more general node never scores better, whatever is suppressed;
-    without suppression every metric here is monotone.
+    without suppression every metric with `parts` is monotone. Without `parts` all that is known of a score is that it
+    is at least 0, so that every node has to be scored.
+
+    >>> worst = Metric("worst", ("losses",), lambda costs, losses: max(losses))
+    >>> worst.score(Costs(10, 2, ((0.0, 1.0),), ((3, 1),)), Figures((1,), losses=(1.0,)))
+    1.0
     """
 
     name: str
     needs: tuple[Part, ...]
     formula: Callable[..., float]
-    parts: Callable[[Costs], LevelParts]
+    parts: Callable[[Costs], LevelParts] = lambda costs: _nothing_known(costs)
     always_monotone: bool = False
     finish: Callable[[float], float] = float
     begin: Callable[[float], float] = float
 
     @property
+    def bounded(self) -> bool:
+        """Whether more is known of its scores than that they are at least 0."""
+        return self.parts is not Metric.parts
+
+    @property
     def of_attributes(self) -> bool:
         """Whether a score is made of what each attribute loses, which only grows with every row suppressed."""
-        return self.question != "classes" and "bits" not in self.needs
+        return self.bounded and self.question != "classes" and "bits" not in self.needs
 
     @property
     def question(self) -> Question:
@@ -219,7 +231,19 @@ class Metric:
     def score_if_known(self, costs: Costs, figures: Figures) -> float | None:
         """The score, or None where a part that it needs is not known."""
         known = [figures.part(name, costs) for name in self.needs]
-        return None if any(part is None for part in known) else self.formula(costs, *known)
+        if any(part is None for part in known):
+            return None
+        return self.formula(costs, *known)
+
+    def check(self, costs: Costs, figures: Figures, score: float) -> None:
+        """SpecError if the score of a node is not a number, or is below what `parts` say: nothing would be proven."""
+        least = self.bound_of(costs)(figures.node or ())
+        if not score >= least - _ROUNDING * max(1.0, abs(least)):
+            said = "`parts` give" if self.bounded else "a metric without `parts` may give"
+            raise SpecError(
+                f"the metric {self.name} scores a node {score}, and {said} {least} or more; correct its `formula` or "
+                "its `parts`"
+            )
 
     def bound_of(self, costs: Costs) -> Callable[[Node], float]:
         """The function that says the least that a node and any node above it can score."""
@@ -228,7 +252,7 @@ class Metric:
 
     def most(self, bound: float, suppressed: float) -> float:
         """The most that a node with this bound can score with this share of the rows suppressed."""
-        if self.question == "classes":
+        if self.question == "classes" or not self.bounded:
             return inf
         if self.question == "levels":
             return bound
@@ -239,7 +263,11 @@ class Metric:
 
     def monotone(self, may_suppress: int) -> bool:
         """Whether no node scores better than one below it, if so many rows may be suppressed."""
-        return self.always_monotone or may_suppress == 0
+        return self.always_monotone or (self.bounded and may_suppress == 0)
+
+
+def _nothing_known(costs: Costs) -> LevelParts:
+    return tuple((0.0,) * len(losses) for losses in costs.level_losses)
 
 
 def _more(of_levels: LevelParts, found: Sequence[float], node: Node) -> LevelParts:
@@ -431,11 +459,13 @@ METRICS = {
 
 
 def metric(name: str) -> Metric:
-    """Look a metric up by its name.
+    """Look a metric up by its name, which a user's own carries with it.
 
     >>> metric("precision").needs
     ('precisions',)
     """
+    if isinstance(name, Own):
+        return name.value  # type: ignore[no-any-return]
     if name not in METRICS:
         raise SpecError(f"{name!r} is not a metric; choose one of {', '.join(METRICS)}")
     return METRICS[name]

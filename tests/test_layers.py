@@ -13,7 +13,7 @@ PACKAGE = TESTS.parent / "kanon_sql"
 # From the ground up: a module imports from lower lines only, or from its own room.
 RANKS = [
     "errors resources interrupts hints relation",
-    "staging generalization demo_data demo_files",
+    "staging generalization demo_data demo_files own",
     "privacy",
     "loss",
     "spec queries",

@@ -21,6 +21,7 @@ from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.frequency.ruled import Ruled
 from kanon_sql.generalization import codes, recipes
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization.given import by_function, digest
 from kanon_sql.generalization.rules import Calendar, Itself, Prefix, Redaction, Rule, age_rule, edges_rule, range_rule
 from kanon_sql.spec import (
     AgeRecipe,
@@ -28,6 +29,7 @@ from kanon_sql.spec import (
     DatesRecipe,
     EdgesRecipe,
     FileRecipe,
+    FunctionRecipe,
     GroupsRecipe,
     KnownRecipe,
     NetworksRecipe,
@@ -136,6 +138,12 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
         case GroupsRecipe(groups=by_hand):
             made = recipes.groups(by_hand, name, spec.unmapped)
             return _fixed(h.convert(made, column.kind, f"the groups of {name!r}"))
+        case FunctionRecipe(function=h.Hierarchy() as finished):
+            return _fixed(h.convert(finished, column.kind, f"the hierarchy of {name!r}"))
+        case FunctionRecipe(function=function):
+            if isinstance(function, str):
+                raise SpecError(f"the hierarchy of {name!r} is code, {function}, which is not run here; name a recipe")
+            return HierarchySource(lambda values: by_function(values, function, name), digest(function))
         case SuppressRecipe() as suppress:
             return _built(suppress, lambda values: recipes.suppress(values, name), ruled=0)
 

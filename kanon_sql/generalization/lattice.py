@@ -70,6 +70,17 @@ class Lattice:
         """The steps from the bottom to the top."""
         return sum(self.top) - sum(self.bottom)
 
+    def has(self, node: tuple[object, ...]) -> bool:
+        """Whether a tuple is one of the nodes.
+
+        >>> Lattice((0, 0), (1, 2)).has((1, 2)), Lattice((0, 0), (1, 2)).has((2, 0))
+        (True, False)
+        """
+        if len(node) != len(self.top):
+            return False
+        bounds = zip(self.bottom, node, self.top, strict=True)
+        return all(isinstance(level, int) and low <= level <= high for low, level, high in bounds)
+
     def nodes(self) -> Iterator[Node]:
         """Every node, in lexicographic order."""
         yield from product(*(range(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True)))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.generalization.recipes import grouped
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
@@ -18,6 +19,13 @@ from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
 
 MOST_LISTED = 5_000  # values of a suggestion that a spec lists
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, KEPT, DROPPED)
+
+
+def without_code(spec: Spec) -> Spec:
+    """The spec; SpecError if it names code, which whoever sends a form could choose."""
+    if named := [*spec.references, *spec.privacy.models]:
+        raise SpecError(f"the page runs no code, and the spec names {named[0]}; leave it out, or use kanon anonymize")
+    return spec
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ class Draft:
 
     def spec(self, **keys: Any) -> Spec:
         """The draft as a spec, with other keys; SpecError where it is none."""
-        return parse({**self.mapping(), **keys})
+        return without_code(parse({**self.mapping(), **keys}))
 
     def yaml(self) -> str:
         """The text of the spec file."""

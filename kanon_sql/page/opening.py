@@ -12,7 +12,7 @@ from kanon_sql import spec as specs
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.frequency.fitting import file_in_folder
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
-from kanon_sql.page.draft import Draft, DraftColumn, as_suggested
+from kanon_sql.page.draft import Draft, DraftColumn, as_suggested, without_code
 from kanon_sql.page.names import first_target
 from kanon_sql.page.state import Page
 from kanon_sql.spec import Spec
@@ -38,7 +38,7 @@ def open_page(
     of columns that are looked at, in seconds. `hierarchies`: a folder of files, of which a column's own is taken.
     `output`: the folder to write to, this one if it is None. Raises KanonError.
     """
-    told = specs.load_to_read(Path(spec), source=source, **places) if spec is not None else None
+    told = without_code(specs.load_to_read(Path(spec), source=source, **places)) if spec is not None else None
     name = source if source is not None else told.source if told else None
     if name is None:
         raise SpecError("there is nothing to open; name a file or a table, or give a spec")

@@ -23,6 +23,7 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.values import as_text
+from kanon_sql.page.draft import without_code
 from kanon_sql.recode import Rounds
 from kanon_sql.spec import parse
 from kanon_sql.strategies import Progress
@@ -72,7 +73,7 @@ def run(request: Mapping[str, Any]) -> None:
 
     `report`: whether a report is made of it too, and the `file` that it is written to, if any.
     """
-    spec, report = parse(request["spec"]), request.get("report")
+    spec, report = without_code(parse(request["spec"])), request.get("report")
     if printed := request.get("statement"):
         made = compile(None, spec, observer=observer(), **printed)
         say("statement", {**printed, "sql": f"{made.sql};"})

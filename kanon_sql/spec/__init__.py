@@ -35,6 +35,7 @@ from kanon_sql.spec.fields import (
     Spec,
     Swap,
     Target,
+    named_strategy,
 )
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
 from kanon_sql.spec.limit import limit_of, limit_text, may_suppress, suppresses
@@ -57,6 +58,7 @@ from kanon_sql.spec.recipes import (
     DatesRecipe,
     EdgesRecipe,
     FileRecipe,
+    FunctionRecipe,
     GroupsRecipe,
     Known,
     KnownRecipe,
@@ -99,6 +101,7 @@ __all__ = [
     "FileRecipe",
     "Form",
     "Formulas",
+    "FunctionRecipe",
     "GroupsRecipe",
     "Held",
     "Keyword",
@@ -153,6 +156,7 @@ __all__ = [
     "mapping_of",
     "may_suppress",
     "merge",
+    "named_strategy",
     "names_a_server",
     "names_spark",
     "parse",

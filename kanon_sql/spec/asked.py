@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, get_args
 
+from kanon_sql.own import Own
 from kanon_sql.spec.algorithms import BUDGETS, CLOAK_KEYS, Cloak
 from kanon_sql.spec.choices import SearchStrategy
 from kanon_sql.spec.fields import CLOAK, ColumnForm, Spec
@@ -26,7 +27,7 @@ def _first(options: Iterator[Words]) -> Words | None:
 
 def recodes(spec: Spec) -> bool:
     """Whether the classes of a release are made by a local recoding."""
-    return spec.strategy not in _NO_RECODINGS
+    return spec.strategy not in _NO_RECODINGS and not isinstance(spec.strategy, Own)
 
 
 def shows(spec: Spec) -> bool:

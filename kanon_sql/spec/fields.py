@@ -22,10 +22,16 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from kanon_sql.errors import SpecError
+from kanon_sql.loss import METRICS
+from kanon_sql.loss import Metric as OwnMetric
+from kanon_sql.own import Own, is_reference
 from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy, nested
 from kanon_sql.spec.choices import (
@@ -48,7 +54,7 @@ from kanon_sql.spec.limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.places import Limits, Session
 from kanon_sql.spec.privacy import Privacy
 from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, known_encoding
-from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
+from kanon_sql.spec.recipes import RECIPES, FunctionRecipe, Recipe, spelled_out
 from kanon_sql.spec.types import (
     Columns,
     LocalPath,
@@ -216,6 +222,42 @@ def _every_as_list(value: object) -> object:
     return EVERY if value == "*" else value
 
 
+def _own_metric(value: object, known: ValidatorFunctionWrapHandler) -> object:
+    """A metric of the user's, or the place of one in a module; else one of the metrics that there are."""
+    if isinstance(value, Own) or is_reference(value):
+        return value
+    if not isinstance(value, OwnMetric):
+        return known(value)
+    if METRICS.get(value.name) is value:
+        return value.name
+    if value.name in METRICS:
+        raise SpecError(f"{value.name} is a metric already; give yours another name")
+    return Own(value.name, value)
+
+
+def named_strategy(value: Any) -> Any:
+    """The name of a strategy, a user's own with its value, which is a generator function or a `Strategy`.
+
+    >>> named_strategy("ola"), named_strategy(lambda space: iter(()))
+    ('ola', '<lambda>')
+    """
+    if isinstance(value, str) or not callable(value):
+        return value
+    name = str(getattr(value, "name", None) or getattr(value, "__name__", type(value).__name__))
+    if name in (*get_args(SearchStrategy), *get_args(LocalStrategy), CLOAK):
+        raise SpecError(f"{name} is a strategy already; give yours another name")
+    return Own(name, value)
+
+
+def _own_strategy(value: object, known: ValidatorFunctionWrapHandler) -> object:
+    name = named_strategy(value)
+    return name if isinstance(name, Own) else known(name)
+
+
+NamedMetric: TypeAlias = Annotated[Metric, WrapValidator(_own_metric)]
+NamedStrategy: TypeAlias = Annotated[Text, WrapValidator(_own_strategy)]
+
+
 def _method_alone(value: object) -> object:
     return {"method": value} if isinstance(value, str) else value
 
@@ -372,8 +414,8 @@ class Spec(Places):
         group=DATA,
     )
     hierarchies: LocalPath | None = spec_key(
-        "A folder with a <column>.csv for each quasi-identifier that has no hierarchy in the spec. Give the path "
-        "of a folder with <column>.csv."
+        "A folder with a <column>.csv for each quasi-identifier that has no hierarchy in the spec; in Python also "
+        "hierarchies by column. Give the path of a folder with <column>.csv."
     )
     sensitive: Columns = spec_key(
         f"Columns that nobody should be able to link to a person; they are released unchanged. Give {_NAMES}.", ()
@@ -392,8 +434,8 @@ class Spec(Places):
         f"Give {FRACTION_OR_ROWS}.",
         0.02,
     )
-    metric: Metric = spec_key("The measure of information loss to minimize.", "loss", group=SEARCH)
-    strategy: Text = spec_key(
+    metric: NamedMetric = spec_key("The measure of information loss to minimize.", "loss", group=SEARCH)
+    strategy: NamedStrategy = spec_key(
         f"How to find a recoding. A search of the lattice: {', '.join(get_args(SearchStrategy))}. A local recoding: "
         f"{', '.join(get_args(LocalStrategy))}. Give the name of a search strategy.",
         "auto",
@@ -509,6 +551,15 @@ class Spec(Places):
         return spec
 
     @property
+    def references(self) -> tuple[str, ...]:
+        """The code that the spec names as `module:name`, and nobody has imported yet."""
+        recipes: list[Any] = [each.hierarchy for each in self.quasi_identifiers.values()]
+        recipes += [each.hierarchy for each in self.privacy.t_closeness.values()]
+        functions = [recipe.function for recipe in recipes if isinstance(recipe, FunctionRecipe)]
+        named = (self.metric, self.strategy, *self.privacy.models, *functions)
+        return tuple(each for each in named if is_reference(each) and not isinstance(each, Own))
+
+    @property
     def stands_alone(self) -> bool:
         """Whether the release is one statement to be printed, and run by somebody else."""
         return self._stands_alone
@@ -568,7 +619,7 @@ class Spec(Places):
     def _as_it_is_kept(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
             return value
-        spec = _with_reading(nested(value))
+        spec = with_hierarchies(_with_reading(nested(value)))
         if spec.get("location") and not spec.get("quasi_identifiers"):
             spec["quasi_identifiers"] = {}
         return with_unit(spec)
@@ -591,6 +642,33 @@ def _with_reading(spec: dict[str, Any]) -> dict[str, Any]:
     if twice := [key for key in READING if key in said and key in spec]:
         raise ValueError(f"{twice[0]} is given twice, in source and beside it; keep one")
     return {**spec, "source": said.get("file"), **{key: said[key] for key in READING if key in said}}
+
+
+def with_hierarchies(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Put hierarchies by column where a spec keeps them, with the quasi-identifiers; SpecError for another column.
+
+    >>> with_hierarchies({"quasi_identifiers": ["sex"], "hierarchies": {"sex": "suppress"}})
+    {'quasi_identifiers': {'sex': {'hierarchy': 'suppress'}}}
+    """
+    given = spec.get("hierarchies")
+    columns = by_column(spec.get("quasi_identifiers", {}))
+    if not isinstance(given, Mapping) or not isinstance(columns, Mapping):
+        return dict(spec)
+    for name in given:
+        if name not in columns:
+            raise SpecError(f"`hierarchies` has {name!r}, which is no quasi-identifier; name it in `quasi_identifiers`")
+    attributes = {name: {**_said(columns[name]), "hierarchy": each} for name, each in given.items()}
+    return {**_without(spec, "hierarchies"), "quasi_identifiers": {**columns, **attributes}}
+
+
+def _said(attribute: Any) -> Mapping[str, Any]:
+    if isinstance(attribute, Attribute):
+        return {key: getattr(attribute, key) for key in attribute.model_fields_set}
+    return attribute or {}
+
+
+def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in mapping.items() if name != key}
 
 
 def with_unit(mapping: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import READING_CONFLICTS, check
 from kanon_sql.spec.errors import explained, shown
-from kanon_sql.spec.fields import Attribute, Places, Spec, Target
+from kanon_sql.spec.fields import Attribute, Places, Spec, Target, with_hierarchies
 from kanon_sql.spec.keywords import of_block
 from kanon_sql.spec.places import Session
 from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
@@ -95,6 +95,9 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if "priorities" in said:
         columns = said.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
         said["quasi_identifiers"] = _with_priorities(by_column(columns), said.pop("priorities"))
+    if isinstance(said.get("hierarchies"), Mapping):
+        said["quasi_identifiers"] = with_hierarchies({**mapping, **said})["quasi_identifiers"]
+        del said["hierarchies"]
     if "columns" in said:
         said["columns"] = _merged_columns(mapping.get("columns", {}), said["columns"])
     _make_way(mapping, said)
@@ -134,7 +137,7 @@ def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
     if not flat:
         return
     known = said.pop("privacy", mapping.get("privacy", Privacy()))
-    kept = known.model_dump(exclude_unset=True) if isinstance(known, Privacy) else dict(known)
+    kept = {key: getattr(known, key) for key in known.model_fields_set} if isinstance(known, Privacy) else dict(known)
     for name, asked in flat.items():
         merges = name in SENSITIVE_MODELS and isinstance(asked, Mapping) and isinstance(kept.get(name), Mapping)
         kept[name] = {**kept[name], **asked} if merges else asked

@@ -6,10 +6,20 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StrictFloat, StrictInt, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    StrictFloat,
+    StrictInt,
+    WithJsonSchema,
+    model_validator,
+)
 
 from kanon_sql import privacy as models
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.own import is_reference
 from kanon_sql.privacy.l_diversity import Diversity
 from kanon_sql.privacy.likeness import Likeness
 from kanon_sql.privacy.model import PrivacyModel
@@ -249,6 +259,18 @@ class Uniqueness(Model):
         return models.population_uniqueness(_short(self.share), _short(self.sampling_fraction), self.estimator)
 
 
+def _own_models(value: object) -> object:
+    """Privacy models, or the places of them in modules."""
+    given = [value] if isinstance(value, (str, PrivacyModel, ReleaseModel)) else value
+    for each in given if isinstance(given, list | tuple) else [given]:
+        if not (is_reference(each) or isinstance(each, (PrivacyModel, ReleaseModel))):
+            raise ValueError("give module:name, or in Python a privacy model")
+    return given
+
+
+_REFERENCES = {"type": "array", "items": {"type": "string", "pattern": r"^[\w.]+:\w+$"}}
+
+
 def _none() -> Any:
     return MappingProxyType({})
 
@@ -300,6 +322,11 @@ class Privacy(Model):
     uniqueness: Uniqueness | None = spec_key(
         "Largest share of the population that is unique, as estimated from the source. `k` then applies only if "
         "you set it. Give a mapping such as {share: 0.01, sampling_fraction: 0.1}."
+    )
+    models: Annotated[tuple[Any, ...], BeforeValidator(_own_models), WithJsonSchema(_REFERENCES)] = spec_key(
+        "Privacy models of your own, from modules that KANON_MODULES allows. `k` then applies only if you set it. "
+        "Give a list such as [my_models:three_hospitals].",
+        (),
     )
     minimality: Minimality | None = spec_key(
         "Choose classes by the quasi-identifiers alone, and redraw the value named in `alpha_k` where a class has "

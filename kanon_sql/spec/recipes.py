@@ -8,11 +8,23 @@ from datetime import date, time
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import partial
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_serializer
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    Tag,
+    WithJsonSchema,
+    model_serializer,
+)
 
+from kanon_sql.generalization.given import given, is_given
 from kanon_sql.generalization.values import as_text
+from kanon_sql.own import is_reference
 from kanon_sql.spec.keys import spec_key
 from kanon_sql.spec.types import LocalPath, Model, Number, Text
 
@@ -188,6 +200,24 @@ class SuppressRecipe(Model):
         return "suppress"
 
 
+def _function(value: object) -> object:
+    if not (is_reference(value) or is_given(value) or _labels_by_value(value)):
+        raise ValueError("give module:name, or in Python a function, a mapping or a DataFrame")
+    return value if isinstance(value, str) else given(value)
+
+
+class FunctionRecipe(Model):
+    """A hierarchy of the user's own: a function of a value, or in Python the hierarchy itself."""
+
+    function: Annotated[
+        Any, BeforeValidator(_function), WithJsonSchema({"type": "string", "pattern": r"^[\w.]+:\w+$"})
+    ] = spec_key(
+        "A function of your own that gives the labels of a value, in a module that KANON_MODULES allows. Give "
+        "module:name, such as my_rules:bands.",
+        ...,
+    )
+
+
 RECIPES: dict[str, type[Model]] = {
     "file": FileRecipe,
     "table": TableRecipe,
@@ -201,14 +231,28 @@ RECIPES: dict[str, type[Model]] = {
     "networks": NetworksRecipe,
     "known": KnownRecipe,
     "groups": GroupsRecipe,
+    "function": FunctionRecipe,
 }
 
 
 def spelled_out(value: object) -> object:
     """Turn a bare string into its recipe: the word `suppress`, otherwise a file."""
-    if value == "suppress":
+    if isinstance(value, str) and value == "suppress":
         return SuppressRecipe()
+    if is_given(value) or _labels_by_value(value):
+        return FunctionRecipe(function=value)
     return {"file": value} if isinstance(value, str | os.PathLike) else value
+
+
+def _labels_by_value(value: object) -> bool:
+    """Whether a mapping is a hierarchy, of values to their labels, and not a recipe."""
+    if not isinstance(value, Mapping) or len(value) < 2 or value.keys() & RECIPES.keys():
+        return False
+    return all(isinstance(label, str) for labels in value.values() for label in _listed(labels))
+
+
+def _listed(labels: object) -> list[object] | tuple[object, ...]:
+    return labels if isinstance(labels, list | tuple) and labels else [labels]
 
 
 def _kind(value: object) -> str | None:
@@ -235,6 +279,7 @@ Recipe: TypeAlias = Annotated[
     | Annotated[NetworksRecipe, Tag("networks")]
     | Annotated[KnownRecipe, Tag("known")]
     | Annotated[GroupsRecipe, Tag("groups")]
+    | Annotated[FunctionRecipe, Tag("function")]
     | Annotated[SuppressRecipe, Tag("suppress")],
     Discriminator(_kind),
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_sql.errors import SpecError
-from kanon_sql.generalization.lattice import Lattice
+from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import Costs
+from kanon_sql.own import Own
 from kanon_sql.strategies.auto import auto
 from kanon_sql.strategies.best_first import best_first
 from kanon_sql.strategies.certified import certified
@@ -24,9 +26,9 @@ from kanon_sql.strategies.memetic import memetic
 from kanon_sql.strategies.ola import ola
 from kanon_sql.strategies.random_nodes import random_nodes
 from kanon_sql.strategies.samarati import samarati
-from kanon_sql.strategies.space import Search, Space
+from kanon_sql.strategies.space import Score, Search, Space, Test
 
-__all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Step", "Strategy", "strategy"]
+__all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Score", "Space", "Step", "Strategy", "Test", "strategy"]
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,54 @@ STRATEGIES = {
 
 
 def strategy(name: str) -> Strategy:
-    """Look a strategy up by its name.
+    """Look a strategy up by its name, which a user's own carries with it.
 
     >>> strategy("ola").promise
     'the best of the k-minimal nodes'
     """
+    if isinstance(name, Own):
+        own = name.value if isinstance(name.value, Strategy) else Strategy(name, name.value, "the best node it scores")
+        return replace(own, search=_checked(own))
     if name not in STRATEGIES:
         raise SpecError(f"{name!r} is not a strategy; choose one of {', '.join(STRATEGIES)}")
     return STRATEGIES[name]
+
+
+def _checked(own: Strategy) -> Callable[[Space], Search]:
+    """A user's search whose requests are checked; nodes to be scored are tested first where that was not done."""
+
+    def search(space: Space) -> Search:
+        requests: Any = own.search(space)
+        if not isinstance(requests, Generator):
+            raise SpecError(
+                f"the strategy {own.name} returned {type(requests).__name__}; write a generator that yields "
+                "Test(nodes) and Score(nodes)"
+            )
+        try:
+            request = next(requests)
+            while True:
+                nodes = _nodes_of(request, own, space.lattice)
+                untested = [node for node in nodes if space.tags.status(node) is None]
+                if isinstance(request, Score) and untested:
+                    yield Test(untested)
+                request = requests.send((yield replace(request, nodes=nodes)))
+        except StopIteration:
+            return
+        finally:
+            requests.close()
+
+    return search
+
+
+def _nodes_of(request: Any, own: Strategy, lattice: Lattice) -> list[Node]:
+    """The nodes of a user's request; SpecError for another object, and for what is not a node of the lattice."""
+    if not isinstance(request, (Test, Score)):
+        raise SpecError(f"the strategy {own.name} yielded {request!r}; yield Test(nodes) or Score(nodes)")
+    nodes = list(request.nodes)
+    for node in nodes:
+        if not isinstance(node, tuple) or not lattice.has(node):
+            raise SpecError(
+                f"the strategy {own.name} asked for {node!r}, which is not a node; a node is a tuple of one level per "
+                f"quasi-identifier, from {lattice.bottom} to {lattice.top}"
+            )
+    return nodes

@@ -245,7 +245,7 @@ class Driver:
         if not self._tags.status(node):
             raise InfeasibleError(self._not_kept(node))
         figures = self._figures(node)
-        score = self.metric.score(self.costs, figures)
+        score = self._score_of(figures)
         self._note("score", node, figures.rows_at_risk, score)
         bound, trace = min(score, self._bound(self.lattice.bottom)), tuple(self._trace)
         return Outcome(node, score, bound, 1, self.judge.queries, self._seconds(), "complete", "kept", trace)
@@ -380,7 +380,7 @@ class Driver:
                     continue  # its level costs are less, so a strategy that could win by it has looked at it
                 self._test([lower])
                 if self._tags.status(lower):
-                    score = self.metric.score(self.costs, self._figures(lower))
+                    score = self._score_of(self._figures(lower))
                     if not beats(self._best[0], score):
                         self._best, self._found_by, moved = (score, lower), "lowered", True
                         break
@@ -389,7 +389,7 @@ class Driver:
         self._note_score(self._figures(node), by_class_size)
 
     def _note_score(self, figures: Figures, by_class_size: bool) -> None:
-        node, score = figures.node, self.metric.score(self.costs, figures)
+        node, score = figures.node, self._score_of(figures)
         assert node is not None
         self._scores[node] = score
         self._keep(node, score, by_class_size)
@@ -410,13 +410,21 @@ class Driver:
         if beats(score, self._best[0]) or (size, node) < (self._class_size, self._best[1]):
             self._best, self._class_size = (score, node), size
 
+    def _score_of(self, figures: Figures) -> float:
+        score = self.metric.score(self.costs, figures)
+        if self.metric.name not in METRICS:
+            self.metric.check(self.costs, figures, score)
+        return score
+
     def _figures(self, node: Node) -> Figures:
         if self.metric.question == "classes":
             classes = self.judge.classes(node)
-            if not self.metric.needs_losses:
+            if not self.metric.needs_losses and not self.metric.needs_cells:
                 return classes
-            lost = self.judge.losses(node, self.costs)
-            return replace(classes, losses=lost.losses, starred=lost.starred)
+            lost = self.judge.cells(node, self.costs, self.metric.needs)
+            return replace(
+                classes, losses=lost.losses, starred=lost.starred, bits=lost.bits, generalized=lost.generalized
+            )
         if self.metric.question == "losses" and self.may_suppress > 0:
             if self.metric.needs_cells:
                 return self.judge.cells(node, self.costs, self.metric.needs)
@@ -503,7 +511,7 @@ class Driver:
 
     def _none_above_is_better(self, node: Node) -> bool:
         """Whether no node above one that was scored can score better: where none of them suppresses a row, none can."""
-        merges = self.mergeable and not self.monotone_model
+        merges = self.mergeable and not self.monotone_model and self.metric.bounded
         return self._metric_monotone or (merges and self._at_risk.get(node) == 0)
 
     def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +13,10 @@ from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet, merge_equal_codes, sampled
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
+from kanon_sql.own import Own
 from kanon_sql.recode import RECODERS, joint
 from kanon_sql.recode import show as shows
-from kanon_sql.spec import SearchIn, Show, Spec, check
+from kanon_sql.spec import SearchIn, Show, Spec, check, named_strategy
 from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
@@ -36,7 +37,7 @@ def compare(
     source: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
     *,
-    strategies: Iterable[str] | None = None,
+    strategies: Iterable[str | Callable[..., Any]] | None = None,
     connection: Any = None,
     observer: Observer | None = None,
     search_in: SearchIn = "embedded",
@@ -88,14 +89,16 @@ def _sizes(options: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**options, "k": k} for k in sorted(set(sizes))]
 
 
-def chosen(strategies: Iterable[str] | None) -> list[str]:
-    """The strategies to run, each once; SpecError if one is not known."""
+def chosen(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
+    """The names of the strategies to run, each once; SpecError if one is not known."""
     if isinstance(strategies, str):
         raise SpecError(f"strategies is a list of names, not {strategies!r}; write [{strategies!r}]")
-    names = [name for name in STRATEGIES if name != "auto"] if strategies is None else list(dict.fromkeys(strategies))
+    if strategies is None:
+        return [name for name in STRATEGIES if name != "auto"]
+    names = list(dict.fromkeys(map(named_strategy, strategies)))
     known = (*STRATEGIES, *RECODERS)
     for name in names:
-        if name not in known:
+        if name not in known and not isinstance(name, Own):
             raise SpecError(f"{name!r} is not a strategy; choose one of {', '.join(known)}")
     if not names:
         raise SpecError(f"no strategy is named; choose one or more of {', '.join(known)}")

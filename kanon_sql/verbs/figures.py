@@ -23,7 +23,6 @@ from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.norms import of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CLOAK, Spec
-from kanon_sql.strategies import STRATEGIES
 from kanon_sql.utility import Attribute, distribution, pooled, rare_rows, treated
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import compare
@@ -336,7 +335,7 @@ class _Gathering:
     def _lattice(self) -> dict[str, Any]:
         """The picture of a small lattice, if the search finds the released node again."""
         node, size = self.manifest.get("node"), self.manifest.get("lattice_size")
-        if node is None or size is None or self.spec.strategy not in STRATEGIES or self.spec.holds_on:
+        if node is None or size is None or self.spec.strategy in RECODERS or self.spec.holds_on:
             recoded = self.spec.strategy in RECODERS
             raise _UnmeasuredError(
                 "a local recoding has no lattice; the widths of its labels are shown with each column"

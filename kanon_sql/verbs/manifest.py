@@ -12,9 +12,9 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.frequency.judge import Judge
-from kanon_sql.loss import METRICS, Figures
+from kanon_sql.loss import METRICS, Figures, metric
 from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
-from kanon_sql.recode import errors, joint, quality
+from kanon_sql.recode import RECODERS, errors, joint, quality
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, folders, minimality, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
@@ -24,7 +24,6 @@ from kanon_sql.release.publish import Published
 from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec, may_suppress
-from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.damage import damage
 from kanon_sql.verbs.models import class_by_class
 from kanon_sql.verbs.nothing_left import nothing_left
@@ -105,7 +104,7 @@ def _people(people: int | None, summary: Summary) -> dict[str, Any]:
 
 def _is_kept_node(plan: Plan | LocalPlan) -> bool:
     """Whether nobody searched for the node of a release."""
-    return plan.kept is not None and plan.kept.kept and plan.spec.strategy in STRATEGIES
+    return plan.kept is not None and plan.kept.kept and plan.spec.strategy not in RECODERS
 
 
 def _keeping(plan: Plan | LocalPlan) -> dict[str, Any]:
@@ -258,7 +257,8 @@ def _local_figures(plan: LocalPlan) -> Figures:
 
 def scores(plan: Problem, figures: Figures) -> dict[str, float | None]:
     """The score by every metric; None where a recoding has none, or none that is finite."""
-    known = {name: metric.score_if_known(plan.costs, figures) for name, metric in METRICS.items()}
+    metrics = {**METRICS, plan.spec.metric: metric(plan.spec.metric)}
+    known = {name: metric.score_if_known(plan.costs, figures) for name, metric in metrics.items()}
     return {name: None if score is None else _finite(score) for name, score in known.items()}
 
 

@@ -25,6 +25,8 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
 
     The values of a hierarchical distance's column are read, and its hierarchy is made of them.
     """
+    if spec.privacy.models:
+        raise SpecError(f"privacy.models names {spec.privacy.models[0]}, which is not run here; leave it out")
     said = [_model(spec, source, column, each) for _, column, each in spec.privacy.asked]
     beside = [each.model() for each in spec.privacy.populated]
     model = all_of(*_k(spec), *said, *beside, *spec.privacy.of_release, *spec.models, unit=spec.unit)

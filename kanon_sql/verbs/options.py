@@ -14,6 +14,7 @@ from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from kanon_sql.errors import SpecError
+from kanon_sql.loss import Metric as OwnMetric
 from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec import (
     KEYWORDS,
@@ -76,6 +77,7 @@ class OtherPrivacyOptions(TypedDict, total=False):
     delta_presence: Mapping[str, Any] | None
     risk: Mapping[str, Any] | None
     uniqueness: Mapping[str, Any] | None
+    models: Sequence[str | PrivacyModel | ReleaseModel] | None
     privacy: Sequence[PrivacyModel | ReleaseModel | tuple[PrivacyModel | ReleaseModel, ...]] | Mapping[str, Any] | None
 
 
@@ -88,10 +90,10 @@ class PrivacyOptions(OtherPrivacyOptions, total=False):
 class CostOptions(TypedDict, total=False):
     """How the values may be generalized, and what it costs."""
 
-    hierarchies: Place | None
+    hierarchies: Place | Mapping[str, Any] | None
     unmapped: Unmapped | None
     suppression_limit: float | str | None
-    metric: Metric | None
+    metric: Metric | OwnMetric | None
     beta: float | None
     priorities: Mapping[str, int] | None
 
@@ -115,7 +117,7 @@ class BudgetOptions(TypedDict, total=False):
 class SearchOptions(RoleOptions, ModelOptions, BudgetOptions, total=False):
     """What a search of the lattice is told."""
 
-    strategy: str | None
+    strategy: str | Callable[..., Any] | None
 
 
 class CompareOptions(RoleOptions, OtherPrivacyOptions, CostOptions, BudgetOptions, total=False):
@@ -187,7 +189,7 @@ class VerifyOptions(PlaceOptions, PrivacyOptions, total=False):
     """What a check of a table or file is told."""
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
-    hierarchies: Place | None
+    hierarchies: Place | Mapping[str, Any] | None
 
 
 class AttackOptions(PlaceOptions, total=False):
@@ -197,7 +199,7 @@ class AttackOptions(PlaceOptions, total=False):
     sensitive: Columns | None
     location: Columns | None
     time: str | None
-    hierarchies: Place | None
+    hierarchies: Place | Mapping[str, Any] | None
     unit: str | None
     k: int | None
     seed: int | None
@@ -208,7 +210,7 @@ class RiskOptions(PlaceOptions, PrivacyOptions, total=False):
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
-    hierarchies: Place | None
+    hierarchies: Place | Mapping[str, Any] | None
 
 
 class UtilityOptions(PlaceOptions, total=False):
@@ -216,7 +218,7 @@ class UtilityOptions(PlaceOptions, total=False):
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
-    hierarchies: Place | None
+    hierarchies: Place | Mapping[str, Any] | None
     seed: int | None
 
 

@@ -11,6 +11,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import metric
+from kanon_sql.own import Own
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
 from kanon_sql.recode.keeping import keep_regions
@@ -82,7 +83,7 @@ class LocalPlan(Problem):
 def check_spec(spec: Spec, verb: Verb) -> None:
     """Refuse what the spec alone can tell, before anything is opened."""
     known = (*STRATEGIES, *RECODERS, CLOAK)
-    if spec.strategy not in known:
+    if spec.strategy not in known and not isinstance(spec.strategy, Own):
         raise SpecError(f"{spec.strategy!r} is not a strategy; choose one of {', '.join(known)}")
     check(spec, verb)
 

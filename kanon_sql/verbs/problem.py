@@ -26,7 +26,7 @@ from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
 from kanon_sql.risk.exact import exact
 from kanon_sql.spec import Attribute, Spec, may_suppress
-from kanon_sql.strategies import STRATEGIES, strategy
+from kanon_sql.strategies import strategy
 from kanon_sql.strategies.igh import not_identical
 from kanon_sql.verbs.models import check_asked, check_reachable, check_sizes, check_unit, searched_models
 from kanon_sql.verbs.observer import Observer
@@ -247,7 +247,7 @@ def _check_size(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -
 
 def _check_identical(spec: Spec, fitted: Mapping[str, HierarchySource]) -> None:
     """Refuse hierarchies or levels that differ where the strategy needs one, as far as files and tables tell."""
-    if spec.strategy not in STRATEGIES or not strategy(spec.strategy).one_hierarchy:
+    if spec.strategy in RECODERS or not strategy(spec.strategy).one_hierarchy:
         return
     (first, its), *others = ((name, source.fixed) for name, source in fitted.items())
     for name, fixed in others:

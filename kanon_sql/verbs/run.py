@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
+from kanon_sql.own import digest
 from kanon_sql.release import publish
 from kanon_sql.spec import Scheduled, Spec, Target, load_runs, merge
 from kanon_sql.staging import PrivateFolder, Staging
@@ -26,7 +29,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.plan import check_spec
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source
+from kanon_sql.verbs.source import Source, with_code
 from kanon_sql.verbs.trail import FileTrail, TableTrail, Trail
 
 if TYPE_CHECKING:
@@ -104,7 +107,7 @@ def run(
     nightly  unchanged: nothing has changed since 2026-03-01T02:00:11+00:00
     """
     path = Path(spec)
-    scheduled = [_limited(each, differencing_limit) for each in load_runs(path, vars)]
+    scheduled = [_limited(each, differencing_limit, path.parent) for each in load_runs(path, vars)]
     _check_targets(scheduled)
     chosen = _chosen(scheduled, [only] if isinstance(only, str) else only)
     done = Runs(tuple(_tried(each, path, dry_run, observer or Observer()) for each in chosen))
@@ -114,10 +117,18 @@ def run(
     return done
 
 
-def _limited(each: Scheduled, limit: int | Literal["unlimited"] | None) -> Scheduled:
+def _limited(each: Scheduled, limit: int | Literal["unlimited"] | None, folder: Path) -> Scheduled:
     spec = each.spec if limit is None else merge(each.spec, differencing_limit=limit)
+    references = spec.references
+    spec = with_code(spec, [folder])
     check_spec(spec, "anonymize")
-    return replace(each, spec=spec)
+    return replace(each, spec=spec, sha256=_with_code(each.sha256, references))
+
+
+def _with_code(sha256: str, references: Sequence[str]) -> str:
+    """The checksum of a spec and of the files of the code that it names, which makes other releases when it changes."""
+    content = [sha256, *map(digest, references)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest() if references else sha256
 
 
 def _chosen(scheduled: Sequence[Scheduled], only: Sequence[str] | None) -> list[Scheduled]:

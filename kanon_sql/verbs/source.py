@@ -21,10 +21,21 @@ from kanon_sql.frequency.frequency_set import Build
 from kanon_sql.frequency.mapping import Place, aligned, in_canonical_form, values_of
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
+from kanon_sql.own import imported
 from kanon_sql.privacy import PrivacyModel, ReleaseModel, all_of
 from kanon_sql.risk.labels import labelled
 from kanon_sql.risk.roles import Roles
-from kanon_sql.spec import READING, Reading, Session, Spec, Target, names_a_server
+from kanon_sql.spec import (
+    READING,
+    Attribute,
+    FunctionRecipe,
+    Reading,
+    Session,
+    Spec,
+    Target,
+    TCloseness,
+    names_a_server,
+)
 
 AS_IT_IS = {name: Spec.model_fields[name].get_default(call_default_factory=True) for name in READING}
 """Of a spec that is used for another file than its source, which alone is read as the spec says."""
@@ -114,13 +125,46 @@ def settle_spec(
     models, k = overrides.get("privacy"), overrides.get("k")
     if models is None or isinstance(models, Mapping):
         settled = _settled(source, spec, overrides, releases)
-        kept = spec.models if isinstance(spec, Spec) and models is None else ()
-        kept = tuple(model for model in kept if k is None or model.class_size is None)
-        return settled.with_models(kept) if kept else settled
-    given = _models(models)
-    if k is not None and any(model.class_size for model in given):
-        raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
-    return _settled(source, spec, {**overrides, "privacy": None}, releases).with_models(given)
+        given = spec.models if isinstance(spec, Spec) and models is None else ()
+        given = tuple(model for model in given if k is None or model.class_size is None)
+    else:
+        given = _models(models)
+        if k is not None and any(model.class_size for model in given):
+            raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
+        settled = _settled(source, spec, {**overrides, "privacy": None}, releases)
+    folders = [Path(spec).parent] if isinstance(spec, (str, Path)) else []
+    return with_code(settled.with_models(given) if given else settled, folders)
+
+
+def with_code(spec: Spec, folders: Sequence[Path] = ()) -> Spec:
+    """The spec with the code that it names as `module:name`; SpecError unless it may be run, see `own.imported`.
+
+    `folders`: those of spec files. The folders of the data count too.
+    """
+    if not spec.references and not spec.privacy.models:
+        return spec
+    data = [*files(spec.source), *([Path(spec.database)] if spec.database else [])]
+    places = [*folders, *(path.parent for path in data)]
+    code = {reference: imported(reference, places) for reference in spec.references}
+    options = {"metric": code.get(spec.metric), "strategy": code.get(spec.strategy)}
+    options["hierarchies"] = _functions(spec.quasi_identifiers, code)
+    functions = _functions(spec.privacy.t_closeness, code)
+    options["t_closeness"] = {
+        name: spec.privacy.t_closeness[name].model_copy(update={"hierarchy": FunctionRecipe(function=function)})
+        for name, function in functions.items()
+    }
+    named = [code.get(each, each) if isinstance(each, str) else each for each in spec.privacy.models]
+    models = (*spec.models, *(_models(named) if named else ()))
+    merged = specs.merge(spec, **{name: value for name, value in options.items() if value})
+    privacy = merged.privacy.model_copy(update={"models": ()})
+    return merged.model_copy(update={"privacy": privacy}).with_models(models)
+
+
+def _functions(columns: Mapping[str, Attribute | TCloseness], code: Mapping[str, Any]) -> dict[str, Any]:
+    """The code that the hierarchies of columns name, by column."""
+    recipes = {name: each.hierarchy for name, each in columns.items()}
+    named = {name: each.function for name, each in recipes.items() if isinstance(each, FunctionRecipe)}
+    return {name: code[function] for name, function in named.items() if isinstance(function, str)}
 
 
 def settle_labelled(

@@ -1,0 +1,111 @@
+"""Hierarchies that a program hands over: a finished one, a mapping, a table in memory, or a function of a value."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from kanon_sql.errors import HierarchyError
+from kanon_sql.generalization.hierarchy import Hierarchy, from_rows, nested_levels
+from kanon_sql.generalization.values import Value, as_text, ordered, printed
+
+Labels = Callable[[Any], str | Sequence[str]]
+
+
+def is_given(value: object) -> bool:
+    """Whether a value is a hierarchy itself, or makes one, and is not the recipe of one."""
+    return isinstance(value, Hierarchy) or callable(value) or _inner(value) is not None or _rows(value) is not None
+
+
+def given(value: Any) -> Hierarchy | Labels:
+    """The hierarchy of a value of a program, or the function that gives the labels of a column's value.
+
+    A mapping has a label, or a list of them from the lowest level up, for each value; a table in memory has the value
+    in its first column and the labels in the others. HierarchyError where the rows are none.
+
+    >>> given({"Bern": ["BE", "CH"], "Graz": ["ST", "AT"]}).levels
+    (('BE', 'ST'), ('CH', 'AT'), ('*', '*'))
+    """
+    if isinstance(value, Hierarchy):
+        return value
+    inner = _inner(value)
+    if inner is not None:
+        return inner
+    rows = value.items() if isinstance(value, Mapping) else _rows(value)
+    if rows is None:
+        return value  # type: ignore[no-any-return]
+    texts = [[_text(cell) for cell in _flat(row)] for row in rows]
+    return from_rows(texts, "the hierarchy given in Python")
+
+
+def by_function(values: Iterable[Value], labels: Labels, column: str) -> Hierarchy:
+    """The hierarchy of the labels that a function gives each value of a column, from the lowest level up.
+
+    The function is not called for NULL, which stays NULL below the top. HierarchyError if it gives values different
+    numbers of labels, or labels that do not nest.
+
+    >>> by_function([31, 47], lambda age: f"{age // 10}0s", "age").levels
+    (('30s', '40s'), ('*', '*'))
+    """
+    leaves, where = ordered(values), f"column {column!r}"
+    paths = [_path(labels(value)) for value in leaves]
+    for value, path in zip(leaves, paths, strict=True):
+        if not all(isinstance(label, str) and label for label in path) or len(path) != len(paths[0]):
+            raise HierarchyError(
+                f"{where}: the function of its hierarchy must give every value equally many labels, each a text, and "
+                "does not; correct it",
+                [f"{printed(value)}: {path}"],
+            )
+    return nested_levels(leaves, list(zip_longest(*paths)), where)
+
+
+def digest(function: Labels) -> str:
+    """What tells one function from another: its name, its text, and the plain values that it was made with."""
+    plain = inspect.unwrap(function)
+    try:
+        text = inspect.getsource(plain)
+    except (OSError, TypeError):
+        text = ""
+    code = getattr(plain, "__code__", None)
+    cells = [cell.cell_contents for cell in getattr(plain, "__closure__", None) or ()]
+    values = [repr(value) for value in cells if isinstance(value, str | int | float | tuple | list | dict)]
+    named = [getattr(plain, "__module__", ""), getattr(plain, "__qualname__", type(plain).__qualname__)]
+    content = [*named, text or repr(code and code.co_code), values]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _path(labels: str | Sequence[str]) -> tuple[Any, ...]:
+    return (labels,) if isinstance(labels, str) else tuple(labels)
+
+
+def _inner(value: object) -> Hierarchy | None:
+    """The hierarchy of what `hierarchy.build`, `check` and `show` give."""
+    inner = getattr(value, "hierarchy", None)
+    return inner if isinstance(inner, Hierarchy) else None
+
+
+def _rows(value: Any) -> Iterable[Sequence[Any]] | None:
+    """The rows of a table in memory: of pandas, Polars or Arrow; None for anything else."""
+    if hasattr(value, "itertuples"):
+        return value.itertuples(index=False, name=None)  # type: ignore[no-any-return]
+    if hasattr(value, "iter_rows"):
+        return value.iter_rows()  # type: ignore[no-any-return]
+    if hasattr(value, "to_pydict"):
+        return zip(*value.to_pydict().values(), strict=True)
+    return None
+
+
+def _flat(row: Sequence[Any]) -> list[Any]:
+    """A row, with the labels of a mapping, one or several, behind the value."""
+    value, *labels = row
+    single = len(labels) == 1 and not isinstance(labels[0], str) and isinstance(labels[0], Sequence)
+    return [value, *(labels[0] if single else labels)]
+
+
+def _text(cell: Any) -> str:
+    missing = cell is None or cell != cell  # NaN, as pandas has NULL
+    return "" if missing else as_text(cell)
