@@ -25,7 +25,7 @@ ROWS = [(20 + 7 * i % 50, f"{12 + i % 3}{i % 4}", ("flu", "acne", "gout")[i % 3]
 PEOPLE = pandas.DataFrame(ROWS, columns=["age", "zip", "ill", "hospital"])
 RECIPES = {"age": {"hierarchy": {"ranges": [5, 10]}}, "zip": {"hierarchy": {"redact": "right"}}}
 ASKED: dict[str, Any] = {"quasi_identifiers": RECIPES, "keep": ["ill"], "privacy": {"k": 4}}
-WORST = Metric("worst", ("losses",), lambda costs, losses: max(losses))
+WORST = Metric("worst", ("losses",), lambda _, losses: max(losses))
 
 
 def climb(space: Space) -> Iterator[Any]:
@@ -33,7 +33,7 @@ def climb(space: Space) -> Iterator[Any]:
     node = space.lattice.top
     while True:
         yield Score([node])
-        below = [lower for lower in space.lattice.predecessors(node)]
+        below = list(space.lattice.predecessors(node))
         answers = (yield Test(below)) if below else []
         kept = [lower for lower, anonymous in zip(below, answers, strict=True) if anonymous]
         if not kept:
@@ -52,8 +52,8 @@ def decades(age: int) -> list[str]:
 
 def worst_losses() -> dict[tuple[int, int], float]:
     """The larger loss of the two columns at every node whose classes all have four rows, in plain Python."""
-    ages: list[Callable[[Any], Any]] = [lambda x: x, lambda x: x // 5, lambda x: x // 10, lambda x: "*"]
-    zips: list[Callable[[Any], Any]] = [lambda x: x, lambda x: x[:2], lambda x: x[:1], lambda x: "*"]
+    ages: list[Callable[[Any], Any]] = [lambda x: x, lambda x: x // 5, lambda x: x // 10, lambda _: "*"]
+    zips: list[Callable[[Any], Any]] = [lambda x: x, lambda x: x[:2], lambda x: x[:1], lambda _: "*"]
     found = {}
     for node in product(range(len(ages)), range(len(zips))):
         shown = [(ages[node[0]](age), zips[node[1]](code)) for age, code, _, _ in ROWS]
@@ -72,33 +72,36 @@ def _loss(label: Callable[[Any], Any], column: int) -> float:
 def test_a_metric_of_which_nothing_is_known_is_minimized_and_proven(strategy: str) -> None:
     best = kanon_sql.search(PEOPLE, ASKED, metric=WORST, strategy=strategy, suppression_limit=0)
     assert best.score == pytest.approx(min(worst_losses().values()))
-    assert best.proven_optimal and best.metric == "worst"
+    assert best.proven_optimal
+    assert best.metric == "worst"
 
 
 def test_a_metric_may_ask_for_anything_at_once() -> None:
-    every = Metric("every", ("bits", "classes", "losses"), lambda costs, bits, n, losses: sum(bits) / n + max(losses))
+    every = Metric("every", ("bits", "classes", "losses"), lambda _, bits, n, losses: sum(bits) / n + max(losses))
     best = kanon_sql.search(PEOPLE, ASKED, metric=every, strategy="exhaustive", suppression_limit=0.3)
-    assert best.proven_optimal and best.score > 0
+    assert best.proven_optimal
+    assert best.score > 0
 
 
 def test_a_metric_that_is_not_what_it_declares_proves_nothing() -> None:
-    below = Metric("below", ("losses",), lambda costs, losses: -1.0)
-    with pytest.raises(SpecError, match="the metric below scores a node -1.0, and a metric without `parts` may give"):
+    below = Metric("below", ("losses",), lambda *_: -1.0)
+    with pytest.raises(SpecError, match=r"the metric below scores a node -1.0, and a metric without `parts` may give"):
         kanon_sql.search(PEOPLE, ASKED, metric=below)
-    unknown = Metric("unknown", ("losses",), lambda costs, losses: float("nan"))
+    unknown = Metric("unknown", ("losses",), lambda *_: float("nan"))
     with pytest.raises(SpecError, match="scores a node nan"):
         kanon_sql.search(PEOPLE, ASKED, metric=unknown)
-    halved = Metric("halved", ("losses",), lambda costs, x: sum(x) / 4, lambda costs: costs.level_losses)
-    with pytest.raises(SpecError, match="the metric halved scores a node .* correct its `formula` or its `parts`"):
+    halved = Metric("halved", ("losses",), lambda _, x: sum(x) / 4, lambda costs: costs.level_losses)
+    with pytest.raises(SpecError, match=r"the metric halved scores a node .* correct its `formula` or its `parts`"):
         kanon_sql.search(PEOPLE, ASKED, metric=halved, strategy="exhaustive", suppression_limit=0)
     with pytest.raises(SpecError, match="loss is a metric already"):
-        kanon_sql.search(PEOPLE, ASKED, metric=Metric("loss", ("losses",), lambda costs, x: 0.0))
+        kanon_sql.search(PEOPLE, ASKED, metric=Metric("loss", ("losses",), lambda *_: 0.0))
 
 
 def test_a_strategy_is_a_generator_function_wherever_a_name_is() -> None:
     made = kanon_sql.anonymize(PEOPLE, ASKED, strategy=climb, metric=WORST, suppression_limit=0)
     node = tuple(made.manifest["node"].values())
-    assert made.manifest["strategy"] == "climb" and made.manifest["verified"]
+    assert made.manifest["strategy"] == "climb"
+    assert made.manifest["verified"]
     assert made.manifest["information_loss"]["worst"] == pytest.approx(worst_losses()[node])
     assert kanon_sql.search(PEOPLE, {**ASKED, "strategy": climb}).strategy == "climb"
     assert "Strategy climb" in kanon_sql.lattice(PEOPLE, ASKED, strategy=climb).summary
@@ -120,10 +123,10 @@ def test_a_strategy_may_score_what_was_not_tested() -> None:
 @pytest.mark.parametrize(
     ("requests", "message"),
     [
-        (lambda space: None, "the strategy <lambda> returned NoneType; write a generator"),
-        (lambda space: (yield "top"), "the strategy <lambda> yielded 'top'; yield"),
-        (lambda space: (yield Test([(9, 9)])), r"asked for \(9, 9\), which is not a node"),
-        (lambda space: (yield Test([[0, 0]])), r"asked for \[0, 0\], which is not a node"),  # type: ignore[list-item]
+        (lambda _: None, "the strategy <lambda> returned NoneType; write a generator"),
+        (lambda _: (yield "top"), "the strategy <lambda> yielded 'top'; yield"),
+        (lambda _: (yield Test([(9, 9)])), r"asked for \(9, 9\), which is not a node"),
+        (lambda _: (yield Test([[0, 0]])), r"asked for \[0, 0\], which is not a node"),  # type: ignore[list-item]
     ],
 )
 def test_what_is_no_strategy_is_refused(requests: Any, message: str) -> None:
@@ -164,7 +167,8 @@ def test_a_built_hierarchy_is_taken_as_it_is() -> None:
     second = kanon_sql.search(
         PEOPLE, {"quasi_identifiers": {**columns, "age": {**RECIPES["age"], "min_level": 1}}}, k=4
     )
-    assert first.node == second.node and first.score == pytest.approx(second.score)
+    assert first.node == second.node
+    assert first.score == pytest.approx(second.score)
     close = {
         "ill": {"t": 0.9, "distance": "hierarchical", "hierarchy": {"flu": "lung", "acne": "skin", "gout": "joint"}}
     }
@@ -177,7 +181,8 @@ def test_a_function_gets_the_values_of_the_column_and_not_null() -> None:
     made = kanon_sql.anonymize(
         table, quasi_identifiers=["born"], hierarchies={"born": lambda day: f"Q{(day.month + 2) // 3}"}, k=5
     )
-    assert set(made.to_df()["born"].dropna()) <= {"Q1", "Q2", "Q3", "Q4", "*"} and made.manifest["verified"]
+    assert set(made.to_df()["born"].dropna()) <= {"Q1", "Q2", "Q3", "Q4", "*"}
+    assert made.manifest["verified"]
 
 
 def test_what_is_no_hierarchy_is_refused() -> None:
@@ -187,7 +192,7 @@ def test_what_is_no_hierarchy_is_refused() -> None:
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": lambda age: ["x", str(age)]})
     with pytest.raises(SpecError, match="'zip', which is no quasi-identifier"):
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": "suppress", "zip": ZIPS})
-    with pytest.raises(SpecError, match="hierarchy.rangs is not a key"):
+    with pytest.raises(SpecError, match=r"hierarchy.rangs is not a key"):
         kanon_sql.search(PEOPLE, quasi_identifiers={"age": {"hierarchy": {"rangs": [5, 10]}}})
 
 
@@ -197,7 +202,7 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.strategies import Score
 
 open("imported", "w").close()
-worst = Metric("worst", ("losses",), lambda costs, losses: max(losses))
+worst = Metric("worst", ("losses",), lambda _, losses: max(losses))
 two = PrivacyModel("two of ill", {"l": 2}, {"values": "COUNT(c)"}, "values >= $l", sensitive="ill")
 
 def top(space):
@@ -254,7 +259,7 @@ def test_no_code_runs_unless_its_module_is_allowed(project: Path, monkeypatch: p
     monkeypatch.syspath_prepend(str(project.parent / "modules"))
     for verb in (kanon_sql.anonymize, kanon_sql.search, kanon_sql.compare, kanon_sql.verify):
         with pytest.raises(
-            SpecError, match="names code, our_rules:.* set the environment variable KANON_MODULES=our_r"
+            SpecError, match=r"names code, our_rules:.* set the environment variable KANON_MODULES=our_r"
         ):
             verb(spec="spec.yml")
     with pytest.raises(SpecError, match="names code"):
@@ -264,7 +269,8 @@ def test_no_code_runs_unless_its_module_is_allowed(project: Path, monkeypatch: p
     monkeypatch.setenv(own.ALLOWED, "our")
     with pytest.raises(SpecError, match="names code, our_rules"):
         kanon_sql.search(PEOPLE, ASKED, metric="our_rules:worst")
-    assert not (project / "imported").exists() and "our_rules" not in sys.modules
+    assert not (project / "imported").exists()
+    assert "our_rules" not in sys.modules
 
 
 def test_no_module_comes_from_the_folder_of_the_data(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,12 +278,13 @@ def test_no_module_comes_from_the_folder_of_the_data(project: Path, monkeypatch:
     (project.parent / "modules" / "our_rules.py").rename(project / "our_rules.py")
     for place in ("", str(project)):
         monkeypatch.setattr(sys, "path", [place, *sys.path])
-        with pytest.raises(SpecError, match="the module our_rules is in .*, the folder of the data"):
+        with pytest.raises(SpecError, match=r"the module our_rules is in .*, the folder of the data"):
             kanon_sql.anonymize(spec="spec.yml")
     monkeypatch.chdir(project.parent)
-    with pytest.raises(SpecError, match="the module our_rules is in .*, the folder of the data"):
+    with pytest.raises(SpecError, match=r"the module our_rules is in .*, the folder of the data"):
         kanon_sql.anonymize(spec=str(project / "spec.yml"))
-    assert not (project / "imported").exists() and not (project.parent / "imported").exists()
+    assert not (project / "imported").exists()
+    assert not (project.parent / "imported").exists()
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each not in ("", str(project))])
     with pytest.raises(SpecError, match="cannot be imported"):
         kanon_sql.anonymize(spec=str(project / "spec.yml"))
@@ -303,9 +310,9 @@ def test_the_page_runs_no_code(project: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_what_is_no_privacy_model_is_refused() -> None:
     with pytest.raises(SpecError, match="is not a privacy model; give values such as k_anonymity"):
         kanon_sql.search(PEOPLE, ASKED, privacy=[k_anonymity])
-    with pytest.raises(SpecError, match="privacy.models: give module:name, or in Python a privacy model"):
-        kanon_sql.search(PEOPLE, {**ASKED, "privacy": {"models": [lambda rows: True]}})
-    with pytest.raises(SpecError, match="privacy.models: give module:name"):
+    with pytest.raises(SpecError, match=r"privacy.models: give module:name, or in Python a privacy model"):
+        kanon_sql.search(PEOPLE, {**ASKED, "privacy": {"models": [lambda _: True]}})
+    with pytest.raises(SpecError, match=r"privacy.models: give module:name"):
         parse({"source": "x.csv", "quasi_identifiers": ["age"], "privacy": {"models": ["two"]}})
 
 

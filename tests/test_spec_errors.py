@@ -10,7 +10,7 @@ from support.specs import QI_TEXT, error
 
 RECIPE_TEXT = (
     "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy, age, edges, "
-    "prefix, networks, known, groups"
+    "prefix, networks, known, groups, function"
 )
 GROUPS_TEXT = "lists of values by their label such as {Higher: [Bachelors, Masters]}, or a list of such levels"
 TOP_KEYS = ", ".join(Spec.model_fields)

@@ -52,7 +52,7 @@ def by_function(values: Iterable[Value], labels: Labels, column: str) -> Hierarc
     (('30s', '40s'), ('*', '*'))
     """
     leaves, where = ordered(values), f"column {column!r}"
-    paths = [_path(labels(value)) for value in leaves]
+    paths = [_path(labels, value, where) for value in leaves]
     for value, path in zip(leaves, paths, strict=True):
         if not all(isinstance(label, str) and label for label in path) or len(path) != len(paths[0]):
             raise HierarchyError(
@@ -78,8 +78,14 @@ def digest(function: Labels) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def _path(labels: str | Sequence[str]) -> tuple[Any, ...]:
-    return (labels,) if isinstance(labels, str) else tuple(labels)
+def _path(labels: Labels, value: Value, where: str) -> tuple[Any, ...]:
+    try:
+        found = labels(value)
+        return (found,) if isinstance(found, str) else tuple(found)
+    except Exception as error:
+        raise HierarchyError(
+            f"{where}: the function of its hierarchy fails with {type(error).__name__}; correct it", [printed(value)]
+        ) from error
 
 
 def _inner(value: object) -> Hierarchy | None:

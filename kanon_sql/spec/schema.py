@@ -19,6 +19,7 @@ Schema: TypeAlias = dict[str, Any]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT: Schema = {"type": "string", "minLength": 1}
 _NAMES: Schema = {"type": "array", "items": _TEXT, "uniqueItems": True}
+_CODE: Schema = {"type": "string", "pattern": r"^[\w.]+:\w+$"}
 _NUMBER: Schema = {"type": "number"}
 _NULL: Schema = {"type": "null"}
 _WIDTH: Schema = {"type": "number", "exclusiveMinimum": 0}
@@ -82,6 +83,7 @@ _SHORT: Mapping[tuple[str, str], tuple[Schema, ...]] = {
     ("Spec", "cloak"): ({"enum": [*get_args(CloakMethod)]},),
     ("Spec", "node"): ({"enum": [*get_args(Held)]},),
     ("Spec", "quasi_identifiers"): (_NAMES,),
+    ("Spec", "metric"): (_CODE,),
     ("Attribute", "hierarchy"): (_TEXT,),
     ("TCloseness", "hierarchy"): (_TEXT,),
     ("AlphaK", "value"): (_NUMBER, {"type": "boolean"}),

@@ -181,7 +181,13 @@ def fingerprint(problem: Problem) -> Fingerprint:
     """What the answers of a search depend on, as digests: the question, the hierarchies, and the frequency set."""
     spec, counted = problem.spec, problem.frequency_set
     models = [
-        (each.name, sorted(each.parameters.items()), getattr(each, "sensitive", None))
+        (
+            each.name,
+            sorted(each.parameters.items()),
+            each.sensitive,
+            getattr(each, "safe", ""),
+            getattr(each, "columns", {}),
+        )
         for each in problem.judge.model.every
     ]
     question = [sorted(map(repr, models)), spec.unit, spec.metric, spec.suppression_limit]
