@@ -21,7 +21,7 @@ from kanon_sql.errors import VerificationError
 from kanon_sql.queries import Relation
 from kanon_sql.release import recoded
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import make_plan
+from kanon_sql.verbs.plan import plan_search
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.source import opened, settle_spec
 from support.database import create_table
@@ -243,7 +243,7 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
     if form == "statement":
         settled = settle_spec("people", spec, {})
         with opened("people", settled, engine.connection) as source, source.engine.transaction():
-            sql = recoded.target_sql(make_plan(source, settled, Observer()).recoding, None)
+            sql = recoded.target_sql(plan_search(source, settled, Observer()).recoding, None)
         rows = engine.rows(sql)
     else:
         anonymize("people", spec, connection=engine.connection, into="released", form=form)

@@ -22,6 +22,7 @@ from kanon_sql.generalization.values import as_text
 from kanon_sql.privacy import Predicate
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.preflight import preflight
 from kanon_sql.verbs.problem import count
 from kanon_sql.verbs.source import Source
 
@@ -130,7 +131,7 @@ def counted(source: Source, spec: Spec, observer: Observer) -> Counted:
     beside = embedded(spec.session.limits)
     try:
         with source.scratches:
-            problem = count(source, spec, observer)
+            problem = count(preflight(spec, source), observer)
             made = problem.frequency_set
             made.engine.send(queries.select_all(made.relation, made.engine.dialect), beside, made.relation)
     except BaseException:

@@ -20,7 +20,7 @@ from kanon_sql.spec import Spec, check
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.anonymize import releasing
 from kanon_sql.verbs.options import AnatomizeOptions, spelled_out, taken
-from kanon_sql.verbs.problem import check_roles, settle_roles
+from kanon_sql.verbs.preflight import check_roles, settle_roles
 from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, check_engine, settle_spec
 

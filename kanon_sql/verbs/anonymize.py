@@ -17,6 +17,7 @@ from kanon_sql.recode.regions import regions_of, write_regions
 from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.listing import check_labels
+from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, check_file, check_target, publish, sha256
 from kanon_sql.release.recoding import Recoding
@@ -27,8 +28,8 @@ from kanon_sql.verbs.copies import Past
 from kanon_sql.verbs.labelled import kept_population
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
-from kanon_sql.verbs.problem import settle_roles
+from kanon_sql.verbs.plan import Plan, plan_release
+from kanon_sql.verbs.preflight import check_spec, settle_roles
 from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, check_engine, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
@@ -207,7 +208,7 @@ def make_release(
     observer.stage("Writing the release")
     with (
         _guarded(source, spec, plan.recoding.columns, earlier) as guard,
-        perturb.perturbed_source(source.engine, plan.source.table, spec) as shown,
+        perturb.perturbed_source(source.engine, plan.problem.source.table, spec) as shown,
     ):
         published = _publish(replace(plan.recoding, table=shown), spec.target, staging, guard)
     if spec.waiting:
@@ -215,13 +216,13 @@ def make_release(
     if spec.write_regions:
         costs["regions"] = _write_regions(plan, Path(spec.write_regions), staging)
     if not source.files and source.engine.may_change(source.table):
-        check_rows(source.engine, source.table, plan.frequency_set)
+        check_rows(source.engine, source.table, plan.problem.frequency_set)
     observer.stage("Describing the release")
     described = manifests.describe(plan, costs, published, started)
     described |= guard.to_dict() if guard else {}
     live = spec.target is not None and spec.target.stays_a_query
     population = kept_population(plan.recoding, published.relation if live else None)
-    trace = plan.outcome.trace if isinstance(plan, Plan) else ()
+    trace = plan.outcome.trace if plan.outcome else ()
     names = tuple(plan.recoding.quasi_identifiers)
     model = None if spec.wildcard_suppression else plan.recoding.model
     return released(source, spec, described, published, trace, names, model, population)
@@ -250,14 +251,14 @@ def _check_regions(spec: Spec, source: Source) -> None:
         raise SpecError(f"{path} is to be both the release and its regions; name two files")
 
 
-def _write_regions(plan: Plan | LocalPlan, path: Path, staging: Staging) -> dict[str, Any]:
+def _write_regions(plan: Plan, path: Path, staging: Staging) -> dict[str, Any]:
     """Write the regions of a local recoding for whoever may read the source; what the manifest says of them."""
-    assert isinstance(plan, LocalPlan)
-    recoding, target = plan.recoding, plan.spec.target
+    recoding, target = plan.recoding, plan.problem.spec.target
+    assert isinstance(recoding, LocalRecoding)
     shown = recoding.local, recoding.classes, recoding.orders, recoding.hows
-    made = regions_of(plan.frequency_set.tables, *shown)
+    made = regions_of(plan.problem.frequency_set.tables, *shown)
     with staging.file(path, target is not None and target.overwrite, private=True) as file:
-        write_regions(made, file, plan.spec.session.limits)
+        write_regions(made, file, plan.problem.spec.session.limits)
         digest = sha256(file)
     return {"file": str(path), "sha256": digest, "classes": made.count}
 

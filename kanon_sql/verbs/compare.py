@@ -16,6 +16,7 @@ from kanon_sql.loss import Figures
 from kanon_sql.own import Own
 from kanon_sql.recode import RECODERS, joint
 from kanon_sql.recode import show as shows
+from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Show, Spec, check, named_strategy
 from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
@@ -24,7 +25,8 @@ from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, check_shown, planned, recode, search, shown_by_classes
+from kanon_sql.verbs.plan import Plan, planned, recode, search, shown_by_classes
+from kanon_sql.verbs.preflight import preflight
 from kanon_sql.verbs.problem import Problem, count, posed_again
 from kanon_sql.verbs.source import opened, settle_spec
 
@@ -65,9 +67,7 @@ def compare(
     specs = [_settled(source, spec, asked) for asked in _sizes(given)]
     observer = observer or Observer()
     with opened(source, specs[0], connection) as data, data.engine.transaction(), data.scratches:
-        problem = count(data, specs[0], observer, search_in, order_will_do=all(name in RECODERS for name in names))
-        if any(name in RECODERS for name in names) or shows.asked(specs[0]):
-            check_shown(data, specs[0], search_in)
+        problem = count(preflight(specs[0], data, search_in, compared=names), observer)
         runs = list(_runs(problem, specs, names, observer))
     return _side_by_side(problem, runs)
 
@@ -178,10 +178,7 @@ class _Prepared:
         spec = spec.model_copy(update={"show": spec.show or _SHOW})
         with Scratch(self.tables.engine, spec.strategy) as tables:
             problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
-            plan = recode(problem, observer)
-            made = plan.recoding.local, plan.recoding.classes, plan.costs.weights
-            with joint.of_classes(problem.frequency_set, *made) as cells:
-                return _Run(spec.strategy, made=_made(plan, cells, None))
+            return _Run(spec.strategy, made=_made_of_classes(recode(problem, observer)))
 
 
 def _search(problem: Problem, observer: Observer, tables: Scratch) -> _Run:
@@ -191,7 +188,8 @@ def _search(problem: Problem, observer: Observer, tables: Scratch) -> _Run:
     if shows.asked(problem.spec):
         made = _shown(plan, tables)
     else:
-        with joint.of_node(problem.frequency_set, plan.judge.model.safe, outcome.node, plan.costs.weights) as cells:
+        safe = plan.recoding.judge.model.safe
+        with joint.of_node(problem.frequency_set, safe, outcome.node, problem.costs.weights) as cells:
             made = _made(plan, cells, cells.divergence_apart())
     slim = replace(outcome, tags=None)  # those of a large lattice are large
     return _Run(problem.spec.strategy, outcome=slim, made=made, minimal=known)
@@ -200,15 +198,21 @@ def _search(problem: Problem, observer: Observer, tables: Scratch) -> _Run:
 def _shown(plan: Plan, tables: Scratch) -> _Made:
     """A search's release where its classes show what the spec asks for."""
     with Scratch(tables.engine, "shown") as own:
-        shown = shown_by_classes(replace(plan, frequency_set=replace(plan.frequency_set, tables=own)))
-        made = shown.recoding.local, shown.recoding.classes, shown.costs.weights
-        with joint.of_classes(shown.frequency_set, *made) as cells:
-            return _made(shown, cells, None)
+        counted = replace(plan.problem.frequency_set, tables=own)
+        return _made_of_classes(shown_by_classes(replace(plan, problem=replace(plan.problem, frequency_set=counted))))
 
 
-def _made(plan: Plan | LocalPlan, cells: joint.Cells, divergence: float | None) -> _Made:
+def _made_of_classes(plan: Plan) -> _Made:
+    """What a release by classes would be."""
+    recoding, problem = plan.recoding, plan.problem
+    assert isinstance(recoding, LocalRecoding)
+    with joint.of_classes(problem.frequency_set, recoding.local, recoding.classes, problem.costs.weights) as cells:
+        return _made(plan, cells, None)
+
+
+def _made(plan: Plan, cells: joint.Cells, divergence: float | None) -> _Made:
     figures = manifests.figures_of(plan)
-    scores = {**manifests.scores(plan, figures), "ambiguity": cells.ambiguity, "divergence": divergence}
+    scores = {**manifests.scores(plan.problem, figures), "ambiguity": cells.ambiguity, "divergence": divergence}
     return _Made(figures, scores, plan.search_seconds, plan.ended, cells.checksum)
 
 

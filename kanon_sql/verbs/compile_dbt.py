@@ -19,7 +19,8 @@ from kanon_sql.staging import Staging
 from kanon_sql.verbs import counted
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
+from kanon_sql.verbs.plan import Plan, plan_release
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened, settle_spec
 from kanon_sql.verbs.statement import warn_of
 
@@ -107,9 +108,9 @@ def compile_dbt(
         return _of_plan(plan_release(data, written, observer or Observer(), search_in), settled, ref, dialects)
 
 
-def _of_plan(plan: Plan | LocalPlan, spec: Spec, ref: str | None, dialects: Sequence[str] | None) -> DbtModel:
-    reads, name = _names(plan.source, spec, ref)
-    if isinstance(plan, LocalPlan):
+def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | None) -> DbtModel:
+    reads, name = _names(plan.problem.source, spec, ref)
+    if plan.outcome is None:
         raise SpecError(
             f"{spec.strategy} lists the tuples of its classes, which no seed of a dbt project should hold; "
             "name a search strategy, or release by a Python model"
@@ -147,7 +148,7 @@ def _ref(name: str) -> str:
     return f"ref({', '.join(repr(part) for part in name.split('.'))})"
 
 
-def _files(name: str, reads: str, plan: Plan | LocalPlan, statements: Sequence[Statement]) -> dict[str, str]:
+def _files(name: str, reads: str, plan: Plan, statements: Sequence[Statement]) -> dict[str, str]:
     seeds = {_seed_name(name, table): Seed(table) for statement in statements for table in statement.tables}
     kept = {seed_name: seed for seed_name, seed in seeds.items() if seed.text}
     texts = {each.dialect: _with_refs(name, reads, each) for each in statements}
@@ -196,11 +197,11 @@ def _model(texts: Mapping[str, str]) -> str:
     )
 
 
-def _described(name: str, reads: str, plan: Plan | LocalPlan) -> dict[str, Any]:
-    spec, quasi = plan.spec, list(plan.recoding.quasi_identifiers)
+def _described(name: str, reads: str, plan: Plan) -> dict[str, Any]:
+    spec, quasi = plan.problem.spec, list(plan.recoding.quasi_identifiers)
     sensitive = [column for column in spec.sensitive if column in plan.recoding.columns]
     roles = {**dict.fromkeys(quasi, "quasi-identifier"), **dict.fromkeys(sensitive, "sensitive")}
-    model = plan.judge.model
+    model = plan.recoding.judge.model
     counted = f", counted by {model.unit}" if model.unit else ""
     return {
         "name": name,
@@ -213,9 +214,9 @@ def _described(name: str, reads: str, plan: Plan | LocalPlan) -> dict[str, Any]:
     }
 
 
-def _tests(reads: str, plan: Plan | LocalPlan, quasi: list[str], sensitive: list[str]) -> Iterator[dict[str, Any]]:
+def _tests(reads: str, plan: Plan, quasi: list[str], sensitive: list[str]) -> Iterator[dict[str, Any]]:
     """What the package's tests can ask of the release: its people are counted by the model alone."""
-    spec, model = plan.spec, plan.judge.model
+    spec, model = plan.problem.spec, plan.recoding.judge.model
     classes = {"quasi_identifiers": quasi}
     yield _test("suppression", {"against": _ref(reads), "suppression_limit": spec.suppression_limit})
     yield _test("k_anonymity", {**classes, "k": model.k})

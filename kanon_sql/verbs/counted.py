@@ -19,7 +19,8 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import Place, SearchOptions, taken
-from kanon_sql.verbs.plan import Plan, check_spec, make_plan
+from kanon_sql.verbs.plan import Plan, plan_search
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.source import Source, opened_source, settle_spec
 
 ROWS = "kanon_rows"  # the column of the rows that a tuple stands for
@@ -60,8 +61,9 @@ def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Pl
         data.engine.transaction(),
         data.scratches,
     ):
-        plan = make_plan(_counted(data, str(frequency_set), known), searched, observer)
-        yield replace(plan, spec=spec, recoding=replace(plan.recoding, table=_released(plan.recoding.table, spec)))
+        plan = plan_search(_counted(data, str(frequency_set), known), searched, observer)
+        recoding = replace(plan.recoding, table=_released(plan.recoding.table, spec))
+        yield replace(plan, problem=replace(plan.problem, spec=spec), recoding=recoding)
 
 
 def columns_of(spec: Spec) -> list[str]:

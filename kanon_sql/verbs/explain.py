@@ -14,11 +14,13 @@ from kanon_sql.loss import Figures
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.release import recoded
 from kanon_sql.release.findings import Summary
+from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
+from kanon_sql.verbs.plan import Plan, plan_release
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import check_engine, opened, settle_spec
 from kanon_sql.verbs.statement import warn_of
@@ -127,9 +129,9 @@ def explain(
     return Explanation(settled.source, explained, statement)
 
 
-def _statement(plan: Plan | LocalPlan, spec: Spec) -> str:
+def _statement(plan: Plan, spec: Spec) -> str:
     """The release as a statement that stands alone, if it is one; that of a local recoding would list tuples."""
-    if isinstance(plan, LocalPlan):
+    if plan.outcome is None:
         return ""
     try:
         check_spec(spec, "sql")
@@ -140,21 +142,22 @@ def _statement(plan: Plan | LocalPlan, spec: Spec) -> str:
     return recoded.target_sql(plan.recoding, None, printed=printed)
 
 
-def _steps(plan: Plan | LocalPlan) -> Iterator[Step]:
+def _steps(plan: Plan) -> Iterator[Step]:
     """What a finished search or recoding has run, and its release into a temporary table, as their logs have it.
 
     The plan must have been made with `keep_tuples`, inside the source engine's transaction. What a local recoding runs
     in its own tables is told by its manifest: its dozens of statements are those of `sql/`, over and over.
     """
-    figures = plan.judge.classes(plan.outcome.node) if isinstance(plan, Plan) else plan.recoding.figures
+    recoding = plan.recoding
+    figures = recoding.figures if isinstance(recoding, LocalRecoding) else recoding.judge.classes(recoding.node)
     with Staging() as staging:
         published = recoded.release(plan.recoding, None, staging)
     queries_of, gave = _queries(plan), _gave(plan, figures, published.checked)
-    engines = {engine.name: engine for engine in (plan.frequency_set.engine, plan.source.engine)}
-    for run in (*plan.source.scratches.log, *_classes(plan), *published.statements):
+    engines = {engine.name: engine for engine in (plan.problem.frequency_set.engine, plan.problem.source.engine)}
+    for run in (*plan.problem.source.scratches.log, *_classes(plan), *published.statements):
         if run.name == "drop":
             continue
-        engine = engines[run.engine or plan.source.engine.name]
+        engine = engines[run.engine or plan.problem.source.engine.name]
         query = queries_of.get(run.name, "") or run.sql
         yield Step(
             run.name.rpartition("/")[2],
@@ -170,28 +173,28 @@ def _steps(plan: Plan | LocalPlan) -> Iterator[Step]:
     plan.recoding.tables.drop(published.relation)
 
 
-def _classes(plan: Plan | LocalPlan) -> Iterator[Statement]:
+def _classes(plan: Plan) -> Iterator[Statement]:
     """What a local recoding made in all its statements."""
-    if isinstance(plan, LocalPlan):
-        engine, sentence = plan.frequency_set.engine, _CLASSES.format(plan.spec.strategy)
+    if isinstance(plan.recoding, LocalRecoding):
+        engine, sentence = plan.problem.frequency_set.engine, _CLASSES.format(plan.problem.spec.strategy)
         sql = queries.select_all(plan.recoding.classes, engine.dialect)
         yield Statement(
             "classes", sentence, sql, plan.search_seconds, plan.recoding.figures.classes, engine=engine.name
         )
 
 
-def _queries(plan: Plan | LocalPlan) -> dict[str, str]:
+def _queries(plan: Plan) -> dict[str, str]:
     """The statements that read what is there until the end, each with the query in it, or nothing if it is one."""
-    model = plan.judge.model
+    model = plan.recoding.judge.model
     # What values or people are compared with, or counted in, is dropped when the release has been checked.
     summary = [] if model.compared or model.unit else ["release/class_summary"]
-    printed = {"frequency_set": plan.frequency_set.sql[1], "release": plan.recoding.select_sql()}
+    printed = {"frequency_set": plan.problem.frequency_set.sql[1], "release": plan.recoding.select_sql()}
     return dict.fromkeys([*_LASTING, *summary], "") | printed
 
 
-def _gave(plan: Plan | LocalPlan, figures: Figures | LocalFigures, summary: Summary) -> dict[str, str]:
+def _gave(plan: Plan, figures: Figures | LocalFigures, summary: Summary) -> dict[str, str]:
     """What statements gave, where their rows alone do not tell."""
-    frequency_set, node = plan.frequency_set, plan.outcome.node if isinstance(plan, Plan) else ()
+    frequency_set, node = plan.problem.frequency_set, plan.outcome.node if plan.outcome else ()
     columns = len(frequency_set.engine.table(frequency_set.relation).columns)
     levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(frequency_set.attributes, node, strict=False))
     smallest = f"the smallest of {figures.smallest_class} rows"

@@ -29,9 +29,10 @@ from kanon_sql.verbs.compare import compare
 from kanon_sql.verbs.lattice import searched
 from kanon_sql.verbs.measuring import Measuring
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import make_plan
+from kanon_sql.verbs.plan import plan_search
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.risks import risks
+from kanon_sql.verbs.search import result_of
 from kanon_sql.verbs.source import Source
 
 if TYPE_CHECKING:
@@ -348,10 +349,10 @@ class _Gathering:
             )
         data = self.source
         with data.engine.transaction(), data.scratches:
-            plan = make_plan(data, self.spec, self.observer)
-            if not hasse.can_draw(plan.lattice):
+            plan = plan_search(data, self.spec, self.observer)
+            if not hasse.can_draw(plan.problem.lattice):
                 raise _UnmeasuredError(f"it has too many nodes side by side to draw each of its {size:,}")
-            if dict(zip(plan.columns, plan.outcome.node, strict=True)) != node:
+            if result_of(plan).node != node:
                 raise _UnmeasuredError("a search of the source as it is now finds another node")
             return {"lattice": in_report(searched(plan))}
 

@@ -12,7 +12,8 @@ from kanon_sql.report.searched import Searched
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, check_spec, make_plan
+from kanon_sql.verbs.plan import Plan, plan_search
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.search import Search, result_of
 from kanon_sql.verbs.source import opened, settle_spec
@@ -71,16 +72,16 @@ def lattice(
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
     check_spec(settled, "lattice")
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
-        plan = make_plan(data, settled, observer or Observer(), search_in)
+        plan = plan_search(data, settled, observer or Observer(), search_in)
         drawn = searched(plan)
     return LatticePicture(lattice_svg(drawn), summary(drawn), result_of(plan))
 
 
 def searched(plan: Plan) -> Searched:
     """What a plan's picture shows."""
-    spec, tags = plan.spec, plan.outcome.tags
-    if tags is None:
+    spec, outcome = plan.problem.spec, plan.outcome
+    if outcome is None or outcome.tags is None:
         raise ValueError("the search kept no tags")
-    asked = models((each.name, each.required) for each in plan.judge.model.asked)
+    asked = models((each.name, each.required) for each in plan.recoding.judge.model.asked)
     args = (spec.strategy, spec.metric, asked, spec.suppression_limit)
-    return Searched(plan.columns, plan.lattice, plan.outcome, tags, *args)
+    return Searched(plan.problem.columns, plan.problem.lattice, outcome, outcome.tags, *args)

@@ -12,6 +12,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import METRICS, Figures, metric
 from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
 from kanon_sql.recode import RECODERS, errors, joint, quality
@@ -23,19 +24,19 @@ from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.publish import Published
 from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.resources import package_version
-from kanon_sql.spec import Spec, may_suppress
+from kanon_sql.spec import Spec
+from kanon_sql.strategies import Outcome
 from kanon_sql.verbs.damage import damage
 from kanon_sql.verbs.models import class_by_class
 from kanon_sql.verbs.nothing_left import nothing_left
-from kanon_sql.verbs.plan import LocalPlan, Plan
+from kanon_sql.verbs.plan import Plan
 from kanon_sql.verbs.problem import Problem
 
 
-def describe(
-    plan: Plan | LocalPlan, costs: Mapping[str, Any], published: Published[Summary], started: float
-) -> dict[str, Any]:
+def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary], started: float) -> dict[str, Any]:
     """The manifest of a published release, ready for JSON; `costs` as `measure` gave them before. Asks no database."""
-    spec, frequency_set = plan.spec, plan.frequency_set
+    problem = plan.problem
+    spec, source, frequency_set = problem.spec, problem.source, problem.frequency_set
     summary, suppressed = published.checked, plan.recoding.rows_at_risk
     return {
         "rows": frequency_set.rows,
@@ -48,8 +49,8 @@ def describe(
         "classes": summary.classes,
         "smallest_class": summary.smallest_class,
         "average_class": summary.rows / summary.classes if summary.classes else None,
-        "heights": dict(zip(plan.columns, frequency_set.heights, strict=True)),
-        "weights": dict(zip(plan.columns, plan.costs.weights, strict=False)),
+        "heights": dict(zip(problem.columns, frequency_set.heights, strict=True)),
+        "weights": dict(zip(problem.columns, problem.costs.weights, strict=False)),
         "metric": spec.metric,
         **costs,
         "classification": classification(plan, summary),
@@ -61,19 +62,21 @@ def describe(
         **({"unit": spec.unit} if spec.unit else {}),
         "roles": {
             "identifiers_dropped": list(spec.dropped),
-            "quasi_identifiers": plan.columns,
+            "quasi_identifiers": problem.columns,
             "sensitive": list(spec.sensitive),
-            **plan.source.roles.described(),
+            **source.roles.described(),
         },
         "source": spec.source,
         **({"population": frequency_set.sampled_from.described()} if frequency_set.sampled_from else {}),
-        "target": target_of(spec, published, plan.source.engine.dialect),
-        "engine": plan.source.engine.name,
-        "columns": dict(plan.source.columns),
-        **({"time_zone": plan.source.time_zone} if plan.source.time_zone else {}),
-        **not_atomic(plan.source.engine, spec),
-        "hierarchies": {name: each.sha256 for name, each in plan.hierarchy_sources.items()},
-        "hierarchy_rows": {name: each.rows for name, each in plan.hierarchy_sources.items() if each.rows is not None},
+        "target": target_of(spec, published, source.engine.dialect),
+        "engine": source.engine.name,
+        "columns": dict(source.columns),
+        **({"time_zone": source.time_zone} if source.time_zone else {}),
+        **not_atomic(source.engine, spec),
+        "hierarchies": {name: each.sha256 for name, each in problem.hierarchy_sources.items()},
+        "hierarchy_rows": {
+            name: each.rows for name, each in problem.hierarchy_sources.items() if each.rows is not None
+        },
         **_keeping(plan),
         "sql": {"frequency_set": list(frequency_set.sql), "release": published.sql},
         "warnings": [
@@ -84,7 +87,7 @@ def describe(
         "version": package_version(),
         **perturb.described(spec),
         **minimality.described(summary.redrawn, spec),
-        **anatomy.described(spec, published, plan.source.engine.dialect),
+        **anatomy.described(spec, published, source.engine.dialect),
     }
 
 
@@ -102,29 +105,29 @@ def _people(people: int | None, summary: Summary) -> dict[str, Any]:
     return {**counts, "risk_of_people": {**risk, "above": above}}
 
 
-def _is_kept_node(plan: Plan | LocalPlan) -> bool:
+def _is_kept_node(plan: Plan) -> bool:
     """Whether nobody searched for the node of a release."""
-    return plan.kept is not None and plan.kept.kept and plan.spec.strategy not in RECODERS
+    return plan.kept is not None and plan.kept.kept and plan.problem.spec.strategy not in RECODERS
 
 
-def _keeping(plan: Plan | LocalPlan) -> dict[str, Any]:
+def _keeping(plan: Plan) -> dict[str, Any]:
     """What became of the recoding of an earlier release, where one was to be kept, and which rows wait."""
-    spec, kept = plan.spec, plan.kept
+    spec, kept = plan.problem.spec, plan.kept
     said: dict[str, Any] = {"node_kept": None if kept is None else kept.kept}
     if kept and kept.why_not:
         said["node_not_kept_for"] = kept.why_not
     return {**said, "incremental": True, "waiting": spec.waiting} if spec.incremental else said
 
 
-def classification(plan: Plan | LocalPlan, summary: Summary) -> dict[str, float]:
+def classification(plan: Plan, summary: Summary) -> dict[str, float]:
     """The classification metric, by sensitive column: the share of the source's rows that their class does not tell.
 
     Those are the rows that have another value than the most frequent one of their class, and the suppressed ones
     (V. Iyengar, KDD 2002, section 3.2). It is known of columns that are released as they are.
     """
     frequent = {**summary.frequent, **{each.column: each.frequent for each in summary.homogeneous}}
-    rows = plan.frequency_set.rows
-    return {column: (rows - frequent[column]) / rows for column in plan.spec.sensitive if column in frequent}
+    rows = plan.problem.frequency_set.rows
+    return {column: (rows - frequent[column]) / rows for column in plan.problem.spec.sensitive if column in frequent}
 
 
 def finding(each: Finding) -> dict[str, Any]:
@@ -132,53 +135,60 @@ def finding(each: Finding) -> dict[str, Any]:
     return {"model": each.model, "required": each.required, "achieved": each.achieved}
 
 
-def measure(plan: Plan | LocalPlan) -> dict[str, Any]:
+def measure(plan: Plan) -> dict[str, Any]:
     """What a search or a recoding made, and what that costs: asked of the frequency set, before the release is."""
-    made = _recoded(plan) if isinstance(plan.recoding, LocalRecoding) else _searched(plan)
-    if plan.spec.unit is None:
+    recoding, outcome = plan.recoding, plan.outcome
+    if isinstance(recoding, LocalRecoding):
+        made = _recoded(plan, recoding)
+    else:
+        assert outcome
+        made = _searched(plan, outcome)
+    if plan.problem.spec.unit is None:
         return made
-    counted = plan.frequency_set
+    counted = plan.problem.frequency_set
     ((people,),) = counted.tables.rows("frequency_sets/people", relation=counted.relation, unit=[UNIT])
     return {**made, "people": int(people)}
 
 
-def _searched(plan: Plan) -> dict[str, Any]:
+def _searched(plan: Plan, outcome: Outcome) -> dict[str, Any]:
     """What a search of the lattice found, and what it costs."""
-    plan = replace(plan, costs=plan.judge.with_cells(plan.costs))
-    outcome, node, searched = plan.outcome, plan.outcome.node, not _is_kept_node(plan)
-    figures, kept = figures_of(plan), plan.judge.kept_rows(node)
+    plan, node, searched = plan.with_cells(), outcome.node, not _is_kept_node(plan)
+    problem, judge, figures = plan.problem, plan.recoding.judge, figures_of(plan)
+    kept = judge.kept_rows(node)
+    with joint.of_node(problem.frequency_set, judge.model.safe, node, problem.costs.weights) as cells:
+        of_tuples = {"ambiguity": cells.ambiguity, "divergence": cells.divergence_apart()}
     return {
-        "node": dict(zip(plan.columns, node, strict=True)),
+        "node": dict(zip(problem.columns, node, strict=True)),
         "shown": None,
-        "lattice_size": plan.lattice.size,
+        "lattice_size": problem.lattice.size,
         "nodes_checked": outcome.nodes_checked,
         "queries": outcome.queries,
         "score": _finite(outcome.score),
         "nothing_left": nothing_left(plan, figures),
-        **_costs(plan, figures, node, kept, errors.of_node(plan.judge, node), _of_tuples(plan)),
+        **_costs(problem, figures, node, kept, errors.of_node(judge, node), of_tuples),
         "lower_bound": outcome.lower_bound if searched else None,
         "gap": outcome.gap if searched else None,
         "proven_optimal": outcome.proven_optimal,
         "search_ended": outcome.ended if searched else None,
         "found_by": outcome.found_by,
-        "pruned_by": plan.pruned_by,
-        "chosen_by_values": _chosen_by_values(plan) if searched or not plan.kept else plan.kept.chosen_by_values,
+        "pruned_by": problem.pruned_by,
+        "chosen_by_values": plan.kept.chosen_by_values if plan.kept and not searched else _chosen_by_values(plan, node),
         "recoding": None,
     }
 
 
-def _chosen_by_values(plan: Plan) -> bool:
+def _chosen_by_values(plan: Plan, node: Node) -> bool:
     """Whether some node one level lower lacks nothing but a model of sensitive values."""
-    lower = list(plan.lattice.predecessors(plan.outcome.node))
-    if not lower or not plan.judge.model.before_redrawing.redrawn:
+    problem, lower = plan.problem, list(plan.problem.lattice.predecessors(node))
+    if not lower or not plan.recoding.judge.model.before_redrawing.redrawn:
         return False
-    without_values = Judge(plan.frequency_set, plan.tested.model.before_redrawing)
-    asked = list(enumerate(product(lower, (without_values, plan.tested))))
-    tests = [judge.settled(node).node_test_sql(node, number) for number, (node, judge) in asked]
-    at_risk = dict(plan.frequency_set.tables.rows_as(queries.union_all(tests), "node_tests/node_test"))
+    without_values = Judge(problem.frequency_set, problem.judge.model.before_redrawing)
+    asked = list(enumerate(product(lower, (without_values, problem.judge))))
+    tests = [judge.settled(below).node_test_sql(below, number) for number, (below, judge) in asked]
+    at_risk = dict(problem.frequency_set.tables.rows_as(queries.union_all(tests), "node_tests/node_test"))
     without_values.drop()
-    allowed = may_suppress(plan.spec.suppression_limit, plan.costs.rows)
-    return any(at_risk[number] <= allowed < at_risk[number + 1] for number in range(0, len(asked), 2))
+    pairs = ((at_risk[number], at_risk[number + 1]) for number in range(0, len(asked), 2))
+    return any(without <= problem.may_suppress < with_values for without, with_values in pairs)
 
 
 _TELLING = (
@@ -187,22 +197,24 @@ _TELLING = (
 )
 
 
-def _recoded(plan: LocalPlan) -> dict[str, Any]:
+def _recoded(plan: Plan, recoding: LocalRecoding) -> dict[str, Any]:
     """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
-    plan = replace(plan, costs=plan.judge.with_cells(plan.costs))
-    recoding, local, precision = plan.recoding, plan.recoding.figures, shows.precisions(plan.recoding.figures.levels)
-    levels = [share * height for share, height in zip(precision, plan.costs.heights, strict=True)]
-    made = recoding.local, recoding.classes, recoding.orders, recoding.hows
-    far = errors.of_classes(plan.frequency_set, *made)
-    figures = figures_of(plan)
-    costs = _costs(plan, figures, levels, local.kept, far, _of_local_tuples(plan))
+    plan = plan.with_cells()
+    problem, local, figures = plan.problem, recoding.local, figures_of(plan)
+    levels = [share * height for share, height in zip(figures.precisions or (), problem.costs.heights, strict=True)]
+    far = errors.of_classes(problem.frequency_set, local, recoding.classes, recoding.orders, recoding.hows)
+    with joint.of_classes(problem.frequency_set, local, recoding.classes, problem.costs.weights) as cells:
+        # Labels of rules may stand for any values.
+        divergence = None if local.classes else cells.divergence(recoding.classes, recoding.orders)
+        of_tuples = {"ambiguity": cells.ambiguity, "divergence": divergence}
+    costs = _costs(problem, figures, levels, recoding.figures.kept, far, of_tuples)
     return {
         "node": None,
-        "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
+        "shown": dict(zip(problem.columns, recoding.hows, strict=True)),
         "lattice_size": None,
         "nodes_checked": None,
         "queries": None,
-        "score": costs["information_loss"][plan.spec.metric],
+        "score": costs["information_loss"][problem.spec.metric],
         "nothing_left": nothing_left(plan, figures),
         **costs,
         "lower_bound": None,
@@ -212,58 +224,50 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "found_by": "kept" if plan.kept and plan.kept.kept else None,
         "pruned_by": None,
         "chosen_by_values": None,
-        "recoding": dict(recoding.local.facts),
+        "recoding": dict(local.facts),
     }
 
 
-def _of_tuples(plan: Plan) -> dict[str, float | None]:
-    """What is said of a node's rows as whole tuples."""
-    with joint.of_node(plan.frequency_set, plan.judge.model.safe, plan.outcome.node, plan.costs.weights) as cells:
-        return {"ambiguity": cells.ambiguity, "divergence": cells.divergence_apart()}
-
-
-def _of_local_tuples(plan: LocalPlan) -> dict[str, float | None]:
-    """The same of classes; no divergence where labels of rules make them, which may stand for any values."""
-    recoding = plan.recoding
-    with joint.of_classes(plan.frequency_set, recoding.local, recoding.classes, plan.costs.weights) as cells:
-        far = None if recoding.local.classes else cells.divergence(recoding.classes, recoding.orders)
-        return {"ambiguity": cells.ambiguity, "divergence": far}
-
-
-def figures_of(plan: Plan | LocalPlan) -> Figures:
+def figures_of(plan: Plan) -> Figures:
     """All figures of what is to be released, for every metric that it has one by; its costs know their cells."""
-    return _local_figures(plan) if isinstance(plan, LocalPlan) else _figures(plan)
-
-
-def _local_figures(plan: LocalPlan) -> Figures:
-    """All figures of the classes of a local recoding, for every metric that needs no node."""
-    recoding, costs, local = plan.recoding, plan.costs, plan.recoding.figures
-    several = quality.generalized_rows(plan.frequency_set.engine, recoding.classes, len(costs.heights))
-    return Figures(
-        None,
-        recoding.rows_at_risk,
-        local.losses,
-        local.classes,
-        local.released_rows,
-        local.smallest_class,
-        local.squares,
-        precisions=shows.precisions(local.levels),
-        distances=shows.distances(local.levels, local.released_rows, costs.rows, costs.distances),
-        intensities=shows.distances(local.levels, local.released_rows, costs.rows, costs.steps),
-        bits=quality.lost_bits(plan.frequency_set, recoding.local.assignment, recoding.classes),
-        generalized=tuple((rows + recoding.rows_at_risk) / costs.rows for rows in several),
+    recoding, costs = plan.recoding, plan.problem.costs
+    if isinstance(recoding, FullDomain):
+        judge, node = recoding.judge, recoding.node
+        classes, cells = judge.classes(node), judge.cells(node, costs, ("losses", "bits", "generalized"))
+        levels, released = judge.released_levels(node), classes.released_rows or 0
+        figures = replace(classes, losses=cells.losses, bits=cells.bits, generalized=cells.generalized)
+    else:
+        frequency_set, local = plan.problem.frequency_set, recoding.figures
+        levels, released = local.levels, local.released_rows
+        several = quality.generalized_rows(frequency_set.engine, recoding.classes, len(costs.heights))
+        figures = Figures(
+            None,
+            recoding.rows_at_risk,
+            local.losses,
+            local.classes,
+            local.released_rows,
+            local.smallest_class,
+            local.squares,
+            bits=quality.lost_bits(frequency_set, recoding.local.assignment, recoding.classes),
+            generalized=tuple((rows + recoding.rows_at_risk) / costs.rows for rows in several),
+        )
+    return replace(
+        figures,
+        precisions=shows.precisions(levels),
+        distances=shows.distances(levels, released, costs.rows, costs.distances),
+        intensities=shows.distances(levels, released, costs.rows, costs.steps),
     )
 
 
-def scores(plan: Problem, figures: Figures) -> dict[str, float | None]:
+def scores(problem: Problem, figures: Figures) -> dict[str, float | None]:
     """The score by every metric; None where a recoding has none, or none that is finite."""
-    metrics = {**METRICS, plan.spec.metric: metric(plan.spec.metric)}
-    known = {name: metric.score_if_known(plan.costs, figures) for name, metric in metrics.items()}
+    metrics = {**METRICS, problem.spec.metric: metric(problem.spec.metric)}
+    known = {name: each.score_if_known(problem.costs, figures) for name, each in metrics.items()}
     return {name: None if score is None else _finite(score) for name, score in known.items()}
 
 
 def _costs(
-    plan: Problem,
+    problem: Problem,
     figures: Figures,
     levels: Sequence[float],
     kept: Sequence[int],
@@ -271,61 +275,62 @@ def _costs(
     of_tuples: dict[str, float | None],
 ) -> dict[str, Any]:
     """The metrics of the table and of each attribute; `kept`: rows whose cell is released as it was."""
-    modified = [1 - rows / plan.costs.rows for rows in kept]
-    lost = {**scores(plan, figures), "modification_rate": sum(modified) / len(modified), **of_tuples}
+    costs = problem.costs
+    modified = [1 - rows / costs.rows for rows in kept]
+    lost = {**scores(problem, figures), "modification_rate": sum(modified) / len(modified), **of_tuples}
     of_attributes = {
-        "loss_per_attribute": figures.part("losses", plan.costs),
-        "precision_per_attribute": figures.part("precisions", plan.costs),
-        "distortion_per_attribute": figures.part("distances", plan.costs),
+        "loss_per_attribute": figures.part("losses", costs),
+        "precision_per_attribute": figures.part("precisions", costs),
+        "distortion_per_attribute": figures.part("distances", costs),
         "modification_per_attribute": modified,
     }
     return {
         "information_loss": lost,
-        **{name: dict(zip(plan.columns, values, strict=True)) for name, values in of_attributes.items()},
-        "damage": damage(plan.costs, figures, levels, kept, errors),
+        **{name: dict(zip(costs.columns, values, strict=True)) for name, values in of_attributes.items()},
+        "damage": damage(costs, figures, levels, kept, errors),
     }
 
 
-def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
+def warnings(plan: Plan, summary: Summary) -> list[str]:
     """What a careful reader of the release should know."""
-    said = []
+    problem, said = plan.problem, []
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
     if plan.kept and plan.kept.why_not:
         said.append(f"the earlier release could not be kept: {plan.kept.why_not}")
     said += _not_found(plan) + _class_by_class(plan)
-    if plan.spec.wildcard_suppression:
+    if problem.spec.wildcard_suppression:
         below = summary.unsafe_rows
         said.append(
             f"the release is not k-anonymous if equal rows are counted: {below:,} rows are in smaller classes, and are "
             "safe only if every * is read as any value"
         )
     said += [_said_of(each, summary) for each in summary.homogeneous if each.classes]
-    starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
-    said += minimality.warnings(summary.redrawn, plan.spec)
-    said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
-    said += _of_zones(plan)
+    starred = {a.column.name: len(a.hierarchy.starred) for a in problem.frequency_set.attributes if a.hierarchy.starred}
+    said += minimality.warnings(summary.redrawn, problem.spec)
+    said += perturb.warnings(problem.spec) + anatomy.warnings(problem.spec, problem.source.table)
+    said += _of_zones(problem)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
-    return said + plan.source.warnings
+    return said + problem.source.warnings
 
 
-def _of_zones(plan: Plan | LocalPlan) -> list[str]:
+def _of_zones(problem: Problem) -> list[str]:
     """That the days and hours of a label are those of a time zone that nobody gave."""
-    zoned = [a.column.name for a in plan.frequency_set.attributes if a.column.zoned]
-    if not zoned or plan.spec.time_zone:
+    zoned = [a.column.name for a in problem.frequency_set.attributes if a.column.zoned]
+    if not zoned or problem.spec.time_zone:
         return []
     return [
-        f"the labels of {', '.join(map(repr, zoned))} are of the time zone {plan.source.time_zone}, which is only a "
+        f"the labels of {', '.join(map(repr, zoned))} are of the time zone {problem.source.time_zone}, which is only a "
         "default and gives other days and hours elsewhere; give `time_zone`"
     ]
 
 
-def _class_by_class(plan: Plan | LocalPlan) -> list[str]:
+def _class_by_class(plan: Plan) -> list[str]:
     """That a size of each class stands for models about all of them, where nobody looks at all of them."""
-    if not class_by_class(plan.spec) and plan.judge.model.unit is None:
+    if not class_by_class(plan.problem.spec) and plan.recoding.judge.model.unit is None:
         return []
-    model, counted = plan.judge.model, "people" if plan.judge.model.unit else "rows"
+    model, counted = plan.recoding.judge.model, "people" if plan.recoding.judge.model.unit else "rows"
     own = [each.name for each in model.of_release if each.population is None]
     others = [each.name for each in model.of_release if each.population is not None]
     sizes = [(f"has {model.k:,} {counted}", own), (f"stands for {model.people:,} of the population", others)]
@@ -346,36 +351,20 @@ def _said_of(each: Homogeneous, summary: Summary) -> str:
     )
 
 
-def _not_found(plan: Plan | LocalPlan) -> list[str]:
+def _not_found(plan: Plan) -> list[str]:
     """That the strategy itself found no node, where that is so."""
-    found_by = "strategy" if isinstance(plan.recoding, LocalRecoding) else plan.outcome.found_by
+    found_by = plan.outcome.found_by if plan.outcome else "strategy"
     if found_by not in ("reduction", "last resort"):
         return []
     taken = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
-    name = plan.spec.strategy
+    name = plan.problem.spec.strategy
     way_out = "give it more time" if name == "auto" else "give it more time or evaluations, or choose auto"
     return [f"{name} found no anonymous node, and {taken} is released; {way_out}"]
 
 
-def _figures(plan: Plan) -> Figures:
-    """All figures of the released node, for every metric."""
-    node = plan.outcome.node
-    classes, cells = plan.judge.classes(node), plan.judge.cells(node, plan.costs, ("losses", "bits", "generalized"))
-    levels, released = plan.judge.released_levels(node), classes.released_rows or 0
-    return replace(
-        classes,
-        losses=cells.losses,
-        bits=cells.bits,
-        generalized=cells.generalized,
-        precisions=shows.precisions(levels),
-        distances=shows.distances(levels, released, plan.costs.rows, plan.costs.distances),
-        intensities=shows.distances(levels, released, plan.costs.rows, plan.costs.steps),
-    )
-
-
-def _seconds(plan: Plan | LocalPlan, published: Published[Summary], started: float) -> dict[str, float]:
+def _seconds(plan: Plan, published: Published[Summary], started: float) -> dict[str, float]:
     seconds = {
-        "frequency_set": plan.frequency_seconds,
+        "frequency_set": plan.problem.frequency_seconds,
         "search": plan.search_seconds,
         "release": published.write_seconds,
         "verify": published.verify_seconds,

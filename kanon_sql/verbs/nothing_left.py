@@ -11,44 +11,46 @@ from kanon_sql.loss import Figures
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, ReleaseModel
 from kanon_sql.report.words import listed
 from kanon_sql.spec import may_suppress
-from kanon_sql.verbs.plan import LocalPlan, Plan
+from kanon_sql.verbs.plan import Plan
+from kanon_sql.verbs.problem import Problem
 
 _EQUAL_DISTANCE = "(equal distance)"
 
 
-def nothing_left(plan: Plan | LocalPlan, figures: Figures) -> str | None:
+def nothing_left(plan: Plan, figures: Figures) -> str | None:
     """What the manifest says of a release without a row, or with one class for different rows; None for any other."""
-    if figures.released_rows and (figures.classes != 1 or plan.frequency_set.tuples == 1):
+    problem = plan.problem
+    if figures.released_rows and (figures.classes != 1 or problem.frequency_set.tuples == 1):
         return None
-    if plan.spec.target and plan.spec.target.form == "anatomy":
+    if problem.spec.target and problem.spec.target.form == "anatomy":
         return None  # which keeps its quasi-identifiers as they are
     if not figures.released_rows:
-        fact = f"nothing is left: all {plan.frequency_set.rows:,} rows were suppressed"
+        fact = f"nothing is left: all {problem.frequency_set.rows:,} rows were suppressed"
     else:
-        alike = f"all {figures.released_rows:,} released rows are alike in {listed(plan.columns)}"
+        alike = f"all {figures.released_rows:,} released rows are alike in {listed(problem.columns)}"
         fact = f"nothing is left of the quasi-identifiers: {alike}"
-    below = list(plan.lattice.predecessors(plan.lattice.top))
+    below = list(problem.lattice.predecessors(problem.lattice.top))
     if not below:
         return f"{fact}, since `min_level` allows nothing less general; lower it"
-    models = plan.judge.model
-    if isinstance(plan, Plan):  # whose model is settled for the released node: as a search asks it of any node
+    models = plan.recoding.judge.model
+    if plan.outcome:  # whose model is settled for the released node: as a search asks it of any node
         models = replace(models, models=tuple(model for model in models.models if model in models.asked))
-    forcing = _forcing(plan, models, below)
+    forcing = _forcing(problem, models, below)
     if forcing is None:
         return f"{fact}, though a less general node meets the models; try another strategy or more time"
     last = forcing.every[-1]
     # A class size that is ours stands for the models about the whole release.
     asked = [last] if last in models.asked else models.of_release
     names = " and ".join(model.name for model in asked)
-    return f"{fact}, since nothing less general meets {names}; {', or '.join(_ways_out(plan, asked[0]))}"
+    return f"{fact}, since nothing less general meets {names}; {', or '.join(_ways_out(problem, asked[0]))}"
 
 
-def _forcing(plan: Plan | LocalPlan, models: PrivacyModels, nodes: Sequence[Node]) -> PrivacyModels | None:
+def _forcing(problem: Problem, models: PrivacyModels, nodes: Sequence[Node]) -> PrivacyModels | None:
     """The fewest first models that none of these nodes, one level below the top, meets; the last of them does it."""
-    allowed = may_suppress(plan.spec.may_leave_out, plan.frequency_set.rows)
+    allowed = may_suppress(problem.spec.may_leave_out, problem.frequency_set.rows)
     for first in _more_and_more(models):
-        judge = Judge(plan.frequency_set, first)
-        met = min(judge.rows_at_risk(nodes), default=plan.frequency_set.rows) <= allowed
+        judge = Judge(problem.frequency_set, first)
+        met = min(judge.rows_at_risk(nodes), default=problem.frequency_set.rows) <= allowed
         judge.drop()
         if not met:
             return first
@@ -63,10 +65,12 @@ def _more_and_more(models: PrivacyModels) -> Iterator[PrivacyModels]:
         yield replace(models, of_release=models.of_release[:count])
 
 
-def _ways_out(plan: Plan | LocalPlan, model: PrivacyModel | ReleaseModel) -> Iterator[str]:
-    column = plan.source.table.column(model.sensitive) if isinstance(model, PrivacyModel) and model.sensitive else None
+def _ways_out(problem: Problem, model: PrivacyModel | ReleaseModel) -> Iterator[str]:
+    column = (
+        problem.source.table.column(model.sensitive) if isinstance(model, PrivacyModel) and model.sensitive else None
+    )
     if column and column.ordered and model.name.endswith(_EQUAL_DISTANCE):
         yield "measure its distance in order (`distance: ordered`)"
     yield "lower k" if isinstance(model, PrivacyModel) and model.class_size else "ask less of it"
-    if len(plan.columns) > 1:
+    if len(problem.columns) > 1:
         yield "name fewer quasi-identifiers"

@@ -25,7 +25,7 @@ from kanon_sql.verbs.evidence import evidence_of
 from kanon_sql.verbs.labelled import Shown
 from kanon_sql.verbs.models import check_models, check_unit, models_of
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.problem import check_roles
+from kanon_sql.verbs.preflight import check_roles
 from kanon_sql.verbs.source import Source
 from kanon_sql.verbs.verify import Whole, shown, shown_columns
 

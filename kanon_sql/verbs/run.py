@@ -26,7 +26,7 @@ from kanon_sql.verbs.copies import History, history_of
 from kanon_sql.verbs.fingerprints import Fingerprints, fingerprints, of_files, of_tables, of_target
 from kanon_sql.verbs.memory import Audited, Memory, Notes, alone, notes_of
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import check_spec
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import Source, with_code

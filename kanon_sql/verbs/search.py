@@ -13,7 +13,8 @@ from kanon_sql.strategies import Outcome
 from kanon_sql.verbs import counted
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import Place, SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, check_spec, make_plan
+from kanon_sql.verbs.plan import Plan, plan_search
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
 from kanon_sql.verbs.statement import of_plan
@@ -120,25 +121,26 @@ def search(
             data = stack.enter_context(opened(source, settled, connection))
             stack.enter_context(data.engine.transaction())
             stack.enter_context(data.scratches)
-            plan = make_plan(data, settled, observer or Observer(), search_in)
+            plan = plan_search(data, settled, observer or Observer(), search_in)
         statement = of_plan(plan, settled, dialect, table).sql if dialect else None
     return replace(result_of(plan), sql=statement)
 
 
 def result_of(plan: Plan) -> Search:
     """A finished search as its result."""
-    outcome, spec = plan.outcome, plan.spec
+    problem, outcome, spec = plan.problem, plan.outcome, plan.problem.spec
+    assert outcome
     return Search(
         spec.source,
         spec.strategy,
         spec.metric,
-        dict(zip(plan.columns, outcome.node, strict=True)),
-        dict(zip(plan.columns, plan.frequency_set.heights, strict=True)),
+        dict(zip(problem.columns, outcome.node, strict=True)),
+        dict(zip(problem.columns, problem.costs.heights, strict=True)),
         outcome.score,
         outcome.proven_optimal,
-        plan.frequency_set.rows,
+        problem.costs.rows,
         plan.recoding.rows_at_risk,
-        plan.lattice.size,
-        plan.pruned_by,
+        problem.lattice.size,
+        problem.pruned_by,
         outcome,
     )

@@ -19,7 +19,8 @@ from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs import counted
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, Place, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
+from kanon_sql.verbs.plan import Plan, plan_release
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened, settle_spec
 
@@ -162,10 +163,10 @@ def _check_readable(source: Source, spec: Spec) -> None:
         )
 
 
-def of_plan(plan: Plan | LocalPlan, spec: Spec, dialect: str | None = None, table: str | None = None) -> Compiled:
+def of_plan(plan: Plan, spec: Spec, dialect: str | None = None, table: str | None = None) -> Compiled:
     """A plan's release as SQL, for the engine of the source or for another system."""
     recoding, source = plan.recoding, None
-    if plan.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
+    if plan.problem.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
         source = Relation(*name_readings(table or _named(plan, spec))[-1])
     printed = statement(recoding, spec.target, dialect, source)
     warn_of(plan, printed)
@@ -174,9 +175,9 @@ def of_plan(plan: Plan | LocalPlan, spec: Spec, dialect: str | None = None, tabl
     return Compiled(f"{said}\n{sql}", printed.query, printed.tables, printed.dialect, table or spec.source)
 
 
-def warn_of(plan: Plan | LocalPlan, *printed: queries.Statement) -> None:
+def warn_of(plan: Plan, *printed: queries.Statement) -> None:
     """Warn whoever has statements printed of the values in them, and of the columns that are not in the release."""
-    if dropped := plan.source.roles.dropped:
+    if dropped := plan.problem.source.roles.dropped:
         text = f"dropped, no role: {', '.join(dropped)}; keep them with `keep`"
         warnings.warn(text, StatementWarning, stacklevel=4)
     if any(each.has_values for each in printed):
@@ -184,21 +185,21 @@ def warn_of(plan: Plan | LocalPlan, *printed: queries.Statement) -> None:
         warnings.warn(text, StatementWarning, stacklevel=4)
 
 
-def _named(plan: Plan | LocalPlan, spec: Spec) -> str:
+def _named(plan: Plan, spec: Spec) -> str:
     """The name of the source where it is a table; SpecError if it is none."""
-    if plan.source.counted_by is None and (plan.source.files or spec.source == IN_MEMORY):
+    if plan.problem.source.counted_by is None and (plan.problem.source.files or spec.source == IN_MEMORY):
         raise SpecError(f"{spec.source} is no table that another system could read; name that of yours with `table`")
     return spec.source
 
 
-def _header(plan: Plan | LocalPlan, dialect: str, elsewhere: bool) -> Iterator[str]:
+def _header(plan: Plan, dialect: str, elsewhere: bool) -> Iterator[str]:
     """What the comments above a statement say of it."""
-    asked = models((each.name, each.required) for each in plan.judge.model.asked)
-    yield f"{plan.spec.source}, released by kanon_sql {package_version()}: {asked}"
-    if isinstance(plan, Plan):
-        levels = (f"{name} {level}" for name, level in zip(plan.columns, plan.outcome.node, strict=True))
+    asked = models((each.name, each.required) for each in plan.recoding.judge.model.asked)
+    yield f"{plan.problem.spec.source}, released by kanon_sql {package_version()}: {asked}"
+    if plan.outcome:
+        levels = (f"{name} {level}" for name, level in zip(plan.problem.columns, plan.outcome.node, strict=True))
         proven = "proven optimal" if plan.outcome.proven_optimal else f"no node is below {plan.outcome.lower_bound:.4f}"
-        yield f"levels: {', '.join(levels)}; {plan.spec.metric} {plan.outcome.score:.4f}, {proven}"
+        yield f"levels: {', '.join(levels)}; {plan.problem.spec.metric} {plan.outcome.score:.4f}, {proven}"
     if elsewhere:
         executed = "" if queries.is_executed(dialect) else ", not executed by kanon"
         yield f"printed for {dialect}{executed}"

@@ -20,7 +20,7 @@ from kanon_sql.verbs.evidence import Evidence, evidence_of
 from kanon_sql.verbs.labelled import Shown, labelled_people, labelled_population
 from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
-from kanon_sql.verbs.problem import check_roles
+from kanon_sql.verbs.preflight import check_roles
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import AS_IT_IS, IN_MEMORY, WITHOUT_TABLES, Source, opened, opened_source, settle_spec
 

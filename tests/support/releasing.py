@@ -15,7 +15,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.queries import Relation
 from kanon_sql.release import recoded
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import make_plan
+from kanon_sql.verbs.plan import plan_search
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.source import opened, settle_spec
 from support.database import create_table
@@ -179,7 +179,7 @@ def standalone(people: People, **target: Any) -> tuple[Node, str]:
     """The statement of a release that was not made, on a session that has nothing of ours."""
     spec = settle_spec(people.name, people.spec, target)
     with opened(people.name, spec, people.engine.connection) as source, source.engine.transaction():
-        plan = make_plan(source, spec, Observer())
+        plan = plan_search(source, spec, Observer())
         sql = recoded.target_sql(plan.recoding, spec.target)
     for schema, name, *_ in everything(people.engine):
         if name.startswith("kanon_"):
