@@ -222,6 +222,14 @@ def test_counted_groups_never_say_more_than_the_optimum(problem: Problem, by: st
         assert groups.lower_bound() <= optimum + 1e-9 * max(1, optimum)
 
 
+def test_groups_of_a_lattice_too_large_to_count_are_tested_in_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = space_of(answers(rows=40, columns=4, k=4, limit=0.3), "loss")
+    space.counted = lambda attributes: Counted(crowd(False), attributes)
+    for most, counts in ((space.lattice.size, True), (space.lattice.size - 1, False)):
+        monkeypatch.setattr("kanon_sql.strategies.groups._COUNTABLE", most)
+        assert Groups(space).merged((0, 1)).is_counted is counts
+
+
 @examples(8)
 @given(problem=problems(bounded=True), seed=st.integers(0, 999))
 def test_a_group_counted_to_its_end_is_its_optimum(problem: Problem, seed: int) -> None:

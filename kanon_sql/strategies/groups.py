@@ -33,9 +33,8 @@ class Group:
         self, attributes: Sequence[int], whole: Space, counts_suppressed: bool, parts: Sequence[Group] = ()
     ) -> None:
         self.attributes = tuple(sorted(attributes))
-        self._tuples = (
-            whole.counted(self.attributes) if counts_suppressed and whole.metric.needs == ("losses",) else None
-        )
+        countable = whole.lattice.size <= _COUNTABLE and whole.metric.needs == ("losses",)
+        self._tuples = whole.counted(self.attributes) if counts_suppressed and countable else None
         self.counts_suppressed = counts_suppressed
         self._whole, self._parts, self._best = whole, parts, inf
         self._rest = [j for j in range(len(whole.lattice.top)) if j not in self.attributes]
