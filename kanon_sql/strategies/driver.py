@@ -35,7 +35,7 @@ _LAST_RESORT = 16  # nodes scored at the end, if nothing was scored before
 FoundBy = Literal["strategy", "lowered", "reduction", "last resort", "kept"]
 
 
-class Judge(Protocol):
+class Evaluator(Protocol):
     """Whoever can look at the data: the database in earnest, a table of verdicts in a test."""
 
     @property
@@ -138,7 +138,7 @@ class Driver:
     lattice: Lattice
     costs: Costs
     metric: Metric
-    judge: Judge
+    judge: Evaluator
     may_suppress: int
     monotone_model: bool = True
     """Whether every verdict tells of other nodes; if not, `prunes` and `mergeable` say which."""

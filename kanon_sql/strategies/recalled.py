@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
-from kanon_sql.strategies.driver import Judge
+from kanon_sql.strategies.driver import Evaluator
 
 
 @dataclass
@@ -28,13 +28,13 @@ class Answers:
 
 
 class Recalled:
-    """A judge with a memory, see `kanon_sql.strategies.driver.Judge`.
+    """A judge with a memory, see `kanon_sql.strategies.driver.Evaluator`.
 
     `told`: called with every new answer: of which nodes, and by which method of the judge, None for the test.
     `recalled`: the nodes whose test was known from an earlier run.
     """
 
-    def __init__(self, judge: Judge, answers: Answers, told: Callable[[Sequence[Node], str | None], None]) -> None:
+    def __init__(self, judge: Evaluator, answers: Answers, told: Callable[[Sequence[Node], str | None], None]) -> None:
         self._judge, self._answers, self._told = judge, answers, told
         self._before = set(answers.nodes)
         self.recalled: set[Node] = set()

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from kanon_sql.generalization.lattice import Lattice, Node, at_level
 from kanon_sql.loss import Costs, Metric
 from kanon_sql.strategies.tags import Tags
-
-if TYPE_CHECKING:
-    from kanon_sql.strategies.groups import Group
 
 
 @dataclass(frozen=True)
@@ -101,8 +98,8 @@ class Space:
     """How many nodes a strategy that draws may look at; None for its own default."""
     candidate: Callable[[float], Node | None] = lambda _: None
     """Any node not ruled out whose least score is below both a limit and the best; None proves that there is none."""
-    group: Callable[..., Group] | None = None
-    """Attributes to be searched as a group, see `Groups.merged`; None if the privacy model is not monotone."""
+    group: Callable[..., Any] | None = None
+    """Attributes to be searched as a `Group`, see `Groups.merged`; None if the privacy model is not monotone."""
     counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
     """The tuples of some attributes, where they can be had."""
     listing: Listing | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.recode import Rounds
 from kanon_sql.strategies import Progress
-from kanon_sql.strategies.driver import Judge
+from kanon_sql.strategies.driver import Evaluator
 
 
 @dataclass
@@ -21,4 +21,4 @@ class Observer:
     stage: Callable[[str], None] = lambda _: None
     search: Callable[[Progress], None] | None = None
     recode: Callable[[Rounds], None] | None = None
-    judge: Callable[[Any], Judge] | None = None
+    judge: Callable[[Any], Evaluator] | None = None
