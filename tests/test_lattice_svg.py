@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.report import hasse, strips
-from kanon_sql.report.lattice import lattice_svg
+from kanon_sql.report import lattice as pictures
+from kanon_sql.report.lattice import _STRIP, can_draw_nodes, lattice_svg
 from kanon_sql.report.searched import ANONYMOUS, AT_RISK, UNKNOWN, Searched
 from kanon_sql.report.svg import INK, text_width, wrapped
 from kanon_sql.strategies import STRATEGIES, tags
@@ -91,7 +91,7 @@ def drawn_all() -> st.SearchStrategy[str]:
 @FAST
 @given(problem=problems(bounded=True), name=drawn_all(), by=st.sampled_from(["loss", "height"]))
 def test_every_node_is_there_as_the_search_left_it(problem: Problem, name: str, by: str) -> None:
-    if not keeps_a_row(problem, by) or not hasse.can_draw(Lattice(problem.nodes[0], problem.nodes[-1])):
+    if not keeps_a_row(problem, by) or not can_draw_nodes(Lattice(problem.nodes[0], problem.nodes[-1])):
         return
     run = Run(problem, name, by)
     searched, picture = pictured(run), Picture(pictured(run))
@@ -123,7 +123,7 @@ def test_every_node_is_there_as_the_search_left_it(problem: Problem, name: str, 
 @example(problem=SPREAD)
 def test_every_step_of_one_attribute_is_a_line(problem: Problem) -> None:
     lattice = Lattice(problem.nodes[0], problem.nodes[-1])
-    if not keeps_a_row(problem, "height") or not hasse.can_draw(lattice):
+    if not keeps_a_row(problem, "height") or not can_draw_nodes(lattice):
         return
     picture = Picture(pictured(Run(problem, "exhaustive", "height")))
     middles = {middle(parts[-1]): node_of(tooltip) for tooltip, parts in picture.groups}
@@ -214,7 +214,7 @@ def test_a_strip_shows_the_shares_of_its_level(problem: Problem, name: str, by: 
         return
     run = Run(problem, name, by)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hasse, "MOST", 0)
+        patch.setattr(pictures, "MOST_NODES", 0)
         picture = Picture(pictured(run))
     picture.inside()
     checked = {step.node for step in run.outcome.trace}
@@ -225,7 +225,7 @@ def test_a_strip_shows_the_shares_of_its_level(problem: Problem, name: str, by: 
         asked = Counter(run.status(node) for node in nodes if node in checked)
         bars = Counter({part.get("fill"): box(part)[2] for part in parts if part.get("fill") in FILLS.values()})
         dark = [box(part)[2] for part in parts if part.tag == f"{SVG}rect" and part.get("fill") == INK]
-        scale = strips._STRIP / len(nodes)
+        scale = _STRIP / len(nodes)
         for status, fill in FILLS.items():
             assert bars[fill] == pytest.approx(known[status] * scale, abs=0.01)
         assert dark == pytest.approx([asked[s] * scale for s in (False, True) if asked[s]], abs=0.01)
@@ -244,7 +244,7 @@ def test_where_nodes_cannot_be_listed_the_checked_ones_are_shown(problem: Proble
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tags, "DENSE_LIMIT", 0)
-        patch.setattr(hasse, "MOST", 0)
+        patch.setattr(pictures, "MOST_NODES", 0)
         run = Run(problem, name, "height")
         picture = Picture(pictured(run))
     picture.inside()
@@ -254,7 +254,7 @@ def test_where_nodes_cannot_be_listed_the_checked_ones_are_shown(problem: Proble
     for height, (_, parts) in zip(heights, picture.groups, strict=True):
         bars = Counter({part.get("fill"): box(part)[2] for part in parts if part.tag == f"{SVG}rect"})
         for status in (True, False):
-            assert bars[FILLS[status]] == pytest.approx(asked[height, status] * strips._STRIP / most, abs=0.01)
+            assert bars[FILLS[status]] == pytest.approx(asked[height, status] * _STRIP / most, abs=0.01)
     assert not any(word.startswith("unknown: ") for word in picture.words)
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from kanon_sql.engines.arrays import columns_of
-from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.duckdb import DuckDB, columns_of
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.frequency_set import build_frequency_set

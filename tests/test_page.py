@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 
-from kanon_sql.page.guard import MOST_BYTES
 from kanon_sql.page.opening import open_page
-from kanon_sql.page.server import serve
+from kanon_sql.page.server import MOST_BYTES, serve
 from support.page import PEOPLE, TOKEN, client_of, finished, text_of
 
 
@@ -93,7 +92,7 @@ def test_no_answer_can_be_read_framed_or_stored_elsewhere(people):
             assert headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("name", ["../guard.py", "..%2fguard.py", "page.css/../../guard.py", "%2e%2e/state.py"])
+@pytest.mark.parametrize("name", ["../server.py", "..%2fserver.py", "page.css/../../server.py", "%2e%2e/state.py"])
 def test_no_file_is_given_but_the_pages_own(people, name):
     with client_of(people) as client:
         answer = client.get(f"static/{name}")

@@ -13,8 +13,8 @@ from kanon_sql import spec as specs
 from kanon_sql.page import worker
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.opening import open_page
+from kanon_sql.page.release import spec_text
 from kanon_sql.page.work import Work
-from kanon_sql.page.written import text_of
 from support.page import CHROMIUM, PEOPLE, client_of, finished, served, work_here
 from support.page import text_of as read
 
@@ -240,7 +240,7 @@ def test_what_is_stopped_before_it_has_begun_was_stopped_and_did_not_fail(tmp_pa
 
 def test_a_password_is_in_no_spec():
     draft = Draft((), {"source": "people", "database": "postgresql://me:secret@db/hospital", "privacy": {"k": 5}})
-    text = text_of(draft, draft.mapping(), "release.yml")
+    text = spec_text(draft, draft.mapping(), "release.yml")
     assert "secret" not in text
     assert '--database "$DATABASE"' in text
 

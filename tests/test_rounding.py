@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
-from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.duckdb_types import kind_of
+from kanon_sql.engines.duckdb import DuckDB, kind_of
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization import hierarchy as h

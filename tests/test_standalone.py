@@ -21,7 +21,7 @@ from kanon_sql.generalization.rules import Range
 from kanon_sql.generalization.values import key
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation, StandaloneQuery, StatementColumn
-from kanon_sql.release.rules import exact_of, says_the_same
+from kanon_sql.release.full_domain import exact_of, says_the_same
 from kanon_sql.spec import may_suppress, parse
 from support.database import create_table
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.errors import SpecError
 
+_CLOAKED = "cloaked places are attacked without a control; leave it out"
+_ALONE = "a control is held against the people in the release; name their source too, or an auxiliary table"
+
 
 def check_control(material: Material) -> None:
     """SpecError if a control cannot be attacked like the people of the source; a note if it has rows of theirs."""
@@ -25,10 +28,6 @@ def check_control(material: Material) -> None:
         _check_columns(material, control, people)
     if material.source:
         _note_shared(material, control, material.source)
-
-
-_CLOAKED = "cloaked places are attacked without a control; leave it out"
-_ALONE = "a control is held against the people in the release; name their source too, or an auxiliary table"
 
 
 def _check_columns(material: Material, control: Copy, people: Copy) -> None:

@@ -19,6 +19,13 @@ from kanon_sql.generalization.values import Label, as_text, key, read
 
 Value = Any
 Covers = Callable[[Value], bool]
+_BRACKETS = re.compile(r"(?P<opens>[\[(])\s*(?P<low>[^,]+?)\s*,\s*(?P<high>[^,]+?)\s*(?P<closes>[\])])")
+_DASH = re.compile(r"(?P<low>-?[\d.]+)\s*(?:-|\u2013|\.\.)\s*(?P<high>-?[\d.]+)")
+_HALF = re.compile(r"(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<end>\S.*)|(?P<least>[\d.]+)\+")
+_CALENDAR = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?|-Q(?P<quarter>[1-4])|(?P<decade>s)|-(?P<last>\d{4}))?"
+)
+_ENDS = ("low", "high", "end", "least")
 
 
 def covered(
@@ -238,12 +245,6 @@ def _hide(text: str, mask: Sequence[bool]) -> str:
 
 
 _READINGS = (_range, _half, _set, _calendar, _single)
-_BRACKETS = re.compile(r"(?P<opens>[\[(])\s*(?P<low>[^,]+?)\s*,\s*(?P<high>[^,]+?)\s*(?P<closes>[\])])")
-_DASH = re.compile(r"(?P<low>-?[\d.]+)\s*(?:-|\u2013|\.\.)\s*(?P<high>-?[\d.]+)")
-_HALF = re.compile(r"(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<end>\S.*)|(?P<least>[\d.]+)\+")
-_CALENDAR = re.compile(
-    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?|-Q(?P<quarter>[1-4])|(?P<decade>s)|-(?P<last>\d{4}))?"
-)
 
 
 def _value(text: str, kind: str) -> Value | None:
@@ -278,9 +279,6 @@ def ends(label: str, kind: str) -> list[Value]:
     said = [text for name, text in match.groupdict().items() if name in _ENDS and text] if match else []
     found = [_value(text, kind) for text in said]
     return [] if None in found else found
-
-
-_ENDS = ("low", "high", "end", "least")
 
 
 def _first_day(calendar: re.Match[str]) -> str:

@@ -45,6 +45,7 @@ NEEDS: Mapping[Need, str] = {
 
 
 GROUP = "group_id"  # the column that joins the halves of an anatomy
+HierarchyOf = Callable[[Column, Sequence[Any]], Hierarchy | None]
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,6 @@ class Copy:
     def plain(self, names: Sequence[str]) -> list[str]:
         """The plain names of columns."""
         return [self.columns[name] for name in names]
-
-
-HierarchyOf = Callable[[Column, Sequence[Any]], Hierarchy | None]
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ _TREES = 20
 _MOST_PAIRS = 20_000  # of a class and a value, to learn from
 _MOST_VALUES = 100
 _Row = tuple[Any, ...]
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def _inference(material: Material) -> Iterator[Outcome]:
@@ -172,8 +173,6 @@ def _order(label: Label) -> tuple[float, str]:
     number = _NUMBER.search(label or "")
     return float(number[0]) if number else float("inf"), label or ""
 
-
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 MODEL_INFERENCE = Attack(
     "model_inference",

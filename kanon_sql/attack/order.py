@@ -2,6 +2,11 @@
 
 Source: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, section 4.1. A release whose rows keep the order of its source
 tells which row is whose, whatever its labels hide.
+
+The two halves of an anatomy (X. Xiao, Y. Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006) are
+matched in the same way: the first row of a group with the first value of that group, and so on. A pair is right in the
+share of the source's rows with these quasi-identifiers that have the value. Chance is what any order of the values
+gives, or both halves sorted, as anyone can sort them.
 """
 
 from __future__ import annotations
@@ -11,7 +16,6 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from kanon_sql.attack.halves import matched_halves
 from kanon_sql.attack.matching import classes_of, fitting, load_covers
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
@@ -23,13 +27,14 @@ _AVOID = (
     "in the order of the table"
 )
 _LEADING = 8  # columns by each of which the rows of a class are sorted, at most
+_COUNT = "count"  # the column of the half with the sensitive values that says how many rows have one
 
 
 def _by_order(material: Material) -> Iterator[Outcome]:
     for other in (*material.all_others, *filter(None, (material.source,))):
         yield _by_place(material, other)
     if material.source and material.half:
-        yield from matched_halves(material, material.half, material.source)
+        yield from _matched_halves(material, material.half, material.source)
     if material.source:
         rows = _Rows.of(material, material.source)
         plain = material.release.plain(material.kept_with(material.source))
@@ -217,6 +222,86 @@ def _in_order(material: Material, sure: Relation, order: Sequence[str]) -> tuple
         "attack_order/in_order", sure=sure, release=material.release.relation, order=order
     )
     return int(neighbours), int(ordered)
+
+
+# The two halves of an anatomy
+
+
+def _matched_halves(material: Material, half: Copy, source: Copy) -> Iterator[Outcome]:
+    """Join the rows of a release with the values of its other half by their places in the groups, value by value."""
+    shared = material.shared_with(half)
+    for column in half.columns:
+        if column not in (*shared, _COUNT) and column in source.columns:
+            yield _matched(material, half, column, _truths(material, source, column))
+
+
+def _truths(material: Material, source: Copy, column: str) -> Relation:
+    """Of each class the shares of values among the source's rows that fit it: class, value (a key), share."""
+    tables = material.tables
+    names = [name for name in material.quasi_identifiers if name in source.columns]
+    known: dict[str, Hole] = {"people": source.relation, "columns": source.plain(names)}
+    tuples = tables.make("tuples", "attack_linkage/tuples", **known)
+    fits = fitting(material, tuples, source, classes_of(material, material.release), names)
+    own: dict[str, Hole] = {"labels": source.plain(names), "value": source.plain([column])}
+    values = tables.make("values", "attack_attributes/values_of_classes", release=source.relation, **own)
+    return tables.make("shares", "attack_linkability/shares_of_classes", fits=fits, values=values)
+
+
+def _matched(material: Material, half: Copy, column: str, shares: Relation) -> Outcome:
+    tables, release = material.tables, material.release
+    rows = _rows(material, half, ["row_id"])
+    values = _values(material, half, column, ["row_id"])
+    ((attempts, right, expected),) = tables.rows(
+        "attack_linkability/matched_halves", rows=rows, values=values, shares=shares
+    )
+    sorted_too = [_right(material, half, column, shares, *orders) for orders in _orders(material, half, column)]
+    chance = max(float(expected), *sorted_too) / attempts if attempts else 0.0
+    outcome = Outcome(
+        "matched_halves",
+        f"The row and the {column} at the same place of a group belong together for {float(right) / attempts:.1%} of "
+        f"{int(attempts):,} rows; by chance {chance:.1%} would."
+        if attempts
+        else f"No group has both rows and values of {column}.",
+        attempts=int(attempts),
+        successes=round(right),
+        affected=0,
+        baseline=chance,
+        column=column,
+        figures={"right": float(right)},
+        avoid="sort each half by what it shows, group by group",
+    )
+    return replace(outcome, affected=min(outcome.successes, release.rows) if outcome.excess else 0)
+
+
+def _rows(material: Material, half: Copy, order: Sequence[str]) -> Relation:
+    """The rows with their places in the groups: class, key, place."""
+    release, tables = material.release, material.tables
+    labels, shared = release.plain(material.quasi_identifiers), release.plain(material.shared_with(half))
+    holes: dict[str, Hole] = {"labels": labels, "shared": shared, "order": [*order, "row_id"]}
+    return tables.make("half_rows", "attack_linkability/half_rows", release=release.relation, **holes)
+
+
+def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -> Relation:
+    """The values with the places that they take in the groups: key, value (a key), first, last."""
+    holes: dict[str, Hole] = {"value": half.plain([column]), "order": [*order, "row_id"]}
+    holes["shared"] = half.plain(material.shared_with(half))
+    holes["count"] = half.plain([_COUNT]) if _COUNT in half.columns else ["1"]
+    return material.tables.make("half_values", "attack_linkability/half_values", half=half.relation, **holes)
+
+
+def _orders(material: Material, half: Copy, column: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The ways to sort the rows by columns that begin with another one each, and the values by themselves."""
+    apart = (*material.shared_with(half), material.unit)
+    plain = material.release.plain([name for name in material.release.columns if name not in apart])
+    for one in plain[:_LEADING]:
+        yield [one, *(name for name in plain if name != one)], half.plain([column])
+
+
+def _right(material: Material, half: Copy, column: str, shares: Relation, rows: list[str], values: list[str]) -> float:
+    of_rows, of_values = _rows(material, half, rows), _values(material, half, column, values)
+    asked: dict[str, Hole] = {"rows": of_rows, "values": of_values, "shares": shares}
+    ((_, right, _),) = material.tables.rows("attack_linkability/matched_halves", **asked)
+    return float(right)
 
 
 ORDER = Attack(

@@ -15,6 +15,7 @@ from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Relation
 
 _AVOID = "ask for a larger k, and keep `shared` boxes, in which every row has k possible senders"
+_BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 
 def _by_place(material: Material) -> Iterator[Outcome]:
@@ -30,9 +31,6 @@ def _by_place(material: Material) -> Iterator[Outcome]:
             f"the auxiliary table has no column {material.time!r}, so that it tells nobody who was seen when; "
             "observation identification was not tried"
         )
-
-
-_BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 
 def _restricted_space(material: Material, people: Copy, boxes: Relation) -> Outcome:

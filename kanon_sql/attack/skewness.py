@@ -17,6 +17,7 @@ from kanon_sql.queries import Hole
 
 _TIMES, _POINTS = 2, 0.1  # twice the share, and ten points more
 _BAND = 3  # values are near if a third of the rows at most lies between the least and the largest of them
+_Found = tuple[tuple[float, ...], float, str]
 
 
 def _skewness(material: Material) -> Iterator[Outcome]:
@@ -77,9 +78,6 @@ def _outcome(
         figures=figures,
         avoid=avoid,
     )
-
-
-_Found = tuple[tuple[float, ...], float, str]
 
 
 def _in_order(material: Material, column: str) -> bool:

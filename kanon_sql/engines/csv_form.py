@@ -25,6 +25,16 @@ from kanon_sql.errors import SourceError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Reading
 
+_NONE = "(empty)"
+# An apostrophe at the start of a field and another at the end of one some lines below are no quotes around both rows.
+_ONE_LINE = "CASE WHEN regexp_matches(CAST(kanon_line AS VARCHAR), '[\\r\\n]') THEN error('two lines') ELSE TRUE END"
+# Without `comment`, DuckDB may take a row that starts with # for a comment and leave it out.
+_SNIFF = """
+SELECT Delimiter, Quote, Escape, SkipRows, Columns, DateFormat, TimestampFormat
+FROM sniff_csv($path, header = TRUE, sample_size = -1, comment = '')
+WHERE HasHeader
+"""
+
 
 @dataclass(frozen=True)
 class CSVForm:
@@ -236,14 +246,3 @@ def _plain(
     formats = zip(("dateformat", "timestampformat"), dates, strict=True)
     date_formats = tuple((option, text) for option, text in formats if text)
     return CSVForm(separator, quote, escape, blank, columns, date_formats, quoted)
-
-
-_NONE = "(empty)"
-# An apostrophe at the start of a field and another at the end of one some lines below are no quotes around both rows.
-_ONE_LINE = "CASE WHEN regexp_matches(CAST(kanon_line AS VARCHAR), '[\\r\\n]') THEN error('two lines') ELSE TRUE END"
-# Without `comment`, DuckDB may take a row that starts with # for a comment and leave it out.
-_SNIFF = """
-SELECT Delimiter, Quote, Escape, SkipRows, Columns, DateFormat, TimestampFormat
-FROM sniff_csv($path, header = TRUE, sample_size = -1, comment = '')
-WHERE HasHeader
-"""

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,6 @@ import duckdb
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, FilesRead, Rights, Table, name_readings, refuse_equal_names
-from kanon_sql.engines.arrays import columns_of
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb_errors import explained, said_by
 from kanon_sql.engines.duckdb_files import (
@@ -27,10 +28,7 @@ from kanon_sql.engines.duckdb_files import (
     spill_apart,
     write_copy,
 )
-from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_ONLY
-from kanon_sql.engines.duckdb_types import kind_of, portable
 from kanon_sql.engines.files import file_format, files, quoted_path
-from kanon_sql.engines.frames import check_readable, names, show
 from kanon_sql.engines.reading import LINES, SOURCE_VIEW, Reader
 from kanon_sql.engines.singles import printed_singles
 from kanon_sql.errors import SourceError, SpecError, TargetError
@@ -45,6 +43,56 @@ _STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOU
 _INEXACT = frozenset((*_TIMES, "TIME_NS"))  # to Python infinity is the year 9999, and a nanosecond is nothing
 _BATCH = 10_000  # rows that are in Python at a time, on their way to another engine
 _RECURSIVE = "WITH RECURSIVE "
+_LOOK_UP = """
+SELECT table_name, CASE WHEN table_type = 'VIEW' THEN 'view' ELSE 'table' END
+FROM information_schema.tables
+WHERE table_catalog = $1 AND table_schema = $2
+"""
+_READ_ONLY = "SELECT 1 FROM duckdb_databases() WHERE database_name = $1 AND readonly"
+_ALL_TABLES = """
+SELECT database_name, schema_name, table_name FROM duckdb_tables() WHERE NOT temporary AND NOT internal
+UNION ALL
+SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE NOT temporary AND NOT internal
+ORDER BY ALL
+"""
+_COMMENTS = """
+SELECT table_name, comment FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
+UNION ALL
+SELECT view_name, comment FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
+"""
+_LASTING = "SELECT 1 FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE() LIMIT 1"
+_MANY = 2_000  # rows; fewer take longer to show to DuckDB than to hand over
+_NUMBERS: dict[str, type] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), int),
+    **dict.fromkeys(("DOUBLE", "FLOAT8"), float),
+    "BOOLEAN": bool,
+}
+_KINDS = {
+    "integer": ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+    "float": ("FLOAT", "DOUBLE", "REAL"),
+    "boolean": ("BOOLEAN",),
+    "date": ("DATE",),
+    "time": ("TIME",),
+    "text": ("VARCHAR", "ENUM", "CHAR", "TEXT"),
+}
+_PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
+_WIDE = ("HUGEINT", "UBIGINT")  # too wide for a BIGINT
+_TIME_ZONE = "UTC"  # of moments, where nobody says another: not that of whoever's machine it is
+_OWN_SCANS = frozenset(("SEQ_SCAN", "CTE_SCAN"))
+_ANY = "a pandas or Polars DataFrame, an Arrow table, the path of a file, or the name of a table"
+_WAYS_OUT = {
+    ("deltalake", "DeltaTable"): "what its `to_pyarrow_table()` returns",
+    ("pyiceberg", "Table"): "what its `scan().to_arrow()` returns",
+    ("narwhals", "LazyFrame"): "what its `collect()` returns",
+    ("polars", "LazyFrame"): "what its `collect()` returns",
+    ("pyspark", "DataFrame"): "the name of the table, and the session as `connection`",
+    ("pandas", "Series"): "what its `to_frame()` returns",
+    ("polars", "Series"): "what its `to_frame()` returns",
+    ("pyarrow", "RecordBatchReader"): "what its `read_all()` returns",
+    ("kanon_sql", "Release"): "what its `to_df()` returns, or the file or table that it is in",
+    ("builtins", "list"): "`pandas.DataFrame(…)` of it",
+    ("builtins", "dict"): "`pandas.DataFrame(…)` of it",
+}
 
 
 @dataclass(frozen=True)
@@ -55,9 +103,6 @@ class _Stream:
 
     def __arrow_c_stream__(self, schema: object = None) -> object:
         return self.result.__arrow_c_stream__(schema)
-
-
-_TIME_ZONE = "UTC"  # of moments, where nobody says another: not that of whoever's machine it is
 
 
 class DuckDB:
@@ -203,7 +248,7 @@ class DuckDB:
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place; DuckDB's names are the same in any case of a to z."""
         *home, name = relation.parts
-        listed = self.connection.execute(LOOK_UP, [*home, "main"][:2]).fetchall()  # main: where no schema is named
+        listed = self.connection.execute(_LOOK_UP, [*home, "main"][:2]).fetchall()  # main: where no schema is named
         stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
         return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
 
@@ -239,7 +284,7 @@ class DuckDB:
     def check_writable(self, relation: Relation) -> None:
         """Refuse a place in a database that is open to be read only."""
         database, _, table = relation.parts
-        if self.connection.execute(READ_ONLY, [database]).fetchall():
+        if self.connection.execute(_READ_ONLY, [database]).fetchall():
             raise TargetError(
                 f"the database {database} is open to be read only, so there can be no {table} in it; attach it for "
                 "writing, or name a target in another"
@@ -247,12 +292,12 @@ class DuckDB:
 
     def relations(self) -> list[Relation]:
         """All tables and views of all attached databases."""
-        return [Relation(*parts) for parts in self.connection.execute(ALL).fetchall()]
+        return [Relation(*parts) for parts in self.connection.execute(_ALL_TABLES).fetchall()]
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
         *home, _ = relation.parts
-        return {Relation(*home, name): text for name, text in self.connection.execute(COMMENTS, home).fetchall()}
+        return {Relation(*home, name): text for name, text in self.connection.execute(_COMMENTS, home).fetchall()}
 
     def hidden(self, _: Relation) -> list[str]:
         """DuckDB has no policies."""
@@ -268,9 +313,9 @@ class DuckDB:
 
     def register(self, data: Any) -> Table:
         """Show a DataFrame, an Arrow table, or anything else that DuckDB can scan, as the source."""
-        check_readable(data)
-        refuse_equal_names(names(data), "the table")
-        show(self.connection, SOURCE_VIEW.name, data)
+        _check_readable(data)
+        refuse_equal_names(_column_names(data), "the table")
+        _show(self.connection, SOURCE_VIEW.name, data)
         return self.table(SOURCE_VIEW, "view")
 
     def frame(self, relation: Relation) -> Any:
@@ -317,7 +362,7 @@ class DuckDB:
     def _empty(self) -> bool:
         """Whether nothing lasts here; after an error on the disk nothing does."""
         try:
-            return not self.connection.execute(LASTING).fetchall()
+            return not self.connection.execute(_LASTING).fetchall()
         except duckdb.Error:
             return True
 
@@ -486,4 +531,139 @@ def _scans(operator: Mapping[str, Any]) -> Iterator[str]:
         yield from _scans(child)
 
 
-_OWN_SCANS = frozenset(("SEQ_SCAN", "CTE_SCAN"))
+# Columns as arrays: DuckDB reads many values from these several times faster than from lists in parameters
+
+
+def columns_of(types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> dict[str, Any] | None:
+    """An array of each column, by its name; None for few rows, and for values that an array may not hold exactly.
+
+    Numbers but NaN and truth values in columns of their types are held, and texts, which a column of any type reads;
+    NULL among them.
+
+    >>> columns_of({"code": "INTEGER"}, [[1, 2, 3]]) is None
+    True
+    >>> columns_of({"code": "INTEGER", "label": "VARCHAR"}, [range(3000), ["a", None, "b"] * 1000])["label"].shape
+    (3000,)
+    """
+    if len(columns[0]) < _MANY:
+        return None
+    made = dict(zip(types, map(_array, types.values(), columns), strict=True))
+    return None if any(array is None for array in made.values()) else made
+
+
+def _array(type_name: str, column: Sequence[Any]) -> Any:
+    """The array of a column; None where it may not hold it exactly."""
+    import numpy as np  # slow to import, and few tables are long
+
+    kinds = {int} if isinstance(column, range) else set(map(type, column))
+    known = kinds - {type(None)}
+    if known <= {str}:
+        return np.array(column, dtype=object)
+    kind = _NUMBERS.get(type_name)
+    if known != {kind} or (kind is float and any(value is not None and isnan(value) for value in column)):
+        return None
+    unit = np.int64 if kind is int else kind
+    if kinds == known:
+        return np.array(column, dtype=unit)
+    unknown = [value is None for value in column]
+    return np.ma.array([value or 0 for value in column], dtype=unit, mask=unknown)
+
+
+# Types
+
+
+def kind_of(type_name: str) -> str:
+    """The kind of a DuckDB type: `DECIMAL(18,3)` is decimal, `TIMESTAMP WITH TIME ZONE` timestamp."""
+    if type_name.endswith("]"):
+        return "other"
+    base = type_name.upper().split("(")[0].strip()
+    if base in ("DECIMAL", "NUMERIC"):
+        return "decimal"
+    if base.startswith(("TIMESTAMP", "DATETIME")):
+        return "timestamp"
+    return next((kind for kind, bases in _KINDS.items() if base in bases), "other")
+
+
+def portable(type_name: str) -> str:
+    """The type in which an engine that is no DuckDB takes values of a type."""
+    return "NUMERIC" if type_name in _WIDE else _PORTABLE.get(kind_of(type_name), type_name)
+
+
+# DataFrames and Arrow tables as views
+
+
+def _check_readable(data: Any) -> None:
+    """SourceError for an object that DuckDB cannot scan as often as needed."""
+    if _known(data) or (_is_stream(data) and _can_be_read_once(data)):
+        raise _unreadable(data)
+
+
+def _column_names(data: Any) -> list[str]:
+    """The names of the columns, as text."""
+    if _is_stream(data):
+        return list(_stream(data).schema.names)
+    of_schema = getattr(getattr(data, "schema", None), "names", None)  # of Arrow's tables, batches and data sets
+    named = of_schema if isinstance(of_schema, list) else getattr(data, "columns", ())
+    return [str(name) for name in named]
+
+
+def _show(connection: duckdb.DuckDBPyConnection, name: str, data: Any) -> None:
+    """Register data; SourceError if it is no table.
+
+    As a copy: a relation of another connection, and a DataFrame whose values are stored backwards, as `frame[::-1]` has
+    them.
+    """
+    try:
+        _register(connection, name, data)
+    except duckdb.InvalidInputException:
+        raise _unreadable(data) from None
+    except (duckdb.Error, TypeError) as error:
+        said, values = said_by(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
+        raise SourceError(f"a {type(data).__name__} cannot be read as a table: {said}", values) from None
+
+
+def _unreadable(data: Any) -> SourceError:
+    """The error of an object that DuckDB cannot scan, or not twice, with what to give instead of it.
+
+    >>> print(_unreadable(["a", "b"]))
+    a list is not a table that can be read; give `pandas.DataFrame(…)` of it
+    """
+    return SourceError(f"a {type(data).__name__} is not a table that can be read; give {_known(data) or _ANY}")
+
+
+def _known(data: Any) -> str | None:
+    kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(data).__mro__]
+    return next((_WAYS_OUT[kind] for kind in kinds if kind in _WAYS_OUT), None)
+
+
+def _register(connection: duckdb.DuckDBPyConnection, name: str, data: Any) -> None:
+    try:
+        connection.register(name, data)
+    except duckdb.Error:
+        if isinstance(data, duckdb.DuckDBPyRelation):  # of another connection
+            connection.register(name, data.to_arrow_table())
+        elif hasattr(data, "iloc"):
+            connection.register(name, data.copy())
+        else:
+            raise
+
+
+def _is_stream(data: Any) -> bool:
+    """Whether an object is nothing but a stream of Arrow's, of which pyarrow can tell more."""
+    told = any(hasattr(data, name) for name in ("schema", "columns", "column_names"))
+    return hasattr(data, "__arrow_c_stream__") and not told and find_spec("pyarrow") is not None
+
+
+def _can_be_read_once(data: Any) -> bool:
+    """Whether a stream is gone when it was read, or is none of rows."""
+    try:
+        _stream(data), _stream(data)
+    except Exception:  # of whatever library it is
+        return True
+    return False
+
+
+def _stream(data: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.RecordBatchReader.from_stream(data)

@@ -10,6 +10,21 @@ import duckdb
 
 from kanon_sql.errors import KanonError, SourceError, TargetError
 
+# Errors that are about a statement, a file or the machine: their text holds no values of the data.
+_OF_THE_STATEMENT = (
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ParserException,
+    duckdb.SyntaxException,
+    duckdb.NotSupportedError,
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.PermissionException,
+    duckdb.ConnectionException,
+    duckdb.InterruptException,
+)
+_HARMLESS = "No magic bytes|too small to be a Parquet file|No space left|File too large|Could not write|quota"
+
 
 @contextmanager
 def explained(what: str = "DuckDB says", error_class: type[KanonError] = SourceError) -> Iterator[None]:
@@ -41,19 +56,3 @@ def said_by(error: duckdb.Error) -> tuple[str, tuple[str, ...]]:
     conversion = re.search("Could not convert.*", text)
     shown = tuple(dict.fromkeys([first, *([conversion[0]] if conversion else [])]))
     return f"it stopped at a value that it cannot read or calculate with ({where or type(error).__name__})", shown
-
-
-# Errors that are about a statement, a file or the machine: their text holds no values of the data.
-_OF_THE_STATEMENT = (
-    duckdb.BinderException,
-    duckdb.CatalogException,
-    duckdb.ParserException,
-    duckdb.SyntaxException,
-    duckdb.NotSupportedError,
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.PermissionException,
-    duckdb.ConnectionException,
-    duckdb.InterruptException,
-)
-_HARMLESS = "No magic bytes|too small to be a Parquet file|No space left|File too large|Could not write|quota"

@@ -17,6 +17,8 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.spec import Limits, speakable
 from kanon_sql.staging import PrivateFolder
 
+_LOCKED = re.compile(r"Conflicting lock is held in (.*?) \(PID (\d+)\)")
+
 
 def connected(path: str, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Open a file, or share it with the program around us, which may have it open in another way."""
@@ -128,6 +130,3 @@ def opening(path: str, writes: bool) -> Iterator[None]:
         else:
             way_out = "for writing; end that process, or read a copy of the file"
         raise SourceError(f"the database {path} cannot be opened: {who} {way_out}") from None
-
-
-_LOCKED = re.compile(r"Conflicting lock is held in (.*?) \(PID (\d+)\)")

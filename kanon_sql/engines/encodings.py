@@ -17,6 +17,8 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _CHUNK = 2**20
+_LETTERS = {"utf-8": re.compile("[^\x00-\x7f\udc80-\udcff]"), "other": re.compile("[\udc80-\udcff]")}
+_CP1252_HAS_NOT = frozenset((0x81, 0x8D, 0x8F, 0x90, 0x9D))
 
 
 def is_utf_8(encoding: str) -> bool:
@@ -56,10 +58,6 @@ def recognized(path: Path) -> str:
             f"{path} is neither UTF-8 nor cp1252, which has no byte {min(undefined):02X}; give its `encoding`"
         )
     return "cp1252"
-
-
-_LETTERS = {"utf-8": re.compile("[^\x00-\x7f\udc80-\udcff]"), "other": re.compile("[\udc80-\udcff]")}
-_CP1252_HAS_NOT = frozenset((0x81, 0x8D, 0x8F, 0x90, 0x9D))
 
 
 def _escaped(text: str) -> Iterator[int]:

@@ -21,6 +21,21 @@ from kanon_sql.engines.csv_form import CSVForm
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.spec import Reading
 
+_MOST_BYTES, _MOST_TIMES = 2**31, 100  # of a part of a workbook, unpacked; and those of its packed ones
+_NEVER_TOO_MUCH = 10 * 2**20  # bytes of a part, whatever they were packed into
+_MOST_CHARACTERS = 32_767  # of a cell, in Excel
+_AT_ONCE = 2**16  # bytes
+_ERRORS = frozenset(("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"))
+_HELD = {
+    "BOOLEAN": {"boolean"},
+    "BIGINT": {"integer"},
+    "DOUBLE": {"integer", "float"},
+    "DATE": {"date"},
+    "TIMESTAMP": {"date", "timestamp"},
+    "TIME": {"time"},
+}
+_TRUE = ("1", "true")
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -55,12 +70,6 @@ def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
             copied.write(sheet.iter_rows(values_only=True), file)
         about = _about_sheets(sheet.title, workbook.worksheets, reading.sheet)
         return Sheet(copied.form, tuple(f"{path}: {note}" for note in (*about, *seen.notes, *copied.notes)))
-
-
-_MOST_BYTES, _MOST_TIMES = 2**31, 100  # of a part of a workbook, unpacked; and those of its packed ones
-_NEVER_TOO_MUCH = 10 * 2**20  # bytes of a part, whatever they were packed into
-_MOST_CHARACTERS = 32_767  # of a cell, in Excel
-_AT_ONCE = 2**16  # bytes
 
 
 def _check_parts(path: Path) -> None:
@@ -121,9 +130,6 @@ def _about_sheets(title: str, sheets: Sequence[Any], asked: str | None) -> Itera
         yield f"the sheet {title!r} was read, one of {len(sheets)}{more}; `sheet` names another"
     if title in hidden:
         yield f"the sheet {title!r} is hidden in Excel, and was read"
-
-
-_ERRORS = frozenset(("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"))
 
 
 class _Copied:
@@ -238,16 +244,6 @@ def _type(kinds: Counter[str]) -> str:
     return "VARCHAR"
 
 
-_HELD = {
-    "BOOLEAN": {"boolean"},
-    "BIGINT": {"integer"},
-    "DOUBLE": {"integer", "float"},
-    "DATE": {"date"},
-    "TIMESTAMP": {"date", "timestamp"},
-    "TIME": {"time"},
-}
-
-
 @dataclass
 class _Seen:
     """What a sheet has that its table of values does not show."""
@@ -298,9 +294,6 @@ def _look_at(path: Path, archive: zipfile.ZipFile, part: str, seen: _Seen) -> No
                 seen.hidden_columns.append(":".join(dict.fromkeys((_letters(first - 1), _letters(last - 1)))))
             elif name == "mergeCell":
                 seen.merged.append(element.get("ref", ""))
-
-
-_TRUE = ("1", "true")
 
 
 def _look_at_cell(path: Path, cell: ElementTree.Element, seen: _Seen) -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from kanon_sql.errors import SourceError
 
+_LOGS = {"Delta": "_delta_log", "Iceberg": "metadata/*.metadata.json*", "Hudi": ".hoodie"}
+Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when it was written, in ns
+
 
 def file_format(path: str) -> str:
     """Tell parquet from csv, and tsv, which is CSV with tabs, by the ending; anything else is an error."""
@@ -48,12 +51,6 @@ def refuse_files_of_tables(paths: Sequence[Path]) -> None:
                     f"{folder} is a {what} table, whose files hold deleted and replaced rows too; read the table with "
                     "its own library, and give the Arrow table that it returns in Python"
                 )
-
-
-_LOGS = {"Delta": "_delta_log", "Iceberg": "metadata/*.metadata.json*", "Hudi": ".hoodie"}
-
-
-Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when it was written, in ns
 
 
 def fingerprints(pattern: str) -> dict[Path, Fingerprint]:

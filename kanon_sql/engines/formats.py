@@ -21,6 +21,17 @@ from kanon_sql.spec import ColumnReading, Reading
 if TYPE_CHECKING:
     from kanon_sql.engine import Engine
 
+_NEARLY_ALL, _MOST_OF_MANY = 0.9, 0.5
+_LOOKED_AT = 200  # values of a column of text, to see what may be tried on all of them
+_EXACT_DIGITS = 15  # that a double keeps
+_MOST_DIGITS = 38  # of a decimal number
+_SQL = {"text": "VARCHAR", "time": "TIME", "boolean": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP"}
+_DATE = re.compile(
+    r"(?:(?P<first>\d{4})|\d{1,2})(?P<mark>[./-])\d{1,2}(?P=mark)(?P<last>\d{4}|\d{1,2})"
+    r"(?:(?P<between>[ T])\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<half> ?[AaPp][Mm])?)?"
+)
+_SEPARATORS: dict[str | None, str] = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -65,12 +76,6 @@ class _Tried:
     def nearly(self) -> bool:
         """Whether it looks as if the others were mistakes, or a word for a value that is missing."""
         return self.fitting >= (_MOST_OF_MANY if self.alike else _NEARLY_ALL) * self.filled > 0
-
-
-_NEARLY_ALL, _MOST_OF_MANY = 0.9, 0.5
-_LOOKED_AT = 200  # values of a column of text, to see what may be tried on all of them
-_EXACT_DIGITS = 15  # that a double keeps
-_MOST_DIGITS = 38  # of a decimal number
 
 
 @dataclass(frozen=True)
@@ -172,9 +177,6 @@ def _way(columns: _Columns, name: str, reading: Reading) -> Conversion | _Stays 
     if not columns.is_text(name):
         return Conversion(columns.types[name], null=said.null) if said.null else None
     return _recognized(columns, name, said) or (Conversion("VARCHAR", null=said.null) if said.null else None)
-
-
-_SQL = {"text": "VARCHAR", "time": "TIME", "boolean": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP"}
 
 
 def _as_said(columns: _Columns, name: str, own: ColumnReading, said: ColumnReading) -> Conversion:
@@ -327,12 +329,6 @@ def _number_type(asked: str | None, whole: int, fraction: int) -> str | None:
     return "BIGINT" if digits <= 18 else "HUGEINT"
 
 
-_DATE = re.compile(
-    r"(?:(?P<first>\d{4})|\d{1,2})(?P<mark>[./-])\d{1,2}(?P=mark)(?P<last>\d{4}|\d{1,2})"
-    r"(?:(?P<between>[ T])\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<half> ?[AaPp][Mm])?)?"
-)
-
-
 def _is_like_a_date(value: str, said: ColumnReading) -> bool:
     return bool(said.date_format or _DATE.fullmatch(value))
 
@@ -382,9 +378,6 @@ def sentence(name: str, encoding: str | None, separator: str | None, found: Foun
     said = ", ".join([*([f"as {encoding}"] if encoding else []), *([f"with {_listed(parts)}"] if parts else [])])
     change = f"{_listed([f'`{option}`' for option in options])} change{'s' if len(options) == 1 else ''} that"
     return [f"{name} was read {said}; {change}", *found.stay]
-
-
-_SEPARATORS: dict[str | None, str] = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -13,6 +13,15 @@ from kanon_sql.engine import refuse_equal_names
 from kanon_sql.engines.files import quoted_path
 from kanon_sql.errors import SourceError
 
+_LINE_END = "\r\n|\r|\n"
+_SEPARATORS = ",;\t|"
+_HEAD = 2**16  # characters, in which the first line must end
+_STRICT = """
+  $pathNUMBER, columns = $columnsNUMBER, auto_detect = FALSE, header = TRUE, skip = $skipNUMBER,
+  delim = $separatorNUMBER, quote = $quoteNUMBER, escape = $escapeNUMBER, comment = ''
+"""
+_PROBLEMS = "Expected Number of Columns: .*|Value with unterminated quote|Invalid unicode|Maximum line size"
+
 
 class EncodingError(SourceError):
     """A file is in another encoding."""
@@ -95,19 +104,9 @@ def _csv_problem(error: duckdb.Error) -> str:
     return f"{where}, {problem[0] if problem else 'which cannot be read'}"
 
 
-_LINE_END = "\r\n|\r|\n"
-_SEPARATORS = ",;\t|"
-_HEAD = 2**16  # characters, in which the first line must end
-
-
 def strict_options(number: str = "") -> str:
     """The options of a reading that guesses nothing, a line of another form being an error, as named parameters."""
     return _STRICT.replace("NUMBER", number)
 
 
-_STRICT = """
-  $pathNUMBER, columns = $columnsNUMBER, auto_detect = FALSE, header = TRUE, skip = $skipNUMBER,
-  delim = $separatorNUMBER, quote = $quoteNUMBER, escape = $escapeNUMBER, comment = ''
-"""
 _COUNTED = f"SELECT COUNT(*) FROM read_csv({strict_options()})"
-_PROBLEMS = "Expected Number of Columns: .*|Value with unterminated quote|Invalid unicode|Maximum line size"

@@ -14,6 +14,8 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Limits, Session, names_a_server, names_spark, speakable
 
+_SCHEME = re.compile(r"\s*(?:([a-z][a-z0-9+.-]*)://|(?:md|motherduck):)", re.IGNORECASE)
+
 
 def open_engine(session: Session, create: bool = False) -> Engine:
     """Open the database of a session: PostgreSQL or Spark by a URL, else a DuckDB file, or one in memory.
@@ -115,6 +117,3 @@ def _attached(session: Session, table: str) -> str | None:
     """The name of the attached file that a table is in, None in the database itself."""
     path = name_readings(table)[-1][:-1]
     return next((name for name in session.attach if path and name.lower() == path[0].lower()), None)
-
-
-_SCHEME = re.compile(r"\s*(?:([a-z][a-z0-9+.-]*)://|(?:md|motherduck):)", re.IGNORECASE)

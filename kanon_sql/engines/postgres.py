@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,8 +17,6 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.postgres_cursor import cursor_of
-from kanon_sql.engines.postgres_errors import explained, row_security, why_not
 from kanon_sql.engines.postgres_sql import (
     AFTER_DUCKDB,
     ALL,
@@ -37,15 +36,53 @@ from kanon_sql.engines.postgres_sql import (
     PATH,
     PIN,
     READ,
+    REFUSALS,
     RIGHTS,
     SCHEMAS,
     SESSION,
 )
-from kanon_sql.engines.postgres_types import in_duckdb, kind_of
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Limits
 from kanon_sql.staging import PrivateFolder
+
+_KINDS = {
+    "smallint": "integer",
+    "integer": "integer",
+    "bigint": "integer",
+    "numeric": "decimal",
+    "real": "float",
+    "double precision": "float",
+    "date": "date",
+    "timestamp without time zone": "timestamp",
+    "timestamp with time zone": "timestamp",
+    "time without time zone": "time",
+    "boolean": "boolean",
+}
+_CATEGORIES = {"S": "text", "E": "text", "": "foreign"}  # strings (varchar, char) and enums; types of extensions
+_IN_DUCKDB = {
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "float4": "REAL",
+    "float8": "DOUBLE",
+    "bool": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMPTZ",
+    "time": "TIME",
+    "uuid": "UUID",
+}
+_SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
+_TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
+_NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
+_HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
+_URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")
+# Classes of errors whose text is about the statement or the server: no values of the data.
+_OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57", "58")
+_BY_ANOTHER = ("42P07", "40001")  # what was not there a moment ago is, or is another
+_MEANWHILE = "somebody else made or replaced the same table meanwhile; nothing was released, run again"
+
 
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
     import psycopg
@@ -470,10 +507,93 @@ def _sql(statement: str, *names: Sequence[str], **literals: str) -> str:
     return sql.SQL(statement).format(*(sql.Identifier(*parts) for parts in names), **quoted).as_string()
 
 
-_SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
+if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
+    import psycopg
+    from psycopg.abc import Buffer
+    from psycopg.adapt import Loader
 
 
-_TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
-_NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
-_HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
-_URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")
+# A cursor whose values are those of DuckDB
+
+
+def cursor_of(connection: psycopg.Connection[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+    """A cursor of plain tuples, whose values are those that DuckDB would give."""
+    import psycopg
+    from psycopg.rows import tuple_row
+
+    cursor = psycopg.Cursor(connection, row_factory=tuple_row)
+    cursor.adapters.register_loader("numeric", _loader(_number))
+    cursor.adapters.register_loader("bpchar", _loader(lambda text: text.rstrip(" ")))
+    for structured in ("json", "jsonb"):
+        cursor.adapters.register_loader(structured, _loader(str))
+    return cursor
+
+
+def _loader(read: Callable[[str], object]) -> type[Loader]:
+    from psycopg.adapt import Loader
+
+    class Read(Loader):
+        def load(self, data: Buffer) -> object:
+            return read(bytes(data).decode())
+
+    return Read
+
+
+def _number(text: str) -> int | Decimal:
+    """SUM(bigint) is numeric; whole numbers are integers all the same."""
+    return int(text) if text.lstrip("-").isdigit() else Decimal(text)
+
+
+# Errors: one line, and no value of the data
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what the database says into one line of ours."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        state = error.sqlstate or ""
+        if state in _BY_ANOTHER:
+            raise SourceError(_MEANWHILE) from None
+        if state[:2] in _OF_THE_STATEMENT and error.diag.message_primary:
+            raise SourceError(f"PostgreSQL says: {error.diag.message_primary}") from None
+        if error.diag.schema_name == "pg_catalog" or "concurrently" in (error.diag.message_primary or ""):
+            raise SourceError(_MEANWHILE) from None
+        if not state and isinstance(error, psycopg.OperationalError):
+            raise SourceError("PostgreSQL says: the connection is lost; see the server's log, and run again") from None
+        raise SourceError(
+            f"PostgreSQL stopped at a value that it cannot read or calculate with ({type(error).__name__}); see the "
+            "server's log, and the types in the table or view",
+            [str(error).strip().partition("\n")[0]],
+        ) from None
+
+
+def why_not(error: Exception) -> str:
+    """Why there is no connection, in words of ours: libpq's name the user, the host and the database."""
+    said = str(error)
+    return next((why for words, why in REFUSALS.items() if re.search(words, said)), "check the host, port and name")
+
+
+def row_security(schema: str, table: str, reader: str, policies: Sequence[str]) -> str:
+    """That row-level security hides rows of a table from a role, with the names of the policies."""
+    allow = f"its policies allow ({', '.join(policies)})" if policies else "policies allow, of which it has none"
+    return (
+        f"row-level security on {schema}.{table} shows {reader} only the rows that {allow}; hidden rows are neither "
+        "counted nor released"
+    )
+
+
+# Types
+
+
+def kind_of(plain: str, category: str) -> str:
+    """The kind of a type without its modifiers, by its category in the catalog too."""
+    return _CATEGORIES.get(category) or _KINDS.get(plain, "other")
+
+
+def in_duckdb(type_name: str) -> str:
+    """What DuckDB calls a type, given in the short words of PostgreSQL."""
+    return _IN_DUCKDB.get(re.sub(r"\(.*\)", "", type_name), "VARCHAR")

@@ -40,6 +40,10 @@ _KINDS = {
 }
 _IN_DUCKDB = {"timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMPTZ"}
 _LOADED, _FETCHED = queries.scratch("kanon_loaded_for_spark"), Relation("kanon_fetched")
+_LOST = "Spark says: the connection is lost; see the server's log, and run again"
+_URL_FORM = "sc://host:15002, with ;token=… behind a last / where the server asks for one"
+_URL = re.compile(r"sc://(?P<host>\[[^\]]*\]|[^][:@/?#;,]+)(?::(?P<port>\d{1,5}))?(?:/?|/;[^/]*)", re.IGNORECASE)
+_PARQUET = re.compile(r"\.(?:parquet|pq)/?$", re.IGNORECASE)
 
 
 class Spark:
@@ -416,9 +420,3 @@ def _explained() -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
-
-
-_LOST = "Spark says: the connection is lost; see the server's log, and run again"
-_URL_FORM = "sc://host:15002, with ;token=… behind a last / where the server asks for one"
-_URL = re.compile(r"sc://(?P<host>\[[^\]]*\]|[^][:@/?#;,]+)(?::(?P<port>\d{1,5}))?(?:/?|/;[^/]*)", re.IGNORECASE)
-_PARQUET = re.compile(r"\.(?:parquet|pq)/?$", re.IGNORECASE)

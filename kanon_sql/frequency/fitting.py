@@ -44,6 +44,7 @@ from kanon_sql.spec import (
 
 Build = Callable[[Sequence[Any]], h.Hierarchy]
 Rules = Callable[[int], Rule | None]
+_NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION)\b")
 
 
 def _no_rule(level: int) -> None:
@@ -219,9 +220,6 @@ def _column(table: Table, name: str) -> Column:
             f"column {name!r} is a {column.type}, which has no hierarchy; select its parts in a view, or drop it"
         )
     return column
-
-
-_NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION)\b")
 
 
 def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:

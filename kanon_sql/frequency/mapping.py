@@ -24,6 +24,16 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key, keys, read
 from kanon_sql.queries import Coded, Hole, Relation
 
+_QUICKLY_READ: dict[str, Callable[[str], Any]] = {"DATE": date.fromisoformat, "TIMESTAMP": datetime.fromisoformat}
+# 0.1 in four bytes is 0.10000000149011612 in Python's eight; and numbers of any size are kept as text.
+_PRINTED_OTHERWISE: dict[str, tuple[str, ...]] = {
+    "integer": ("VARCHAR",),
+    "decimal": ("VARCHAR",),
+    "float": ("FLOAT", "real", "VARCHAR"),
+    "boolean": (),
+    "text": (),
+}
+
 
 @dataclass(frozen=True)
 class Place:
@@ -237,14 +247,3 @@ def _read(text: str | None, kind: str) -> Any:
         return None if text is None else read(text, kind)
     except ValueError:
         return text
-
-
-_QUICKLY_READ: dict[str, Callable[[str], Any]] = {"DATE": date.fromisoformat, "TIMESTAMP": datetime.fromisoformat}
-# 0.1 in four bytes is 0.10000000149011612 in Python's eight; and numbers of any size are kept as text.
-_PRINTED_OTHERWISE: dict[str, tuple[str, ...]] = {
-    "integer": ("VARCHAR",),
-    "decimal": ("VARCHAR",),
-    "float": ("FLOAT", "real", "VARCHAR"),
-    "boolean": (),
-    "text": (),
-}

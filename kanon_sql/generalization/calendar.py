@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 
+_YEARS = re.compile(r"([2-9]|[1-9]\d{1,2}) years")
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -82,6 +84,3 @@ def unit(name: str) -> Unit | None:
     """
     match = _YEARS.fullmatch(name)
     return Unit(name, months=12 * int(match[1])) if match else NAMED.get(name)
-
-
-_YEARS = re.compile(r"([2-9]|[1-9]\d{1,2}) years")

@@ -16,6 +16,8 @@ from kanon_sql.generalization.values import Value, as_text, ordered, printed
 from kanon_sql.resources import folder
 
 OTHER = "other"  # what a value becomes that a known taxonomy does not know
+Path = Callable[[str], tuple[str, ...] | None]
+_ICD10 = re.compile(r"[A-Z]\d\d(\.?\w+)?$")
 
 
 def prefix(values: Iterable[Value], lengths: Sequence[int], column: str, pad: int | None = None) -> Hierarchy:
@@ -80,9 +82,6 @@ def knows(name: str, value: Value) -> bool:
     return path(as_text(value)) is not None
 
 
-Path = Callable[[str], tuple[str, ...] | None]
-
-
 @cache
 def _countries() -> tuple[Path, int]:
     with (folder("hierarchies") / "known" / "countries.csv").open(encoding="utf-8", newline="") as file:
@@ -125,7 +124,6 @@ def _icd10() -> tuple[Path, int]:
     return path, 3
 
 
-_ICD10 = re.compile(r"[A-Z]\d\d(\.?\w+)?$")
 TAXONOMIES: dict[str, Callable[[], tuple[Path, int]]] = {"countries": _countries, "icd10": _icd10}
 
 

@@ -31,6 +31,7 @@ _quoted: Callable[[Any], str] = json.encoder.encode_basestring_ascii  # what jso
 
 
 SHOWN = 5  # values, in an error
+OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
 
 
 class Level(NamedTuple):
@@ -365,9 +366,6 @@ def cover(
         top = levels[-1][0] if leaves else STAR
         leaves, levels = (*leaves, None), (*((*level, None) for level in levels[:-1]), (*levels[-1], top))
     return nested_levels(leaves, levels, f"column {column!r}", hierarchy.starred + strays)
-
-
-OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
 
 
 def nested_levels(

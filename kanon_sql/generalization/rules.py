@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 
 from kanon_sql.generalization.values import Value
 
+MOST = 10**15  # of a number written in a statement
+
 
 @dataclass(frozen=True)
 class Itself:
@@ -99,9 +101,6 @@ def range_rule(width: Decimal, origin: Decimal, bottom: Decimal | None, top: Dec
 
 def _is_whole(number: Decimal | None) -> bool:
     return number is None or (abs(number) < MOST and number == number.to_integral_value())
-
-
-MOST = 10**15  # of a number written in a statement
 
 
 def largest(values: Sequence[Value]) -> Decimal:

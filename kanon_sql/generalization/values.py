@@ -17,6 +17,12 @@ Label: TypeAlias = str | None
 
 _NAN = object()
 _SHORT = 400  # digits
+# What an engine's dates and times can be and Python's cannot, or not exactly; a zone is written in several ways.
+_BEYOND_PYTHON = {
+    "date": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?"),
+    "timestamp": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?|.*\.\d{7,}.*"),
+    "time": re.compile(r"24:00.*|.*\.\d{7,}|.*[+-].*"),
+}
 
 
 def _integer(text: str) -> int:
@@ -33,14 +39,6 @@ def _date(text: str) -> date:
     if moment.time() != time():
         raise ValueError(text)
     return moment.date()
-
-
-# What an engine's dates and times can be and Python's cannot, or not exactly; a zone is written in several ways.
-_BEYOND_PYTHON = {
-    "date": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?"),
-    "timestamp": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?|.*\.\d{7,}.*"),
-    "time": re.compile(r"24:00.*|.*\.\d{7,}|.*[+-].*"),
-}
 
 
 _READERS: dict[str, Callable[[str], Value]] = {

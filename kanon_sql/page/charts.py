@@ -9,6 +9,8 @@ from kanon_sql.report.numbers import figure
 from kanon_sql.report.svg import Element, element, picture
 
 _WIDE, _HIGH = 320.0, 90.0
+Point = tuple[float, float | None, float]  # seconds, score, bound
+_BAR = 120.0  # the width of a loss of 1
 
 
 def histogram(name: str, of: Histogram, k: int) -> str:
@@ -26,9 +28,6 @@ def histogram(name: str, of: Histogram, k: int) -> str:
     rows, at_risk = sum(bar.rows for bar in of.bars), sum(bar.at_risk(k) for bar in of.bars)
     said = f"{at_risk:,} of {rows:,} rows are in classes of fewer than {k:,}; the table below has each bar."
     return picture(name, _WIDE, _HIGH + 1, f"Safe and at risk by {of.column}", said, parts)
-
-
-Point = tuple[float, float | None, float]  # seconds, score, bound
 
 
 def way(name: str, points: Sequence[Point], beside: Sequence[Point] = ()) -> str:
@@ -81,6 +80,3 @@ def losses(name: str, column: str, lost: Sequence[float | None]) -> str:
         parts += _bar(css, 0.0, y, _BAR * min(loss or 0.0, 1.0), 7.0)
     said = " and ".join("none" if loss is None else figure(loss) for loss in lost)
     return picture(name, _BAR, 16, f"Loss of {column}", f"{said}, of 1 at most.", parts)
-
-
-_BAR = 120.0  # the width of a loss of 1

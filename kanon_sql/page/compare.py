@@ -24,6 +24,20 @@ from kanon_sql.spec import in_flow, limit_text
 SIDES = ("left", "right")
 _LONGEST = 80  # letters of a name
 _NONE = "–"
+_TOLD = (
+    *("strategy", "metric", "privacy", "suppression_limit", "target"),
+    *("identifiers", "quasi_identifiers", "sensitive", "keep"),
+)
+_MOST_SHOWN = 240
+_FIGURES = {
+    "Rows released": "released_rows",
+    "Rows left out": "suppressed_rows",
+    "People released": "released_people",
+    "People left out": "suppressed_people",
+    "Classes": "classes",
+    "Rows of the smallest class": "smallest_class",
+    "Rows of the average class": "average_class",
+}
 
 
 @dataclass(frozen=True)
@@ -115,12 +129,6 @@ def _asked(left: Result, right: Result) -> Iterator[Line]:
     yield from _roles(left.draft, right.draft)
 
 
-_TOLD = (
-    *("strategy", "metric", "privacy", "suppression_limit", "target"),
-    *("identifiers", "quasi_identifiers", "sensitive", "keep"),
-)
-
-
 def _roles(left: Draft, right: Draft) -> Iterator[Line]:
     """The columns that have another role, hierarchy, priority or bound."""
     for one, other in zip(left.columns, right.columns, strict=True):
@@ -142,9 +150,6 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
-_MOST_SHOWN = 240
-
-
 def _short(name: str) -> str:
     return listed([name])
 
@@ -163,17 +168,6 @@ def _found(left: Result, right: Result) -> Iterator[Line]:
     yield _line("Proven", *map(proven, both))
     yield _figures("Nodes checked", *(manifest.get("nodes_checked") for manifest in both))
     yield _figures("Seconds", *((manifest.get("seconds") or {}).get("total") for manifest in both))
-
-
-_FIGURES = {
-    "Rows released": "released_rows",
-    "Rows left out": "suppressed_rows",
-    "People released": "released_people",
-    "People left out": "suppressed_people",
-    "Classes": "classes",
-    "Rows of the smallest class": "smallest_class",
-    "Rows of the average class": "average_class",
-}
 
 
 def _figures(name: str, left: float | None, right: float | None) -> Line:

@@ -19,6 +19,8 @@ from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
 
 MOST_LISTED = 5_000  # values of a suggestion that a spec lists
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, KEPT, DROPPED)
+_FIRST = ("source", "encoding", "decimal", "date_format", "null", "sheet", "columns", "database", "hierarchies")
+_ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops what is not named
 
 
 def without_code(spec: Spec) -> Spec:
@@ -114,10 +116,6 @@ class Draft:
 
     def _names(self, role: str) -> list[str]:
         return [column.name for column in self.columns if column.role == role]
-
-
-_FIRST = ("source", "encoding", "decimal", "date_format", "null", "sheet", "columns", "database", "hierarchies")
-_ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops what is not named
 
 
 def as_suggested(columns: Iterable[SuggestedColumn], keys: Mapping[str, Any]) -> Draft:

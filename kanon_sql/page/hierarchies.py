@@ -38,13 +38,15 @@ from kanon_sql.page.recipes import (
     texts_of,
     usual,
 )
-from kanon_sql.page.shares import shares
 from kanon_sql.page.state import Page
-from kanon_sql.page.values import Preview, Tried, Values, preview
+from kanon_sql.page.values import Level, Preview, Tried, Values, preview
 from kanon_sql.page.values import shown as shown_value
 from kanon_sql.page.web import changing, rendered, shown, whole
+from kanon_sql.report.svg import Element, element, picture
 
 MOST_UPLOADED, MOST_LINES = 4 * 2**20, 20_000
+_WIDE, _HIGH = 320.0, 12.0
+_MOST_SHARES = 60
 
 
 def show(request: Request, problem: str = "") -> Response:
@@ -81,7 +83,7 @@ def _content(page: Page, place: int, viewed: str) -> dict[str, Any]:
     seen, wrong = _looked_at(page, column, kind, recipe_of(kind, texts)) if kind != used else _looked_at(page, column)
     errors = {**wrong, **(tried.errors if tried else {})}
     bars = (
-        [shares(f"level-bar-{level}", bars_of_level, page.draft.k) for level, bars_of_level in enumerate(seen.levels)]
+        [_shares(f"level-bar-{level}", bars_of_level, page.draft.k) for level, bars_of_level in enumerate(seen.levels)]
         if seen
         else []
     )
@@ -366,6 +368,30 @@ def _sent(text: str, name: str, tree: bool, values: Values) -> Hierarchy:
             f"{name} has {made.leaf_count:,} values, {MOST_LINES:,} at most; put it into the folder of --hierarchies"
         )
     return h.convert(made, column.kind, name)
+
+
+# The picture of a level
+
+
+def _shares(name: str, of: Level, k: int) -> str:
+    """The rows of a level by its labels, the largest first; those of fewer than k in the colour of risk."""
+    total = sum(of.sizes) or 1
+    parts: list[Element] = []
+    x = 0.0
+    for size in of.sizes[:_MOST_SHARES]:
+        wide = _WIDE * size / total
+        css = "x" if size < k else "r"
+        parts.append(element("rect", x=x, y=0, width=wide - (1 if wide > 4 else 0), height=_HIGH, class_=css))
+        x += wide
+    rest = of.sizes[_MOST_SHARES:]
+    risky = _WIDE * sum(size for size in rest if size < k) / total
+    parts += [*_flat("r", x, _WIDE - x - risky), *_flat("x", _WIDE - risky, risky)]
+    said = f"{len(of.sizes):,} labels; the largest has {max(of.sizes, default=0) / total:.0%} of the rows."
+    return picture(name, _WIDE, _HIGH, "Rows by label", said, parts)
+
+
+def _flat(css: str, x: float, wide: float) -> list[Element]:
+    return [element("rect", x=x, y=0, width=wide, height=_HIGH, class_=css)] if wide > 0.01 else []
 
 
 ROUTES = [

@@ -16,6 +16,11 @@ from kanon_sql.page.draft import Draft
 from kanon_sql.page.web import changing, number, rendered, shown
 from kanon_sql.spec import SENSITIVE_MODELS
 
+OF_RELEASE = {
+    "highest": ("Highest risk, at most", "of being found: 1 over the smallest class, from 0 to 1"),
+    "mean": ("Mean risk, at most", "over all rows: classes over rows, from 0 to 1"),
+}
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -34,10 +39,6 @@ OF_COLUMNS = {
     "alpha_k": Asked("(α, k)-anonymity", "α", "no value makes up a larger share of a class, from 0 to 1", 0, 1),
     "beta_likeness": Asked("β-likeness", "β", "a value's share of a class exceeds that of the table by no more", 0),
     "delta_disclosure": Asked("δ-disclosure", "δ", "the logarithm of a share of a class over that of the table", 0),
-}
-OF_RELEASE = {
-    "highest": ("Highest risk, at most", "of being found: 1 over the smallest class, from 0 to 1"),
-    "mean": ("Mean risk, at most", "over all rows: classes over rows, from 0 to 1"),
 }
 
 

@@ -16,6 +16,15 @@ from kanon_sql.suggestion import steps, suggested
 
 Read = Callable[[str], Any]
 FILES = ("file", "taxonomy")
+_HALVES = ("right", "left")
+SORTS = (
+    ("Numbers", ("ranges", "edges")),
+    ("Dates", ("dates", "age")),
+    ("Codes", ("redact", "prefix", "networks")),
+    ("Meaning", ("known", "groups", "file", "taxonomy", "table")),
+    ("Any", ("suppress",)),
+)
+PROBLEMS = (KanonError, ValueError, ArithmeticError)
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,6 @@ def _words(text: str) -> list[str]:
 _SEPARATOR = Field("separator", "Separator", "Left empty, the first line tells.")
 _HEADER = Field("header", "The first line names the columns", shape="tick", read=lambda text: text == "on")
 _WHERE = Field("top", "From here on one label", "Such as 90; ages above are rare.", "number", read=_number)
-_HALVES = ("right", "left")
 
 KINDS: dict[str, Kind] = {
     "ranges": Kind(
@@ -177,13 +185,6 @@ KINDS: dict[str, Kind] = {
     ),
     "suppress": Kind("Shown or not", "The value as it is, or * in its place."),
 }
-SORTS = (
-    ("Numbers", ("ranges", "edges")),
-    ("Dates", ("dates", "age")),
-    ("Codes", ("redact", "prefix", "networks")),
-    ("Meaning", ("known", "groups", "file", "taxonomy", "table")),
-    ("Any", ("suppress",)),
-)
 
 
 def kind_of(recipe: Any) -> str:
@@ -290,6 +291,3 @@ def as_suggested(values: Values) -> Any:
 def refused(error: Exception) -> KanonError:
     """An error of a recipe as one of ours: what a library says of a value that it cannot take."""
     return error if isinstance(error, KanonError) else SpecError("this does not fit the column; correct it")
-
-
-PROBLEMS = (KanonError, ValueError, ArithmeticError)

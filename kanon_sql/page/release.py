@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -14,16 +15,18 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.hints import IDENTIFIER, SENSITIVE
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.names import FORMS, RELEASES, SPECS, file_in, plain
 from kanon_sql.page.state import Page, Result
 from kanon_sql.page.web import changing, rendered, shown
-from kanon_sql.page.written import elsewhere, needs_database, text_of
 from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
-from kanon_sql.spec import parse
+from kanon_sql.spec import as_yaml, completed, in_flow, parse
 from kanon_sql.staging import Staging
+from kanon_sql.suggestion.written import comment, listed
+from kanon_sql.verbs.suggest import DROPPED, KEPT, has_password
 
 DRAFT = "draft"  # what is released, where it is no result
 REPORTS = {"show": "Show it here", "write": "Show it here, and write it beside the release", "": "None"}
@@ -31,6 +34,8 @@ _REPORT_POLICY = (  # its page has a style of its own, and nothing that runs or 
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
     "frame-ancestors 'self'; sandbox"
 )
+_LISTS = {"identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
+_WIDEST = 100
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,9 @@ class Asked:
         """The spec file, for the folder that is written to; SpecError where it is no spec yet."""
         said = self.mapping()
         parse(said)
-        return text_of(self.draft, said if self.stays_here else elsewhere(said, self.page.folder), self.page.spec_name)
+        return spec_text(
+            self.draft, said if self.stays_here else _elsewhere(said, self.page.folder), self.page.spec_name
+        )
 
     def file(self, name: str, endings: tuple[str, ...]) -> Path:
         """A file to write, in the folder for it."""
@@ -109,7 +116,7 @@ def show(request: Request, problem: str = "") -> Response:
         text = asked.text()
     except KanonError as error:
         missing = str(error)
-    database = ' --database "$DATABASE"' if needs_database(asked.draft.keys) else ""
+    database = ' --database "$DATABASE"' if _needs_database(asked.draft.keys) else ""
     content = {
         "asked": asked,
         "target": target,
@@ -267,6 +274,58 @@ def report(request: Request) -> Response:
     if not result.report:
         return PlainTextResponse("there is no report of it", status_code=404)
     return HTMLResponse(result.report, headers={"Content-Security-Policy": _REPORT_POLICY})
+
+
+# The text of the spec: YAML, with the reason of every role as a comment
+
+
+def spec_text(draft: Draft, mapping: Mapping[str, Any], name: str) -> str:
+    """The spec file of this name; `mapping`: what it says, of the columns of the draft."""
+    return "\n".join(_lines(draft, mapping, name)) + "\n"
+
+
+def _elsewhere(mapping: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """The same mapping with its paths, which start at `base`, as a spec in another folder has them."""
+    target = mapping.get("target")
+    said = completed({**mapping, "target": None}, base, {}).model_dump(mode="json", by_alias=True, exclude_unset=True)
+    known = {key: said[key] for key in mapping if said.get(key) is not None}
+    if not {"database", "attach"} & known.keys():
+        known["source"] = str(base / mapping["source"])
+    return {**known, **({"target": target} if target else {})}
+
+
+def _needs_database(mapping: Mapping[str, Any]) -> bool:
+    """Whether the address of the database is not written, since it holds a password."""
+    return has_password(str(mapping.get("database", "")))
+
+
+def _lines(draft: Draft, mapping: Mapping[str, Any], name: str) -> Iterator[str]:
+    database = ' --database "$DATABASE"' if _needs_database(mapping) else ""
+    yield from comment("Made with `kanon page`. Run it in this folder:")
+    yield from comment(f"  kanon anonymize --spec {name}{database}")
+    yield from comment("Recipes may hold values of the data: keep this file as private as they are.")
+    reasons = {column.name: column.suggested.reason for column in draft.columns}
+    for key, value in mapping.items():
+        if key == "database" and database:
+            yield from comment("The address of the database holds a password, and is not written here.")
+        elif key == "quasi_identifiers":
+            yield "quasi_identifiers:"
+            for column, attribute in value.items():
+                yield from comment(reasons.get(column, ""), "  ")
+                yield from _said(column, attribute, "  ")
+        elif key in _LISTS and isinstance(value, list) and value:
+            yield from listed(key, [(column, reasons.get(column, "")) for column in value])
+        else:
+            yield from _said(key, value)
+        if key == "keep":
+            dropped = [column for column in draft.columns if column.role == DROPPED]
+            yield from (f"# - {in_flow(column.name)}   # dropped" for column in dropped)
+
+
+def _said(key: str, value: Any, before: str = "") -> Iterator[str]:
+    """A key and its value on one line, or on several where that would be too long."""
+    line = f"{before}{in_flow(key)}: {in_flow(value)}"
+    yield line if len(line) <= _WIDEST else indent(as_yaml({key: value}), before).rstrip("\n")
 
 
 ROUTES = [

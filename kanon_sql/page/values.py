@@ -22,6 +22,7 @@ from kanon_sql.verbs.source import opened
 MOST_VALUES = 20_000  # the most frequent ones, of which a preview is made
 _SHOWN, _LARGEST = 8, 4  # values, and labels of a level
 _PLACES = ("source", "database", "attach", *READING)
+_REMEMBERED = 24
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,6 @@ class Beside:
                 del self._fitted[next(iter(self._fitted))]
             self._fitted[again] = made
         return self._fitted[again]
-
-
-_REMEMBERED = 24
 
 
 def _read(draft: Draft, name: str) -> Values:

@@ -36,6 +36,8 @@ TITLES = {
     "compare": "Compare",
     "release": "Release",
 }
+Show = Callable[..., Response]
+Change = Callable[[Request, FormData], Response]
 
 
 @dataclass
@@ -89,10 +91,6 @@ def shown(request: Request, screen: str, **asked: str) -> Response:
     """What a change is answered with: the screen to show now, and what of it."""
     said = f"?{urlencode(asked)}" if asked else ""
     return RedirectResponse(f"{request.scope.get('root_path', '')}/{screen}{said}", status_code=303)
-
-
-Show = Callable[..., Response]
-Change = Callable[[Request, FormData], Response]
 
 
 def changing(show: Show) -> Callable[[Change], Callable[[Request], Any]]:

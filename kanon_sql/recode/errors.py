@@ -20,6 +20,8 @@ from kanon_sql.recode.order import Order, numbers_of
 from kanon_sql.recode.show import NUMBERS, STATISTICS, class_members
 from kanon_sql.recode.task import Local
 
+_TOO_LARGE = 1e140
+
 
 def of_node(judge: Judge, node: Node) -> list[float | None]:
     """Each column's squared error at a node; None for what is no number, too large, and where all numbers are one."""
@@ -49,9 +51,6 @@ def _is_number(attribute: Attribute) -> bool:
         return True
     numbers = numbers_of(values)
     return all(number is None or abs(number) < _TOO_LARGE for number in numbers)
-
-
-_TOO_LARGE = 1e140
 
 
 def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> float | None:

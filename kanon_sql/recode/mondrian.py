@@ -25,6 +25,13 @@ from kanon_sql.recode.values import no_safe_classes
 
 _TUPLES_AT_ONCE = 2_000_000  # to be moved by one statement: half a second of work or so, which nothing interrupts
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # about what cutting takes at least, and for one attribute of one tuple
+_NODES = {
+    **dict.fromkeys(("attribute", "position", "level", "node", "low", "high"), "BIGINT"),
+    "leaves": "BIGINT",
+    "width": "DOUBLE",
+}
+_SIDES = dict.fromkeys(("class", "parent", "attribute", "low", "high"), "BIGINT")
+_WIDTHS = {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE"}
 
 
 @dataclass(frozen=True)
@@ -425,12 +432,3 @@ class _Run:
         ((penalty,),) = made.rows("mondrian/ncp", cells=made["cells"], nodes=made["nodes"])
         # The order in which a database adds up floats is its own.
         return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)
-
-
-_NODES = {
-    **dict.fromkeys(("attribute", "position", "level", "node", "low", "high"), "BIGINT"),
-    "leaves": "BIGINT",
-    "width": "DOUBLE",
-}
-_SIDES = dict.fromkeys(("class", "parent", "attribute", "low", "high"), "BIGINT")
-_WIDTHS = {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE"}

@@ -25,6 +25,9 @@ from kanon_sql.queries import Relation
 _EPOCH = datetime(1970, 1, 1)
 _NOWHERE = Relation()
 NODES = ("common", "labels")  # what shows nodes of a hierarchy
+_MIDNIGHT = "24:00:00"
+_INFINITE_DATES = ("infinity", "-infinity")  # a number is Infinity
+_NANOSECONDS = re.compile(r"\d{4}-[^B]*\.\d{7,}[^B]*")
 
 
 @dataclass(frozen=True)
@@ -154,11 +157,6 @@ def is_placed(value: Any) -> bool:
 def has_nanoseconds(value: Any) -> bool:
     """Whether a value is the text of a timestamp that is finer than Python's."""
     return isinstance(value, str) and _NANOSECONDS.fullmatch(value) is not None
-
-
-_MIDNIGHT = "24:00:00"
-_INFINITE_DATES = ("infinity", "-infinity")  # a number is Infinity
-_NANOSECONDS = re.compile(r"\d{4}-[^B]*\.\d{7,}[^B]*")
 
 
 def _naive(moment: datetime) -> datetime:

@@ -39,6 +39,7 @@ _TYPES = {
     "low": "VARCHAR",
     "high": "VARCHAR",
 }
+Ranges = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -243,9 +244,6 @@ class Placing:
 def _code(label: str | None, level: int, column: Column) -> Any:
     """What a label is looked up by: on level 0 the value that it is the text of."""
     return key(read(label, column.kind)) if level == 0 and label is not None else label
-
-
-Ranges = tuple[tuple[int, int], ...]
 
 
 def placed(

@@ -30,6 +30,10 @@ _MOMENTS = ("date", "timestamp", "time")
 _EXACT = Context(prec=2000)  # a float has up to 309 digits before the point and 1,074 behind it
 _PARTS = 5  # steps in the middle half of a column's values
 _FAR = 10  # a value that lies apart from the middle is rounded to a tenth of the way or more
+_LISTS = FileRecipe | TableRecipe | TaxonomyRecipe | GroupsRecipe  # whose leaves are somebody's, and not the data's
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+_SHOWING = (("date", "hour"), ("date", "day"))  # units that would show the value itself
+_NANOSECONDS = (datetime(1677, 9, 22), datetime(2262, 4, 11))
 
 
 @dataclass(frozen=True)
@@ -106,9 +110,6 @@ def _rounder(order: Order, recipe: object, known: Sequence[Value]) -> Ends:
         ends = _by_leaves(order) if isinstance(recipe, _LISTS | None) else None
     chosen = ends or axis.by_step
     return lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)
-
-
-_LISTS = FileRecipe | TableRecipe | TaxonomyRecipe | GroupsRecipe  # whose leaves are somebody's, and not the data's
 
 
 def _by_leaves(order: Order) -> Ends | None:
@@ -199,9 +200,6 @@ def _limits(type_name: str) -> tuple[Decimal, Decimal] | None:
     )
 
 
-_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
-
-
 def _decimal(value: Value) -> Decimal:
     return Decimal(str(value))
 
@@ -255,7 +253,6 @@ def _step(of: Unit) -> _Step:
     return _months(of.months) if of.months else _Step(3600 * of.hours)
 
 
-_SHOWING = (("date", "hour"), ("date", "day"))  # units that would show the value itself
 _CLOCK = tuple(_Step(60 * minutes) for minutes in (1, 5, 15, 60, 360))
 _CALENDAR = (_Step(7 * 86400), *(_months(count) for count in (1, 3, 12, 24, 60, 120, 240, 600, 1200)))
 _LADDERS = {"time": _CLOCK, "date": _CALENDAR, "timestamp": (*_CLOCK, _Step(86400), *_CALENDAR)}
@@ -300,9 +297,6 @@ class _Moments:
         if self.kind == "date":
             return moment.date()
         return moment.time() if self.kind == "time" else moment.replace(tzinfo=getattr(like, "tzinfo", None) and UTC)
-
-
-_NANOSECONDS = (datetime(1677, 9, 22), datetime(2262, 4, 11))
 
 
 def _moment(value: Value) -> datetime:

@@ -24,6 +24,7 @@ from kanon_sql.spec import Spec
 
 _LOOKS = 0.02  # seconds between two looks at the clock while a statement runs
 _LAST_SECONDS = 1.0  # for all that must still be done after an interruption
+Spans = Mapping[int, tuple[int, int] | None]  # by code, the positions that a class shows around a value
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,6 @@ class Clock:
     def _stopped_at(self) -> float:
         """The seconds at which the clock, or what it is a part of, was interrupted."""
         return min(self._interrupted_at, self._whole._stopped_at if self._whole else inf)
-
-
-Spans = Mapping[int, tuple[int, int] | None]  # by code, the positions that a class shows around a value
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ from kanon_sql.privacy import (
 )
 from kanon_sql.queries import Hole, Relation
 
+_NOT_FOUND = ("homogeneous", "redrawn", "frequent", "of_people", "statements")
+_SENT_AS = {"text": "VARCHAR", "integer": "BIGINT"}  # of the population there may be longer ones
+
 
 @dataclass(frozen=True)
 class Homogeneous:
@@ -105,9 +108,6 @@ class Summary:
             return said
         smallest = min((size for size, _ in self.of_people.sizes), default=None)
         return {**said, "people": self.people, "smallest_class_of_people": smallest}
-
-
-_NOT_FOUND = ("homogeneous", "redrawn", "frequent", "of_people", "statements")
 
 
 def summarize(
@@ -248,9 +248,6 @@ def _population_in_types(
     columns = {name: known.column(column) for column, name in queries.plain_names(quasi_identifiers).items()}
     types = {name: _SENT_AS.get(column.kind, column.type) for name, column in columns.items() if column}
     return tables.load("population_shown", types | {"population": "BIGINT"}, list(zip(*rows, strict=True)))
-
-
-_SENT_AS = {"text": "VARCHAR", "integer": "BIGINT"}  # of the population there may be longer ones
 
 
 def _summaries_sql(

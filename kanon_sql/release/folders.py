@@ -16,6 +16,8 @@ from kanon_sql.queries import Relation
 from kanon_sql.release import tables
 from kanon_sql.spec import Target, speakable
 
+_GLOB = re.compile(r"[*?\[\]{}\\]")
+
 
 def named(engine: Engine, target: Target) -> Relation | None:
     """The folder that a target names, on an engine that writes folders."""
@@ -59,6 +61,3 @@ def put_in_place(room: tables.Room, folder: Relation) -> None:
     with suppress(KanonError):  # the release is there
         tables.discard(room)
         tables.drop_leftovers(room)
-
-
-_GLOB = re.compile(r"[*?\[\]{}\\]")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine
+from kanon_sql.engine import Column, Engine
 from kanon_sql.frequency import population
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.generalization.rules import Rule
+from kanon_sql.generalization.rules import Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule, largest
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import (
     FullDomainQuery,
@@ -25,8 +26,10 @@ from kanon_sql.recode.node import from_node
 from kanon_sql.release.cells import Mapped, kept_column, level_column, null_of, unmapped
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import Judged, counting_rows
-from kanon_sql.release.rules import exact_of, says_the_same
 from kanon_sql.spec import Spec
+
+_FEW_BITS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
+_UNSIGNED = ("UBIGINT", "UHUGEINT")  # of more bits than a BIGINT
 
 
 @dataclass(frozen=True)
@@ -248,3 +251,34 @@ def shown_population(frequency_set: FrequencySet, node: Node, tuples: Relation) 
     unit = POPULATION_UNIT if frequency_set.population_unit else None
     rows, counted = Predicate("SUM(n)", unit=unit), ["n", *([unit] if unit else [])]
     return queries.shown_population(tuples, cells, counted, rows, frequency_set.engine.dialect)
+
+
+# Rules that give every value that a column can hold the label of its hierarchy
+
+
+def exact_of(column: Column) -> int | None:
+    """How far from 0 a number of a column may be for its range to be worked out; None where any may."""
+    if column.kind == "integer" and column.type.upper() in _FEW_BITS:
+        return None
+    return queries.EXACT_SINGLE if column.type.upper() in ("FLOAT", "REAL") else queries.EXACT
+
+
+def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool) -> bool:
+    """Whether a rule gives every one of a hierarchy's values its label; `plain`: see `engines.looks`.
+
+    It then gives values that come later the label that the recipe would give them.
+    """
+    has_text = column.kind == "text" and plain
+    is_whole = column.kind == "integer" or (column.kind == "decimal" and column.type.endswith(",0)"))
+    match rule:
+        case Itself():
+            return plain or column.kind == "float"
+        case Range() | Edges():
+            exact = exact_of(column)
+            numeric = column.kind in ("integer", "decimal", "float") and column.type.upper() not in _UNSIGNED
+            return numeric and (exact is None or largest(values) < exact)
+        case Redaction() | Prefix():
+            return has_text or is_whole
+        case Calendar() | Age():
+            # What day a moment is depends on the zone of whoever asks.
+            return column.kind == "date" or (column.kind == "timestamp" and "WITH TIME ZONE" not in column.type.upper())

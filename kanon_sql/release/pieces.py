@@ -11,6 +11,11 @@ from typing import Any
 from kanon_sql.engine import Statement
 from kanon_sql.queries import Relation
 
+PEOPLE, EVIDENCE = "people", "evidence"  # whose the rows of a release are, and by which values they have their labels
+KEY = "people_key"  # without which nobody finds by trying who the people are
+PRIVATE = (PEOPLE, KEY, EVIDENCE)  # the stems of what belongs to a release and is for its owner alone
+FOLDER = ".kanon"  # of mode 0700, for files beside others that nobody but their owner may read
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -34,12 +39,6 @@ class Piece:
     def at(self, target: Relation) -> Relation:
         """Where it stands, by where the target does."""
         return companion(target, self.stem)
-
-
-PEOPLE, EVIDENCE = "people", "evidence"  # whose the rows of a release are, and by which values they have their labels
-KEY = "people_key"  # without which nobody finds by trying who the people are
-PRIVATE = (PEOPLE, KEY, EVIDENCE)  # the stems of what belongs to a release and is for its owner alone
-FOLDER = ".kanon"  # of mode 0700, for files beside others that nobody but their owner may read
 
 
 def companion(target: Relation, stem: str) -> Relation:

@@ -22,6 +22,10 @@ from kanon_sql.release.pieces import EVIDENCE, KEY, PEOPLE, Piece, companion, pr
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Target
 
+_EVIDENCE = "Keep what each tuple of the source is shown as, so that the release can be verified."
+_KEY = "Keep the secret of the digests of people for the next release."
+_SENTENCE = "Keep whose the rows are, so that the next release is compared with this one by people."
+
 
 def pieces(recoding: Recoding, target: Target | None, secret: bytes) -> list[Piece]:
     """The companions of a release; none of one that lasts no longer than its connection.
@@ -105,8 +109,3 @@ def _evidence(recoding: LocalRecoding) -> Piece:
     query = queries.select_all(recoding.evidence(), recoding.engine.dialect)
     says = {"is": "the evidence of a release"}
     return Piece(EVIDENCE, _EVIDENCE, query, EVIDENCE, says=says, released=False, written_as="parquet")
-
-
-_EVIDENCE = "Keep what each tuple of the source is shown as, so that the release can be verified."
-_KEY = "Keep the secret of the digests of people for the next release."
-_SENTENCE = "Keep whose the rows are, so that the next release is compared with this one by people."

@@ -24,6 +24,7 @@ from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 
 SENTENCE = "Write every row of a safe class with its labels, sorted by what is released."
+_COMPANION = "Keep what the view needs, since it counts its classes whenever it is read."
 
 
 def release(
@@ -72,9 +73,6 @@ def pieces(
     ]
     made = Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, says=says)
     return [made, *companions, *private.pieces(recoding, target, secret)]
-
-
-_COMPANION = "Keep what the view needs, since it counts its classes whenever it is read."
 
 
 def target_sql(

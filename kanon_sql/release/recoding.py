@@ -32,6 +32,8 @@ from kanon_sql.release import large
 from kanon_sql.release.cells import class_column
 from kanon_sql.spec import Spec
 
+STEMS = ("assignment", "classes")  # of what a view of a local recoding needs of those two
+
 
 class Recoding(Protocol):
     """What the release needs to know of a recoding.
@@ -107,9 +109,6 @@ def companion_stems(columns: Sequence[str], local: bool) -> list[str]:
     """The stems of all tables that a view of these quasi-identifiers may need, known before any work."""
     mappings = list(queries.plain_names(columns).values())
     return [*mappings, *STEMS] if local else mappings
-
-
-STEMS = ("assignment", "classes")  # of what a view of a local recoding needs of those two
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from kanon_sql.spec import Target
 _MARK = "kanon_sql: "
 _RELEASE = "release"  # what the comment on a target says that it is
 _Step = Callable[[], object]
+_FORMS = {"materialized": "materialized view"}
 
 
 @dataclass(frozen=True)
@@ -312,6 +313,3 @@ def _theirs(comment: str | None) -> str:
 
 def _is_companion(target: Relation, comment: str | None) -> bool:
     return _ours(comment).get("of") == target.name
-
-
-_FORMS = {"materialized": "materialized view"}

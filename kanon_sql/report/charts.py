@@ -15,6 +15,7 @@ from kanon_sql.report.svg import Element, clean, element, picture, shortened
 Row = Mapping[str, Any]
 _WIDE = 720
 _SIZE = 11.0  # of the text
+TREATMENTS = (("kept", "r"), ("few", "r2"), ("many", "r3"), ("hidden", "h"), ("suppressed", "n"))
 
 
 def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, who: str) -> str:
@@ -50,9 +51,6 @@ def band(row: Row) -> str:
     if most is None:
         return f"{least:,}+"
     return f"{least:,}" if least == most else f"{least:,}–{most:,}"
-
-
-TREATMENTS = (("kept", "r"), ("few", "r2"), ("many", "r3"), ("hidden", "h"), ("suppressed", "n"))
 
 
 def columns(rows: Sequence[Row], part: int) -> str:

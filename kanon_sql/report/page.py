@@ -17,6 +17,8 @@ from kanon_sql.report.numbers import count, figure, parameters
 MOST_BYTES = 150_000
 Row = Mapping[str, Any]
 _FOLDER = Path(__file__).parent / "templates"
+_IN_A_PICTURE = 12  # columns, so that it fits on a printed page
+_OPINION = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,6 @@ _ROOMS = (
     _Room(12, 8, 500, False),
     _Room(0, 0, 0, False),
 )
-_IN_A_PICTURE = 12  # columns, so that it fits on a printed page
 
 
 def page(figures: Mapping[str, Any], made_on: str) -> str:
@@ -232,9 +233,6 @@ def _technique(name: str, manifest: Mapping[str, Any], of_column: Mapping[str, R
     if manifest.get("cloak"):
         return f"cloaked by {manifest['cloak']['method']}"
     return words.technique(name, manifest, of_column.get(name)) if of_column else "as it is"
-
-
-_OPINION = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
 
 
 def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:

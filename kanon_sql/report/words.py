@@ -12,6 +12,49 @@ Manifest = Mapping[str, Any]
 Row = Mapping[str, Any]
 _MOST_NAMED = 8  # columns
 _LONG = 48  # letters of a name in a sentence
+_MEANINGS = {
+    "distinct l-diversity": "every group has at least so many different values of this column",
+    "entropy l-diversity": "every group has values of this column as mixed as so many equally frequent ones",
+    "recursive": "the most frequent value of this column is not too frequent in any group",
+    "t-closeness": "in every group the values of this column are spread about as in the whole table",
+    "anatomy": "which of at least so many different values somebody has is hidden",
+    "α of": "no value has more than this share of any group",
+    "likeness": "no value is much more frequent in a group than in the whole table",
+    "disclosure": "no value is much more or less frequent in a group than in the whole table",
+    "k-map": "every group stands for at least so many of the population",
+    "presence": "it stays unsure who of the population is in the release",
+    "mean": "on average nobody is found with a higher probability",
+    "risk": "nobody is found with a higher probability",
+    "unique": "no larger share of the population is the only one of its kind",
+}
+_READING = re.compile(r"^(columns? .+? stays? text\b).*", re.DOTALL)  # what its values look like is for its owner
+_UNMAPPED = re.compile(r"^[\d,]+ values(?= of .+ are in no hierarchy)", re.DOTALL)
+_SINGLING = ("singling_out", "singling_out_by_one")
+_OF_VALUES = ("homogeneity", "ruling_out", "posterior", "minimality", "inference")  # whose share is of right guesses
+_LINKING = ("linkability", "unsorted_matching", "place_within_classes", "order_within_classes")
+_TRIED = {"Released columns together": _SINGLING, "Sensitive values": _OF_VALUES, "Linking": _LINKING}
+_MOST_TOLD = 3  # columns on the first page
+ATTACKS = {
+    "homogeneity": "Find somebody's group, in which everybody has one value.",
+    "ruling_out": "Know one value that somebody does not have, in a group of two.",
+    "posterior": "Guess the most frequent value of somebody's group.",
+    "skewness": "Find a group in which a value is at least twice as frequent as in the release.",
+    "similarity": "Find a group whose values are all close to each other.",
+    "minimality": "Know how the release was made, and what was therefore unsafe.",
+    "singling_out": "Describe one person of the source alone, by several columns.",
+    "singling_out_by_one": "Describe one person of the source alone, by one column.",
+    "linkability": "Link two tables that each know half of the columns.",
+    "inference": "Guess somebody's value from the rows that fit them.",
+    "unsorted_matching": "Match rows by their place in the release and in the source.",
+    "place_within_classes": "Match rows by their place within their group.",
+    "order_within_classes": "Read the source's order from neighbours in a group.",
+}
+_SHOWN = {"labels": "labels", "range": "a range", "bounds": "two bounds", "mean": "the mean", "median": "the median"}
+RISKS = {
+    "smallest class": "Smallest group",
+    "highest": "Highest risk of being found",
+    "mean": "Mean risk of being found",
+}
 
 
 def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
@@ -72,23 +115,6 @@ def _promise(finding: Row, manifest: Manifest) -> str:
     return f"By {model} ({parameters(required)}) {meaning}."
 
 
-_MEANINGS = {
-    "distinct l-diversity": "every group has at least so many different values of this column",
-    "entropy l-diversity": "every group has values of this column as mixed as so many equally frequent ones",
-    "recursive": "the most frequent value of this column is not too frequent in any group",
-    "t-closeness": "in every group the values of this column are spread about as in the whole table",
-    "anatomy": "which of at least so many different values somebody has is hidden",
-    "α of": "no value has more than this share of any group",
-    "likeness": "no value is much more frequent in a group than in the whole table",
-    "disclosure": "no value is much more or less frequent in a group than in the whole table",
-    "k-map": "every group stands for at least so many of the population",
-    "presence": "it stays unsure who of the population is in the release",
-    "mean": "on average nobody is found with a higher probability",
-    "risk": "nobody is found with a higher probability",
-    "unique": "no larger share of the population is the only one of its kind",
-}
-
-
 def holds(manifest: Manifest) -> list[str]:
     """By which figure each promise holds."""
     said = []
@@ -115,10 +141,6 @@ def warnings(manifest: Manifest) -> list[str]:
     """
     said = [_READING.sub(r"\1", warning) for warning in manifest["warnings"]]
     return [_UNMAPPED.sub("some values", warning) for warning in said]
-
-
-_READING = re.compile(r"^(columns? .+? stays? text\b).*", re.DOTALL)  # what its values look like is for its owner
-_UNMAPPED = re.compile(r"^[\d,]+ values(?= of .+ are in no hierarchy)", re.DOTALL)
 
 
 def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[str]:
@@ -220,12 +242,6 @@ def _by_attacks(attacks: Sequence[Row], exact: Sequence[str]) -> list[tuple[str,
     return [worst[name] for name in _TRIED if name in worst]
 
 
-_SINGLING = ("singling_out", "singling_out_by_one")
-_OF_VALUES = ("homogeneity", "ruling_out", "posterior", "minimality", "inference")  # whose share is of right guesses
-_LINKING = ("linkability", "unsorted_matching", "place_within_classes", "order_within_classes")
-_TRIED = {"Released columns together": _SINGLING, "Sensitive values": _OF_VALUES, "Linking": _LINKING}
-
-
 def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
     known = {entry["figure"]: entry for entry in figures.get("risk") or ()}
     if known:
@@ -255,9 +271,6 @@ def _homogeneous(attacks: Sequence[Row]) -> list[str]:
     return said + ([f"{more:,} more {have} such groups too; see Attacks."] if more else [])
 
 
-_MOST_TOLD = 3  # columns on the first page
-
-
 def _most_successful(attacks: Sequence[Row]) -> list[str]:
     worst = max(attacks, key=lambda attack: attack["excess"] or 0.0, default=None)
     if worst is None:
@@ -276,23 +289,6 @@ def _most_successful(attacks: Sequence[Row]) -> list[str]:
 def named(attack: str) -> str:
     """An attack's name as words."""
     return attack.replace("_", " ")
-
-
-ATTACKS = {
-    "homogeneity": "Find somebody's group, in which everybody has one value.",
-    "ruling_out": "Know one value that somebody does not have, in a group of two.",
-    "posterior": "Guess the most frequent value of somebody's group.",
-    "skewness": "Find a group in which a value is at least twice as frequent as in the release.",
-    "similarity": "Find a group whose values are all close to each other.",
-    "minimality": "Know how the release was made, and what was therefore unsafe.",
-    "singling_out": "Describe one person of the source alone, by several columns.",
-    "singling_out_by_one": "Describe one person of the source alone, by one column.",
-    "linkability": "Link two tables that each know half of the columns.",
-    "inference": "Guess somebody's value from the rows that fit them.",
-    "unsorted_matching": "Match rows by their place in the release and in the source.",
-    "place_within_classes": "Match rows by their place within their group.",
-    "order_within_classes": "Read the source's order from neighbours in a group.",
-}
 
 
 def cost(manifest: Manifest) -> list[str]:
@@ -358,9 +354,6 @@ def technique(column: str, manifest: Manifest, row: Row | None) -> str:
     return "suppressed: every value is *" if level == height else f"generalized to level {level} of {height}"
 
 
-_SHOWN = {"labels": "labels", "range": "a range", "bounds": "two bounds", "mean": "the mean", "median": "the median"}
-
-
 def perturbed(column: str, manifest: Manifest) -> str | None:
     """How the values of a column were changed; None if they were not."""
     did = (manifest.get("perturbation") or {}).get("columns", {}).get(column)
@@ -370,13 +363,6 @@ def perturbed(column: str, manifest: Manifest) -> str | None:
     return (
         "partly redrawn against the minimality attack" if any(entry["column"] == column for entry in redrawn) else None
     )
-
-
-RISKS = {
-    "smallest class": "Smallest group",
-    "highest": "Highest risk of being found",
-    "mean": "Mean risk of being found",
-}
 
 
 def risk_name(name: str, counted: str = "rows") -> str:

@@ -9,6 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+_BETWEEN = re.compile(r"(?<=\w)[ ./-](?=\w)")
+_MONTH, _DAY = r"(0[1-9]|1[0-2])", r"(0[1-9]|[12]\d|3[01])"
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
+_CARD = re.compile(r"[2-6]\d{3}([ -]?\d{4}){2}[ -]?\d{1,4}([ -]?\d{1,3})?|3[47]\d{2}[ -]?\d{6}[ -]?\d{5}")
+_VIN = re.compile(r"[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}")
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+_VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", map(int, "12345678123457923456789"), strict=True))
+
 
 def luhn(digits: str) -> bool:
     """Whether the last digit is the check digit of the others (ISO/IEC 7812-1, annex B).
@@ -160,8 +168,6 @@ def _rest_by_11(text: str, weights: Sequence[int]) -> int:
     return 0 if rest >= 10 else rest
 
 
-_BETWEEN = re.compile(r"(?<=\w)[ ./-](?=\w)")
-_MONTH, _DAY = r"(0[1-9]|1[0-2])", r"(0[1-9]|[12]\d|3[01])"
 _NATIONAL = tuple(
     (re.compile(pattern), valid)
     for pattern, valid in (
@@ -180,9 +186,4 @@ _NATIONAL = tuple(
         (r"(19|20)?\d{10}", _swedish),
     )
 )
-_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
-_CARD = re.compile(r"[2-6]\d{3}([ -]?\d{4}){2}[ -]?\d{1,4}([ -]?\d{1,3})?|3[47]\d{2}[ -]?\d{6}[ -]?\d{5}")
-_VIN = re.compile(r"[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}")
-_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-_VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", map(int, "12345678123457923456789"), strict=True))
 _VIN_VALUES |= {str(digit): digit for digit in range(10)}

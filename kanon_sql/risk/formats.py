@@ -10,6 +10,27 @@ from ipaddress import ip_address
 from kanon_sql.risk.check_digits import is_card, is_health_card, is_iban, is_national_number, is_vin, luhn
 
 Matches = Callable[[str], bool]
+_ZIP = re.compile(r"(\d{0,5})(?:-(\d{4}))?[*xX]*")
+_DATE = re.compile(
+    r"(?P<y>\d{4})[-/.](?P<m>0?[1-9]|1[0-2])([-/.](?P<d>0?[1-9]|[12]\d|3[01]))?([ T]\d{1,2}:\d{2}.*)?"
+    r"|(?P<a>0?[1-9]|[12]\d|3[01])[-/.](?P<b>0?[1-9]|[12]\d|3[01])[-/.]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}.*)?"
+)
+_MAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
+_URL = r"(https?://|ftp://|www\.)[^\s/]+\.[^\s]+"
+_SSN = r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}"
+_PHONE_MARKED = (
+    r"\+\d[\d ().-]{6,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"
+    r"|\b0\d{1,3}[ /-]\d{2,3}( \d{2,4}){1,3}\b|\b0\d{2,4}[ /-]\d{6,8}\b"
+)
+_PHONE = rf"{_PHONE_MARKED}|0\d{{1,4}}[ /-]\d{{5,9}}|0[1-9]\d{{8,9}}"
+_NATIONAL = (
+    r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{6}(\d{2})?[-+A]\d{3}[0-9A-Z]|\d{3}\.\d{3}\.\d{3}-\d{2}"
+    r"|756\.\d{4}\.\d{4}\.\d{2}|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]|\d{8}-?[A-Z]|\d{17}[\dXx]"
+)
+_MEDICARE = (
+    r"[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y]{2}\d{2}"
+)
+_UUID = r"\{?[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?"
 
 
 @dataclass(frozen=True)
@@ -99,34 +120,12 @@ def _within(pattern: str, flags: int = 0) -> Matches:
     return lambda text: compiled.search(text) is not None
 
 
-_ZIP = re.compile(r"(\d{0,5})(?:-(\d{4}))?[*xX]*")
-_DATE = re.compile(
-    r"(?P<y>\d{4})[-/.](?P<m>0?[1-9]|1[0-2])([-/.](?P<d>0?[1-9]|[12]\d|3[01]))?([ T]\d{1,2}:\d{2}.*)?"
-    r"|(?P<a>0?[1-9]|[12]\d|3[01])[-/.](?P<b>0?[1-9]|[12]\d|3[01])[-/.]\d{2}(\d{2})?([ T]\d{1,2}:\d{2}.*)?"
-)
-_MAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
-_URL = r"(https?://|ftp://|www\.)[^\s/]+\.[^\s]+"
-_SSN = r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}"
-_PHONE_MARKED = (
-    r"\+\d[\d ().-]{6,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"
-    r"|\b0\d{1,3}[ /-]\d{2,3}( \d{2,4}){1,3}\b|\b0\d{2,4}[ /-]\d{6,8}\b"
-)
-_PHONE = rf"{_PHONE_MARKED}|0\d{{1,4}}[ /-]\d{{5,9}}|0[1-9]\d{{8,9}}"
-_NATIONAL = (
-    r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{6}(\d{2})?[-+A]\d{3}[0-9A-Z]|\d{3}\.\d{3}\.\d{3}-\d{2}"
-    r"|756\.\d{4}\.\d{4}\.\d{2}|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]|\d{8}-?[A-Z]|\d{17}[\dXx]"
-)
-_MEDICARE = (
-    r"[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y]{2}\d{2}"
-)
 _NATIONAL_FORM = _full(_NATIONAL)
 
 
 def _is_national(text: str) -> bool:
     return _NATIONAL_FORM(text) or is_national_number(text)
 
-
-_UUID = r"\{?[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?"
 
 FORMATS = (
     Format("e-mail addresses", "e-mail addresses", _full(_MAIL), True, _within(_MAIL)),

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, name_words, said_by
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_words, said_by, words
 from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
-from kanon_sql.risk.names import is_name, is_titled
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
 
 KINDS: Mapping[str, str] = {
@@ -41,6 +43,28 @@ _MOST_VALUES = 5_000  # distinct values of a column that are looked at
 _FEWEST = 20  # rows below which it says nothing that each has a value of its own
 _MOSTLY = 0.5  # of the rows with a value: those that are written in a format that chance may give, too
 _LEAST_VALUES = 3  # of such a format, or under a name; fewer are the codes of something else
+Value = tuple[str, int]  # and its rows
+_DIFFERS = "differs in nearly every row"
+_SHORT, _LONG = 5, 8  # characters of a text that holds something; digits of a number with a check digit
+_FEWEST_NAMES, _MOSTLY_NAMES = 10, 0.6  # distinct names of people; of the distinct values
+_ZIP_PART, _ZIP_WHOLE = 3, 5  # digits of a ZIP code that Safe Harbor lets a release show, and that it has
+_FRACTIONS = ("geographic areas",)
+_ALONE = {
+    "name": "names",
+    "address": "geographic areas",
+    "street": "geographic areas",
+    "mail": "e-mail addresses",
+    "ip": "IP addresses",
+    "account": "account numbers",
+    "device": "device identifiers",
+    "serial": "device identifiers",
+}
+_MOST_WORDS = 5
+_PARTICLES = words("van von der den de di da do dos del della du la le el al bin ibn ben y e zu zur ten ter")
+_TITLED = re.compile(
+    r"(Dr|Prof|PD|Mr|Mrs|Ms|Herr|Frau|Mme|Mlle|Sig|Sigra|Sr|Sra|Dott|Dhr|Mevr|Pan|Pani|Ing|Drs)\.?"
+    r"(\s+[A-Za-z]{1,5}\.)*(\s+[A-ZÀ-ÖØ-ÞŁŚŻŹĆČŠŽ][\w'-]*)+"
+)
 
 
 @dataclass(frozen=True)
@@ -105,9 +129,6 @@ def contents(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts])
         ages += looked.ages()
         zips += looked.zips()
     return Contents(tuple(found), tuple(ages), tuple(zips))
-
-
-Value = tuple[str, int]  # and its rows
 
 
 def _values(tables: Scratch, source: Relation, one: ColumnCounts) -> list[Value]:
@@ -183,7 +204,7 @@ class _Look:
         """Names of people: most of its values are, and there are enough, or they have titles."""
         if self._one.column.kind != "text" or self._one.hint == QUASI_IDENTIFIER:
             return
-        for matches, fewest in ((is_name, _FEWEST_NAMES), (is_titled, _LEAST_VALUES)):
+        for matches, fewest in ((_is_name, _FEWEST_NAMES), (_is_titled, _LEAST_VALUES)):
             matched = [(text, n) for text, n in self._values if matches(text)]
             if len(matched) >= max(fewest, _MOSTLY_NAMES * len(self._values)):
                 yield self._identifier("names", "format", "holds names of people", sum(n for _, n in matched))
@@ -286,23 +307,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_DIFFERS = "differs in nearly every row"
-_SHORT, _LONG = 5, 8  # characters of a text that holds something; digits of a number with a check digit
-_FEWEST_NAMES, _MOSTLY_NAMES = 10, 0.6  # distinct names of people; of the distinct values
-_ZIP_PART, _ZIP_WHOLE = 3, 5  # digits of a ZIP code that Safe Harbor lets a release show, and that it has
 _AGES = _words("age patientage ageyear")
 _ZIPS = _words("zip zipcode postalcode postal postcode")
-_FRACTIONS = ("geographic areas",)
-_ALONE = {
-    "name": "names",
-    "address": "geographic areas",
-    "street": "geographic areas",
-    "mail": "e-mail addresses",
-    "ip": "IP addresses",
-    "account": "account numbers",
-    "device": "device identifiers",
-    "serial": "device identifiers",
-}
 _NAMED: Mapping[str, frozenset[str]] = {
     "fax numbers": _words("fax faxnumber faxno"),
     "e-mail addresses": _words("email emailaddress mailaddress"),
@@ -341,3 +347,34 @@ _NAMED: Mapping[str, frozenset[str]] = {
 }
 # The parts of three digits whose areas have 20,000 people or fewer, by the Census of 2000; see docs/risk.md.
 RARE_ZIPS = _words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
+
+
+# Names of people, by a list of first names and surnames, or by a title in front
+
+
+def _is_name(text: str) -> bool:
+    """Whether every word of a text is a first name, a surname, or a particle or an initial between them.
+
+    >>> [_is_name(text) for text in ["Käthi", "Meier-Müller, Urs", "Anna M. van Dijk", "Zürich", "nurse", "Dr. Oz"]]
+    [True, True, True, False, False, False]
+    """
+    parts = [word for word in re.split(r"[\s,.'-]+", text) if word]
+    if not 1 <= len(parts) <= _MOST_WORDS or not parts[0][0].isalpha():
+        return False
+    plain = [word for word in parts if len(word) > 1 and word.lower() not in _PARTICLES]
+    return bool(plain) and all(word[0].isupper() and folded(word).lower() in _names() for word in plain)
+
+
+def _is_titled(text: str) -> bool:
+    """Whether a text is a title and a name.
+
+    >>> [_is_titled(text) for text in ("Dr. med. Oz", "Mme Duval", "Prof. X", "Dr.", "Drs", "Mr and Mrs")]
+    [True, True, True, False, False, False]
+    """
+    return _TITLED.fullmatch(text) is not None
+
+
+@cache
+def _names() -> frozenset[str]:
+    lines = Path(__file__).with_name("names.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())

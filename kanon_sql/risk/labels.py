@@ -13,6 +13,12 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.spec import Spec
 
+_BECOMES = {
+    IDENTIFIER: "it is dropped",
+    QUASI_IDENTIFIER: "it is generalized",
+    "released": "it is released ungeneralized",
+}
+
 
 @dataclass(frozen=True)
 class Labelled:
@@ -73,10 +79,3 @@ def _role(column: str, spec: Spec, kept: Sequence[str]) -> str | None:
         return QUASI_IDENTIFIER
     released = (*kept, *spec.sensitive, *spec.perturb)
     return "released" if column in released else None
-
-
-_BECOMES = {
-    IDENTIFIER: "it is dropped",
-    QUASI_IDENTIFIER: "it is generalized",
-    "released": "it is released ungeneralized",
-}

@@ -26,6 +26,8 @@ _BIRTH = words(
     "birth birthday birthdate dob born geburtsdatum geburtstag geboren naissance nascita nacimiento nascimento "
     "geboortedatum urodzenia sex gender geschlecht sexe sesso sexo genero geslacht plec"
 )
+_PERSONAL = ("names", "social security numbers", "health plan numbers")
+_SORTED = ("text", "integer", "decimal", "float", "date", "timestamp")
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,6 @@ def _traits(
     return by_content | named | sexes
 
 
-_PERSONAL = ("names", "social security numbers", "health plan numbers")
-
-
 def _is_sex(tables: Scratch, source: Relation, one: ColumnCounts) -> bool:
     if one.column.kind != "text" or not 2 <= one.counts.distinct <= _MOST_SEXES:
         return False
@@ -125,6 +124,3 @@ def _determining(
                 if n >= _CONSTANT * int(repeated) and by_name[name].counts.squares <= _BY_CHANCE * key.rows**2
             ]
             yield Unit(key.name, key.counts.distinct, tuple(constant))
-
-
-_SORTED = ("text", "integer", "decimal", "float", "date", "timestamp")

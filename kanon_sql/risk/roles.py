@@ -31,6 +31,8 @@ FREE_TEXT_DIFFERENT, FREE_TEXT_CHARACTERS, FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
 _LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows that a guess must be made for; that the best blind guess gets wrong
 _PAIRED_ROWS, _PAIRED_CELLS = (2_000, 10_000), 4_000_000
+Reasons = Iterator[tuple[str, str]]
+_LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,6 @@ def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequen
 def _joined(reasons: Sequence[str]) -> str:
     *others, last = reasons
     return f"{', '.join(others)}, and {last}" if others else last
-
-
-Reasons = Iterator[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -281,9 +280,6 @@ def named_identifier(column: Column, different: int, rows: int, fractions: bool 
     enough = _ENOUGH_NAMES if names_people(column.name) else _ENOUGH_NAMED
     many = different >= max(_LEAST_NAMED, min(enough, rows / 50))
     return able and many and name_hint(column.name) == IDENTIFIER
-
-
-_LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
 
 
 def _sorted_by_value(column: Column) -> bool:

@@ -29,6 +29,9 @@ from kanon_sql.strategies.samarati import samarati
 from kanon_sql.strategies.space import Score, Search, Space, Test
 
 __all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Score", "Space", "Step", "Strategy", "Test", "strategy"]
+_BEST_MINIMAL = "the best of the k-minimal nodes"
+_BEST_LOWEST = "the best of the anonymous nodes of least height"
+_ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and prune by what is sound
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,6 @@ class Strategy:
             reason = f", and {which}" if which else ""
             raise SpecError(f"{self.name} needs a monotone privacy model{reason}; use {' or '.join(_ANY_MODEL)}")
 
-
-_BEST_MINIMAL = "the best of the k-minimal nodes"
-_BEST_LOWEST = "the best of the anonymous nodes of least height"
-_ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and prune by what is sound
 
 STRATEGIES = {
     known.name: known

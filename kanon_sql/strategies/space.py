@@ -11,6 +11,8 @@ from kanon_sql.generalization.lattice import Lattice, Node, at_level
 from kanon_sql.loss import Costs, Metric
 from kanon_sql.strategies.tags import Tags
 
+_EQUAL = 1e-12  # scores closer than this are the same score, summed in another order
+
 
 @dataclass(frozen=True)
 class Test:
@@ -150,9 +152,6 @@ class Space:
     def most(self, node: Node) -> float:
         """The most that a k-minimal node at or below an anonymous node can score."""
         return self.metric.most(self.bound(node), self.may_suppress / max(1, self.costs.rows))
-
-
-_EQUAL = 1e-12  # scores closer than this are the same score, summed in another order
 
 
 def beats(score: float, other: float) -> bool:

@@ -20,6 +20,34 @@ from kanon_sql.suggestion.alike import Counts
 
 Beside = Callable[[], Sequence[tuple[Sequence[Any], Counts]]]
 Common = Callable[[], Collection[Any]]
+_LEVELS_OF = {
+    "ranges": "ranges",
+    "edges": "edges",
+    "dates": "dates",
+    "prefix": "prefix",
+    "networks": "networks",
+    "age": "bands",
+}
+_DATES = ("month", "quarter", "year", "5 years", "decade")
+_BORN = ("month", "year", "5 years", "decade", "20 years")
+_BIRTH = words(
+    "birth birthday birthdate born dob geburtsdatum geburtstag geboren naissance nascita nacimiento nascimento "
+    "geboortedatum urodzenia"
+)
+_DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\b")
+_WRITTEN_DATES = 0.9  # of the rows
+_BIRTH_YEARS = 40  # different years from which on dates are generalized like birth dates
+_EPOCH = date(1970, 1, 1)
+_FEWEST_NUMBERS = 10  # different ones, for a text with other values to hold numbers
+_MARKED = "numbers, but for a few values that may mean missing: ranges, each of those by itself up to `*`"
+_KNOWN = {
+    "countries": "countries: their UN subregion, then the continent",
+    "icd10": "diagnoses: their ICD-10 category, block and chapter",
+}
+_NOT_SEMANTIC = (
+    "NOT by meaning: categories whose rows look alike in the other quasi-identifiers are together; regroup them by "
+    "meaning"
+)
 
 
 @dataclass(frozen=True)
@@ -41,16 +69,6 @@ class Suggested:
         said = self.recipe[key]
         left = [said[level - 1] for level in kept if level <= len(said)]
         return Suggested({**self.recipe, key: left} if left else "suppress", (), self.why)
-
-
-_LEVELS_OF = {
-    "ranges": "ranges",
-    "edges": "edges",
-    "dates": "dates",
-    "prefix": "prefix",
-    "networks": "networks",
-    "age": "bands",
-}
 
 
 def suggested(column: Column, counts: Mapping[Any, int], beside: Beside, common: Common) -> Suggested:
@@ -92,14 +110,6 @@ def _calendar(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
     as_age = "; or its age: {age: YYYY-MM-DD, bands: [1, 5, 10, 20], top: 90}" if units is _BORN else ""
     weeks = "; weeks do not nest in months: {dates: [day, week]}" if units is not _BORN else ""
     return Suggested({"dates": list(units)}, why=f"parts of the calendar{as_age}{weeks}")
-
-
-_DATES = ("month", "quarter", "year", "5 years", "decade")
-_BORN = ("month", "year", "5 years", "decade", "20 years")
-_BIRTH = words(
-    "birth birthday birthdate born dob geburtsdatum geburtstag geboren naissance nascita nacimiento nascimento "
-    "geboortedatum urodzenia"
-)
 
 
 def _texts(column: Column, counts: Mapping[Any, int], beside: Beside, common: Common) -> Suggested:
@@ -189,22 +199,6 @@ def _is_iso_date(text: str) -> bool:
     except ValueError:
         return False
     return len(text) >= 8
-
-
-_DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\b")
-_WRITTEN_DATES = 0.9  # of the rows
-_BIRTH_YEARS = 40  # different years from which on dates are generalized like birth dates
-_EPOCH = date(1970, 1, 1)
-_FEWEST_NUMBERS = 10  # different ones, for a text with other values to hold numbers
-_MARKED = "numbers, but for a few values that may mean missing: ranges, each of those by itself up to `*`"
-_KNOWN = {
-    "countries": "countries: their UN subregion, then the continent",
-    "icd10": "diagnoses: their ICD-10 category, block and chapter",
-}
-_NOT_SEMANTIC = (
-    "NOT by meaning: categories whose rows look alike in the other quasi-identifiers are together; regroup them by "
-    "meaning"
-)
 
 
 def merging(labels: Sequence[int]) -> list[int]:

@@ -33,6 +33,11 @@ _ICD = words(
 )
 
 Level = Mapping[Any, str]  # the label of each value
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,9})?")
+_LONG_NAME, _ICD_CODE = re.compile(r"\D{4,}"), re.compile(r"[A-Z]\d\d(\.?\w{1,4})?")
+_DOTTED = re.compile(r"[A-Z]\d\d\.\w{1,4}")
+_CODE = re.compile(r"(?=.*\d)[\w.-]{2,12}")
+_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}|[\da-fA-F:]*:[\da-fA-F:.]*")
 
 
 def share(counts: Mapping[Any, int], matches: Callable[[str], object]) -> float:
@@ -64,11 +69,6 @@ def _knows(taxonomy: str, counts: Mapping[Any, int]) -> bool:
         return share(counts, lambda text: knows(taxonomy, text)) >= _KNOWN
     except HierarchyError:  # its package is not installed
         return False
-
-
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,9})?")
-_LONG_NAME, _ICD_CODE = re.compile(r"\D{4,}"), re.compile(r"[A-Z]\d\d(\.?\w{1,4})?")
-_DOTTED = re.compile(r"[A-Z]\d\d\.\w{1,4}")
 
 
 def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, Any] | None:
@@ -106,10 +106,6 @@ def _usual_length(counts: Mapping[Any, int]) -> int:
 
 def _prefixes(length: int) -> list[int]:
     return list(range(length - 1, 0, -1))[-_MOST_PREFIXES:]
-
-
-_CODE = re.compile(r"(?=.*\d)[\w.-]{2,12}")
-_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}|[\da-fA-F:]*:[\da-fA-F:.]*")
 
 
 def categories(

@@ -23,6 +23,7 @@ _TAIL = 0.01  # of the rows, at either end, that have no bins of their own
 _FEW = 0.25  # of the values that a label of a few covers at most
 OTHER = "other values"
 Name = Callable[[int, int], str]  # of the bins from one to another
+_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,6 @@ def _range(edges: Sequence[float], first: int, last: int, integers: bool) -> str
 
 def _plain(number: float) -> str:
     return f"{number:,.0f}" if number == int(number) else f"{number:,.6g}"
-
-
-_DAY = 86_400
 
 
 def _of_dates(attribute: Attribute) -> tuple[Integers, Name] | None:

@@ -16,8 +16,7 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.recode import RECODERS
-from kanon_sql.report import hasse
-from kanon_sql.report.lattice import in_report
+from kanon_sql.report.lattice import MOST_NODES, can_draw_nodes, in_report
 from kanon_sql.report.numbers import count
 from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.norms import of_classes
@@ -343,14 +342,14 @@ class _Gathering:
                 if recoded
                 else "no lattice was searched"
             )
-        if size > hasse.MOST:
+        if size > MOST_NODES:
             raise _UnmeasuredError(
                 f"it has {count(size)} nodes, too many to draw each of them; `kanon lattice` draws its levels"
             )
         data = self.source
         with data.engine.transaction(), data.scratches:
             plan = plan_search(data, self.spec, self.observer)
-            if not hasse.can_draw(plan.problem.lattice):
+            if not can_draw_nodes(plan.problem.lattice):
                 raise _UnmeasuredError(f"it has too many nodes side by side to draw each of its {size:,}")
             if result_of(plan).node != node:
                 raise _UnmeasuredError("a search of the source as it is now finds another node")

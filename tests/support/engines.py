@@ -6,8 +6,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.engines.postgres_errors import explained
+from kanon_sql.engines.postgres import PostgreSQL, explained
 from kanon_sql.queries import Relation
 
 NASTY = [
