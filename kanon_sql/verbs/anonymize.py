@@ -15,12 +15,10 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.recode.regions import regions_of, write_regions
 from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
-from kanon_sql.release.findings import Summary
 from kanon_sql.release.listing import check_labels
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, check_file, check_target, publish, sha256
-from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import SearchIn, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
@@ -146,7 +144,11 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
         source_of = opened(source, spec, connection, keep, writes, said=True)
         with source_of as data, _transaction(data, spec), staging.deferring():
             data = replace(data, before=data.engine.fingerprint(data.table))
-            _refuse_to_keep(data, spec)
+            if spec.target is None and not data.engine.has_temporary_tables:
+                raise SpecError(
+                    f"{data.engine.name} has no temporary table to keep a release in; name a table with `into`, or a "
+                    "file with `output`"
+                )
             try:
                 for name in writes:
                     data.engine.check_writable(data.engine.place(name))
@@ -171,14 +173,6 @@ def _transaction(source: Source, spec: Spec) -> contextlib.AbstractContextManage
     return contextlib.nullcontext() if to_file and own_tables else source.engine.transaction()
 
 
-def _refuse_to_keep(source: Source, spec: Spec) -> None:
-    if spec.target is None and not source.engine.has_temporary_tables:
-        raise SpecError(
-            f"{source.engine.name} has no temporary table to keep a release in; name a table with `into`, or a file "
-            "with `output`"
-        )
-
-
 def make_release(
     source: Source,
     spec: Spec,
@@ -197,7 +191,12 @@ def make_release(
     started = time.monotonic() if started is None else started
     if spec.location:
         return _cloaked(source, spec, staging, observer, started)
-    _check_compared_here(source, spec, search_in)
+    held_against_others = spec.differencing_limit not in (None, "unlimited")
+    if held_against_others and search_in == "engine" and not source.engine.is_embedded:
+        raise SpecError(  # rows would be copied out of a server where even counts may not leave it
+            f"two releases are held against each other in an embedded DuckDB, not in {source.engine.name}; leave out "
+            "`search_in` or `differencing_limit`"
+        )
     waiting.check(source.engine, spec, lasts=spec.database is not None or not source.owned)
     _check_regions(spec, source)
     plan = plan_release(source, spec, observer, search_in)
@@ -210,7 +209,12 @@ def make_release(
         _guarded(source, spec, plan.recoding.columns, earlier) as guard,
         perturb.perturbed_source(source.engine, plan.problem.source.table, spec) as shown,
     ):
-        published = _publish(replace(plan.recoding, table=shown), spec.target, staging, guard)
+        recoding = replace(plan.recoding, table=shown)
+        check_labels(recoding)
+        if spec.target and spec.target.form == "anatomy":
+            published = anatomy.release(recoding, spec.target, staging)
+        else:
+            published = recoded.release(recoding, spec.target, staging, guard)
     if spec.waiting:
         costs["waiting_rows"] = waiting.publish_waiting(plan.recoding, spec.waiting, staging).checked
     if spec.write_regions:
@@ -261,23 +265,6 @@ def _write_regions(plan: Plan, path: Path, staging: Staging) -> dict[str, Any]:
         write_regions(made, file, plan.problem.spec.session.limits)
         digest = sha256(file)
     return {"file": str(path), "sha256": digest, "classes": made.count}
-
-
-def _check_compared_here(source: Source, spec: Spec, search_in: str) -> None:
-    """Refuse to copy rows out of a server where even counts may not leave it."""
-    asked = spec.differencing_limit not in (None, "unlimited")
-    if asked and search_in == "engine" and not source.engine.is_embedded:
-        raise SpecError(
-            f"two releases are held against each other in an embedded DuckDB, not in {source.engine.name}; leave out "
-            "`search_in` or `differencing_limit`"
-        )
-
-
-def _publish(recoding: Recoding, target: Target | None, staging: Staging, guard: Guard | None) -> Published[Summary]:
-    check_labels(recoding)
-    if target and target.form == "anatomy":
-        return anatomy.release(recoding, target, staging)
-    return recoded.release(recoding, target, staging, guard)
 
 
 def _cloaked(source: Source, spec: Spec, staging: Staging, observer: Observer, started: float) -> Release:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from glob import escape
 from pathlib import Path
 from secrets import token_hex
@@ -12,7 +11,7 @@ from typing import Any
 from kanon_sql.errors import SpecError
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import Scheduled, Spec, check
-from kanon_sql.verbs.drift import drift
+from kanon_sql.verbs.drift import drift, without_new
 from kanon_sql.verbs.memory import notes_of
 from kanon_sql.verbs.source import Source
 
@@ -64,12 +63,8 @@ def as_known(source: Source, spec: Spec, before: Mapping[str, Any] | None) -> So
     if before is None or spec.holds_on or spec.location:
         return source
     drifted = [each for each in drift(before, source, spec) if each.kind != "changed hierarchy"]
-    for each in drifted:
-        if each.stops:
-            raise SpecError(f"{each.text}; {each.way_out}")
-    new = [each.column for each in drifted if each.policy == "drop"]
-    known = tuple(column for column in source.table.columns if column.name not in new)
-    return replace(source, table=replace(source.table, columns=known))
+    known, _ = without_new(source, drifted)
+    return known
 
 
 def forget_regions(path: Path, key: str, known: Sequence[Mapping[str, Any] | None]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from kanon_sql.engine import Table
+from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import hierarchy_sources
 from kanon_sql.recode import RECODERS
 from kanon_sql.risk.roles import named_columns
@@ -56,11 +57,22 @@ def drift(manifest: Mapping[str, Any], source: Source, spec: Spec) -> list[Drift
     return [*_columns(manifest, source.table, source.types(), spec), *_hierarchies(manifest, source, spec)]
 
 
+def without_new(source: Source, drifted: Sequence[Drift]) -> tuple[Source, list[str]]:
+    """The source without the new columns that are to be dropped, and these; SpecError for what stops a run."""
+    for difference in drifted:
+        if difference.stops:
+            raise SpecError(f"{difference.text}; {difference.way_out}")
+    new = [difference.column for difference in drifted if difference.policy == "drop"]
+    known = tuple(column for column in source.table.columns if column.name not in new)
+    return replace(source, table=replace(source.table, columns=known)), new
+
+
 def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str], spec: Spec) -> Iterator[Drift]:
     known = manifest.get("columns")
     if known is None:
         return
     named = {*named_columns(spec), *spec.kept_by_name}
+    read = {*named_columns(spec) - {*spec.identifiers}, spec.unit, *spec.privacy.counted, *spec.kept_by_name}
     for column in table.columns:
         name, now = column.name, types[column.name]
         if name not in known and name not in named:
@@ -68,16 +80,12 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
             yield Drift("new column", name, spec.new_columns, text)
         elif name in known and known[name] != now:
             text = f"the column {name!r} is of type {now} now, and was {known[name]}"
-            yield Drift("changed type", name, "accept" if _unread(name, spec) else spec.changed_types, text)
+            # The release is the same whatever is in a column that is dropped, and that nothing is counted by.
+            unread = name not in read and (name in spec.identifiers or spec.keep != EVERY)
+            yield Drift("changed type", name, "accept" if unread else spec.changed_types, text)
     for name in known:
         if name not in types:
             yield Drift("lost column", name, "accept", f"the column {name!r} is gone")
-
-
-def _unread(name: str, spec: Spec) -> bool:
-    """Whether the release is the same whatever is in a column: it is dropped, and nothing is counted by it."""
-    read = {*named_columns(spec) - {*spec.identifiers}, spec.unit, *spec.privacy.counted, *spec.kept_by_name}
-    return name not in read and (name in spec.identifiers or spec.keep != EVERY)
 
 
 def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Iterator[Drift]:

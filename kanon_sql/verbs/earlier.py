@@ -38,15 +38,12 @@ def earlier_of(spec: Spec) -> Earlier | None:
     regions = None if spec.regions is None else Path(spec.regions)
     if spec.node_from is None:
         return Earlier(spec.node, regions)
-    manifest, folder = _manifest(spec.node_from)
+    manifest = read_manifest(spec.node_from)
     if spec.location is None and "quasi_identifiers" not in manifest.get("roles", {}):
         raise SpecError("what `node_from` gives is no manifest of a release; name the JSON file that `anonymize` gave")
     levels = manifest.get("node") or (manifest.get("recoding") or {}).get("node")
+    folder = Path(spec.node_from).parent if isinstance(spec.node_from, str) else Path()
     return Earlier(levels, regions, manifest, folder)
-
-
-def _manifest(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any], Path]:
-    return read_manifest(given), Path(given).parent if isinstance(given, str) else Path()
 
 
 def read_manifest(given: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str, Any]:
@@ -112,9 +109,14 @@ def check_columns(earlier: Earlier, spec: Spec) -> None:
 
 def node_of(earlier: Earlier, spec: Spec, frequency_set: FrequencySet, lattice: Lattice) -> Node:
     """The node that is kept, in the frequency set's order; SpecError if there is no such node any more."""
-    node = tuple(_level(earlier, spec, a.column.name, a.hierarchy.height) for a in frequency_set.attributes)
-    for attribute, level, low, high in zip(frequency_set.attributes, node, lattice.bottom, lattice.top, strict=True):
+    assert earlier.levels is not None
+    heights, node = earlier.manifest.get("heights", {}), []
+    for attribute, low, high in zip(frequency_set.attributes, lattice.bottom, lattice.top, strict=True):
         name, height = attribute.column.name, attribute.hierarchy.height
+        level = int(earlier.levels[name])
+        # What was wholly redacted is so still, however long the longest value is now.
+        if level == heights.get(name) and isinstance(spec.quasi_identifiers[name].hierarchy, RedactRecipe):
+            level = height
         if level > height:
             raise SpecError(
                 f"there is no such node any more: level {level} of {name!r} is above the height of its hierarchy, "
@@ -125,11 +127,5 @@ def node_of(earlier: Earlier, spec: Spec, frequency_set: FrequencySet, lattice: 
                 f"level {level} of {name!r} is not between its min_level and max_level, {low} and {high}; change "
                 "these, or search again without it"
             )
-    return node
-
-
-def _level(earlier: Earlier, spec: Spec, name: str, height: int) -> int:
-    """The level of a column; what was wholly redacted is so still, however long the longest value is now."""
-    assert earlier.levels is not None
-    level, was = int(earlier.levels[name]), earlier.manifest.get("heights", {}).get(name)
-    return height if level == was and isinstance(spec.quasi_identifiers[name].hierarchy, RedactRecipe) else level
+        node.append(level)
+    return tuple(node)

@@ -11,7 +11,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
-from kanon_sql.privacy import UNIT, Alike, Predicate, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
+from kanon_sql.privacy import UNIT, Alike, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
@@ -173,8 +173,17 @@ def check_reachable(model: PrivacyModels, frequency_set: FrequencySet, may_suppr
     _check_occurring(model, frequency_set)
     _check_one_value(model, frequency_set)
     for each in model.models:
-        if needed := model.needed_of_all(each, may_suppress):
-            _check_whole(each, model, needed, frequency_set, 0 if each.monotone == "always" else may_suppress)
+        needed = model.needed_of_all(each, may_suppress)
+        if not needed:
+            continue
+        asked = model.predicate(each)
+        achieved = queries.over_classes(replace(asked, text=each.achieved)) if each.achieved else (None, None)
+        holes: dict[str, Any] = {"safe": needed, "achieved": achieved[0], "of_class": achieved[1]}
+        relation = frequency_set.relation
+        ((unsafe, reached),) = frequency_set.tables.rows("privacy/whole_table", frequency_set=relation, **holes)
+        if unsafe:
+            suppressed = 0 if each.monotone == "always" else may_suppress
+            raise _unreachable(each, frequency_set.rows, reached, suppressed)
 
 
 def _check_one_value(model: PrivacyModels, frequency_set: FrequencySet) -> None:
@@ -191,18 +200,6 @@ def _check_one_value(model: PrivacyModels, frequency_set: FrequencySet) -> None:
                 f"{each.sensitive!r}; ask for alpha_k, beta_likeness, delta_disclosure or distinct l-diversity, which "
                 "count a person with each of their values"
             )
-
-
-def _check_whole(
-    each: PrivacyModel, model: PrivacyModels, needed: Predicate, frequency_set: FrequencySet, suppressed: int
-) -> None:
-    asked = model.predicate(each)
-    achieved = queries.over_classes(replace(asked, text=each.achieved)) if each.achieved else (None, None)
-    holes = {"safe": needed, "achieved": achieved[0], "of_class": achieved[1]}
-    relation = frequency_set.relation
-    ((unsafe, reached),) = frequency_set.tables.rows("privacy/whole_table", frequency_set=relation, **holes)
-    if unsafe:
-        raise _unreachable(each, frequency_set.rows, reached, suppressed)
 
 
 def check_sizes(model: PrivacyModels, rows: int, population: int | None = None) -> None:
@@ -230,7 +227,13 @@ def _check_occurring(model: PrivacyModels, frequency_set: FrequencySet) -> None:
     for name, column in model.sensitive.items():
         asked = (each.parameters.get("value") for each in model.models if each.sensitive == column)
         values = {value for value in asked if isinstance(value, str)}
-        lacking = values and name in frequency_set.references and values - _occurring(frequency_set, name, values)
+        reference = frequency_set.references.get(name)
+        if not values or reference is None:
+            continue
+        kind = next(each.kind for each in frequency_set.engine.table(reference).columns if each.name == "raw")
+        texts = frequency_set.tables.rows("privacy/occurring_texts", reference=reference)
+        known = {_key(text, kind) for (text,) in texts if text is not None}
+        lacking = {value for value in values if _key(value, kind) not in known}
         if lacking:
             raise SpecError(
                 f"alpha of {column!r} names the value {min(lacking)!r}, which does not occur; correct it, or leave it "
@@ -238,16 +241,8 @@ def _check_occurring(model: PrivacyModels, frequency_set: FrequencySet) -> None:
             )
 
 
-def _occurring(frequency_set: FrequencySet, name: str, values: set[str]) -> set[str]:
-    """Those of some texts that are values of a column, as its type reads them."""
-    reference = frequency_set.references[name]
-    kind = next(each.kind for each in frequency_set.engine.table(reference).columns if each.name == "raw")
-    texts = frequency_set.tables.rows("privacy/occurring_texts", reference=reference)
-    known = {_key(text, kind) for (text,) in texts if text is not None}
-    return {value for value in values if _key(value, kind) in known}
-
-
 def _key(text: str, kind: str) -> Any:
+    """What a text is equal by, as a value of this kind."""
     try:
         return key(read(text, kind))
     except ValueError:

@@ -26,7 +26,11 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
     """SpecError if what is asked beside a population cannot be done, before anything is opened."""
     if model.population is None:
         return
-    _check_one(model)
+    for each in model.every:
+        other, named = each.population, isinstance(each.population, (str, PathLike))
+        same = other is model.population or (named and str(other) == str(model.population))
+        if other is not None and not same:
+            raise SpecError("two models name two populations; name one, with all that the source was drawn from")
     name = next(each.name for each in model.every if each.population is not None)
     if spec.mask:
         raise SpecError(
@@ -45,15 +49,6 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
         )
     if spec.strategy in RECODERS or shows.asked(spec):
         _check_recoder(spec, model)
-
-
-def _check_one(model: PrivacyModels) -> None:
-    """One population is counted, whatever is asked beside it."""
-    for each in model.every:
-        other, named = each.population, isinstance(each.population, (str, PathLike))
-        same = other is model.population or (named and str(other) == str(model.population))
-        if other is not None and not same:
-            raise SpecError("two models name two populations; name one, with all that the source was drawn from")
 
 
 def _check_recoder(spec: Spec, model: PrivacyModels) -> None:

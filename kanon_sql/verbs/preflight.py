@@ -10,7 +10,6 @@ from kanon_sql.engines.reading import SOURCE_VIEW
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
-from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.loss import metric
 from kanon_sql.own import Own
 from kanon_sql.privacy import PrivacyModels
@@ -23,10 +22,10 @@ from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
 from kanon_sql.risk.exact import exact
-from kanon_sql.spec import CLOAK, Attribute, Spec, Verb, check
+from kanon_sql.spec import CLOAK, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, strategy
 from kanon_sql.strategies.igh import not_identical
-from kanon_sql.verbs.drift import drift
+from kanon_sql.verbs.drift import drift, without_new
 from kanon_sql.verbs.earlier import Earlier, check_columns, check_kind, earlier_of, regions_file
 from kanon_sql.verbs.models import check_asked, check_unit, searched_models
 from kanon_sql.verbs.population import check_population
@@ -133,12 +132,8 @@ def _followed(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Ear
     check_columns(earlier, spec)
     check_kind(earlier, spec, spec.strategy in RECODERS)
     drifted = drift(earlier.manifest, source, spec)
-    for difference in drifted:
-        if difference.stops:
-            raise SpecError(f"{difference.text}; {difference.way_out}")
-    new = [difference.column for difference in drifted if difference.policy == "drop"]
-    known = replace(source.table, columns=tuple(c for c in source.table.columns if c.name not in new))
-    settled = settle_roles(replace(source, table=known), spec)
+    known, new = without_new(source, drifted)
+    settled = settle_roles(known, spec)
     dropped = replace(settled.roles, dropped=(*settled.roles.dropped, *new))
     why_not = next((difference.text for difference in drifted if difference.policy == "search"), None)
     return replace(settled, roles=dropped), replace(earlier, why_not=why_not)
@@ -200,13 +195,9 @@ def _check_identical(spec: Spec, fitted: Mapping[str, HierarchySource]) -> None:
     for name, fixed in others:
         if its and fixed and its.contradicts(fixed):
             raise not_identical(spec.strategy, "hierarchy", name, first)
-        if _levels(spec.quasi_identifiers[name], fixed) != _levels(spec.quasi_identifiers[first], fixed):
+        # The levels that each may have, as far as they are known before its hierarchy is.
+        columns = spec.quasi_identifiers[first], spec.quasi_identifiers[name]
+        height = fixed.height if fixed else 0
+        highest = [height if column.max_level is None else min(column.max_level, height) for column in columns]
+        if columns[0].min_level != columns[1].min_level or highest[0] != highest[1]:
             raise not_identical(spec.strategy, "min_level and max_level", name, first)
-
-
-def _levels(asked: Attribute, hierarchy: Hierarchy | None) -> tuple[int, int]:
-    """The levels that a column may have, as far as they are known before its hierarchy is."""
-    most = asked.max_level
-    if hierarchy is None:
-        return asked.min_level, 0
-    return asked.min_level, hierarchy.height if most is None else min(most, hierarchy.height)

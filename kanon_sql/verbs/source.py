@@ -302,7 +302,12 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
     name = str(source)
     if connection is not None:
         return _find(engine_of(connection, session), name, session.reading, target, owned=False)
-    engine = _open(name, session, target)
+    if not session.has_tables:
+        if not _is_file(name):
+            raise SourceError(f"there is no file {specs.speakable(name)}; for a table give `database`")
+        if target and target.table:
+            raise SpecError(f"the table {target.table} needs a database; give `database`, or name a file with `output`")
+    engine = open_engine(session, create=target is not None and target.table is not None and _is_file(name))
     try:
         return _find(engine, name, session.reading, target, owned=True, tables=session.has_tables)
     except BaseException:
@@ -362,16 +367,6 @@ def _elsewhere(engine: Engine, name: str) -> str:
 
 
 _FEW = 5  # names that an error shows
-
-
-def _open(name: str, session: Session, target: Target | None) -> Engine:
-    """Open a database, or one in memory for files."""
-    if not session.has_tables:
-        if not _is_file(name):
-            raise SourceError(f"there is no file {specs.speakable(name)}; for a table give `database`")
-        if target and target.table:
-            raise SpecError(f"the table {target.table} needs a database; give `database`, or name a file with `output`")
-    return open_engine(session, create=target is not None and target.table is not None and _is_file(name))
 
 
 def _is_file(source: str) -> bool:
