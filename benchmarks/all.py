@@ -195,7 +195,7 @@ def _cloaked(table: Table, seconds: float) -> Row:
     spec = table.path.with_suffix(".json")
     spec.write_text(json.dumps({**table.spec, "cloak": {"method": "adaptive"}}))
     output = table.path.with_name("cloaked.parquet")
-    command = [*KANON, "anonymize", str(table.path), "--spec", str(spec), "--overwrite", "--output", str(output)]
+    command = [*KANON, "cloak", str(table.path), "--spec", str(spec), "--overwrite", "--output", str(output)]
     return {"table": table.name, "strategy": "cloak", "rows": table.rows, **taken(metered(command, seconds))}
 
 

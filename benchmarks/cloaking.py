@@ -62,7 +62,7 @@ def measure(rows: int) -> None:
             if not source.exists():
                 trips(rows // part).to_parquet(source)
             before = time.process_time()
-            made = kanon_sql.anonymize(
+            made = kanon_sql.cloak(
                 source, {**ROLES, "cloak": method}, k=k, output=Path(folder, "out.parquet"), overwrite=True
             ).manifest
             figures = made["figures"]
@@ -80,7 +80,7 @@ def picture(path: Path, rows: int = 600, k: int = 5) -> None:
     panels = []
     for index, (title, shared) in enumerate((("as published", False), ("shared", True))):
         spec = {**ROLES, "cloak": {"shared": shared, "depth": 8}}
-        released = kanon_sql.anonymize(frame.assign(place=range(rows)), spec, k=k, keep=["place"]).to_df()
+        released = kanon_sql.cloak(frame.assign(place=range(rows)), spec, k=k, keep=["place"]).to_df()
         boxes = ["lat_min", "lat_max", "lon_min", "lon_max"]
         joined = released.merge(frame.assign(place=range(rows))[["place", "taxi"]], on="place")
         sizes = joined.groupby(boxes)["taxi"].nunique().reset_index().sort_values("taxi")

@@ -43,8 +43,8 @@ Every command with its options, as `kanon COMMAND --help` lists them too. What i
 SPEC = """\
 # The spec
 
-A spec is a YAML file that says all that a release is told: `kanon anonymize --spec release.yml`. In Python it is the same as a
-dictionary. [`kanon init`](../init.md) writes one for a table, and `kanon spec check release.yml` reads one without its data.
+A spec is a YAML file that says all that a release is told: `kanon anonymize --spec release.yml`, or with a `location`
+`kanon cloak --spec trips.yml`. In Python it is the same as a dictionary. [`kanon init`](../init.md) writes one for a table, and `kanon spec check release.yml` reads one without its data.
 
 An editor with a YAML language server completes and checks a spec as you type, if it knows the schema (in Python,
 `kanon_sql.spec.schema()`):
@@ -59,9 +59,10 @@ source: people.parquet
 quasi_identifiers: [age, education]
 ```
 
-No key is required in a file, since each can be given on the command line; a release needs a `source`, and
-`quasi_identifiers` or a `location`. A key without a value is as if it were not there. Relative paths start from the folder of the
-spec. In the spec of a [pipeline](../pipeline.md) a value may be a variable, `${NAME}`.
+No key is required in a file, since each can be given on the command line. A release needs a `source` and `quasi_identifiers`;
+to cloak places it needs `location`, `time` and `unit` in their place, and the keys of hierarchies, searches and local
+recodings, of other privacy models than `k` and of perturbation are refused. A key without a value is as if it were not there.
+Relative paths start from the folder of the spec. In the spec of a [pipeline](../pipeline.md) a value may be a variable, `${NAME}`.
 
 `python docs/references.py` writes this page from the schema.
 """  # noqa: E501

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from kanon_sql import hierarchy
     from kanon_sql.errors import KanonError, ReleaseWarning
     from kanon_sql.privacy import Finding, PrivacyModel, k_anonymity
-    from kanon_sql.spec import Spec
+    from kanon_sql.spec import CloakSpec, Spec
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.attack import Attacks, attack
+    from kanon_sql.verbs.cloak import cloak
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.compared import Comparison
     from kanon_sql.verbs.compile_dbt import DbtModel, compile_dbt
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Attacks": "verbs.attack",
+    "CloakSpec": "spec",
     "Comparison": "verbs.compared",
     "Compiled": "verbs.statement",
     "DbtModel": "verbs.compile_dbt",
@@ -68,6 +70,7 @@ _HOMES = {
     "anonymize": "verbs.anonymize",
     "anonymize_sql": "verbs.statement",
     "attack": "verbs.attack",
+    "cloak": "verbs.cloak",
     "compare": "verbs.compare",
     "compile": "verbs.statement",
     "compile_dbt": "verbs.compile_dbt",
@@ -89,6 +92,7 @@ _HOMES = {
 
 __all__ = [
     "Attacks",
+    "CloakSpec",
     "Comparison",
     "Compiled",
     "DbtModel",
@@ -115,6 +119,7 @@ __all__ = [
     "anonymize",
     "anonymize_sql",
     "attack",
+    "cloak",
     "compare",
     "compile",
     "compile_dbt",

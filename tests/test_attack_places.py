@@ -6,7 +6,7 @@ import numpy
 import pandas
 import pytest
 
-from kanon_sql import Attacks, anonymize, attack
+from kanon_sql import Attacks, attack, cloak
 from kanon_sql.attack import Outcome
 from kanon_sql.errors import SpecError
 
@@ -82,7 +82,7 @@ def test_places_that_were_not_cloaked_fall() -> None:
 def test_cloaked_places_stand(method: dict[str, Any]) -> None:
     source, homes = trips(1)
     asked = {"location": ["lat", "lon"], "time": "ts", "unit": "taxi", "cloak": method}
-    release = anonymize(source, asked, k=5).to_df()
+    release = cloak(source, asked, k=5).to_df()
     for people, known in ((homes, source), (source, None), (source, source)):
         assert places(release, people, source=known, k=5).worst == 0
 

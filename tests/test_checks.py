@@ -11,85 +11,21 @@ from kanon_sql.cli.flags import in_flags, in_keys
 from kanon_sql.cli.options import DIFFERENCING_LIMIT
 from kanon_sql.errors import SpecError
 from kanon_sql.recode import RECODERS
-from kanon_sql.spec import CONFLICTS, Conflict, LocalStrategy, SearchStrategy, Verb, check, parse
+from kanon_sql.spec import CONFLICTS, Conflict, LocalStrategy, SearchStrategy, Spec, Verb, check, parse
 from kanon_sql.spec.load import validated
 from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.statement import anonymize_sql
 
 COLUMNS = {"source": "people.csv", "quasi_identifiers": ["age", "zip"]}
-PLACES = {"source": "trips.csv", "location": ["lat", "lon"], "time": "ts", "unit": "taxi"}
-CLIQUE = "cloak: {method: clique, dx: 1, dt: 1"
 WITH_ANATOMY = "sensitive: [ill], target: {table: anon}"
 
-# What a spec says besides its columns or places, and the sentence that refuses it, by what does not go with what.
+# What a spec says besides its columns, and the sentence that refuses it, by what does not go with what.
 CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
-    ("time, cloak", "no location"): (
-        COLUMNS,
-        "time: ts",
-        "`time` is for places; give `location` too, two columns",
-    ),
-    ("location", "no time or unit"): (
-        {**PLACES, "unit": None},
-        "",
-        "a location needs a unit too; name its column with `unit`",
-    ),
-    ("location", "quasi_identifiers"): (
-        PLACES,
-        "quasi_identifiers: [age]",
-        "a run either cloaks places or generalizes quasi-identifiers; leave out `quasi_identifiers`, or generalize "
-        "them in a run of their own",
-    ),
-    ("location", "another privacy model than k"): (
-        PLACES,
-        "privacy: {l_diversity: {ill: 3}}",
-        "places are cloaked for k alone; leave out the other privacy models",
-    ),
     ("a privacy model", "another role of its column"): (
         COLUMNS,
         "privacy: {t_closeness: {AGE: 0.2}}",
         "privacy.t_closeness counts the values of 'AGE', which is generalized as a quasi-identifier; leave out "
         "one of the two: what is counted must be released as it is",
-    ),
-    ("location", "another strategy"): (
-        PLACES,
-        "strategy: ola",
-        "the strategy ola is for quasi-identifiers, and places are cloaked; leave out `strategy`",
-    ),
-    ("location", "mask"): (PLACES, "mask: true", "a suppressed place has no star to show; leave out `mask`"),
-    ("location", "a view"): (
-        PLACES,
-        "target: {table: anon, as: view}",
-        'a view cannot cloak again whenever it is read; release a table with `form="table"`, or a file',
-    ),
-    ("location", "a verb that searches"): (
-        PLACES,
-        "",
-        "places are cloaked without a lattice, so there is no search to show; use anonymize",
-    ),
-    ("location", "trace"): (
-        PLACES,
-        "",
-        "places are cloaked without a lattice, so there is nothing to trace; leave out `trace` and `resume`",
-    ),
-    ("cloak.method", "an option of another method"): (
-        PLACES,
-        "cloak: {method: temporal, depth: 3}",
-        "cloak: depth is for adaptive and both, not for temporal; leave it out",
-    ),
-    ("cloak.method", "no tolerances"): (
-        PLACES,
-        "cloak: {method: clique, dx: 1}",
-        "cloak: clique keeps tolerances; give dx (and dy) and dt, numbers or columns",
-    ),
-    ("cloak.method", "shared: false"): (
-        PLACES,
-        f"{CLIQUE}, shared: false}}",
-        "cloak: clique has no other form than the shared one; leave shared out",
-    ),
-    ("cloak.level", "cloak.cell"): (
-        PLACES,
-        "cloak: {method: temporal, level: 3, cell: 5}",
-        "cloak: both level and cell say how large a cell is; keep one of them",
     ),
     ("output", "into"): (
         COLUMNS,
@@ -121,11 +57,6 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "{privacy: {minimality: mask}, target: {table: anon, as: view}}",
         'a view would redraw sensitive values again whenever it is read; give `form="table"`, or leave out '
         "`minimality`",
-    ),
-    ("minimality", "a location"): (
-        PLACES,
-        "privacy: {minimality: mask}",
-        "places are cloaked without a look at sensitive values, so nothing has to be masked; leave out `minimality`",
     ),
     ("minimality", "unit"): (
         COLUMNS,
@@ -299,12 +230,6 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "",
         "the spec names no target that could be verified; add one, or name the table or file to check",
     ),
-    ("location", "an earlier release"): (
-        PLACES,
-        "node_from: manifest.json",
-        "places are cloaked anew each time, so that there is no node to keep; leave out `node`, `node_from`, `regions` "
-        "and `incremental`",
-    ),
     ("node", "node_from, regions"): (
         COLUMNS,
         "{node: {age: 1, zip: 0}, node_from: manifest.json}",
@@ -347,12 +272,6 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "{write_regions: regions.parquet, strategy: kaca}",
         "one statement writes no file of regions; leave out `write_regions` or `sql`",
     ),
-    ("location", "verify"): (
-        PLACES,
-        "target: {file: anon.csv}",
-        "the units that share a cloaked place are not in the release; name a table or file to verify, and its "
-        "quasi-identifiers",
-    ),
 }
 ANY = get_args(Verb)
 VERBS: dict[Verb, Any] = {
@@ -382,7 +301,7 @@ def test_every_entry_has_a_case_and_every_case_an_entry() -> None:
 @pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
 def test_what_does_not_go_together_is_refused_before_an_engine_is_opened(conflict: Conflict) -> None:
     mapping, sentence = mapping_of(conflict), CASES[conflict.what, conflict.with_][2]
-    spec = validated({key: value for key, value in mapping.items() if value is not None})
+    spec = validated(mapping, Spec)
     opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
     for verb in conflict.verbs:
         others = [other for other in CONFLICTS if other is not conflict and verb in other.verbs]
@@ -411,10 +330,9 @@ def test_the_command_line_says_it_in_flags(conflict: Conflict) -> None:
     assert "_identifiers" not in said
 
 
-@pytest.mark.parametrize("mapping", [COLUMNS, PLACES], ids=["columns", "places"])
-def test_what_goes_together_is_not_refused(mapping: dict[str, Any]) -> None:
-    check(parse(mapping), "anonymize")
-    check(parse({**mapping, "target": {"file": "anon.csv"}}), "anonymize")
+def test_what_goes_together_is_not_refused() -> None:
+    check(parse(COLUMNS), "anonymize")
+    check(parse({**COLUMNS, "target": {"file": "anon.csv"}}), "anonymize")
 
 
 @pytest.mark.parametrize("verb", ["anonymize", "sql", "explain", "search", "lattice"])
@@ -422,7 +340,7 @@ def test_a_strategy_that_there_is_not_is_refused_before_an_engine_is_opened(verb
     opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
     with mock.patch("kanon_sql.verbs.source.open_source", opened), pytest.raises(SpecError) as refused:
         VERBS[verb]({**COLUMNS, "strategy": "olla", "mask": True})
-    known = ", ".join([*STRATEGIES, *RECODERS, "cloak"])
+    known = ", ".join([*STRATEGIES, *RECODERS])
     assert str(refused.value) == f"'olla' is not a strategy; choose one of {known}"
 
 

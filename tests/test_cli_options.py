@@ -10,7 +10,19 @@ import pytest
 
 from kanon_sql.cli.app import command as imported
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Form, Noise, Perturbation, Pram, Privacy, Show, Spec, SuppressionOrder, Swap, Unmapped
+from kanon_sql.spec import (
+    Form,
+    Noise,
+    Perturbation,
+    Pram,
+    Privacy,
+    ReleaseSpec,
+    Show,
+    Spec,
+    SuppressionOrder,
+    Swap,
+    Unmapped,
+)
 from kanon_sql.spec.privacy import DeltaPresence, KMap
 from support.command_line import kanon
 
@@ -26,10 +38,6 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),
     ("--sensitive disease", "sensitive", ["disease"]),
     ("--keep ward,city", "keep", ["ward", "city"]),
-    ("--location 'lat, lon' --time ts --unit user", "unit", "user"),
-    ("--location lat,lon --unit user --time ts", "time", "ts"),
-    ("--time ts --unit user --location lat,lon", "location", ["lat", "lon"]),
-    ("--location lat,lon --time ts --unit user --cloak temporal", "cloak.method", "temporal"),
     ("--unmapped top", "unmapped", "top"),
     ("--k 7", "privacy.k", 7),
     ("--unit person", "unit", "person"),
@@ -93,6 +101,18 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon --replace-foreign-table anon", "target.replace_foreign_table", "anon"),
     ("--differencing-limit 3", "differencing_limit", 3),
 ]
+PLACES = "--location x,y --time seen --unit device"
+OF_PLACES: list[tuple[str, str, object]] = [
+    ("--location 'lat, lon' --time ts --unit user", "unit", "user"),
+    ("--location lat,lon --unit user --time ts", "time", "ts"),
+    ("--time ts --unit user --location lat,lon", "location", ["lat", "lon"]),
+    ("--location lat,lon --time ts --unit user --method temporal", "cloak.method", "temporal"),
+    ("--k 7", "privacy.k", 7),
+    ("--shuffle", "shuffle", True),
+    ("--keep ward,city", "keep", ["ward", "city"]),
+    ("--suppression-limit 0.5", "suppression_limit", 0.5),
+    ("--into anon --overwrite", "target.overwrite", True),
+]
 SAID_OF_PLACES = """
 source: people
 database: old.duckdb
@@ -121,7 +141,7 @@ target: {table: old, as: table}
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
-    """The specs that `anonymize` would have run, with its other arguments."""
+    """The specs that `anonymize` or `cloak` would have run, with its other arguments."""
     specs = []
 
     def spy(_: object, spec: Spec, **others: Any) -> None:
@@ -129,10 +149,11 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
         raise SpecError("seen")
 
     monkeypatch.setattr("kanon_sql.cli.anonymize.run", spy)
+    monkeypatch.setattr("kanon_sql.cli.cloak.run", spy)
     return specs
 
 
-def at(spec: Spec, path: str) -> object:
+def at(spec: ReleaseSpec, path: str) -> object:
     value: Any = spec
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
@@ -142,7 +163,7 @@ def at(spec: Spec, path: str) -> object:
 @pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
 def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str, value: object) -> None:
     target = [] if path.startswith("target") else ["--output", "out.csv"]
-    columns = [] if "--location" in options else ["--quasi-identifiers", "age"]
+    columns = ["--quasi-identifiers", "age"]
     source = "people.xlsx" if "--sheet" in options else "people.csv"
     kanon("anonymize", source, *columns, *target, *shlex.split(options))
     assert at(seen[0][0], path) == value
@@ -154,17 +175,34 @@ def test_an_option_wins_over_the_spec_file(
     folder: Path, seen: list[Any], options: str, path: str, value: object
 ) -> None:
     (folder / "specs").mkdir()
-    (folder / "specs" / "release.yml").write_text(SAID_OF_PLACES if "--location" in options else SAID)
-    kanon("anonymize", "--spec", "specs/release.yml")
-    if "--location" in options:  # the spec names the others
-        options = options[options.rindex("--") :]
-    kanon("anonymize", "--spec", "specs/release.yml", *shlex.split(options))
+    (folder / "specs" / "release.yml").write_text(SAID)
+    check_over_a_spec("anonymize", seen, options, path, value)
+
+
+def check_over_a_spec(verb: str, seen: list[Any], options: str, path: str, value: object) -> None:
+    """An option changes its key of the spec in the file, and nothing else."""
+    kanon(verb, "--spec", "specs/release.yml")
+    kanon(verb, "--spec", "specs/release.yml", *shlex.split(options))
     before, after = (spec for spec, _ in seen)
     assert at(before, path) != value
     assert at(after, path) == value
     assert before.database == "specs/old.duckdb", "a spec's paths are taken from its own folder"
     touched = path.split(".")[0]
     assert before.model_dump(exclude={touched}) == after.model_dump(exclude={touched})
+
+
+@pytest.mark.parametrize(("options", "path", "value"), OF_PLACES, ids=[options for options, _, _ in OF_PLACES])
+def test_an_option_of_cloak_reaches_the_spec_and_wins_over_its_file(
+    folder: Path, seen: list[Any], options: str, path: str, value: object
+) -> None:
+    target = [] if path.startswith("target") else ["--output", "out.csv"]
+    places = [] if "--location" in options else PLACES.split()
+    kanon("cloak", "trips.csv", *places, *target, *shlex.split(options))
+    assert (at(seen[0][0], path), seen.pop()[0].source) == (value, "trips.csv")
+    (folder / "specs").mkdir()
+    (folder / "specs" / "release.yml").write_text(SAID_OF_PLACES)
+    alone = options[options.rindex("--") :] if "--location" in options else options  # the spec names the others
+    check_over_a_spec("cloak", seen, alone, path, value)
 
 
 def test_a_column_named_again_keeps_its_recipe(folder: Path, seen: list[Any]) -> None:

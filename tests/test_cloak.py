@@ -52,7 +52,7 @@ def frame(visits: Sequence[Point], **more: Sequence[Any]) -> pandas.DataFrame:
 
 def cloaked(visits: Sequence[Point], k: int, method: dict[str, Any], **more: Any) -> dict[int, tuple[float, ...]]:
     """The released box and interval of every row, by its number."""
-    release = kanon_sql.anonymize(frame(visits, **more), {**ROLES, "cloak": method}, k=k)
+    release = kanon_sql.cloak(frame(visits, **more), {**ROLES, "cloak": method}, k=k)
     return boxes(release.to_df())
 
 
@@ -235,7 +235,7 @@ def test_an_outlier_is_not_alone_in_its_box() -> None:
 
 def test_the_published_form_says_what_it_is() -> None:
     visits = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
-    release = kanon_sql.anonymize(frame(visits).drop(columns="id"), {**ROLES, "cloak": {"shared": False}}, k=2)
+    release = kanon_sql.cloak(frame(visits).drop(columns="id"), {**ROLES, "cloak": {"shared": False}}, k=2)
     inside, shared = release.manifest["privacy"]
     assert (inside["model"], inside["required"], inside["achieved"]) == (
         "units seen inside a released box and interval",
@@ -337,7 +337,7 @@ def test_decimal_times_are_seen_in_their_own_intervals(visits: list[Point], k: i
     method = {"method": "temporal", "cell": 1.0, "shared": False}
     expected = [len(shortest(visits, rows, k)) for rows in cells(visits, 1.0).values()]
     try:
-        release = kanon_sql.anonymize(source, {**ROLES, "time": "at", "cloak": method}, k=k)
+        release = kanon_sql.cloak(source, {**ROLES, "time": "at", "cloak": method}, k=k)
     except InfeasibleError:
         assert sum(expected) == 0
     else:

@@ -2,20 +2,24 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import pandas
 import pytest
 
 import kanon_sql
-from kanon_sql import cloak
+from kanon_sql.cloak import METHODS as CLOAKING
 from kanon_sql.cloak import written as cloak_written
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError, TargetError, VerificationError
+from kanon_sql.spec import CloakSpec, parse, parsed
+from support.command_line import kanon
 
 ROLES = {"location": ["x", "y"], "time": "t", "unit": "unit", "keep": "*"}
 
@@ -51,7 +55,7 @@ METHODS = [
 @pytest.mark.slow
 def test_a_file_becomes_a_file(trips: Path, method: dict[str, Any], name: str) -> None:
     target = trips.with_name(name)
-    release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=3, output=target)
+    release = kanon_sql.cloak(trips, {**TRIP_ROLES, "cloak": method}, k=3, output=target)
     frame, manifest = release.to_df(), release.manifest
     assert list(frame.columns) == [*TRIP_BOX, "speed"]
     sizes = frame.groupby(TRIP_BOX).size()
@@ -82,7 +86,7 @@ def test_the_interval_has_the_type_of_the_time(trips: Path, type_name: str, inte
         value = number if type_name in ("BIGINT", "DOUBLE") else "ts"
         query = f"SELECT * REPLACE (CAST({value} AS {type_name}) AS ts) FROM '{trips}'"
         connection.execute(f"CREATE TABLE trips AS {query}")
-        release = kanon_sql.anonymize(
+        release = kanon_sql.cloak(
             "trips", {**TRIP_ROLES, "cloak": {"interval": interval}}, k=3, connection=connection, into="cloaked"
         )
         types = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE cloaked)").fetchall())
@@ -106,7 +110,7 @@ def test_a_server_is_cloaked_beside_it_and_written_into_it(postgres_dsn: str) ->
             for row in TRIPS:
                 copy.write_row(row)
         spec = {**TRIP_ROLES, "cloak": {"interval": 7200}}
-        release = kanon_sql.anonymize("trips", spec, k=3, connection=connection, into="cloaked")
+        release = kanon_sql.cloak("trips", spec, k=3, connection=connection, into="cloaked")
         names = ", ".join(TRIP_BOX)
         sizes = connection.execute(f"SELECT count(*) FROM cloaked GROUP BY {names}").fetchall()
         assert sum(n for (n,) in sizes) == release.manifest["released_rows"] > 200
@@ -119,7 +123,7 @@ def test_a_server_is_cloaked_beside_it_and_written_into_it(postgres_dsn: str) ->
 @pytest.mark.slow
 def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
     plain, mixed, again = (
-        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, **more).to_df().values.tolist()
+        kanon_sql.cloak(trips, TRIP_ROLES, k=3, **more).to_df().values.tolist()
         for more in ({}, {"shuffle": True, "seed": 4}, {"shuffle": True, "seed": 4})
     )
     assert mixed == again != plain
@@ -129,18 +133,18 @@ def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
 @pytest.mark.slow
 def test_a_column_that_links_the_rows_of_a_unit_is_named(trips: Path) -> None:
     spec = {**TRIP_ROLES, "identifiers": [], "keep": ["note", "speed"]}
-    strung, *_, suspected = kanon_sql.anonymize(trips, spec, k=3).manifest["warnings"]
+    strung, *_, suspected = kanon_sql.cloak(trips, spec, k=3).manifest["warnings"]
     assert "'note' is released as it is and distinguishes most units" in strung
     assert suspected.startswith("the column 'note' is released as it is, and differs in nearly every row (")
 
 
 def test_what_a_run_suppresses_may_be_limited(trips: Path) -> None:
     method = {"method": "clique", "dx": 0.02, "dt": 1500}
-    release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2)
+    release = kanon_sql.cloak(trips, {**TRIP_ROLES, "cloak": method}, k=2)
     assert 0 < release.manifest["success_rate"] < 0.98
     assert "could not be cloaked" in release.manifest["warnings"][0]
     with pytest.raises(InfeasibleError, match=r"more than suppression_limit 0\.02 allows"):
-        kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2, suppression_limit=0.02)
+        kanon_sql.cloak(trips, {**TRIP_ROLES, "cloak": method}, k=2, suppression_limit=0.02)
 
 
 # Verification
@@ -149,8 +153,10 @@ def test_what_a_run_suppresses_may_be_limited(trips: Path) -> None:
 def _spoiled(change: str) -> Callable[[Any], Any]:
     """The adaptive method, with one row's box changed behind its back."""
 
+    adaptive = CLOAKING["adaptive"]
+
     def method(cloaking: Any) -> Any:
-        boxes = cloak.METHODS_AS_THEY_ARE["adaptive"](cloaking)  # type: ignore[attr-defined]
+        boxes = adaptive(cloaking)
         rows, b = f"temp.{boxes.rows.name}", f"temp.{boxes.boxes.name}"
         for query in (
             f"INSERT INTO {b} SELECT * REPLACE (-1 AS box) FROM {b} WHERE box = (SELECT box FROM {rows} WHERE row = 1)",
@@ -175,11 +181,10 @@ def _spoiled(change: str) -> Callable[[Any], Any]:
 def test_boxes_that_break_the_promise_are_not_released(
     trips: Path, monkeypatch: pytest.MonkeyPatch, change: str, problem: str
 ) -> None:
-    monkeypatch.setattr(cloak, "METHODS_AS_THEY_ARE", dict(cloak.METHODS), raising=False)
-    monkeypatch.setitem(cloak.METHODS, "adaptive", _spoiled(change))
+    monkeypatch.setitem(CLOAKING, "adaptive", _spoiled(change))
     target = trips.with_name("out.parquet")
     with pytest.raises(VerificationError, match=problem):
-        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+        kanon_sql.cloak(trips, TRIP_ROLES, k=3, output=target)
     assert not target.exists()
 
 
@@ -190,7 +195,7 @@ def test_a_release_that_was_written_wrong_is_rolled_back(trips: Path, monkeypatc
     monkeypatch.setattr(cloak_written, "release_sql", wrong)
     target = trips.with_name("out.parquet")
     with pytest.raises(VerificationError, match="more or less often than planned"):
-        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+        kanon_sql.cloak(trips, TRIP_ROLES, k=3, output=target)
     assert [path.name for path in trips.parent.iterdir()] == ["trips.parquet"]
 
 
@@ -243,7 +248,7 @@ def test_what_cannot_be_cloaked_is_said_before_anything_is_written(
     changed = change(table) if change else None
     table = table if changed is None else changed
     with pytest.raises((SourceError, SpecError, InfeasibleError)) as caught:
-        kanon_sql.anonymize(table, {**TRIP_ROLES, "privacy": {"k": 3}, **spec}, output=tmp_path / "out.parquet")
+        kanon_sql.cloak(table, {**TRIP_ROLES, "privacy": {"k": 3}, **spec}, output=tmp_path / "out.parquet")
     assert problem in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -252,7 +257,7 @@ def test_what_cannot_be_cloaked_is_said_before_anything_is_written(
 def test_rows_without_a_place_may_be_suppressed() -> None:
     table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS)
     _set("lat", None)(table)
-    manifest = kanon_sql.anonymize(table, {**TRIP_ROLES, "cloak": {"unplaced": "suppress"}}, k=3).manifest
+    manifest = kanon_sql.cloak(table, {**TRIP_ROLES, "cloak": {"unplaced": "suppress"}}, k=3).manifest
     assert (manifest["unplaced_rows"], manifest["released_rows"], manifest["suppressed_rows"]) == (3, 297, 3)
 
 
@@ -260,18 +265,127 @@ def test_a_target_that_exists_stays(trips: Path) -> None:
     target = trips.with_name("out.csv")
     target.write_text("here before")
     with pytest.raises(TargetError, match="exists already"):
-        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+        kanon_sql.cloak(trips, TRIP_ROLES, k=3, output=target)
     assert target.read_text() == "here before"
 
 
-@pytest.mark.parametrize("name", ["explain", "search", "lattice", "compare"])
-def test_there_is_no_lattice_to_show(trips: Path, name: str) -> None:
-    with pytest.raises(SpecError, match="places are cloaked without a lattice, so there is no search to show"):
-        getattr(kanon_sql, name)(str(trips), TRIP_ROLES)
+# Keys of cloaking, and of everything else
+
+ELSEWHERE = "`location` is for places, and cloaking has its own verb, which verifies what it writes; use kanon cloak"
+
+
+@pytest.mark.parametrize(
+    "name", ["anonymize", "explain", "search", "lattice", "compare", "verify", "compile", "anonymize_sql", "risks"]
+)
+def test_every_other_verb_says_where_cloaking_went(trips: Path, name: str) -> None:
+    written = trips.with_name("trips.yml")
+    written.write_text(json.dumps({"source": str(trips), **TRIP_ROLES, "target": {"table": "x"}}))
+    for spec in (TRIP_ROLES, written, parsed({"source": str(trips), **TRIP_ROLES}, CloakSpec)):
+        with pytest.raises(SpecError, match=ELSEWHERE):
+            getattr(kanon_sql, name)(trips, spec)
+
+
+def test_anonymize_and_its_command_say_where_the_options_went(trips: Path) -> None:
+    for option, value in {"location": ["lat", "lon"], "time": "ts", "cloak": "temporal"}.items():
+        with pytest.raises(SpecError, match=f"`{option}` is for places, and cloaking has its own verb"):
+            kanon_sql.anonymize(trips, **{option: value})
+        line = kanon("anonymize", trips, f"--{option}", "lat,lon")
+        assert (line.code, line.out, line.err.count("\n")) == (2, "", 1)
+        assert "cloaking has its own verb, which verifies what it writes; use kanon cloak" in line.err
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"unit": None}, "unit is missing; give the name of the column that tells people or devices apart"),
+        ({"location": ["lat"]}, "location: give the two columns of a place, such as [lat, lon], not ['lat']"),
+        ({"quasi_identifiers": ["speed"]}, "`quasi_identifiers` is for anonymize, which generalizes columns, and"),
+        ({"strategy": "ola"}, "`strategy` is for anonymize, which generalizes columns, and places are cloaked; leave"),
+        ({"mask": True}, "`mask` is for anonymize"),
+        ({"node": {"lat": 1}}, "`node` is for anonymize"),
+        ({"wildcard_suppression": True}, "`wildcard_suppression` is for anonymize"),
+        (
+            {"privacy": {"l_diversity": {"speed": 3}}},
+            "privacy.l_diversity is not a key of a spec; the keys there are k",
+        ),
+        ({"privacy": {"minimality": "mask"}}, "privacy.minimality is not a key of a spec"),
+        ({"target": {"table": "anon", "as": "view"}}, "target: places are released as a table or a file, not as view"),
+        ({"target": {"file": "a.csv", "table": "b"}}, "target: both a file and a table are named; keep one of"),
+        ({"sensitive": ["lat"]}, "'lat' is in both `location` and `sensitive`; keep it in one of them"),
+        (
+            {"cloak": {"method": "temporal", "depth": 3}},
+            "cloak: depth is for adaptive and both, not for temporal; leave",
+        ),
+        (
+            {"cloak": {"method": "clique", "dx": 1}},
+            "cloak: clique keeps tolerances; give dx (and dy) and dt, numbers or",
+        ),
+        (
+            {"cloak": {"method": "clique", "dx": 1, "dt": 1, "shared": False}},
+            "cloak: clique has no other form than the shared one; leave shared out",
+        ),
+        (
+            {"cloak": {"method": "temporal", "level": 3, "cell": 5}},
+            "cloak: both level and cell say how large a cell is; keep one of them",
+        ),
+        ({"cloak": {"method": "temporal", "levels": 3}}, "cloak.levels is not a key of a spec; did you mean 'level'?"),
+    ],
+)
+def test_a_spec_of_places_has_keys_of_its_own(said: dict[str, Any], sentence: str) -> None:
+    with mock.patch("kanon_sql.verbs.source.open_source", mock.Mock(side_effect=AssertionError("was opened"))):
+        with pytest.raises(SpecError) as refused:
+            kanon_sql.cloak("trips.csv", {**TRIP_ROLES, **said})
+        assert str(refused.value).startswith(sentence)
+
+
+def test_a_spec_of_columns_is_not_cloaked(trips: Path) -> None:
+    for spec in ({"quasi_identifiers": ["speed"]}, parse({"source": "x", "quasi_identifiers": ["speed"]})):
+        with pytest.raises(SpecError, match="`quasi_identifiers` is for anonymize"):
+            kanon_sql.cloak(trips, spec, location=["lat", "lon"], time="ts", unit="Person")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_pipeline_cloaks_when_its_trips_have_changed(trips: Path) -> None:
+    said = {**TRIP_ROLES, "source": str(trips), "privacy": {"k": 3}, "differencing_limit": "unlimited"}
+    said |= {"target": {"file": str(trips.with_name("a.csv"))}, "audit": True, "node": "keep"}
+    spec = trips.with_name("trips.yml")
+    spec.write_text(json.dumps(said))
+    assert kanon_sql.run(spec).releases[0].status == "released"
+    assert kanon_sql.run(spec).releases[0].status == "unchanged"
+    pandas.DataFrame(TRIPS[:200], columns=TRIP_COLUMNS).to_parquet(trips)
+    (again,) = kanon_sql.run(spec).releases
+    assert (again.status, again.why, again.release and again.release.manifest["rows"]) == (
+        "released",
+        ("the source changed",),
+        200,
+    )
+
+
+def test_a_command_cloaks_by_flags_and_by_a_spec(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(trips.parent)
+    roles = ["--location", "lat,lon", "--time", "ts", "--unit", "Person", "--identifiers", "note"]
+    made = kanon("cloak", trips, *roles, "--k", 3, "--method", "adaptive", "--output", "a.csv", "--report", "a.md")
+    assert made.code == 0, made.err
+    assert re.search(r"300 rows released in [\d,]+ boxes, shared by \d+ or more of 9 units; \d+ suppressed", made.out)
+    assert "Verified in what was written: at least 3 units that share a released box and interval" in made.out
+    assert "cloaked by adaptive" in Path("a.md").read_text()
+    said = {**TRIP_ROLES, "source": str(trips), "privacy": {"k": 3}, "cloak": {"method": "temporal", "level": 2}}
+    Path("trips.yml").write_text(json.dumps({**said, "target": {"file": "b.csv"}}))
+    assert "by lat, lon, ts, written to" in kanon("spec", "check", "trips.yml").out
+    again = kanon("cloak", "--spec", "trips.yml", "--json")
+    manifest = json.loads(again.out)
+    assert (manifest["cloak"]["method"], manifest["verified"]) == ("temporal", True)
+    Path("b.json").write_text(again.out)
+    attacked = kanon("attack", "--spec", "trips.yml", "--auxiliary", trips, "--source", trips)
+    assert "observation" in attacked.out
+    shown = kanon("report", "--spec", "trips.yml", "--manifest", "b.json", "--output", "b.html")
+    assert (shown.code, "cloaked by temporal" in Path("b.html").read_text()) == (0, True), shown.err
+    assert kanon("cloak", "--spec", "trips.yml").err.count("exists already") == 1
+    assert "there is no target" in kanon("cloak", trips, *roles).err
 
 
 def test_equal_dates_are_one_day() -> None:
     table = pandas.DataFrame({"x": [1.0, 2.0], "y": [1.0, 1.0], "t": [date(1960, 5, 1)] * 2, "unit": ["a", "b"]})
-    released = kanon_sql.anonymize(table, ROLES, k=2).to_df()
+    released = kanon_sql.cloak(table, ROLES, k=2).to_df()
     assert released["t_from"].astype(str).tolist() == ["1960-05-01"] * 2
     assert released["t_to"].astype(str).tolist() == ["1960-05-02"] * 2

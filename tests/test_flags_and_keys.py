@@ -74,7 +74,8 @@ REFUSED: dict[str, list[tuple[str, Any]]] = {
     "priorities": [("age=0", {"age": 0})],
 }
 PLACES = {key.rpartition(".")[2]: key for key, refused in REFUSED.items() if refused}
-MORE = {"anatomize": ["--l", "2"], "attack": ["--source", "people.csv"], "refresh": ["--database", "h.duckdb"]}
+MORE = {"cloak": ["--location", "x,y", "--time", "t", "--unit", "u"]}
+MORE |= {"anatomize": ["--l", "2"], "attack": ["--source", "people.csv"], "refresh": ["--database", "h.duckdb"]}
 FILES = {"run": "spec.yml", "check": "spec.yml"}
 
 

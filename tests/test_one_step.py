@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def made(kind: str, source: str = "people.csv", observer: Observer | None = None, **where: Any) -> Any:
     if kind == "exact":
         return exact_anatomy.anatomize(source, EXACT, l=3, **where)
+    if kind == "cloak":
+        return cloak(source, CLOAKED, observer=observer, **where)
     form = {"form": "anatomy"} if kind == "anatomy" else {}
     spec = {key: value for key, value in KINDS[kind].items() if key != "target"}
     return anonymize(source, spec, observer=observer, **form, **where)
@@ -94,7 +97,7 @@ def test_a_manifest_that_cannot_be_made_leaves_the_file_as_it_was(
         (folder / "out.parquet").write_text("old")
     before = contents(folder)
     monkeypatch.setattr(manifest, "target_of", failing)
-    monkeypatch.setattr(cloak, "describe", failing)
+    monkeypatch.setattr("kanon_sql.verbs.cloak.describe", failing)
     with pytest.raises(SourceError, match="the source is gone"):
         made(kind, output="out.parquet", overwrite=overwrite)
     assert contents(folder) == before
@@ -449,7 +452,7 @@ def test_a_source_that_changes_while_it_is_read_stops_the_run(
 
     before(release, "_publish_tables")
     before(release, "_publish_files")
-    before(cloak, "judge")
+    before(import_module("kanon_sql.cloak"), "judge")
     before(perturb, "perturbed_source")
     before(exact, "deal")
     where = {"output": "out.parquet"} if target == "file" else {"database": "new.duckdb", "into": "released"}

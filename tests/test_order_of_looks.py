@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kanon_sql import Release, anatomize, anonymize
+from kanon_sql import Release, anatomize, anonymize, cloak
 from kanon_sql.engine import Engine
 from support.database import create_table
 
@@ -81,7 +81,7 @@ def test_rows_of_two_collations_have_an_order(engine: Engine, asked: dict[str, A
 
 def release(kind: str, folder: Path, **made: Any) -> Release:
     if kind == "cloak":
-        return anonymize("people", CLOAK, k=4, **made)
+        return cloak("people", CLOAK, k=4, **made)
     if kind == "groups":
         exact = {**OTHERS, "quasi_identifiers": ["age", "code"], "sensitive": ["ill"]}
         return anatomize("people", exact, l=3, secret=folder / "secret", **made)

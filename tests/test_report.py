@@ -449,7 +449,7 @@ def test_releases_of_other_kinds_are_reported_on_by_their_manifest(tmp_path: Pat
     exact = kanon_sql.anatomize(people, roles, l=2, output=tmp_path / "exact.csv")
     trips = pandas.DataFrame({"taxi": [*range(20)] * 5, "lat": range(100), "lon": range(100), "at": range(100)})
     asked = {"location": ["lat", "lon"], "time": "at", "unit": "taxi", "cloak": {"method": "adaptive"}}
-    cloaked = kanon_sql.anonymize(trips, asked, k=3)
+    cloaked = kanon_sql.cloak(trips, asked, k=3)
     for made in (exact, cloaked):
         figures = ReleaseFigures(made.manifest, 3, 3, missing={"risk": "not tried"}).to_dict()
         assert "What is promised" in page(figures, "2026-01-01")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql import anonymize
+from kanon_sql import anonymize, cloak
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError
@@ -263,12 +263,12 @@ def test_a_cloak_obeys_too() -> None:
         }
     )
     spec = {"location": ["lat", "lon"], "time": "ts", "unit": "car"}
-    assert anonymize(places, spec).manifest["roles"]["dropped"] == ["speed", "minute"]
-    made = anonymize(places, spec, keep=["speed"])
+    assert cloak(places, spec).manifest["roles"]["dropped"] == ["speed", "minute"]
+    made = cloak(places, spec, keep=["speed"])
     assert (made.manifest["roles"]["kept"], made.manifest["roles"]["dropped"]) == (["speed"], ["minute"])
     assert "minute" not in made.to_df().columns
     with pytest.raises(SpecError, match="there is no kept column 'car2'"):
-        anonymize(places, spec, keep=["car2"])
+        cloak(places, spec, keep=["car2"])
 
 
 # A release that is made again and again

@@ -210,7 +210,7 @@ REFUSED = {
     "releases: []": "releases: give a mapping of names to specs, not []",
     "releases: {a: {vars: {}}}": "releases.a: vars belongs at the top of the file",
     "releases: {a: {privacy: {k: 0}}}": "releases.a: privacy.k: give a whole number of at least 1, not 0",
-    "location: [x, y]\ntime: t\nunit: u\nquasi_identifiers: {}": "single out together",
+    "location: [x, y]\ntime: t\nunit: u": "single out together",
 }
 
 
@@ -218,7 +218,8 @@ REFUSED = {
 def test_bad_input_is_one_sentence_and_nothing_is_written(folder: Path, more: str) -> None:
     base = {
         "privacy": "privacy:\n  k: ${K}\n", "vars": "vars: {K: 3}\n", "audit": "audit: trail\n",
-        "quasi_identifiers": SPEC[SPEC.index("quasi") : SPEC.index("keep")], "location": "keep: [ill]\n",
+        "quasi_identifiers": SPEC[SPEC.index("quasi") : SPEC.index("keep")],
+        "location": SPEC[SPEC.index("quasi") : SPEC.index("keep")] + "keep: [ill]\n",
     }  # fmt: skip
     text = SPEC
     for key in (line.partition(":")[0] for line in more.splitlines()):

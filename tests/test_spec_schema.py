@@ -14,7 +14,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import load_runs, load_to_read
+from kanon_sql.spec import CloakSpec, Spec, load_runs, loaded_to_read
 from kanon_sql.spec.load import read
 from kanon_sql.spec.schema import schema
 from support.command_line import kanon
@@ -51,8 +51,10 @@ def refusal(said: str | dict[str, Any], folder: Path) -> str | None:
         if re.search(r"^(releases|vars|audit|differencing_history):", text, re.MULTILINE):
             load_runs(path, {"DAY": "monday", "K": "5", "LIMIT": "0.1"})
         else:
-            needed = {"source": "t", "quasi_identifiers": ["age"]}
-            load_to_read(path, **{key: given for key, given in needed.items() if f"{key}:" not in text})
+            model = CloakSpec if re.search(r"^location:", text, re.MULTILINE) else Spec
+            needed = {"source": "t", "quasi_identifiers": ["age"], "time": "ts", "unit": "taxi"}
+            lacking = {key: needed[key] for key in model.model_fields if key in needed and f"{key}:" not in text}
+            loaded_to_read(path, model, lacking)
     except SpecError as error:
         return str(error)
     return None
@@ -159,7 +161,9 @@ def test_the_schema_refuses_what_the_loader_refuses(text: str) -> None:
         "releases: {public: {target: {table: a}, privacy: {k: '${K}'}, node: keep}}\nvars: {DAY: friday, K: 5}",
         "audit: nightly\ndifferencing_history: 5\nsuppression_limit: ${LIMIT}\ntarget: {table: a, overwrite: '${NO}'}",
         "source: {file: a.csv, encoding: cp1252, columns: {zip: text, pay: {decimal: ','}}}",
+        "location: [x, y]\ntime: ts\nunit: taxi\nprivacy: {k: 3, unit: taxi}\ncloak: temporal\nshuffle: true",
         "quasi_identifiers: {born: {hierarchy: {age: 2026-01-01}}, sex: }\nkeep: '*'\nmemory_limit: 2gib\nthreads:",
+        "location:\nquasi_identifiers: [age]\nmask: true",
     ],
 )
 def test_the_forms_that_a_file_may_have(text: str) -> None:
@@ -176,9 +180,12 @@ def test_the_forms_that_a_file_may_have(text: str) -> None:
         "differencing_history: 0",
         "suppression_limit: $LIMIT",
         "source: {file: a.csv, encodng: cp1252}",
+        "location: [x, y]\nquasi_identifiers: [age]",
+        "location: [x, y]\nprivacy: {l_diversity: {ill: 3}}",
+        "releases: {trips: {location: [x, y], strategy: ola}}",
     ],
 )
-def test_the_forms_that_a_file_of_a_pipeline_may_not_have(text: str) -> None:
+def test_the_forms_that_a_file_may_not_have(text: str) -> None:
     assert not accepts(yaml.safe_load(text))
 
 

@@ -57,14 +57,14 @@ def made() -> dict[str, Any]:
 
 
 def test_the_package_lists_its_verbs() -> None:
-    assert {*VERBS, "hierarchy"} <= set(dir(kanon_sql))
+    assert {*VERBS, "cloak", "hierarchy"} <= set(dir(kanon_sql))
     assert set(dir(kanon_sql)) == set(kanon_sql.__all__)
     for name in kanon_sql.__all__:
         assert getattr(kanon_sql, name) is not None
     assert {"build", "check", "show"} <= set(dir(kanon_sql.hierarchy))
 
 
-@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("name", [*VERBS, "cloak"])
 def test_help_spells_out_every_option(name: str) -> None:
     verb = getattr(kanon_sql, name)
     parameters = inspect.signature(verb).parameters

@@ -24,6 +24,16 @@ def _refuse_a_split_connection(arguments: list[str]) -> None:
         raise KanonError("the words of a connection string belong together; put quotes around them")
 
 
+def _refuse_places(arguments: list[str]) -> None:
+    """A usage error would not say where the options went."""
+    flags = {"--location": "location", "--time": "time", "--cloak": "cloak"}
+    found = next((flags[flag] for word in arguments if (flag := word.partition("=")[0]) in flags), None)
+    if found and arguments[0] == "anonymize":
+        from kanon_sql.spec import CLOAKS
+
+        raise KanonError(CLOAKS.format(option=found))
+
+
 def _say(error: KanonError, with_values: bool) -> None:
     from kanon_sql.cli.flags import in_flags
 
@@ -62,6 +72,7 @@ def main() -> None:
             from kanon_sql.cli.app import app
 
             _refuse_a_split_connection(arguments)
+            _refuse_places(arguments)
             app(arguments, obj=signals)
     except KanonError as error:
         _say(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]))

@@ -79,8 +79,6 @@ def anonymize(
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         warn(made.manifest["warnings"])
-    elif settled.location:
-        show_cloaked(made.manifest)
     else:
         show_release(made.manifest)
     if fail_empty and made.manifest.get("nothing_left"):
@@ -146,21 +144,6 @@ def _show_kept(manifest: dict[str, Any]) -> None:
         out.print(f"{recoding['kept_classes']:,} earlier classes kept, {recoding['recut_classes']:,} recut.")
     if "waiting_rows" in manifest:
         out.print(f"{manifest['waiting_rows']:,} rows wait in {escape(manifest['waiting'])}.")
-
-
-def show_cloaked(manifest: dict[str, Any]) -> None:
-    """Show what was cloaked: how many, how fine, the promise, and where it is."""
-    figures, promise = manifest["figures"], manifest["privacy"][0]
-    out.print(
-        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, "
-        f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "
-        f"{manifest['suppressed_rows']:,} suppressed."
-    )
-    roles(manifest["roles"])
-    out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
-    out.print(f"{took(manifest['seconds'])}.")
-    out.print(verified(f"at least {promise['required']} {promise['model']}", _where(manifest["target"])))
-    warn(manifest["warnings"])
 
 
 def _damage_table(manifest: dict[str, Any]) -> Table:

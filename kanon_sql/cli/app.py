@@ -21,6 +21,7 @@ COMMANDS = {
     "page": "Open a page in the browser to steer it all: roles, hierarchies, k, the search as it goes, results side by "
     "side.",
     "anonymize": "Make a k-anonymous release of a table or file, and verify what was written.",
+    "cloak": "Turn places and times into boxes and intervals that k units share, and verify what was written.",
     "anatomize": "Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.",
     "run": "Make the releases of a spec again where anything has changed, each held against the one that it replaces; "
     "for pipelines.",

@@ -14,7 +14,6 @@ from kanon_sql.cli.declare import Argument, Option
 from kanon_sql.errors import SpecError
 from kanon_sql.queries import DIALECTS
 from kanon_sql.spec import (
-    CLOAK,
     KEYWORDS,
     SENSITIVE_MODELS,
     SOURCE_TYPES,
@@ -318,9 +317,8 @@ FORMS: Mapping[str, Form] = {
         "For example pay=noise:100,visit=swap:0.05,city=pram:0.8; bounds, distributions and matrices need a spec.",
         read=pairs("--perturb", _PERTURBED, "pay=noise:100,city=pram:0.8", perturbation),
     ),
-    "cloak": Form(f"One of {', '.join(get_args(CloakMethod))} (default adaptive).", str),
+    "cloak": Form(f"One of {', '.join(get_args(CloakMethod))} (default adaptive).", str, flag="--method"),
     "metric": Form(f"One of {', '.join(get_args(Metric))}.", str),
-    "strategy": Form(f"For a place: {CLOAK}."),
     "priorities": Form(
         "For example age=1,sex=2; 1 comes first.",
         read=pairs("--priorities", "COLUMN=NUMBER", "age=1,sex=2, 1 first", whole(1)),

@@ -27,7 +27,7 @@ FORMAT = Option(
 )
 MANIFEST = Option(
     "manifest",
-    "The manifest of the release (JSON), as anonymize --json prints it; without it the search is made again.",
+    "The manifest of the release (JSON), as its command prints it with --json; without it the search is made again.",
     "Data",
     Path,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.run import VAR
 from kanon_sql.cli.show import out
 from kanon_sql.errors import TargetError
-from kanon_sql.spec import Spec, load_to_check, schema
+from kanon_sql.spec import ReleaseSpec, load_to_check, schema
 
 FILE = Argument("file", "A spec of one release, or of several under `releases`.", type=Path, default=...)
 
@@ -46,8 +47,8 @@ def check(file: Path, **how: Any) -> None:
         out.print(f"{escape(name)}: {escape(_summary(spec))}")
 
 
-def _summary(spec: Spec) -> str:
-    columns = ", ".join(spec.quasi_identifiers or spec.location or ())
+def _summary(spec: ReleaseSpec) -> str:
+    columns = ", ".join(chain(*spec.coarsened.values()))
     target = f", written to {spec.target.name}" if spec.target else ""
     return f"{spec.source}, k = {spec.privacy.k}, by {columns}{target}"
 

@@ -21,7 +21,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
-from kanon_sql.spec import CloakMethod, Spec
+from kanon_sql.spec import CloakMethod, CloakSpec
 
 METHODS: dict[CloakMethod, Callable[[Cloaking], Boxes]] = {
     "adaptive": adaptive,
@@ -62,7 +62,7 @@ class Cloaked:
         return self.summary
 
 
-def cloak(tables: Scratch, engine: Engine, table: Table, spec: Spec, stage: Callable[[str], None]) -> Cloaked:
+def in_boxes(tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, stage: Callable[[str], None]) -> Cloaked:
     """Put every row of a table into a box and an interval, and judge them; KanonError if that cannot be.
 
     Every box and interval is shared, exactly equal, by k different units of the release, unless the spec says
@@ -84,4 +84,4 @@ def cloak(tables: Scratch, engine: Engine, table: Table, spec: Spec, stage: Call
     return Cloaked(cloaking, table, summary, inside, (area, length), alone, seconds)
 
 
-__all__ = ["METHODS", "Cloaked", "Summary", "check_columns", "cloak", "describe"]
+__all__ = ["METHODS", "Cloaked", "Summary", "check_columns", "describe", "in_boxes"]

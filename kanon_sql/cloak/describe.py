@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.cloak.written import Summary
 from kanon_sql.resources import package_version
-from kanon_sql.spec import CLOAK, may_suppress
+from kanon_sql.spec import may_suppress
 
 
 class Described(Protocol):
@@ -68,12 +68,12 @@ def describe(
         },
         "privacy": _privacy(cloaking, summary, cloaked.inside),
         "verified": True,
-        "strategy": CLOAK,
+        "strategy": "cloak",
         "seed": spec.seed,
         "seconds": {stage: round(value, 4) for stage, value in seconds.items()},
         "roles": {
-            "identifiers_dropped": list(dict.fromkeys([*spec.identifiers, str(spec.unit), *spec.cloak.columns])),
-            "location": list(spec.location or ()),
+            "identifiers_dropped": list(spec.dropped),
+            "location": list(spec.location),
             "time": spec.time,
             "unit": spec.unit,
             "sensitive": list(spec.sensitive),

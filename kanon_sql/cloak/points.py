@@ -11,11 +11,12 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Moment, Relation
-from kanon_sql.spec import Spec
+from kanon_sql.spec import CloakSpec
 
 _NUMBERS = ("integer", "decimal", "float")
 _EXACT = 2**53  # whole numbers that a double holds
 _TOLERANCES = ("dx", "dy", "dt")
+_ROLES = {"identifiers": "identifier", "keep": "kept"}  # of a column, where the key says it otherwise
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Cloaking:
     """
 
     tables: Scratch
-    spec: Spec
+    spec: CloakSpec
     model: PrivacyModels
     time: Moment
     extent: Extent
@@ -80,7 +81,7 @@ def ticks(kind: str) -> float:
 
 
 def read(
-    tables: Scratch, engine: Engine, table: Table, spec: Spec, model: PrivacyModels, stage: Callable[[str], None]
+    tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, model: PrivacyModels, stage: Callable[[str], None]
 ) -> Cloaking:
     """Check the columns, number the rows, and refuse those without a place, a time or a unit.
 
@@ -94,11 +95,11 @@ def read(
         copied = queries.text("frequency_sets/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation)
         source = here.table(tables.receive("source", engine, copied))
     names = {f"c{index}": name for index, name in enumerate(kept)}
-    column = source.column(str(spec.time))
+    column = source.column(spec.time)
     assert column is not None
     time = Moment(column.name, column.kind, column.type)
     types = {each.name: each.open_type for each in source.columns}
-    rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), str(spec.unit), time, here.dialect)
+    rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), spec.unit, time, here.dialect)
     ((*figures,),) = tables.rows("cloak_points/extent", points=tables.make_as("rows", rows))
     extent = Extent(*figures)
     check_extent(extent, spec, time)
@@ -109,15 +110,15 @@ def read(
     return cloaking
 
 
-def kept_columns(table: Table, spec: Spec) -> list[str]:
+def kept_columns(table: Table, spec: CloakSpec) -> list[str]:
     """The columns that are released as they are."""
-    gone = {*(spec.location or ()), spec.time, spec.unit, *spec.identifiers, *spec.cloak.columns}
+    gone = {*spec.dropped, *spec.location, spec.time}
     return [column.name for column in table.columns if column.name not in gone]
 
 
-def box_columns(spec: Spec) -> dict[str, str]:
+def box_columns(spec: CloakSpec) -> dict[str, str]:
     """The released box and interval: our names of the columns, by those in the release."""
-    first, second = spec.location or ("", "")
+    first, second = spec.location
     return {
         f"{first}_min": "x_min",
         f"{first}_max": "x_max",
@@ -128,19 +129,11 @@ def box_columns(spec: Spec) -> dict[str, str]:
     }
 
 
-def check_columns(table: Table, spec: Spec) -> None:
+def check_columns(table: Table, spec: CloakSpec) -> None:
     """Refuse columns that are not there, or not of a kind that can be calculated with, before any work."""
-    location, tolerances = spec.location or (), [getattr(spec.cloak, name) for name in (*_TOLERANCES, "k")]
-    numeric = [*location, *(name for name in tolerances if isinstance(name, str))]
-    for role, names in {
-        "location": location,
-        "time": (str(spec.time),),
-        "unit": (str(spec.unit),),
-        "cloak": spec.cloak.columns,
-        "identifier": spec.identifiers,
-        "sensitive": spec.sensitive,
-        "kept": spec.kept_by_name,
-    }.items():
+    numeric = (*spec.location, *spec.cloak.columns)
+    for key, names in spec.roles.items():
+        role = _ROLES.get(key, key)
         for name in names:
             column = table.column(name)
             if column is None:
@@ -164,7 +157,7 @@ def check_columns(table: Table, spec: Spec) -> None:
         )
 
 
-def check_extent(extent: Extent, spec: Spec, time: Moment) -> None:
+def check_extent(extent: Extent, spec: CloakSpec, time: Moment) -> None:
     """Refuse rows that cannot be placed, and what no cloak can hide."""
     if extent.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to cloak")
@@ -186,12 +179,12 @@ def check_extent(extent: Extent, spec: Spec, time: Moment) -> None:
         )
 
 
-def _needed(spec: Spec, kept: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*kept, *(spec.location or ()), str(spec.time), str(spec.unit), *spec.cloak.columns]))
+def _needed(spec: CloakSpec, kept: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*kept, *spec.location, spec.time, spec.unit, *spec.cloak.columns]))
 
 
-def _numbers(spec: Spec) -> dict[str, str]:
-    first, second = spec.location or ("", "")
+def _numbers(spec: CloakSpec) -> dict[str, str]:
+    first, second = spec.location
     own = {name: getattr(spec.cloak, name) for name in ("dx", "dy", "dt")} | {"own_k": spec.cloak.k}
     return {"x": first, "y": second} | {name: column for name, column in own.items() if isinstance(column, str)}
 

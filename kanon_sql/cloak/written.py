@@ -106,9 +106,9 @@ def release_sql(cloaking: Cloaking, table: Table) -> str:
 def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
     """The columns of the release, where the source had them, by our names: a box instead of a place."""
     spec, boxes = cloaking.spec, box_columns(cloaking.spec)
-    first, second = spec.location or ("", "")
+    first, second = spec.location
     instead = {first: (f"{first}_min", f"{first}_max"), second: (f"{second}_min", f"{second}_max")}
-    instead[str(spec.time)] = (f"{spec.time}_from", f"{spec.time}_to")
+    instead[spec.time] = (f"{spec.time}_from", f"{spec.time}_to")
     kept = {name: ours for ours, name in cloaking.kept.items()}
     columns: dict[str, str] = {}
     for column in table.columns:

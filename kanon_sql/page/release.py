@@ -23,7 +23,7 @@ from kanon_sql.page.web import changing, rendered, shown
 from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
-from kanon_sql.spec import as_yaml, completed, in_flow, parse
+from kanon_sql.spec import Spec, as_yaml, completed, in_flow, parse
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion.written import comment, listed
 from kanon_sql.verbs.suggest import DROPPED, KEPT, has_password
@@ -287,7 +287,8 @@ def spec_text(draft: Draft, mapping: Mapping[str, Any], name: str) -> str:
 def _elsewhere(mapping: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """The same mapping with its paths, which start at `base`, as a spec in another folder has them."""
     target = mapping.get("target")
-    said = completed({**mapping, "target": None}, base, {}).model_dump(mode="json", by_alias=True, exclude_unset=True)
+    spec = completed({**mapping, "target": None}, base, Spec, {})
+    said = spec.model_dump(mode="json", by_alias=True, exclude_unset=True)
     known = {key: said[key] for key in mapping if said.get(key) is not None}
     if not {"database", "attach"} & known.keys():
         known["source"] = str(base / mapping["source"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import files
 from kanon_sql.errors import TargetError
-from kanon_sql.spec import Spec
+from kanon_sql.spec import ReleaseSpec, Spec
 
 
 def refuse_files(written: Iterable[str | PathLike[str] | None], read: Iterable[Path]) -> None:
@@ -21,8 +21,10 @@ def refuse_files(written: Iterable[str | PathLike[str] | None], read: Iterable[P
             raise TargetError(f"{path} is read by this run, as its spec says; name another file to write")
 
 
-def refuse_table(engine: Engine, spec: Spec, existing: Table) -> None:
+def refuse_table(engine: Engine, spec: ReleaseSpec, existing: Table) -> None:
     """Refuse a target that is a hierarchy or a population of the spec."""
+    if not isinstance(spec, Spec):
+        return
     tables = [getattr(recipe, "table", None) for recipe in _recipes(spec)]
     named: dict[str, list[str | None]] = {"hierarchy": tables, "population": list(_populations(spec))}
     for what, names in named.items():
@@ -31,8 +33,10 @@ def refuse_table(engine: Engine, spec: Spec, existing: Table) -> None:
             raise TargetError(f"the target {existing.relation.name} is a {what} of the spec; name another table")
 
 
-def files_read(spec: Spec) -> Iterator[Path]:
+def files_read(spec: ReleaseSpec) -> Iterator[Path]:
     """The files that a spec names, but for its source."""
+    if not isinstance(spec, Spec):
+        return
     named: list[str | None] = [getattr(recipe, "file", getattr(recipe, "taxonomy", None)) for recipe in _recipes(spec)]
     named += [perturbation.pram.matrix for perturbation in spec.perturb.values() if perturbation.pram]
     named += [spec.secret, spec.regions, *_populations(spec)]

@@ -25,7 +25,7 @@ from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import folders, inputs, tables
 from kanon_sql.release.pieces import PRIVATE, Piece, companion_file, private_file, timed
-from kanon_sql.spec import Spec, Target
+from kanon_sql.spec import ReleaseSpec, Target
 from kanon_sql.staging import Staging, make_private
 
 RELEASE = queries.scratch("kanon_release")
@@ -74,7 +74,7 @@ def publish(
     return _publish_tables(engine, target, pieces, verify, staging)
 
 
-def check_target(spec: Spec, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
+def check_target(spec: ReleaseSpec, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
     """Refuse a target that exists, or that the release is made from, before any long work."""
     target = spec.target
     if target is None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from kanon_sql.engine import Engine, Table
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
-from kanon_sql.spec import Spec
+from kanon_sql.spec import ReleaseSpec
 
 _BECOMES = {
     IDENTIFIER: "it is dropped",
@@ -63,7 +64,7 @@ def role_of(provider: str, label: str) -> str | None:
     return IDENTIFIER if provider == "anon" and words[:2] == ["MASKED", "WITH"] else None
 
 
-def contradictions(labels: Sequence[Labelled], spec: Spec, kept: Sequence[str]) -> Iterator[str]:
+def contradictions(labels: Sequence[Labelled], spec: ReleaseSpec, kept: Sequence[str]) -> Iterator[str]:
     """Where labels say something else than the spec, or two things; the spec wins."""
     for label in labels:
         role = _role(label.column, spec, kept)
@@ -71,11 +72,10 @@ def contradictions(labels: Sequence[Labelled], spec: Spec, kept: Sequence[str]) 
             yield f"the column {label.column!r} is labelled {label.said}, and {_BECOMES[role]}"
 
 
-def _role(column: str, spec: Spec, kept: Sequence[str]) -> str | None:
+def _role(column: str, spec: ReleaseSpec, kept: Sequence[str]) -> str | None:
     """What becomes of a column; None if it is dropped unasked."""
     if column in spec.dropped:
         return IDENTIFIER
-    if column in spec.quasi_identifiers:
+    if column in chain(*spec.coarsened.values()):
         return QUASI_IDENTIFIER
-    released = (*kept, *spec.sensitive, *spec.perturb)
-    return "released" if column in released else None
+    return "released" if column in {*kept, *spec.named} else None

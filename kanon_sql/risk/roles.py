@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil
 from typing import Any
 
@@ -16,7 +17,7 @@ from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, name_hint, names_people
 from kanon_sql.risk.labels import Labelled, contradictions, labelled
-from kanon_sql.spec import EVERY, Spec
+from kanon_sql.spec import EVERY, ReleaseSpec
 
 UNIQUE_SHARE = 0.9  # of a column's values that are different
 _SAMPLE = 100_000  # rows that pairs of columns are counted on
@@ -66,9 +67,9 @@ class Roles:
         return {"kept": list(self.kept), "dropped": list(self.dropped), **({"labels": labels} if labels else {})}
 
 
-def settle(engine: Engine, table: Table, spec: Spec) -> tuple[Table, Roles]:
+def settle(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[Table, Roles]:
     """Take the columns without a role that `keep` does not name out of a table, and look at those that it names."""
-    named = named_columns(spec)
+    named = spec.named
     free = [column for column in table.columns if column.name not in named]
     kept = [column for column in free if spec.keep == EVERY or column.name in spec.kept_by_name]
     dropped = tuple(column.name for column in free if column not in kept)
@@ -77,12 +78,6 @@ def settle(engine: Engine, table: Table, spec: Spec) -> tuple[Table, Roles]:
     labels, names = labelled(engine, table), tuple(column.name for column in kept)
     contradicted = tuple(contradictions(labels, spec, names))
     return narrow, Roles(names, dropped, tuple(suspected), labels, contradicted)
-
-
-def named_columns(spec: Spec) -> set[str]:
-    """The columns that have a role of their own: dropped, changed, or kept by it."""
-    places = (*(spec.location or ()), *filter(None, (spec.time, spec.unit)), *spec.cloak.columns)
-    return {*spec.identifiers, *spec.quasi_identifiers, *spec.sensitive, *spec.perturb, *places}
 
 
 def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> list[Suspect]:
@@ -286,9 +281,9 @@ def _sorted_by_value(column: Column) -> bool:
     return column.ordered or column.kind == "boolean"
 
 
-def _quasi_identifiers(table: Table, spec: Spec) -> list[Column]:
+def _quasi_identifiers(table: Table, spec: ReleaseSpec) -> list[Column]:
     """The columns whose values a kept one must not tell."""
-    names = {*spec.quasi_identifiers, *(spec.location or ()), *filter(None, (spec.time, spec.unit))}
+    names = {spec.unit, *chain(*spec.coarsened.values())}
     return [column for column in table.columns if column.name in names]
 
 

@@ -4,7 +4,7 @@
 """
 
 from kanon_sql.spec import keys
-from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy
+from kanon_sql.spec.algorithms import Budget, PrioPrivacy
 from kanon_sql.spec.checks import CONFLICTS, Conflict, Verb, check
 from kanon_sql.spec.choices import (
     ChangedHierarchies,
@@ -24,14 +24,15 @@ from kanon_sql.spec.choices import (
     SuppressionOrder,
     Unmapped,
 )
+from kanon_sql.spec.cloaking import Cloak, CloakSpec
 from kanon_sql.spec.fields import (
-    CLOAK,
     EVERY,
     READING,
     Attribute,
     Noise,
     Perturbation,
     Pram,
+    ReleaseSpec,
     Spec,
     Swap,
     Target,
@@ -39,8 +40,31 @@ from kanon_sql.spec.fields import (
 )
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
 from kanon_sql.spec.limit import limit_of, limit_text, may_suppress, suppresses
-from kanon_sql.spec.load import check_values, completed, load, mapping_of, merge, parse, session
-from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_check, load_to_read
+from kanon_sql.spec.load import (
+    CLOAKING,
+    CLOAKS,
+    check_values,
+    completed,
+    load,
+    loaded,
+    mapping_of,
+    merge,
+    model_of,
+    parse,
+    parsed,
+    session,
+    with_needed,
+)
+from kanon_sql.spec.pipeline import (
+    AUDIT,
+    Held,
+    Scheduled,
+    load_runs,
+    load_to_check,
+    load_to_read,
+    loaded_to_read,
+    mapping_to_read,
+)
 from kanon_sql.spec.places import Limits, Session, names_a_server, names_spark, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
@@ -76,7 +100,8 @@ from kanon_sql.spec.written import as_yaml, in_flow, read_value
 
 __all__ = [
     "AUDIT",
-    "CLOAK",
+    "CLOAKING",
+    "CLOAKS",
     "CONFLICTS",
     "EVERY",
     "KEYWORDS",
@@ -93,6 +118,7 @@ __all__ = [
     "ChangedTypes",
     "Cloak",
     "CloakMethod",
+    "CloakSpec",
     "ColumnReading",
     "Conflict",
     "DatesRecipe",
@@ -124,6 +150,7 @@ __all__ = [
     "Reading",
     "Recipe",
     "RedactRecipe",
+    "ReleaseSpec",
     "Scheduled",
     "SearchIn",
     "SearchStrategy",
@@ -153,16 +180,22 @@ __all__ = [
     "load_runs",
     "load_to_check",
     "load_to_read",
+    "loaded",
+    "loaded_to_read",
     "mapping_of",
+    "mapping_to_read",
     "may_suppress",
     "merge",
+    "model_of",
     "named_strategy",
     "names_a_server",
     "names_spark",
     "parse",
+    "parsed",
     "read_value",
     "schema",
     "session",
     "speakable",
     "suppresses",
+    "with_needed",
 ]

@@ -3,76 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_serializer
+from pydantic import StrictBool, StrictInt, model_serializer
 
-from kanon_sql.spec.choices import CloakMethod, SuppressionOrder
+from kanon_sql.spec.choices import SuppressionOrder
 from kanon_sql.spec.keys import spec_key
-from kanon_sql.spec.types import LocalPath, Model, Text
-
-Tolerance: TypeAlias = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | Text
-_TOLERANCE = "a number of at least 0, or the name of a column of such numbers"
-
-
-class Cloak(Model):
-    """How places and times are cloaked; `docs/cloaking.md` says what each method does.
-
-    Lengths of time are in seconds for timestamps, in days for dates, else in the column's own unit; lengths in
-    space are in the unit of the location's columns.
-    """
-
-    method: CloakMethod = spec_key("How to cloak.", "adaptive")
-    shared: StrictBool = spec_key("Whether k units share exactly the same box and interval.", True)
-    depth: StrictInt = spec_key("How many times the area is divided into quadrants (adaptive, both).", 16, ge=1, le=20)
-    interval: StrictFloat | None = spec_key(
-        "The length of a slice of time (adaptive). By default all of the time.", gt=0, allow_inf_nan=False
-    )
-    level: StrictInt | None = spec_key(
-        "The quadrants that are the cells (temporal): 8 if neither this nor `cell` is given.", ge=0, le=20
-    )
-    cell: StrictFloat | None = spec_key(
-        "The side of the squares that are the cells (temporal).", gt=0, allow_inf_nan=False
-    )
-    dx: Tolerance | None = spec_key(
-        f"How far a box may reach from its row along the first column (both, clique). Give {_TOLERANCE}."
-    )
-    dy: Tolerance | None = spec_key(
-        f"The same along the second column. By default the same as `dx`. Give {_TOLERANCE}."
-    )
-    dt: Tolerance | None = spec_key(
-        f"How far an interval may reach from its row in time (both, clique). Give {_TOLERANCE}."
-    )
-    k: Text | None = spec_key(
-        "The column with the k that each row asks for (clique). Give the name of a column of whole numbers."
-    )
-    search: Literal["local-k", "nbr-k"] = spec_key(
-        "Whether a row's clique is searched for its own k, or first for its neighbours' larger one (clique).", "local-k"
-    )
-    unplaced: Literal["error", "suppress"] = spec_key(
-        "What to do with rows without a place, a time or a unit: stop, or leave them out.", "error"
-    )
-
-    @property
-    def tolerant(self) -> bool:
-        """Whether the method keeps every row inside tolerances."""
-        return self.method in ("both", "clique")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that hold tolerances or the rows' own k; they are not released."""
-        return tuple(dict.fromkeys(name for name in (self.dx, self.dy, self.dt, self.k) if isinstance(name, str)))
-
-
-CLOAK_KEYS: dict[str, tuple[CloakMethod, ...]] = {
-    "depth": ("adaptive", "both"),
-    "interval": ("adaptive",),
-    "level": ("temporal",),
-    "cell": ("temporal",),
-    **dict.fromkeys(("dx", "dy", "dt"), ("both", "clique")),
-    "k": ("clique",),
-    "search": ("clique",),
-}
+from kanon_sql.spec.types import LocalPath, Model
 
 
 class _Options(Model):

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, get_args
 
 from kanon_sql.own import Own
-from kanon_sql.spec.algorithms import BUDGETS, CLOAK_KEYS, Cloak
+from kanon_sql.spec.algorithms import BUDGETS
 from kanon_sql.spec.choices import SearchStrategy
-from kanon_sql.spec.fields import CLOAK, ColumnForm, Spec
+from kanon_sql.spec.cloaking import CloakSpec
+from kanon_sql.spec.fields import ColumnForm, ReleaseSpec, Spec
 from kanon_sql.spec.privacy import AlphaK
 from kanon_sql.spec.reading import kind_of_file, takes
 
 Words: TypeAlias = Mapping[str, object]
 
 # Whatever else the registry of local recodings holds, also what was added to it while a program runs, is one.
-_NO_RECODINGS: tuple[str, ...] = (*get_args(SearchStrategy), CLOAK)
+_NO_RECODINGS: tuple[str, ...] = get_args(SearchStrategy)
 
 
 def _first(options: Iterator[Words]) -> Words | None:
@@ -45,37 +46,13 @@ def stays_a_query(spec: Spec) -> bool:
     return spec.target is not None and spec.target.stays_a_query
 
 
-def becomes(spec: Spec, form: str) -> bool:
+def becomes(spec: ReleaseSpec, form: str) -> bool:
     return spec.target is not None and spec.target.form == form
 
 
-def nowhere(spec: Spec) -> bool:
+def nowhere(spec: ReleaseSpec) -> bool:
     target = spec.target
     return target is not None and not target.stays_a_query and target.file is None and target.table is None
-
-
-def without_a_place(spec: Spec) -> Words | None:
-    given = {
-        "time": spec.time is not None,
-        "cloak": spec.cloak != Cloak(),
-        'strategy="cloak"': spec.strategy == CLOAK,
-    }
-    return None if spec.location else _first({"option": name} for name, said in given.items() if said)
-
-
-def half_a_place(spec: Spec) -> Words | None:
-    needed = {"time": spec.time, "unit": spec.unit}
-    return _first({"missing": name} for name, column in needed.items() if spec.location and column is None)
-
-
-def other_method(spec: Spec) -> Words | None:
-    """An option of another method of cloaking than the one that is asked for."""
-    fields, method = Cloak.model_fields, spec.cloak.method
-    return _first(
-        {"option": key, "methods": " and ".join(methods)}
-        for key, methods in CLOAK_KEYS.items()
-        if getattr(spec.cloak, key) != fields[key].default and method not in methods
-    )
 
 
 def counted_otherwise(spec: Spec) -> Words | None:
@@ -101,34 +78,21 @@ def not_hidden(spec: Spec) -> Words | None:
     return _first(others) if spec.privacy.minimality else None
 
 
-def _roles(spec: Spec) -> dict[str, tuple[str, ...]]:
-    return {
-        "location": spec.location or (),
-        "time": (spec.time,) if spec.time else (),
-        "unit": (spec.unit,) if spec.unit and spec.unit not in spec.identifiers else (),
-        "cloak": spec.cloak.columns,
-        "identifiers": spec.identifiers,
-        "quasi_identifiers": tuple(spec.quasi_identifiers),
-        "sensitive": spec.sensitive,
-        "keep": spec.kept_by_name,
-    }
-
-
-def _pairs_of_a_name(spec: Spec) -> Iterator[Words]:
+def _pairs_of_a_name(spec: ReleaseSpec) -> Iterator[Words]:
     """Columns that are named again, in whatever capitals, with the roles that they have."""
     seen: dict[str, tuple[str, str]] = {}
-    for role, columns in _roles(spec).items():
+    for role, columns in spec.roles.items():
         for column in columns:
             other, there = seen.setdefault(column.lower(), (column, role))
             if (other, there) != (column, role):
                 yield {"column": column, "other": other, "role": role, "there": there}
 
 
-def two_roles(spec: Spec) -> Words | None:
+def two_roles(spec: ReleaseSpec) -> Words | None:
     return _first(words for words in _pairs_of_a_name(spec) if words["column"] == words["other"])
 
 
-def two_spellings(spec: Spec) -> Words | None:
+def two_spellings(spec: ReleaseSpec) -> Words | None:
     return _first(words for words in _pairs_of_a_name(spec) if words["column"] != words["other"])
 
 
@@ -206,7 +170,7 @@ def waits_in_a(spec: Spec) -> Words | None:
     return _first({"option": name} for name, said in given.items() if said and spec.incremental)
 
 
-def read_otherwise(spec: Spec) -> Words | None:
+def read_otherwise(spec: ReleaseSpec) -> Words | None:
     """How a file is to be read, of a kind that says so itself, or has no such thing."""
     kind = kind_of_file(spec.source)
     if spec.session.has_tables or kind is None:
@@ -216,7 +180,7 @@ def read_otherwise(spec: Spec) -> Words | None:
     return _first({"option": name, "kind": kind} for name, fits in options.items() if name in said and not fits)
 
 
-def read_in_two_ways(spec: Spec) -> Words | None:
+def read_in_two_ways(spec: ReleaseSpec) -> Words | None:
     """A column whose values can have no decimal mark or format of dates, by its type; or is to have both."""
     said = ((name, each) for name, form in spec.columns.items() for each in _other_ways(form))
     return _first({"column": name, "option": option, "reason": reason} for name, (option, reason) in said)
@@ -230,9 +194,10 @@ def _other_ways(form: ColumnForm) -> Iterator[tuple[str, str]]:
         yield "decimal", "it has a date_format"
 
 
-def not_compared(spec: Spec) -> Words | None:
+def not_compared(spec: ReleaseSpec) -> Words | None:
     """A release that cannot be held against the one that it replaces, though that is asked for."""
     if spec.differencing_limit in (None, "unlimited"):
         return None
-    forms = {"a live view": becomes(spec, "view"), "an anatomy": becomes(spec, "anatomy"), "places": spec.location}
+    forms = {"a live view": becomes(spec, "view"), "an anatomy": becomes(spec, "anatomy")}
+    forms["places"] = isinstance(spec, CloakSpec)
     return _first({"release": name} for name, said in forms.items() if said)

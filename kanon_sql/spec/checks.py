@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import asked
 from kanon_sql.spec.asked import Words
-from kanon_sql.spec.fields import CLOAK, EVERY, Spec
+from kanon_sql.spec.fields import EVERY, ReleaseSpec, Spec
 from kanon_sql.spec.reading import kind_of_file
 
 # What a spec is used for: a verb, or a part of one that can do less (`sql`: print the release as one statement;
-# `counted`: search tuples that were counted elsewhere).
+# `counted`: search tuples that were counted elsewhere). `anonymize` is any release, that of cloaked places too.
 Verb: TypeAlias = Literal[
     "anonymize", "sql", "trace", "explain", "search", "lattice", "compare", "anatomize", "verify", "counted"
 ]
@@ -33,26 +33,27 @@ class Conflict:
     """`what` does not go with `with_`: a sentence, and the next step.
 
     `detect` says whether a spec has it: None or False if not, else True or the words that the texts leave open besides
-    those of the `spec`.
+    those of the `spec`. `model`: the specs that it concerns.
     """
 
     what: str
     with_: str
-    detect: Callable[[Spec], Words | bool | None]
+    detect: Callable[[Any], Words | bool | None]
     sentence: str
     next_step: str
     verbs: tuple[Verb, ...] = _ANY
+    model: type[ReleaseSpec] = Spec
 
-    def error(self, spec: Spec) -> SpecError | None:
+    def error(self, spec: ReleaseSpec) -> SpecError | None:
         """Why the spec cannot be used so, or None if it can."""
-        words = self.detect(spec)
+        words = self.detect(spec) if isinstance(spec, self.model) else None
         if words is None or words is False:
             return None
         text = f"{self.sentence}; {self.next_step}"
         return SpecError(text.format(spec=spec, **(words if isinstance(words, Mapping) else {})))
 
 
-def check(spec: Spec, verb: Verb | None = None) -> None:
+def check(spec: ReleaseSpec, verb: Verb | None = None) -> None:
     """Refuse a spec that asks for what does not go together: for a verb, or without one whatever it is used for.
 
     >>> from kanon_sql.spec import parse
@@ -69,94 +70,6 @@ def check(spec: Spec, verb: Verb | None = None) -> None:
             raise error
 
 
-_PLACES = (
-    Conflict(
-        "time, cloak",
-        "no location",
-        asked.without_a_place,
-        "`{option}` is for places",
-        "give `location` too, two columns",
-    ),
-    Conflict(
-        "location",
-        "no time or unit",
-        asked.half_a_place,
-        "a location needs a {missing} too",
-        "name its column with `{missing}`",
-    ),
-    Conflict(
-        "location",
-        "quasi_identifiers",
-        lambda spec: bool(spec.location and spec.quasi_identifiers),
-        "a run either cloaks places or generalizes quasi-identifiers",
-        "leave out `quasi_identifiers`, or generalize them in a run of their own",
-    ),
-    Conflict(
-        "location",
-        "another strategy",
-        lambda spec: bool(spec.location) and spec.strategy not in ("auto", CLOAK),
-        "the strategy {spec.strategy} is for quasi-identifiers, and places are cloaked",
-        "leave out `strategy`",
-    ),
-    Conflict(
-        "location",
-        "mask",
-        lambda spec: bool(spec.location and spec.mask),
-        "a suppressed place has no star to show",
-        "leave out `mask`",
-    ),
-    Conflict(
-        "location",
-        "a view",
-        lambda spec: bool(spec.location and asked.stays_a_query(spec)),
-        "a view cannot cloak again whenever it is read",
-        'release a table with `form="table"`, or a file',
-    ),
-    Conflict(
-        "location",
-        "a verb that searches",
-        lambda spec: spec.location is not None,
-        "places are cloaked without a lattice, so there is no search to show",
-        "use anonymize",
-        ("sql", "explain", "search", "lattice", "compare"),
-    ),
-    Conflict(
-        "location",
-        "trace",
-        lambda spec: spec.location is not None,
-        "places are cloaked without a lattice, so there is nothing to trace",
-        "leave out `trace` and `resume`",
-        ("trace",),
-    ),
-    Conflict(
-        "cloak.method",
-        "an option of another method",
-        asked.other_method,
-        "cloak: {option} is for {methods}, not for {spec.cloak.method}",
-        "leave it out",
-    ),
-    Conflict(
-        "cloak.method",
-        "no tolerances",
-        lambda spec: spec.cloak.tolerant and None in (spec.cloak.dx, spec.cloak.dt),
-        "cloak: {spec.cloak.method} keeps tolerances",
-        "give dx (and dy) and dt, numbers or columns",
-    ),
-    Conflict(
-        "cloak.method",
-        "shared: false",
-        lambda spec: spec.cloak.tolerant and not spec.cloak.shared,
-        "cloak: {spec.cloak.method} has no other form than the shared one",
-        "leave shared out",
-    ),
-    Conflict(
-        "cloak.level",
-        "cloak.cell",
-        lambda spec: None not in (spec.cloak.level, spec.cloak.cell),
-        "cloak: both level and cell say how large a cell is",
-        "keep one of them",
-    ),
-)
 _TARGETS = (
     Conflict(
         "output",
@@ -164,6 +77,7 @@ _TARGETS = (
         lambda spec: spec.target is not None and None not in (spec.target.file, spec.target.table),
         "target: both a file and a table are named",
         "keep one of `output` and `into`",
+        model=ReleaseSpec,
     ),
     Conflict(
         "form",
@@ -178,11 +92,12 @@ _TARGETS = (
         asked.nowhere,
         "target: neither a file nor a table is named",
         "give one of them with `output` or `into`",
+        model=ReleaseSpec,
     ),
     Conflict(
         "mask",
         "a view",
-        lambda spec: spec.mask and not spec.location and asked.stays_a_query(spec),
+        lambda spec: spec.mask and asked.stays_a_query(spec),
         "a view drops rows instead of masking them",
         'give `form="table"`, or leave out `mask`',
         ("anonymize",),
@@ -226,6 +141,7 @@ _TARGETS = (
         "nobody can say whom {release} and the release before single out together",
         'release something else, or give `differencing_limit="unlimited"`',
         ("anonymize",),
+        model=ReleaseSpec,
     ),
 )
 _PRIVACY = (
@@ -237,25 +153,9 @@ _PRIVACY = (
         "leave out one of the two: what is counted must be released as it is",
     ),
     Conflict(
-        "location",
-        "another privacy model than k",
-        lambda spec: bool(
-            spec.location and (spec.privacy.counted or spec.privacy.populated or spec.privacy.of_release)
-        ),
-        "places are cloaked for k alone",
-        "leave out the other privacy models",
-    ),
-    Conflict(
-        "minimality",
-        "a location",
-        lambda spec: bool(spec.privacy.minimality and spec.location),
-        "places are cloaked without a look at sensitive values, so nothing has to be masked",
-        "leave out `minimality`",
-    ),
-    Conflict(
         "minimality",
         "unit",
-        lambda spec: bool(spec.privacy.minimality and spec.unit and not spec.location),
+        lambda spec: bool(spec.privacy.minimality and spec.unit),
         "`minimality` redraws the values of rows, and with `unit` those of people are counted",
         "leave out one of them",
     ),
@@ -282,6 +182,7 @@ _COLUMNS = (
         asked.two_roles,
         "{column!r} is in both `{there}` and `{role}`",
         "keep it in one of them",
+        model=ReleaseSpec,
     ),
     Conflict(
         "a column",
@@ -289,6 +190,7 @@ _COLUMNS = (
         asked.two_spellings,
         "{other!r} in `{there}` and {column!r} in `{role}` differ only in case",
         "keep one of the two",
+        model=ReleaseSpec,
     ),
     Conflict(
         "perturb",
@@ -364,13 +266,6 @@ _STRATEGIES = (
     ),
 )
 _KEPT = (
-    Conflict(
-        "location",
-        "an earlier release",
-        lambda spec: bool(spec.location) and (spec.holds_on or spec.incremental),
-        "places are cloaked anew each time, so that there is no node to keep",
-        "leave out `node`, `node_from`, `regions` and `incremental`",
-    ),
     Conflict(
         "node",
         "node_from, regions",
@@ -527,14 +422,6 @@ _VERIFIED_TARGET = (
         "add one, or name the table or file to check",
         ("verify",),
     ),
-    Conflict(
-        "location",
-        "verify",
-        lambda spec: spec.location is not None,
-        "the units that share a cloaked place are not in the release",
-        "name a table or file to verify, and its quasi-identifiers",
-        ("verify",),
-    ),
 )
 READING_CONFLICTS = (
     Conflict(
@@ -543,6 +430,7 @@ READING_CONFLICTS = (
         asked.read_otherwise,
         "`{option}` says how another kind of file is read, and {spec.source} is {kind}",
         "leave it out",
+        model=ReleaseSpec,
     ),
     Conflict(
         "decimal, date_format of a column",
@@ -550,6 +438,7 @@ READING_CONFLICTS = (
         asked.read_in_two_ways,
         "columns.{column}: {option} does not go with it, for {reason}",
         "leave out one of the two",
+        model=ReleaseSpec,
     ),
 )
 _NO_STATEMENT_READS = (
@@ -564,7 +453,7 @@ _NO_STATEMENT_READS = (
 )
 CONFLICTS: tuple[Conflict, ...] = tuple(
     chain(
-        *(_PLACES, _TARGETS, _PRIVACY, _COLUMNS, _KEPT, _ONE_STATEMENT, _COUNTED_ELSEWHERE),
+        *(_TARGETS, _PRIVACY, _COLUMNS, _KEPT, _ONE_STATEMENT, _COUNTED_ELSEWHERE),
         *(_STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET, READING_CONFLICTS),
         *(_NO_STATEMENT_READS,),
     )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import ValidationError
 
-from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, Cloak, PrioPrivacy
+from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, PrioPrivacy
+from kanon_sql.spec.cloaking import Cloak, CloakSpec
 from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, ColumnForm, Perturbation, Spec, Target
 from kanon_sql.spec.keys import takes
-from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Privacy
+from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Anonymity, Privacy
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
 
@@ -30,7 +31,7 @@ def explained(error: ValidationError) -> str:
     first, *rest = (_path(_location(detail)) for detail in details)
     others = set(rest) - {first}
     more = f" (and {len(others)} more)" if others else ""
-    return _sentence(details[0]) + more
+    return _sentence(details[0], CloakSpec if error.title == CloakSpec.__name__ else Spec) + more
 
 
 def _location(detail: ErrorDetails) -> Location:
@@ -39,10 +40,10 @@ def _location(detail: ErrorDetails) -> Location:
     return (*location[:-1], str(detail["input"])) if detail["type"] == "invalid_key" else location
 
 
-def _sentence(detail: ErrorDetails) -> str:
+def _sentence(detail: ErrorDetails, whole: type[Model]) -> str:
     location = _location(detail)
     path = _path(location)
-    model, key = _owner(location)
+    model, key = _owner(location, whole)
     if detail["type"] in _UNKNOWN:
         return f"{path} is not a key of a spec; {_suggestion(model, key)}"
     if detail["type"] == "value_error":
@@ -96,7 +97,7 @@ def _path(location: Location) -> str:
     return ".".join(str(part) for part in location if not isinstance(part, int))
 
 
-def _owner(location: Location) -> tuple[type[Model], str]:
+def _owner(location: Location, whole: type[Model]) -> tuple[type[Model], str]:
     """Find the model and the key of it that a place in the spec belongs to."""
     match location:
         case ("quasi_identifiers", _, "hierarchy", str(kind), key, *_):
@@ -125,9 +126,11 @@ def _owner(location: Location) -> tuple[type[Model], str]:
             return ColumnForm, ""
         case ("columns", _, key, *_) if key != "[key]":
             return ColumnForm, str(key)
+        case ("privacy", key, *_) if whole is CloakSpec:
+            return Anonymity, str(key)
         case (part, key, *_) if part in _PARTS:
             return _PARTS[part], str(key)
-    return Spec, str(next(iter(location), ""))
+    return whole, str(next(iter(location), ""))
 
 
 def _keys(model: type[Model]) -> dict[str, FieldInfo]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from pydantic import (
     AfterValidator,
@@ -21,7 +21,6 @@ from pydantic import (
     StrictBool,
     StrictFloat,
     StrictInt,
-    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     model_validator,
@@ -33,7 +32,7 @@ from kanon_sql.loss import METRICS
 from kanon_sql.loss import Metric as OwnMetric
 from kanon_sql.own import Own, is_reference
 from kanon_sql.privacy import PrivacyModel, ReleaseModel
-from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy, nested
+from kanon_sql.spec.algorithms import Budget, PrioPrivacy, nested
 from kanon_sql.spec.choices import (
     ChangedHierarchies,
     ChangedTypes,
@@ -52,7 +51,7 @@ from kanon_sql.spec.choices import (
 from kanon_sql.spec.keys import DATA, FILES, KEEPING, LOCAL, MACHINE, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.places import Limits, Session
-from kanon_sql.spec.privacy import Privacy
+from kanon_sql.spec.privacy import Anonymity, Privacy
 from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, known_encoding
 from kanon_sql.spec.recipes import RECIPES, FunctionRecipe, Recipe, spelled_out
 from kanon_sql.spec.types import (
@@ -204,13 +203,6 @@ class Target(Model):
         return self.form in ("view", "materialized")
 
 
-def _some_unless_cloaked(value: object, info: ValidationInfo) -> object:
-    """A release of places and times generalizes no columns; any other generalizes one at least."""
-    if isinstance(value, Mapping) and not value and info.data.get("location", "refused") is None:
-        raise PydanticCustomError("too_short", "no quasi-identifier")
-    return value
-
-
 def _people(value: object) -> object:
     counted = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     if value is not None and value != "unlimited" and not counted:
@@ -244,7 +236,7 @@ def named_strategy(value: Any) -> Any:
     if isinstance(value, str) or not callable(value):
         return value
     name = str(getattr(value, "name", None) or getattr(value, "__name__", type(value).__name__))
-    if name in (*get_args(SearchStrategy), *get_args(LocalStrategy), CLOAK):
+    if name in (*get_args(SearchStrategy), *get_args(LocalStrategy)):
         raise SpecError(f"{name} is a strategy already; give yours another name")
     return Own(name, value)
 
@@ -258,13 +250,8 @@ NamedMetric: TypeAlias = Annotated[Metric, WrapValidator(_own_metric)]
 NamedStrategy: TypeAlias = Annotated[Text, WrapValidator(_own_strategy)]
 
 
-def _method_alone(value: object) -> object:
-    return {"method": value} if isinstance(value, str) else value
-
-
 Attributes: TypeAlias = Annotated[
-    Mapping[Text, Attribute],
-    BeforeValidator(_some_unless_cloaked),
+    Annotated[Mapping[Text, Attribute], Field(min_length=1)],
     BeforeValidator(by_column),
     BeforeValidator(distinct),
     AfterValidator(MappingProxyType),
@@ -284,7 +271,6 @@ Levels: TypeAlias = Annotated[
 ]
 
 
-CLOAK = "cloak"  # the strategy of a spec with a location
 EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
 
 
@@ -384,8 +370,8 @@ def _budget(strategy: str) -> Any:
     return spec_key(text, Budget(), group=SEARCH)
 
 
-class Spec(Places):
-    """All that one run is told."""
+class ReleaseSpec(Places):
+    """What every release is told: its source, the roles of its columns, how many must share, and its target."""
 
     source: Source = spec_key(
         "What is released: a CSV, Parquet or Excel file, a glob of files, or a table or view of the database. A "
@@ -394,19 +380,86 @@ class Spec(Places):
         group=DATA,
     )
     identifiers: Columns = spec_key(f"Columns that identify a person directly; they are dropped. Give {_NAMES}.", ())
-    location: Annotated[Columns, Field(min_length=2, max_length=2)] | None = spec_key(
-        "The two columns of a place to cloak. Give the two columns of a place, such as [lat, lon]."
-    )
-    time: Text | None = spec_key("The column of times to cloak. Give the name of the column of times.")
     unit: Text | None = spec_key(
         "The column that tells people or devices apart: these are counted, not rows. It is dropped. Give the name "
         "of the column that tells people or devices apart."
     )
-    cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = spec_key(
-        "How places and times are cloaked. Give a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}.",
-        Cloak(),
-        group=SEARCH,
+    sensitive: Columns = spec_key(
+        f"Columns that nobody should be able to link to a person; they are released unchanged. Give {_NAMES}.", ()
     )
+    keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = spec_key(
+        "Other columns to release unchanged. Columns without a role are dropped; '*' keeps every column, with "
+        "warnings about their contents. Give a list of column names, as text, or '*' for every column."
+    )
+    privacy: Anonymity = spec_key(
+        "How many must share what is shown of anyone. Give a mapping such as {k: 5}.",
+        group=PRIVACY,
+        default_factory=Anonymity,
+    )
+    suppression_limit: SuppressionLimit = spec_key(
+        "Largest fraction or number of rows that may be suppressed. It counts rows, with `unit` too. "
+        f"Give {FRACTION_OR_ROWS}.",
+        0.02,
+    )
+    shuffle: StrictBool = spec_key("Order the rows by a seeded hash instead of sorting them.", False)
+    seed: StrictInt = spec_key("The seed of all random choices.", 0, group=SEARCH)
+    target: Target | None = spec_key(
+        "Where the release is written. Give a mapping such as {table: patients_anon, as: view}.", group=TARGET
+    )
+    differencing_limit: Annotated[int | Literal["unlimited"] | None, PlainValidator(_people)] = spec_key(
+        "The most people that a release and the one it replaces may single out together; above it the old one "
+        "stays. In a pipeline 0 by default. Give a number of people, 0 or more, or the word unlimited."
+    )
+
+    @property
+    def kept_by_name(self) -> tuple[str, ...]:
+        """The columns that `keep` names one by one."""
+        return () if self.keep is None or self.keep == EVERY else self.keep
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that no release has: those that identify, and the one that tells people apart."""
+        return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
+
+    @property
+    def coarsened(self) -> dict[str, tuple[str, ...]]:
+        """The columns that the release shows less exactly, by the key that names them."""
+        raise NotImplementedError
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The columns that the spec names, by the key that names them; a unit that is an identifier is named there."""
+        return {
+            "unit": (self.unit,) if self.unit and self.unit not in self.identifiers else (),
+            "identifiers": self.identifiers,
+            **self.coarsened,
+            "sensitive": self.sensitive,
+            "keep": self.kept_by_name,
+        }
+
+    @property
+    def named(self) -> set[str]:
+        """The columns that have a role of their own: dropped, changed, or kept by it."""
+        return {column for key, columns in self.roles.items() if key != "keep" for column in columns}
+
+    @property
+    def tables_written(self) -> tuple[str, ...]:
+        """The names of the tables that the release writes in the database."""
+        return (self.target.table,) if self.target and self.target.table else ()
+
+    def with_sensitive(self, *columns: str) -> Self:
+        """The same spec with more sensitive columns."""
+        return self.model_copy(update={"sensitive": tuple(dict.fromkeys((*self.sensitive, *columns)))})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_is_kept(cls, value: Any) -> Any:
+        return with_unit(_with_reading(dict(value))) if isinstance(value, Mapping) else value
+
+
+class Spec(ReleaseSpec):
+    """All that a run that generalizes quasi-identifiers is told."""
+
     quasi_identifiers: Attributes = spec_key(
         "Columns that can identify a person in combination; they are generalized. Give one or more column names, "
         "each alone or with {hierarchy: …}.",
@@ -417,22 +470,10 @@ class Spec(Places):
         "A folder with a <column>.csv for each quasi-identifier that has no hierarchy in the spec; in Python also "
         "hierarchies by column. Give the path of a folder with <column>.csv."
     )
-    sensitive: Columns = spec_key(
-        f"Columns that nobody should be able to link to a person; they are released unchanged. Give {_NAMES}.", ()
-    )
-    keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = spec_key(
-        "Other columns to release unchanged. Columns without a role are dropped; '*' keeps every column, with "
-        "warnings about their contents. Give a list of column names, as text, or '*' for every column."
-    )
     privacy: Privacy = spec_key(
         "The privacy models that the release must satisfy, all of them together. Give a mapping such as {k: 5}.",
         group=PRIVACY,
         default_factory=Privacy,
-    )
-    suppression_limit: SuppressionLimit = spec_key(
-        "Largest fraction or number of rows that may be suppressed. It counts rows, with `unit` too. "
-        f"Give {FRACTION_OR_ROWS}.",
-        0.02,
     )
     metric: NamedMetric = spec_key("The measure of information loss to minimize.", "loss", group=SEARCH)
     strategy: NamedStrategy = spec_key(
@@ -449,7 +490,6 @@ class Spec(Places):
     evaluations: StrictInt | None = spec_key(
         "Nodes that memetic, local_search, kgen and random may look at. By default 5000.", ge=1
     )
-    seed: StrictInt = spec_key("The seed of all random choices.", 0)
     show: Show | None = spec_key(
         "What a class of a local recoding shows: a label, a range, two bounds (rounded outward, or exact), or one "
         "value.",
@@ -512,7 +552,6 @@ class Spec(Places):
     mask: StrictBool = spec_key(
         "Show suppressed rows as * instead of leaving them out, if there are at least k of them.", False, group=PRIVACY
     )
-    shuffle: StrictBool = spec_key("Order the rows by a seeded hash instead of sorting them.", False)
     perturb: Perturbations = spec_key(
         "Other columns to change at random: add noise, swap ranks or apply PRAM. Give a mapping such as {salary: "
         "{noise: {scale: 100}}}.",
@@ -522,13 +561,6 @@ class Spec(Places):
     secret: LocalPath | None = spec_key(
         "A file with the secret that makes a perturbation, or redrawn values, reproducible. Give the path of a "
         "file that holds a secret."
-    )
-    target: Target | None = spec_key(
-        "Where the release is written. Give a mapping such as {table: patients_anon, as: view}.", group=TARGET
-    )
-    differencing_limit: Annotated[int | Literal["unlimited"] | None, PlainValidator(_people)] = spec_key(
-        "The most people that a release and the one it replaces may single out together; above it the old one "
-        "stays. In a pipeline 0 by default. Give a number of people, 0 or more, or the word unlimited."
     )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
     _stands_alone: bool = PrivateAttr(default=False)
@@ -570,19 +602,20 @@ class Spec(Places):
         spec._stands_alone = True
         return spec
 
-    def with_sensitive(self, *columns: str) -> Spec:
-        """The same spec with more sensitive columns."""
-        return self.model_copy(update={"sensitive": tuple(dict.fromkeys((*self.sensitive, *columns)))})
+    @property
+    def coarsened(self) -> dict[str, tuple[str, ...]]:
+        """The quasi-identifiers."""
+        return {"quasi_identifiers": tuple(self.quasi_identifiers)}
 
     @property
-    def kept_by_name(self) -> tuple[str, ...]:
-        """The columns that `keep` names one by one."""
-        return () if self.keep is None or self.keep == EVERY else self.keep
+    def named(self) -> set[str]:
+        """The columns that have a role of their own, those that are perturbed too."""
+        return {*super().named, *self.perturb}
 
     @property
-    def dropped(self) -> tuple[str, ...]:
-        """The columns that no release has: those that identify, and the one that tells people apart."""
-        return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
+    def tables_written(self) -> tuple[str, ...]:
+        """The names of the target's table, and of that of the rows that wait."""
+        return (*super().tables_written, *((self.waiting,) if self.waiting else ()))
 
     @property
     def holds_on(self) -> bool:
@@ -616,13 +649,8 @@ class Spec(Places):
 
     @model_validator(mode="before")
     @classmethod
-    def _as_it_is_kept(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        spec = with_hierarchies(_with_reading(nested(value)))
-        if spec.get("location") and not spec.get("quasi_identifiers"):
-            spec["quasi_identifiers"] = {}
-        return with_unit(spec)
+    def _under_its_algorithm(cls, value: Any) -> Any:
+        return with_hierarchies(nested(value)) if isinstance(value, Mapping) else value
 
 
 READING = ("encoding", "decimal", "date_format", "null", "sheet", "columns")
@@ -678,7 +706,7 @@ def with_unit(mapping: Mapping[str, Any]) -> dict[str, Any]:
     {'privacy': {'k': 5}, 'unit': 'person_id'}
     """
     spec, block = dict(mapping), mapping.get("privacy")
-    said = block.model_dump(exclude_unset=True) if isinstance(block, Privacy) else block
+    said = block.model_dump(exclude_unset=True) if isinstance(block, Anonymity) else block
     if not isinstance(said, Mapping) or not isinstance(said.get("unit"), str):
         return spec
     if spec.get("unit") not in (None, said["unit"]):

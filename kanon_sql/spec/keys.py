@@ -12,8 +12,19 @@ from pydantic.fields import FieldInfo
 
 DATA, FILES, MACHINE = "Data", "Files", "Machine"
 PRIVACY, SEARCH, LOCAL = "Privacy", "Search", "Local recoding"
+PLACES = "Places and times"
 KEEPING, TARGET = "Keeping a release on new data", "Target"
-GROUPS = (DATA, FILES, PRIVACY, SEARCH, LOCAL, KEEPING, TARGET, MACHINE)  # in the order of help texts and reference
+GROUPS = (
+    DATA,
+    FILES,
+    PLACES,
+    PRIVACY,
+    SEARCH,
+    LOCAL,
+    KEEPING,
+    TARGET,
+    MACHINE,
+)  # in the order of help texts and reference
 _NUMBERS = {int: "a whole number", float: "a number", Decimal: "a number"}
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
 from kanon_sql.spec.algorithms import PrioPrivacy
+from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.fields import Spec, Target
 from kanon_sql.spec.keys import LOCAL, declared, spec_key
 from kanon_sql.spec.privacy import Privacy
@@ -34,8 +35,8 @@ class Keyword:
 
 def _keywords() -> Iterator[Keyword]:
     """Every key of a spec, and the keys of blocks that are options too, in the order of the declarations."""
-    group = ""
-    for name, field in Spec.model_fields.items():
+    group, places = "", {name: field for name, field in CloakSpec.model_fields.items() if name not in Spec.model_fields}
+    for name, field in {**Spec.model_fields, **places}.items():
         group = declared(field).group or group
         yield Keyword(name, name, "", field, group)
         if name in _BLOCKS:

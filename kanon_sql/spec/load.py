@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import READING_CONFLICTS, check
+from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.errors import explained, shown
-from kanon_sql.spec.fields import Attribute, Places, Spec, Target, with_hierarchies
+from kanon_sql.spec.fields import Attribute, Places, ReleaseSpec, Spec, Target, with_hierarchies
 from kanon_sql.spec.keywords import of_block
 from kanon_sql.spec.places import Session
 from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
-from kanon_sql.spec.types import as_text, by_column
+from kanon_sql.spec.types import Model, as_text, by_column
 
 Fill: TypeAlias = Callable[[Any, Any], None]  # completes the tree of a file, given its loader
+Kind = TypeVar("Kind", bound=ReleaseSpec)
 
 
 def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
@@ -27,21 +29,40 @@ def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
 
     What the file leaves out and a run needs (source, quasi_identifiers) may come from the overrides.
     """
+    return loaded(path, Spec, overrides)
+
+
+def loaded(path: str | os.PathLike[str], model: type[Kind], overrides: Mapping[str, Any]) -> Kind:
+    """The same for a spec of any model."""
     mapping = read(Path(path))
     if found := key_of_runs(mapping):
         raise SpecError(f"{path}: {found} is for pipelines; run the file with `kanon run`, or leave {found} out")
-    return completed(mapping, Path(path).parent, overrides)
+    return completed(mapping, Path(path).parent, model, overrides)
 
 
-def completed(mapping: Mapping[str, Any], folder: Path, overrides: Mapping[str, Any]) -> Spec:
+def completed(mapping: Mapping[str, Any], folder: Path, model: type[Kind], overrides: Mapping[str, Any]) -> Kind:
     """The spec of what a file in a folder says, with `overrides` as in `merge`."""
-    needed = {name: value for name, value in overrides.items() if name in _NEEDED}
-    return merge(validated({**needed, **_said(mapping)}, folder=folder), **overrides)
+    return merge(validated(with_needed(_said(mapping), model, overrides), model, folder), **overrides)
 
 
-def mapping_of(spec: Spec | Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Any]:
+def with_needed(mapping: Mapping[str, Any], model: type[Kind], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping with what it lacks of the keys that a spec must have, from the overrides."""
+    required = [name for name, field in model.model_fields.items() if field.is_required()]
+    given = {name: overrides[name] for name in required if overrides.get(name) is not None}
+    privacy = mapping.get("privacy")
+    if isinstance(privacy, Mapping) and "unit" in privacy:
+        given.pop("unit", None)
+    return {**given, **mapping}
+
+
+def model_of(mapping: Mapping[str, Any]) -> type[Spec] | type[CloakSpec]:
+    """The model of a release that may be of either: one with a location cloaks places and times."""
+    return Spec if mapping.get("location") is None else CloakSpec
+
+
+def mapping_of(spec: ReleaseSpec | Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Any]:
     """What a spec says, by its keys, before anything is checked."""
-    if isinstance(spec, Spec):
+    if isinstance(spec, ReleaseSpec):
         return {name: getattr(spec, name) for name in spec.model_fields_set}
     if isinstance(spec, (str, os.PathLike)):
         return _said(read(Path(spec)))
@@ -49,7 +70,6 @@ def mapping_of(spec: Spec | Mapping[str, Any] | str | os.PathLike[str] | None) -
 
 
 KEYS = ("audit", "differencing_history")  # of a release of a pipeline, which no other release is told
-_NEEDED = ("source", "quasi_identifiers", "location")
 
 
 def key_of_runs(mapping: Mapping[str, Any]) -> str | None:
@@ -60,11 +80,14 @@ def key_of_runs(mapping: Mapping[str, Any]) -> str | None:
 
 def parse(mapping: Mapping[str, Any]) -> Spec:
     """Build a spec from its mapping; relative paths are left as they are."""
-    if not isinstance(mapping, Mapping):
-        raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {shown(mapping)}")
-    spec = validated(mapping)
+    return parsed(mapping, Spec)
+
+
+def parsed(mapping: Mapping[str, Any], model: type[Kind]) -> Kind:
+    """The same for a spec of any model."""
+    spec = validated(mapping, model)
     check(spec)
-    return spec.with_sensitive(*spec.privacy.counted)
+    return spec.with_sensitive(*spec.privacy.counted) if isinstance(spec.privacy, Privacy) else spec
 
 
 def session(source: object = None, **given: Any) -> Session:
@@ -80,17 +103,19 @@ def session(source: object = None, **given: Any) -> Session:
     return places.session
 
 
-def merge(spec: Spec | None, **overrides: Any) -> Spec:
-    """Lay keyword arguments, or what the command line said, over a spec; None means not said.
+def merge(spec: Kind | type[Kind], **overrides: Any) -> Kind:
+    """Lay keyword arguments, or what the command line said, over a spec, or make one of its model of them alone.
+
+    None means not said.
 
     The names are those of `KEYWORDS`: the spec's own keys, those of `privacy` and `target` without their block, and
     `priorities` (column: priority). Columns listed again keep their recipe, and privacy models of other columns stay. A
     new place to write to does not inherit the permission to overwrite.
     """
     said = {name: value for name, value in overrides.items() if value is not None}
-    mapping: dict[str, Any] = {name: getattr(spec, name) for name in spec.model_fields_set} if spec else {}
+    mapping: dict[str, Any] = {} if isinstance(spec, type) else mapping_of(spec)
     _merge_privacy(mapping, said)
-    if "quasi_identifiers" in said and spec:
+    if "quasi_identifiers" in said and isinstance(spec, Spec):
         said["quasi_identifiers"] = _with_recipes(said["quasi_identifiers"], spec.quasi_identifiers)
     if "priorities" in said:
         columns = said.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
@@ -101,12 +126,11 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if "columns" in said:
         said["columns"] = _merged_columns(mapping.get("columns", {}), said["columns"])
     _make_way(mapping, said)
-    if isinstance(said.get("cloak"), str) and spec:
-        kept = spec.cloak.model_dump(exclude_unset=True)
-        said["cloak"] = {**kept, "method": said["cloak"]}
+    if isinstance(said.get("cloak"), str) and isinstance(mapping.get("cloak"), Model):
+        said["cloak"] = {**mapping["cloak"].model_dump(exclude_unset=True), "method": said["cloak"]}
     if said.keys() & _TARGET.keys():
         mapping["target"] = _merged_target(mapping.get("target"), said)
-    return parse({**mapping, **said})
+    return parsed({**mapping, **said}, spec if isinstance(spec, type) else type(spec))
 
 
 def check_values(**given: Any) -> None:
@@ -136,8 +160,8 @@ def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
     flat = {name: said.pop(name) for name in _PRIVACY if name in said}
     if not flat:
         return
-    known = said.pop("privacy", mapping.get("privacy", Privacy()))
-    kept = {key: getattr(known, key) for key in known.model_fields_set} if isinstance(known, Privacy) else dict(known)
+    known = said.pop("privacy", mapping.get("privacy", {}))
+    kept = {key: getattr(known, key) for key in known.model_fields_set} if isinstance(known, Model) else dict(known)
     for name, asked in flat.items():
         merges = name in SENSITIVE_MODELS and isinstance(asked, Mapping) and isinstance(kept.get(name), Mapping)
         kept[name] = {**kept[name], **asked} if merges else asked
@@ -217,13 +241,35 @@ def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
 
 def _said(mapping: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out the known keys that are there without a value."""
-    known = {*Spec.model_fields, *FLAT}
+    if not isinstance(mapping, Mapping):
+        raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {shown(mapping)}")
+    known = {*Spec.model_fields, *CloakSpec.model_fields, *FLAT}
     return {key: value for key, value in mapping.items() if value is not None or key not in known}
 
 
-def validated(mapping: Mapping[str, Any], folder: Path | None = None) -> Spec:
+def validated(mapping: Mapping[str, Any], model: type[Kind], folder: Path | None = None) -> Kind:
     """The spec of a mapping, its relative paths taken from a folder; SpecError in one sentence."""
+    said = _said(mapping)
+    _refuse_keys(said, model)
     try:
-        return Spec.model_validate(_said(mapping), context={"folder": folder} if folder else None)
+        return model.model_validate(said, context={"folder": folder} if folder else None)
     except ValidationError as error:
         raise SpecError(explained(error)) from None
+
+
+CLOAKING = tuple(key for key in CloakSpec.model_fields if key not in Spec.model_fields)
+GENERALIZING = tuple(key for key in (*Spec.model_fields, *FLAT) if key not in CloakSpec.model_fields)
+
+
+def _refuse_keys(said: Mapping[str, Any], model: type[ReleaseSpec]) -> None:
+    """Say where a key belongs that only the other verb knows."""
+    if model is Spec and (found := next((key for key in CLOAKING if key in said), None)):
+        raise SpecError(CLOAKS.format(option=found))
+    if model is CloakSpec and (found := next((key for key in GENERALIZING if key in said), None)):
+        raise SpecError(f"`{found}` is for anonymize, which generalizes columns, and places are cloaked; leave it out")
+
+
+CLOAKS = (
+    "`{option}` is for places, and cloaking has its own verb, which verifies what it writes; use kanon cloak, or "
+    "kanon_sql.cloak"
+)

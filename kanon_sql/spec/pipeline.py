@@ -14,8 +14,20 @@ from typing import Any, Literal, TypeAlias, get_args
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import shown
-from kanon_sql.spec.fields import Spec
-from kanon_sql.spec.load import KEYS, Fill, completed, key_of_runs, load, merge, read, validated
+from kanon_sql.spec.fields import ReleaseSpec, Spec
+from kanon_sql.spec.load import (
+    KEYS,
+    Fill,
+    Kind,
+    completed,
+    key_of_runs,
+    loaded,
+    mapping_of,
+    merge,
+    model_of,
+    read,
+    validated,
+)
 
 Held: TypeAlias = Literal["keep", "search", "keep_else_search"]
 AUDIT = "kanon_releases"  # what an audit trail is called unless it is named
@@ -33,7 +45,7 @@ class Scheduled:
 
     name: str
     key: str
-    spec: Spec
+    spec: ReleaseSpec
     node: Held
     audit: str | None
     sha256: str
@@ -57,24 +69,34 @@ def load_to_read(path: Path, **overrides: Any) -> Spec:
 
     What only a pipeline is told is left out; variables have the values of the environment, or of the file.
     """
+    return loaded_to_read(path, Spec, overrides)
+
+
+def loaded_to_read(path: Path, model: type[Kind], overrides: Mapping[str, Any]) -> Kind:
+    """The same for a spec of any model."""
+    return completed(mapping_to_read(path), path.parent, model, overrides)
+
+
+def mapping_to_read(path: Path) -> dict[str, Any]:
+    """What a spec file says of its release, without what only a pipeline is told."""
     if not key_of_runs(read(path)):
-        return load(path, **overrides)
+        return mapping_of(path)
     each = _mappings(path, {})
     if len(each) > 1:
         names = ", ".join(map(str, each))
         raise SpecError(f"{path} has the releases {names}; give a spec file of one of them")
     (mapping,) = each.values()
     told = {*KEYS} | ({"node"} if isinstance(mapping.get("node"), str) else set())
-    return completed({key: value for key, value in mapping.items() if key not in told}, path.parent, overrides)
+    return {key: value for key, value in mapping.items() if key not in told}
 
 
-def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dict[str, Spec]:
+def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dict[str, ReleaseSpec]:
     """Read the specs of a file by the names of their releases, or its own; SpecError if a release cannot use them."""
     if key_of_runs(read(path)):
         return {each.name: each.spec for each in load_runs(path, variables)}
     if variables:
         raise SpecError(f"{path} is the spec of one release, which knows no variables; leave out `vars`")
-    spec = load(path)
+    spec = loaded(path, model_of(mapping_of(path)), {})
     check(spec, "anonymize")
     return {path.stem: spec}
 
@@ -115,7 +137,7 @@ _NAME = re.compile(r"[\w-]{1,60}")
 def _scheduled(path: Path, name: str, key: str, mapping: Mapping[str, Any]) -> Scheduled:
     said = dict(mapping)
     audit, node, history = said.pop("audit", None), _held(said), _history(said.pop("differencing_history", HISTORY))
-    spec = merge(validated(said, path.parent))
+    spec = merge(validated(said, model_of(said), path.parent))
     if spec.target is None:
         raise SpecError("there is no target; give one, such as `target: {table: patients_anon}`")
     if spec.differencing_limit is None:

@@ -275,13 +275,18 @@ def _none() -> Any:
     return MappingProxyType({})
 
 
-class Privacy(Model):
-    """The privacy models the release must meet, all of them together."""
+class Anonymity(Model):
+    """How many share what a release shows of anyone."""
 
     k: StrictInt = spec_key("Minimum number of rows in a class, or of people with `unit`.", 5, ge=1)
     unit: Text | None = spec_key(
         "The same as `unit` outside of `privacy`. Give the name of the column that tells people or devices apart."
     )
+
+
+class Privacy(Anonymity):
+    """The privacy models the release must meet, all of them together."""
+
     l_diversity: LDiversities = spec_key(
         "Minimum diversity of the values of a sensitive column in every class. Give a mapping such as {disease: "
         "3} or {disease: {l: 3, kind: entropy}}.",

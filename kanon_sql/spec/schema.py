@@ -10,7 +10,9 @@ from typing import Any, TypeAlias, get_args
 
 from kanon_sql.spec.algorithms import FLAT
 from kanon_sql.spec.choices import CloakMethod
+from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.fields import READING, Spec
+from kanon_sql.spec.load import CLOAKING, GENERALIZING
 from kanon_sql.spec.pipeline import AUDIT, HISTORY, Held
 from kanon_sql.spec.privacy import SENSITIVE_MODELS
 
@@ -38,7 +40,7 @@ def schema() -> Schema:
     >>> sorted(schema()["$defs"]["Swap"]["properties"]), schema()["additionalProperties"]
     (['within'], False)
     """
-    release = _lenient(Spec.model_json_schema(by_alias=True))
+    release = _lenient(_both_models())
     models: dict[str, Schema] = release.pop("$defs")
     release["properties"] |= {key: models["PrioPrivacy"]["properties"][key] for key in FLAT}
     release["properties"] |= _OF_RUNS
@@ -53,8 +55,20 @@ def schema() -> Schema:
         "type": "object",
         "properties": {**shared, **_OF_FILES},
         "additionalProperties": False,
+        "if": release["if"],
+        "then": release["then"],
         "$defs": {name: _with_variables(each) for name, each in definitions.items()} | {"variable": _A_VARIABLE},
     }
+
+
+def _both_models() -> Schema:
+    """The schema of a release that generalizes columns, or with a location cloaks places."""
+    both, places = (model.model_json_schema(by_alias=True) for model in (Spec, CloakSpec))
+    both["$defs"] |= places["$defs"]
+    both["properties"] |= {key: places["properties"][key] for key in CLOAKING}
+    cloaked = dict.fromkeys(GENERALIZING, False) | {"privacy": {"$ref": "#/$defs/Anonymity"}}
+    both["if"] = {"properties": {"location": {"type": "array"}}, "required": ["location"]}
+    return both | {"then": {"properties": cloaked}}
 
 
 def _lenient(whole: Schema) -> Schema:

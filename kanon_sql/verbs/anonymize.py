@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from kanon_sql import cloak, queries
 from kanon_sql.engines.files import file_format, files
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
@@ -17,9 +16,8 @@ from kanon_sql.recode.regions import regions_of, write_regions
 from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
 from kanon_sql.release.listing import check_labels
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.release.pieces import Piece
-from kanon_sql.release.publish import Published, check_file, check_target, publish, sha256
-from kanon_sql.spec import SearchIn, Spec, Target
+from kanon_sql.release.publish import check_file, sha256
+from kanon_sql.spec import ReleaseSpec, SearchIn, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.copies import Past
@@ -27,9 +25,9 @@ from kanon_sql.verbs.labelled import kept_population
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import Plan, plan_release
-from kanon_sql.verbs.preflight import check_spec, settle_roles
+from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.source import Source, check_engine, opened, settle_labelled
+from kanon_sql.verbs.source import Source, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
 from kanon_sql.verbs.ways_out import at_top
 from kanon_sql.verbs.ways_out import ways_out as ways_of
@@ -133,13 +131,15 @@ def _check_trace(trace: Path, spec: Spec, resume: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[tuple[Source, Staging]]:
+def releasing(
+    source: Any, spec: ReleaseSpec, connection: Any = None, keep: bool = False
+) -> Iterator[tuple[Source, Staging]]:
     """Open the source for one release, all of which becomes visible at the end of the block, or nothing.
 
     Files are placed when the source is read and closed. A table is there when the transaction ends, and files beside
     it just before.
     """
-    writes = tuple(filter(None, [spec.target.table if spec.target else None, spec.waiting]))
+    writes = spec.tables_written
     with Staging() as staging:
         source_of = opened(source, spec, connection, keep, writes, said=True)
         with source_of as data, _transaction(data, spec), staging.deferring():
@@ -158,17 +158,17 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
                 data.check_unchanged(spec.source)  # else it is no wonder that something does not fit
                 raise
             data.check_unchanged(spec.source)
-            if spec.waiting or (spec.target and spec.target.table):
+            if writes:
                 staging.place()
         staging.place()
 
 
-def _transaction(source: Source, spec: Spec) -> contextlib.AbstractContextManager[None]:
+def _transaction(source: Source, spec: ReleaseSpec) -> contextlib.AbstractContextManager[None]:
     """The transaction of a release; none from files to a file, which are no part of any.
 
     DuckDB frees what is dropped in a transaction only when that ends.
     """
-    to_file = spec.target is not None and spec.target.file is not None and spec.waiting is None
+    to_file = spec.target is not None and not spec.tables_written
     own_tables = source.engine.is_embedded and source.owned and spec.database is None and not spec.attach
     return contextlib.nullcontext() if to_file and own_tables else source.engine.transaction()
 
@@ -189,8 +189,6 @@ def make_release(
     for where a column is at its top.
     """
     started = time.monotonic() if started is None else started
-    if spec.location:
-        return _cloaked(source, spec, staging, observer, started)
     held_against_others = spec.differencing_limit not in (None, "unlimited")
     if held_against_others and search_in == "engine" and not source.engine.is_embedded:
         raise SpecError(  # rows would be copied out of a server where even counts may not leave it
@@ -265,36 +263,3 @@ def _write_regions(plan: Plan, path: Path, staging: Staging) -> dict[str, Any]:
         write_regions(made, file, plan.problem.spec.session.limits)
         digest = sha256(file)
     return {"file": str(path), "sha256": digest, "classes": made.count}
-
-
-def _cloaked(source: Source, spec: Spec, staging: Staging, observer: Observer, started: float) -> Release:
-    check_engine(source.engine, "the cloaking of places")
-    cloak.check_columns(source.table, spec)
-    source = settle_roles(source, spec)
-    check_target(spec, source.engine, source.table, source.files)
-    here = source.engine if source.engine.is_embedded else source.engine.embedded()
-    cloaked = cloak.cloak(source.scratches[here], source.engine, source.table, spec, observer.stage)
-    observer.stage("Writing the release")
-    published = _publish_cloaked(cloaked, source, spec.target, staging)
-    observer.stage("Describing the release")
-    target = manifests.target_of(spec, published, source.engine.dialect)
-    seconds = {"release": published.write_seconds, "verify": published.verify_seconds}
-    seconds = {**cloaked.seconds, **seconds, "total": time.monotonic() - started}
-    roles, warned = source.roles.described(), source.warnings
-    described = cloak.describe(cloaked, target, source.engine.name, roles, warned, seconds)
-    return released(source, spec, described, published)
-
-
-def _publish_cloaked(
-    cloaked: cloak.Cloaked, source: Source, target: Target | None, staging: Staging
-) -> Published[cloak.Summary]:
-    """Publish what was cloaked in an embedded DuckDB: a file from there, a table where the source is."""
-    cloaking, spec, query = cloaked.cloaking, cloaked.cloaking.spec, cloaked.sql
-    where = cloaking.engine if target and target.file else source.engine
-    if where is not cloaking.engine:
-        sent = source.scratches[where].receive("cloaked", cloaking.engine, query)
-        query = queries.select_all(sent, where.dialect)
-    says = {"cloaked": spec.cloak.method, "k": cloaking.model.k}
-    piece = Piece("release", queries.sentence("cloak_release/release"), query, says=says)
-    verify = lambda reader, staged: cloaked.verify(reader, staged["release"])  # noqa: E731
-    return publish(where, target, lambda _: [piece], verify, staging)

@@ -19,13 +19,13 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.verbs.beside import known_hierarchy, name_of, opened_beside, shown_columns
 from kanon_sql.verbs.models import models_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, settle_spec
+from kanon_sql.verbs.source import IN_MEMORY, Source, settle_either
 
 if TYPE_CHECKING:
     import pandas
@@ -87,7 +87,7 @@ def attack(
     control: Any = None,
     priors: Any = None,
     previous: Any = None,
-    spec: Spec | dict[str, Any] | str | Path | None = None,
+    spec: ReleaseSpec | dict[str, Any] | str | Path | None = None,
     only: str | Sequence[str] | None = None,
     attempts: int = 2000,
     connection: Any = None,
@@ -140,11 +140,11 @@ def attack(
         return _tried(material, chosen, name_of(named["release"]), notes, observer)
 
 
-def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, given: dict[str, Any]) -> Spec:
+def _settled(source: Any, spec: ReleaseSpec | dict[str, Any] | str | Path | None, given: dict[str, Any]) -> ReleaseSpec:
     """What is said of the release; an attacker need not have its source, nor a mapping name one."""
     if spec is None:
-        return settle_spec(IN_MEMORY if source is None else source, None, given)
-    return settle_spec(source, {"source": IN_MEMORY, **spec} if isinstance(spec, dict) else spec, given)
+        return settle_either(IN_MEMORY if source is None else source, None, given)
+    return settle_either(source, {"source": IN_MEMORY, **spec} if isinstance(spec, dict) else spec, given)
 
 
 def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
@@ -159,7 +159,7 @@ def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
     return tuple(dict.fromkeys(known[name] for name in only))
 
 
-def _target(spec: Spec) -> str:
+def _target(spec: ReleaseSpec) -> str:
     """What the spec's run wrote."""
     if spec.target is None:
         raise SpecError("there is no release to attack; name one, or a spec with a target")
@@ -167,15 +167,18 @@ def _target(spec: Spec) -> str:
 
 
 def _material(
-    tables: Scratch, opened: Mapping[str, Source], spec: Spec, attempts: int, note: Callable[[str], None]
+    tables: Scratch, opened: Mapping[str, Source], settled: ReleaseSpec, attempts: int, note: Callable[[str], None]
 ) -> Material:
     """What an attacker has, copied beside us."""
-    release = opened["release"].table
+    places = settled if isinstance(settled, CloakSpec) else None
+    spec = places.of_columns() if places else settled
+    assert isinstance(spec, Spec)
+    release, location = opened["release"].table, places.location if places else ()
     columns = dict.fromkeys(column.name for each in opened.values() for column in each.table.columns)
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
-    names = box_columns(spec) if spec.location else spec.quasi_identifiers
+    names = box_columns(places) if places else spec.quasi_identifiers
     shown = {name: shown_columns(name, release) for name in names}
-    copies = {role: copied(tables, role, each, plain, shown, spec) for role, each in opened.items()}
+    copies = {role: copied(tables, role, each, plain, shown, spec.unit, location) for role, each in opened.items()}
     halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
     return Material(
@@ -183,8 +186,8 @@ def _material(
         copies["release"],
         tuple(shown),
         _sensitive(spec, copies["release"], halves, shown),
-        tuple(spec.location or ()),
-        spec.time,
+        location,
+        places.time if places else None,
         copies.get("source"),
         copies.get("auxiliary"),
         copies.get("control"),
@@ -230,19 +233,23 @@ def copied(
     source: Source,
     plain: Mapping[str, str],
     shown: Mapping[str, tuple[str, ...]],
-    spec: Spec,
+    unit: str | None,
+    location: Sequence[str] = (),
 ) -> Copy:
     """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
-    they are."""
+    they are.
+
+    `location`: the columns of the places that the boxes hold.
+    """
     kinds = {column.name: column.kind for column in source.table.columns}
     is_release = role not in ("source", "auxiliary", "control", "priors")
-    known = {name: (name,) for name in spec.location or shown}
+    known = {name: (name,) for name in location or shown}
     is_half = role.startswith(_OTHER) and _is_half(kinds, shown)
     if is_half:
         shown = {}
     elif role != "priors":
-        check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
-    texts = [name for names in shown.values() for name in names] if is_release and not spec.location else []
+        check_columns(role, kinds, shown if is_release else known, is_release or bool(location))
+    texts = [name for names in shown.values() for name in names] if is_release and not location else []
     held = {name: plain[name] for name in kinds}
     named = {"texts": {held[name]: name for name in texts}}
     named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
@@ -255,7 +262,7 @@ def copied(
             held[name] = plain[name]
             ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
             relation = tables.make(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
-    one = (held[spec.unit],) if spec.unit in held else ()
+    one = (held[unit],) if unit in held else ()
     rows = tables.count(relation)
     people = _people(tables, relation, one) or rows
     name = _WHO.get(role, role.replace(_OTHER, "other release"))

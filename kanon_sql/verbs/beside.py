@@ -13,7 +13,7 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.recode.show import shown_names
-from kanon_sql.spec import Attribute, Spec
+from kanon_sql.spec import Attribute, ReleaseSpec, Spec
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
 
 
@@ -23,7 +23,7 @@ def name_of(given: Any) -> str:
 
 
 def opened_beside(
-    given: Any, spec: Spec, connection: Any, is_source: bool = False
+    given: Any, spec: ReleaseSpec, connection: Any, is_source: bool = False
 ) -> contextlib.AbstractContextManager[Source]:
     """A table or data to read; a file beside tables in a database is read without it.
 

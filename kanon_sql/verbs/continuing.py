@@ -10,7 +10,7 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.recode import RECODERS
-from kanon_sql.spec import Scheduled, Spec, check
+from kanon_sql.spec import ReleaseSpec, Scheduled, Spec, check
 from kanon_sql.verbs.drift import drift, without_new
 from kanon_sql.verbs.memory import notes_of
 from kanon_sql.verbs.source import Source
@@ -18,15 +18,16 @@ from kanon_sql.verbs.source import Source
 _REGIONS = ".regions.parquet"
 
 
-def settled(each: Scheduled, before: Mapping[str, Any] | None, path: Path, restores: bool) -> Spec:
+def settled(each: Scheduled, before: Mapping[str, Any] | None, path: Path, restores: bool) -> ReleaseSpec:
     """The spec of this run behind the release `before`; `restores`: the same is made again, and compared as a whole."""
     target = each.spec.target
     assert target
     overwrite = target.overwrite or before is not None
     spec = each.spec.model_copy(update={"target": target.model_copy(update={"overwrite": overwrite})})
-    spec = _with_regions(spec, notes_of(path, f"{each.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
-    if before is not None and not (spec.holds_on or spec.location) and each.node != "search":
-        spec = spec.model_copy(update=_held(spec, each, before, path))
+    if isinstance(spec, Spec):
+        spec = _with_regions(spec, notes_of(path, f"{each.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
+        if before is not None and not spec.holds_on and each.node != "search":
+            spec = spec.model_copy(update=_held(spec, each, before, path))
     return spec.model_copy(update={"differencing_limit": "unlimited"}) if restores else spec
 
 
@@ -55,12 +56,12 @@ def _held(spec: Spec, each: Scheduled, before: Mapping[str, Any], path: Path) ->
     return held | ({"regions": str(noted)} if local and noted and noted.is_file() else {})
 
 
-def as_known(source: Source, spec: Spec, before: Mapping[str, Any] | None) -> Source:
+def as_known(source: Source, spec: ReleaseSpec, before: Mapping[str, Any] | None) -> Source:
     """The source as far as the release before knew it, where none of that is held; SpecError for what may not be new.
 
     Where a node is held, that is seen to when it is.
     """
-    if before is None or spec.holds_on or spec.location:
+    if before is None or not isinstance(spec, Spec) or spec.holds_on:
         return source
     drifted = [each for each in drift(before, source, spec) if each.kind != "changed hierarchy"]
     known, _ = without_new(source, drifted)

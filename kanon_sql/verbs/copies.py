@@ -24,7 +24,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release import tables
 from kanon_sql.release.pieces import PEOPLE, companion, private_file
 from kanon_sql.release.publish import sha256
-from kanon_sql.spec import Scheduled, Spec
+from kanon_sql.spec import ReleaseSpec, Scheduled, Spec
 from kanon_sql.staging import Staging, make_private
 
 TABLE = "kanon_copies"  # beside the table of an audit trail
@@ -148,7 +148,7 @@ class History:
     staging: Staging
     folder: Path
 
-    def held_against(self, spec: Spec, before: Mapping[str, Any] | None) -> list[Past]:
+    def held_against(self, spec: ReleaseSpec, before: Mapping[str, Any] | None) -> list[Past]:
         """Those that the new one is held against besides the one of the manifest `before`, which stands there.
 
         DifferencingError if a copy is not as it was.
@@ -158,7 +158,7 @@ class History:
         return [self._past(number, known[number]) for number in sorted(unlike.values()) if number]
 
     def with_this(
-        self, spec: Spec, before: Mapping[str, Any] | None, at: str, restores: bool = False
+        self, spec: ReleaseSpec, before: Mapping[str, Any] | None, at: str, restores: bool = False
     ) -> list[dict[str, str]]:
         """Keep a copy of the release that is on its way, made `at` a time; what the manifest says of all, newest first.
 
@@ -215,11 +215,11 @@ def history_of(manifest: Mapping[str, Any] | None) -> list[dict[str, str]]:
     return history
 
 
-def _is_compared(spec: Spec) -> bool:
+def _is_compared(spec: ReleaseSpec) -> bool:
     return isinstance(spec.differencing_limit, int)
 
 
-def _has_rows(spec: Spec) -> bool:
+def _has_rows(spec: ReleaseSpec) -> bool:
     """Whether a release can be compared with another: one table, which is no query."""
     assert spec.target
-    return spec.target.form in ("table", "materialized") and not spec.location
+    return spec.target.form in ("table", "materialized") and isinstance(spec, Spec)

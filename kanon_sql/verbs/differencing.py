@@ -183,7 +183,7 @@ class _Beside:
         return cls(tables, spec, plain, {name: shown_columns(name, release) for name in spec.quasi_identifiers})
 
     def copied(self, role: str, source: Source) -> Copy:
-        return copied(self.tables, role, source, self.plain, self.shown, self.spec)
+        return copied(self.tables, role, source, self.plain, self.shown, self.spec.unit)
 
     def material(self, copies: Mapping[str, Copy], source: Source, note: Callable[[str], None]) -> Material:
         """What somebody has who has both releases, beside the source."""

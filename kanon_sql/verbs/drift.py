@@ -10,7 +10,6 @@ from kanon_sql.engine import Table
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import hierarchy_sources
 from kanon_sql.recode import RECODERS
-from kanon_sql.risk.roles import named_columns
 from kanon_sql.spec import EVERY, Spec
 from kanon_sql.verbs.source import Source
 
@@ -71,8 +70,8 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
     known = manifest.get("columns")
     if known is None:
         return
-    named = {*named_columns(spec), *spec.kept_by_name}
-    read = {*named_columns(spec) - {*spec.identifiers}, spec.unit, *spec.privacy.counted, *spec.kept_by_name}
+    named = {*spec.named, *spec.kept_by_name}
+    read = {*spec.named - {*spec.identifiers}, spec.unit, *spec.privacy.counted, *spec.kept_by_name}
     for column in table.columns:
         name, now = column.name, types[column.name]
         if name not in known and name not in named:
@@ -90,7 +89,7 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
 
 def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Iterator[Drift]:
     digests, rows = manifest.get("hierarchies"), manifest.get("hierarchy_rows", {})
-    if not digests or spec.location:
+    if not digests:
         return
     made_of = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
     for name, each in made_of.items():

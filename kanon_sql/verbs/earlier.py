@@ -39,7 +39,7 @@ def earlier_of(spec: Spec) -> Earlier | None:
     if spec.node_from is None:
         return Earlier(spec.node, regions)
     manifest = read_manifest(spec.node_from)
-    if spec.location is None and "quasi_identifiers" not in manifest.get("roles", {}):
+    if "quasi_identifiers" not in manifest.get("roles", {}):
         raise SpecError("what `node_from` gives is no manifest of a release; name the JSON file that `anonymize` gave")
     levels = manifest.get("node") or (manifest.get("recoding") or {}).get("node")
     folder = Path(spec.node_from).parent if isinstance(spec.node_from, str) else Path()

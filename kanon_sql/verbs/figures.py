@@ -21,7 +21,7 @@ from kanon_sql.report.numbers import count
 from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.norms import of_classes
 from kanon_sql.risk.table import TableRisk
-from kanon_sql.spec import CLOAK, Spec
+from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.utility import Attribute, distribution, pooled, rare_rows, treated
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import compare
@@ -120,7 +120,7 @@ class ReleaseFigures(Result):
 
 def figures_of(
     manifest: Mapping[str, Any],
-    spec: Spec,
+    spec: ReleaseSpec,
     release: Source | str,
     source: Source | str,
     observer: Observer | None = None,
@@ -131,11 +131,16 @@ def figures_of(
     `without`: the parts that are left out. What cannot be measured is in `missing`; nothing here raises for it.
     """
     _check_parts(without)
-    gathered = _Gathering(manifest, spec.model_copy(update={"target": None}), release, source, observer or Observer())
+    of_columns = spec.of_columns() if isinstance(spec, CloakSpec) else spec.model_copy(update={"target": None})
+    assert isinstance(of_columns, Spec)
+    gathered = _Gathering(manifest, of_columns, release, source, observer or Observer())
     made: dict[str, Any] = {}
     for name, gather in gathered.parts.items():
         if name in without:
             gathered.missing[name] = "it was left out, as asked"
+            continue
+        if isinstance(spec, CloakSpec) and name != "columns":
+            gathered.missing[name] = "places and times are cloaked one by one; `kanon attack` tries a table of places"
             continue
         with gathered.noting(name):
             made |= gather()
@@ -307,8 +312,6 @@ class _Gathering:
 
     def _loss_by_k(self) -> dict[str, Any]:
         """What k costs: the optimum at other k, from one frequency set; a heuristic would tell of its time."""
-        if self.spec.strategy == CLOAK:
-            raise _UnmeasuredError("places and times are cloaked one by one")
         if not self.manifest.get("proven_optimal"):
             raise _UnmeasuredError(
                 "this release is not proven to lose least, so that another k would be held against the time that its "
@@ -357,8 +360,6 @@ class _Gathering:
 
     def _attacks(self) -> dict[str, Any]:
         """What an attacker who has the release may tell, against who only knows the shares of all values."""
-        if self.spec.location:
-            raise _UnmeasuredError("they need a table of places; try `kanon attack`")
         tried = attack(
             self.release,
             source=self.source,

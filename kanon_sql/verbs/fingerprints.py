@@ -18,7 +18,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
 from kanon_sql.release.pieces import companion, companion_file
 from kanon_sql.release.publish import sha256
-from kanon_sql.spec import EVERY, Spec, Target
+from kanon_sql.spec import EVERY, ReleaseSpec, Spec, Target
 from kanon_sql.verbs.models import models_of
 from kanon_sql.verbs.population import opened_population
 from kanon_sql.verbs.source import Source
@@ -45,14 +45,13 @@ class Fingerprints:
         return changed + [f"the hierarchy of {name} changed" for name in others]
 
 
-def fingerprints(spec: Spec, sha256_of_spec: str, source: Source) -> Fingerprints:
+def fingerprints(spec: ReleaseSpec, sha256_of_spec: str, source: Source) -> Fingerprints:
     """Read what a release would be made from: every byte of its files, or every row of its table."""
-    fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
-    read = {name: each.sha256 for name, each in fitted.items()}
-    return Fingerprints(sha256_of_spec, of_source(source, spec), {**read, **dict(_of_others(spec, source))})
+    read = dict(_of_hierarchies(spec, source)) if isinstance(spec, Spec) else {}
+    return Fingerprints(sha256_of_spec, of_source(source, spec), read)
 
 
-def of_source(source: Source, spec: Spec) -> str:
+def of_source(source: Source, spec: ReleaseSpec) -> str:
     """The checksum of a source: of its files' bytes, or of the rows of its table by the columns that are used.
 
     A column that is dropped counts by its name and type alone: what is in it is nowhere in the release.
@@ -61,8 +60,7 @@ def of_source(source: Source, spec: Spec) -> str:
         return _digest([[path.name, sha256(path)] for path in sorted(source.files)])
     used = [column.name for column in source.table.columns if column.name not in spec.identifiers]
     if spec.keep != EVERY:
-        named = {*spec.quasi_identifiers, *spec.sensitive, *spec.kept_by_name, *spec.perturb, *(spec.location or ())}
-        used = [name for name in used if name in {*named, spec.time, spec.unit, *spec.cloak.columns}]
+        used = [name for name in used if name in {*spec.named, *spec.kept_by_name}]
     return of_table(source.engine, source.table, used)
 
 
@@ -116,8 +114,10 @@ def _rows(engine: Engine, table: Table, columns: Sequence[str]) -> list[Any]:
     return [int(rows), digest]
 
 
-def _of_others(spec: Spec, source: Source) -> Iterator[tuple[str, str]]:
-    """What else is read from files, and the population: each by what it is for."""
+def _of_hierarchies(spec: Spec, source: Source) -> Iterator[tuple[str, str]]:
+    """The hierarchies, what else is read from files, and the population: each by what it is for."""
+    fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    yield from ((name, each.sha256) for name, each in fitted.items())
     distances = {name: each.hierarchy for name, each in spec.privacy.t_closeness.items() if each.hierarchy}
     named = {f"{name} in t_closeness": getattr(each, "file", None) for name, each in distances.items()}
     named |= {f"{name} in perturb": each.pram.matrix for name, each in spec.perturb.items() if each.pram}

@@ -24,7 +24,7 @@ from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.publish import Published
 from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.resources import package_version
-from kanon_sql.spec import Spec
+from kanon_sql.spec import ReleaseSpec, Spec
 from kanon_sql.strategies import Outcome
 from kanon_sql.verbs.damage import damage
 from kanon_sql.verbs.models import class_by_class
@@ -392,7 +392,7 @@ _FOLDER = (
 )
 
 
-def target_of(spec: Spec, published: Published[Any], dialect: str) -> dict[str, str]:
+def target_of(spec: ReleaseSpec, published: Published[Any], dialect: str) -> dict[str, str]:
     """Where a release is, and in which form."""
     target = spec.target
     if published.path:

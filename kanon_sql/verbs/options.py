@@ -17,6 +17,8 @@ from kanon_sql.errors import SpecError
 from kanon_sql.loss import Metric as OwnMetric
 from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec import (
+    CLOAKING,
+    CLOAKS,
     KEYWORDS,
     ChangedHierarchies,
     ChangedTypes,
@@ -162,9 +164,6 @@ class TargetOptions(TypedDict, total=False):
 class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=False):
     """All that a release can be told."""
 
-    location: Columns | None
-    time: str | None
-    cloak: CloakMethod | Mapping[str, Any] | None
     mask: bool | None
     shuffle: bool | None
     minimality: Minimality | None
@@ -176,6 +175,29 @@ class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=Fal
     form: Form | None
     target: Mapping[str, Any] | None
     differencing_limit: int | Literal["unlimited"] | None
+
+
+class PlacesOptions(PlaceOptions, total=False):
+    """Which columns are places and times, and whose."""
+
+    location: Columns | None
+    time: str | None
+    unit: str | None
+
+
+class CloakOptions(PlacesOptions, TargetOptions, total=False):
+    """All that a release of cloaked places can be told."""
+
+    cloak: CloakMethod | Mapping[str, Any] | None
+    identifiers: Columns | None
+    sensitive: Columns | None
+    keep: Columns | Literal["*"] | None
+    k: int | None
+    privacy: Mapping[str, Any] | None
+    suppression_limit: float | str | None
+    shuffle: bool | None
+    seed: int | None
+    target: Mapping[str, Any] | None
 
 
 class AnatomizeOptions(RoleOptions, TargetOptions, total=False):
@@ -245,6 +267,8 @@ def taken(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were given; SpecError if the verb has no such option."""
     known = _declared(options)
     for name in given:
+        if name in CLOAKING and name not in known:
+            raise SpecError(CLOAKS.format(option=name))
         if name not in known:
             near = get_close_matches(name, known, n=1)
             way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"

@@ -22,7 +22,7 @@ from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
 from kanon_sql.risk.exact import exact
-from kanon_sql.spec import CLOAK, Spec, Verb, check
+from kanon_sql.spec import ReleaseSpec, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, strategy
 from kanon_sql.strategies.igh import not_identical
 from kanon_sql.verbs.drift import drift, without_new
@@ -49,10 +49,10 @@ class Ready:
     regions: Regions | None = None
 
 
-def check_spec(spec: Spec, verb: Verb) -> None:
+def check_spec(spec: ReleaseSpec, verb: Verb) -> None:
     """Refuse what the spec alone can tell, before anything is opened."""
-    known = (*STRATEGIES, *RECODERS, CLOAK)
-    if spec.strategy not in known and not isinstance(spec.strategy, Own):
+    known = (*STRATEGIES, *RECODERS)
+    if isinstance(spec, Spec) and spec.strategy not in known and not isinstance(spec.strategy, Own):
         raise SpecError(f"{spec.strategy!r} is not a strategy; choose one of {', '.join(known)}")
     check(spec, verb)
 
@@ -139,12 +139,13 @@ def _followed(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Ear
     return replace(settled, roles=dropped), replace(earlier, why_not=why_not)
 
 
-def settle_roles(source: Source, spec: Spec) -> Source:
+def settle_roles(source: Source, spec: ReleaseSpec) -> Source:
     """Leave out of the source what a release drops unasked; SpecError if it keeps unasked what should be named."""
     table, settled = roles.settle(source.engine, source.table, spec)
     # Columns that are released unchanged may single out too many people by themselves.
     apart = spec.sensitive if spec.target and spec.target.form == "anatomy" else ()
-    names = {*spec.sensitive, *settled.kept} - {*spec.perturb, *apart}
+    perturbed = spec.perturb if isinstance(spec, Spec) else ()
+    names = {*spec.sensitive, *settled.kept} - {*perturbed, *apart}
     uncounted = {"other", *source.engine.kinds_kept_only}
     shown = [column.name for column in source.table.columns if column.name in names and column.kind not in uncounted]
     notes = source.notes

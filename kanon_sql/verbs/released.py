@@ -20,7 +20,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
-from kanon_sql.spec import Session, Spec, Target
+from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
 from kanon_sql.verbs.evidence import Evidence, evidence_of
@@ -75,7 +75,7 @@ class Release(Result):
     model: PrivacyModels | None = None
     place: Place = field(default_factory=lambda: Place(""), compare=False)
     source_place: Place | None = field(default=None, compare=False)
-    spec: Spec | None = field(default=None, compare=False)
+    spec: ReleaseSpec | None = field(default=None, compare=False)
     population: Shown | str | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Release(Result):
 
     def _verified(self, release: Source, written_as: str | None, engine: Engine) -> Verification:
         """Check the release, or a copy of it; `written_as`: the format of a file, `engine`: where the release is."""
-        if self.model is None or self.spec is None:
+        if self.model is None or not isinstance(self.spec, Spec):
             raise SpecError("what was promised of this release needs more than its rows; verify what it was made of")
         with contextlib.ExitStack() as stack:
             population = (engine, self.population) if isinstance(self.population, str) else self.population
@@ -184,7 +184,7 @@ class Release(Result):
     @contextlib.contextmanager
     def _evidence(self) -> Iterator[Evidence | None]:
         """What was kept with a local recoding of people or of a sample, where it is."""
-        assert self.spec
+        assert isinstance(self.spec, Spec)
         with contextlib.ExitStack() as stack:
             if self.spec.target is None or self.model is None:
                 yield None
@@ -283,7 +283,7 @@ _UNCHECKED = (
 
 def released(
     source: Source,
-    spec: Spec,
+    spec: ReleaseSpec,
     manifest: dict[str, Any],
     published: Published[Any],
     trace: tuple[Step, ...] = (),
@@ -305,7 +305,7 @@ def warned(release: Release) -> Release:
     return release
 
 
-def _place(source: Source, spec: Spec, published: Published[Any]) -> Place:
+def _place(source: Source, spec: ReleaseSpec, published: Published[Any]) -> Place:
     """A table behind a connection that stays open is read there; any other release is opened again."""
     if published.path:
         return Place(str(published.path), spec.session.as_it_is.without_tables)
@@ -315,7 +315,7 @@ def _place(source: Source, spec: Spec, published: Published[Any]) -> Place:
     return Place(name, spec.session.as_it_is)
 
 
-def _source_place(source: Source, spec: Spec) -> Place | None:
+def _source_place(source: Source, spec: ReleaseSpec) -> Place | None:
     """Where the source can be read again: a file or table by its name, data in memory while their engine is open."""
     if source.files:
         return Place(spec.source, spec.session.without_tables)

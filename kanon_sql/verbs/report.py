@@ -22,7 +22,7 @@ from kanon_sql.release.recoding import Recoding, unmodelled
 from kanon_sql.report import page
 from kanon_sql.report.pdf import pdf
 from kanon_sql.resources import package_version
-from kanon_sql.spec import CLOAK, Spec
+from kanon_sql.spec import ReleaseSpec, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.earlier import read_manifest
@@ -31,7 +31,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import plan_release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source, opened_source, settle_spec
+from kanon_sql.verbs.source import Source, opened_source, settle_either
 from kanon_sql.verbs.verify import Verification, opened_whole, verify
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def check_report(path: Path, overwrite: bool) -> None:
 @spelled_out(AnonymizeOptions)
 def report(
     source: Any = None,
-    spec: Spec | dict[str, Any] | str | Path | None = None,
+    spec: ReleaseSpec | dict[str, Any] | str | Path | None = None,
     *,
     manifest: str | PathLike[str] | Mapping[str, Any] | None = None,
     without: Collection[str] = (),
@@ -129,7 +129,7 @@ def report(
     >>> "<svg" in seen.html, seen.figures.to_df("columns")["level"].tolist(), seen.figures.missing.keys()
     (True, [1], dict_keys(['loss_by_k', 'attacks']))
     """
-    settled = settle_spec(source, spec, taken(AnonymizeOptions, options), releases=True)
+    settled = settle_either(source, spec, taken(AnonymizeOptions, options), releases=True)
     target, observer = settled.target, observer or Observer()
     if target is None:
         raise SpecError("there is no release to report on; name the spec of one, with its target")
@@ -162,7 +162,7 @@ def _held(manifest: Mapping[str, Any], release: Source) -> Mapping[str, Any]:
     return {**manifest, "warnings": [warning, *manifest["warnings"]]}
 
 
-def _release(stack: contextlib.ExitStack, spec: Spec, connection: Any) -> Source:
+def _release(stack: contextlib.ExitStack, spec: ReleaseSpec, connection: Any) -> Source:
     """The release, open; SourceError if there is none."""
     target = spec.target
     assert target is not None
@@ -176,7 +176,9 @@ def _release(stack: contextlib.ExitStack, spec: Spec, connection: Any) -> Source
         raise SourceError(f"the release cannot be read: {error}; make it first, with `kanon anonymize`") from None
 
 
-def _read(stack: contextlib.ExitStack, source: Any, spec: Spec, connection: Any, release: Source) -> Source | str:
+def _read(
+    stack: contextlib.ExitStack, source: Any, spec: ReleaseSpec, connection: Any, release: Source
+) -> Source | str:
     """The source, open, where the release is if it is there; or why it cannot be read."""
     try:
         return stack.enter_context(opened_whole(source, spec, connection, release)).source
@@ -184,12 +186,12 @@ def _read(stack: contextlib.ExitStack, source: Any, spec: Spec, connection: Any,
         return f"the source cannot be read any more: {error}"
 
 
-def _described(spec: Spec, release: Source, source: Source | str, observer: Observer) -> dict[str, Any]:
+def _described(spec: ReleaseSpec, release: Source, source: Source | str, observer: Observer) -> dict[str, Any]:
     """A manifest for a release whose own is not given, from what is written and from the plan of its spec."""
-    if spec.strategy == CLOAK or spec.location or (spec.target and spec.target.form == "anatomy"):
+    if not isinstance(spec, Spec) or (spec.target and spec.target.form == "anatomy"):
         raise SpecError(
-            "this kind of release cannot be planned again; give its `manifest`, which `kanon anonymize --json` prints, "
-            "or write the report with the release, by `kanon anonymize --report`"
+            "this kind of release cannot be planned again; give its `manifest`, which its command prints with --json, "
+            "or write the report with the release, with `report`"
         )
     alone = spec.model_copy(update={"target": None, "identifiers": (), "keep": None})
     seen = verify(release, alone, against=None if isinstance(source, str) else source)

@@ -18,11 +18,12 @@ from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
 from kanon_sql.own import digest
 from kanon_sql.release import publish
-from kanon_sql.spec import Scheduled, Spec, Target, load_runs, merge
+from kanon_sql.spec import CloakSpec, ReleaseSpec, Scheduled, Spec, Target, load_runs, merge
 from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.verbs.anonymize import make_release, releasing
+from kanon_sql.verbs.cloak import make_cloaked
 from kanon_sql.verbs.continuing import as_known, forget_regions, settled
-from kanon_sql.verbs.copies import History, history_of
+from kanon_sql.verbs.copies import History, Past, history_of
 from kanon_sql.verbs.fingerprints import Fingerprints, fingerprints, of_files, of_tables, of_target
 from kanon_sql.verbs.memory import Audited, Memory, Notes, alone, notes_of
 from kanon_sql.verbs.observer import Observer
@@ -119,8 +120,8 @@ def run(
 
 def _limited(each: Scheduled, limit: int | Literal["unlimited"] | None, folder: Path) -> Scheduled:
     spec = each.spec if limit is None else merge(each.spec, differencing_limit=limit)
-    references = spec.references
-    spec = with_code(spec, [folder])
+    references = spec.references if isinstance(spec, Spec) else ()
+    spec = with_code(spec, [folder]) if isinstance(spec, Spec) else spec
     check_spec(spec, "anonymize")
     return replace(each, spec=spec, sha256=_with_code(each.sha256, references))
 
@@ -151,7 +152,7 @@ def _check_targets(scheduled: Sequence[Scheduled]) -> None:
             )
 
 
-def _place(spec: Spec) -> tuple[str, ...]:
+def _place(spec: ReleaseSpec) -> tuple[str, ...]:
     """Where a release goes, in the same words whoever names it."""
     target = spec.target
     assert target
@@ -164,7 +165,7 @@ def _place(spec: Spec) -> tuple[str, ...]:
         return (database, *(part.casefold() for part in engine.place(str(target.table)).parts))
 
 
-def _target(spec: Spec) -> str:
+def _target(spec: ReleaseSpec) -> str:
     assert spec.target
     return spec.target.name
 
@@ -200,13 +201,20 @@ def _one(each: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
         known = as_known(source, spec, found.before)
         folder = last.enter_context(PrivateFolder(Path(gettempdir())))
         history = History(each, memory.copies, source.engine, staging, folder)
-        made = make_release(known, spec, observer, staging, earlier=history.held_against(spec, found.before))
+        made = _made(known, spec, observer, staging, history.held_against(spec, found.before))
         manifest = _manifest(made, each, found, source, staging, started)
         manifest["run"]["history"] = history.with_this(spec, found.before, manifest["run"]["at"], found.restores)
         last.enter_context(memory.add(manifest, staging))
     forget_regions(path, each.key, [manifest, found.before])
     memory.copies.tidy([one["sha256"] for one in (*manifest["run"]["history"], *history_of(found.before))])
     return Ran(each.name, target, "released", found.why, made)
+
+
+def _made(source: Source, spec: ReleaseSpec, observer: Observer, staging: Staging, earlier: Sequence[Past]) -> Release:
+    if isinstance(spec, CloakSpec):
+        return make_cloaked(source, spec, observer, staging)
+    assert isinstance(spec, Spec)
+    return make_release(source, spec, observer, staging, earlier=earlier)
 
 
 @dataclass(frozen=True)

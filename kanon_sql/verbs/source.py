@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kanon_sql import spec as specs
 from kanon_sql.engine import Column, Engine, Table, name_readings, reads_files, refuse_equal_names, written
@@ -28,8 +28,10 @@ from kanon_sql.risk.roles import Roles
 from kanon_sql.spec import (
     READING,
     Attribute,
+    CloakSpec,
     FunctionRecipe,
     Reading,
+    ReleaseSpec,
     Session,
     Spec,
     Target,
@@ -116,7 +118,10 @@ def check_engine(engine: Engine, verb: str) -> None:
 
 
 def settle_spec(
-    source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], releases: bool = False
+    source: Any,
+    spec: ReleaseSpec | dict[str, Any] | str | Path | None,
+    overrides: dict[str, Any],
+    releases: bool = False,
 ) -> Spec:
     """Join what the spec, the source and the keyword arguments say, with the privacy models given in Python.
 
@@ -124,14 +129,14 @@ def settle_spec(
     """
     models, k = overrides.get("privacy"), overrides.get("k")
     if models is None or isinstance(models, Mapping):
-        settled = _settled(source, spec, overrides, releases)
+        settled = settle(Spec, source, spec, overrides, releases)
         given = spec.models if isinstance(spec, Spec) and models is None else ()
         given = tuple(model for model in given if k is None or model.class_size is None)
     else:
         given = _models(models)
         if k is not None and any(model.class_size for model in given):
             raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
-        settled = _settled(source, spec, {**overrides, "privacy": None}, releases)
+        settled = settle(Spec, source, spec, {**overrides, "privacy": None}, releases)
     folders = [Path(spec).parent] if isinstance(spec, (str, Path)) else []
     return with_code(settled.with_models(given) if given else settled, folders)
 
@@ -167,6 +172,20 @@ def _functions(columns: Mapping[str, Attribute | TCloseness], code: Mapping[str,
     return {name: code[function] for name, function in named.items() if isinstance(function, str)}
 
 
+def settle_either(
+    source: Any,
+    spec: ReleaseSpec | dict[str, Any] | str | Path | None,
+    overrides: dict[str, Any],
+    releases: bool = False,
+) -> ReleaseSpec:
+    """The same of a release that generalizes columns or cloaks places, by whether a location is named."""
+    said = specs.mapping_to_read(Path(spec)) if isinstance(spec, (str, Path)) else specs.mapping_of(spec)
+    said |= {name: value for name, value in overrides.items() if value is not None}
+    if specs.model_of(said) is CloakSpec:
+        return settle(CloakSpec, source, spec, overrides, releases)
+    return settle_spec(source, spec, overrides, releases)
+
+
 def settle_labelled(
     source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], connection: Any = None
 ) -> Spec:
@@ -192,17 +211,29 @@ def _models(given: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
     return all_of(*models).every
 
 
-def _settled(
-    source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], releases: bool
-) -> Spec:
+_Kind = TypeVar("_Kind", bound=ReleaseSpec)
+
+
+def settle(
+    model: type[_Kind],
+    source: Any,
+    spec: ReleaseSpec | dict[str, Any] | str | Path | None,
+    overrides: dict[str, Any],
+    releases: bool,
+) -> _Kind:
+    """Join what the spec, the source and the keyword arguments say, as a spec of this model."""
     unnamed = source is None or isinstance(source, Source)  # which is open already, under its name in the spec
     named = str(source) if isinstance(source, (str, Path)) else None if unnamed else IN_MEMORY
+    said = {"source": named, **overrides}
     if isinstance(spec, (str, Path)):
-        load = specs.load if releases else specs.load_to_read
-        return load(Path(spec), source=named, **overrides)
-    if isinstance(spec, Spec):
-        return specs.merge(spec, source=named, **overrides)
-    return specs.merge(specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides)
+        load = specs.loaded if releases else specs.loaded_to_read
+        return load(Path(spec), model, said)
+    if isinstance(spec, model):
+        return specs.merge(spec, **said)
+    mapping = specs.mapping_of(spec) if isinstance(spec, ReleaseSpec) else spec  # whose keys belong elsewhere
+    if not mapping:
+        return specs.merge(model, **said)
+    return specs.merge(specs.parsed(specs.with_needed(mapping, model, said), model), **said)
 
 
 def column_values(source: Source, column: str) -> list[Any]:
@@ -232,7 +263,7 @@ def _values_of(source: Source, column: Column) -> Iterator[Place]:
 
 def opened(
     source: Any,
-    spec: Spec,
+    spec: ReleaseSpec,
     connection: Any = None,
     keep: bool = False,
     writes: tuple[str, ...] = (),

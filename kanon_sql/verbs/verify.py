@@ -15,7 +15,7 @@ from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
-from kanon_sql.spec import Spec, check
+from kanon_sql.spec import ReleaseSpec, Spec, check
 from kanon_sql.verbs.evidence import Evidence, evidence_of
 from kanon_sql.verbs.labelled import Shown, labelled_people, labelled_population
 from kanon_sql.verbs.models import check_models, models_of
@@ -163,7 +163,7 @@ def _own_whole(
 
 
 @contextlib.contextmanager
-def opened_whole(against: Any, spec: Spec, connection: Any, data: Source) -> Iterator[Whole]:
+def opened_whole(against: Any, spec: ReleaseSpec, connection: Any, data: Source) -> Iterator[Whole]:
     """The source of a release: a file, data in memory, or a table, where the release is if it is there."""
     name = str(against) if isinstance(against, (str, Path)) else IN_MEMORY
     if files(name) or name == IN_MEMORY:

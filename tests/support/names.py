@@ -233,7 +233,7 @@ def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callabl
         used = {cloak[key] for key in ("dx", "dt", "k") if key in cloak}
         told = {**places, "unit": others[0], "keep": [name for name in names[3:] if name not in used | {others[0]}]}
         options: dict[str, Any] = {"into": "boxes", "overwrite": True, "k": 2, "suppression_limit": 1.0, "cloak": cloak}
-        return partial(kanon_sql.anonymize, "people", told, **options, **where)
+        return partial(kanon_sql.cloak, "people", told, **options, **where)
 
     narrow: dict[str, Any] = {"quasi_identifiers": few["quasi_identifiers"], "sensitive": [a], "keep": others[1:]}
     every: dict[str, Any] = {"source": "people", "auxiliary": "everybody", "control": "everybody", "previous": "before"}

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_sql import anonymize
+from kanon_sql import anonymize, cloak
 from kanon_sql.engine import Engine
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.verbs.anatomize import anatomize
@@ -37,7 +37,7 @@ def form(request: pytest.FixtureRequest, engine: Engine) -> str:
 def release(engine: Engine, form: str, into: str = "school", **options: Any) -> Any:
     more = {"connection": engine.connection, "into": into, **options}
     if form == "cloaked":
-        return anonymize("trips", PLACES, **more)
+        return cloak("trips", PLACES, **more)
     if form == "exact anatomy":
         return anatomize("pupils", {key: SPEC[key] for key in SPEC if key != "privacy"}, l=2, **more)
     if form == "local view":

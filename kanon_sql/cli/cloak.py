@@ -1,0 +1,53 @@
+"""`kanon cloak`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import takes
+from kanon_sql.cli.show import out, roles, took, verified, warn, watching
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import CloakSpec
+from kanon_sql.verbs.cloak import cloak as run
+from kanon_sql.verbs.options import CloakOptions
+from kanon_sql.verbs.source import settle
+
+
+@takes(
+    o.SOURCE,
+    o.SPEC,
+    *o.of(CloakOptions),
+    o.REPORT,
+    o.JSON,
+)
+def cloak(source: str | None, spec: Path | None, report: Path | None, as_json: bool | None, **overrides: Any) -> None:
+    """[bold]kanon cloak trips.parquet --location lat,lon --time ts --unit taxi --k 5 --output cloaked.parquet[/bold]"""
+    settled = settle(CloakSpec, source, spec, overrides, releases=True)
+    if settled.target is None:
+        raise SpecError('there is no target; give `output="FILE.parquet"`, or `into="TABLE"`')
+    with watching("Ctrl-C stops it") as watch:
+        made = run(source, settled, observer=watch, report=report)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+        warn(made.manifest["warnings"])
+    else:
+        _show(made.manifest)
+
+
+def _show(manifest: dict[str, Any]) -> None:
+    """Show what was cloaked: how many, how fine, the promise, and where it is."""
+    figures, promise, target = manifest["figures"], manifest["privacy"][0], manifest["target"]
+    out.print(
+        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, "
+        f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "
+        f"{manifest['suppressed_rows']:,} suppressed."
+    )
+    roles(manifest["roles"])
+    out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
+    out.print(f"{took(manifest['seconds'])}.")
+    where = target.get("file") or f"{target['as']} {target['table']}"
+    out.print(verified(f"at least {promise['required']} {promise['model']}", where))
+    warn(manifest["warnings"])

@@ -1,0 +1,140 @@
+"""The declaration of a run that cloaks places and times; `docs/cloaking.md` says what each method does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
+
+from kanon_sql.spec.choices import CloakMethod
+from kanon_sql.spec.fields import ReleaseSpec, Spec, Target
+from kanon_sql.spec.keys import DATA, PLACES, TARGET, spec_key
+from kanon_sql.spec.privacy import Privacy
+from kanon_sql.spec.types import Columns, Model, Text
+
+_OF_METHODS: dict[str, tuple[CloakMethod, ...]] = {
+    "depth": ("adaptive", "both"),
+    "interval": ("adaptive",),
+    "level": ("temporal",),
+    "cell": ("temporal",),
+    **dict.fromkeys(("dx", "dy", "dt"), ("both", "clique")),
+    "k": ("clique",),
+    "search": ("clique",),
+}
+Tolerance: TypeAlias = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | Text
+_TOLERANCE = "a number of at least 0, or the name of a column of such numbers"
+
+
+class Cloak(Model):
+    """How places and times are cloaked; `docs/cloaking.md` says what each method does.
+
+    Lengths of time are in seconds for timestamps, in days for dates, else in the column's own unit; lengths in
+    space are in the unit of the location's columns.
+    """
+
+    method: CloakMethod = spec_key("How to cloak.", "adaptive")
+    shared: StrictBool = spec_key("Whether k units share exactly the same box and interval.", True)
+    depth: StrictInt = spec_key("How many times the area is divided into quadrants (adaptive, both).", 16, ge=1, le=20)
+    interval: StrictFloat | None = spec_key(
+        "The length of a slice of time (adaptive). By default all of the time.", gt=0, allow_inf_nan=False
+    )
+    level: StrictInt | None = spec_key(
+        "The quadrants that are the cells (temporal): 8 if neither this nor `cell` is given.", ge=0, le=20
+    )
+    cell: StrictFloat | None = spec_key(
+        "The side of the squares that are the cells (temporal).", gt=0, allow_inf_nan=False
+    )
+    dx: Tolerance | None = spec_key(
+        f"How far a box may reach from its row along the first column (both, clique). Give {_TOLERANCE}."
+    )
+    dy: Tolerance | None = spec_key(
+        f"The same along the second column. By default the same as `dx`. Give {_TOLERANCE}."
+    )
+    dt: Tolerance | None = spec_key(
+        f"How far an interval may reach from its row in time (both, clique). Give {_TOLERANCE}."
+    )
+    k: Text | None = spec_key(
+        "The column with the k that each row asks for (clique). Give the name of a column of whole numbers."
+    )
+    search: Literal["local-k", "nbr-k"] = spec_key(
+        "Whether a row's clique is searched for its own k, or first for its neighbours' larger one (clique).", "local-k"
+    )
+    unplaced: Literal["error", "suppress"] = spec_key(
+        "What to do with rows without a place, a time or a unit: stop, or leave them out.", "error"
+    )
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether the method keeps every row inside tolerances."""
+        return self.method in ("both", "clique")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that hold tolerances or the rows' own k; they are not released."""
+        return tuple(dict.fromkeys(name for name in (self.dx, self.dy, self.dt, self.k) if isinstance(name, str)))
+
+    @model_validator(mode="after")
+    def _of_its_method(self) -> Cloak:
+        fields = type(self).model_fields
+        for key, methods in _OF_METHODS.items():
+            if getattr(self, key) != fields[key].default and self.method not in methods:
+                raise ValueError(f"{key} is for {' and '.join(methods)}, not for {self.method}; leave it out")
+        if self.tolerant and None in (self.dx, self.dt):
+            raise ValueError(f"{self.method} keeps tolerances; give dx (and dy) and dt, numbers or columns")
+        if self.tolerant and not self.shared:
+            raise ValueError(f"{self.method} has no other form than the shared one; leave shared out")
+        if None not in (self.level, self.cell):
+            raise ValueError("both level and cell say how large a cell is; keep one of them")
+        return self
+
+
+def _method_alone(value: object) -> object:
+    return {"method": value} if isinstance(value, str) else value
+
+
+def _plain_form(target: Target | None) -> Target | None:
+    if target and target.form != "table":
+        raise ValueError(f"places are released as a table or a file, not as {target.form}; leave out `form`")
+    return target
+
+
+class CloakSpec(ReleaseSpec):
+    """All that a run that cloaks places and times is told."""
+
+    location: Annotated[Columns, Field(min_length=2, max_length=2)] = spec_key(
+        "The two columns of a place to cloak. Give the two columns of a place, such as [lat, lon].", ..., group=PLACES
+    )
+    time: Text = spec_key("The column of times to cloak. Give the name of the column of times.", ...)
+    cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = spec_key(
+        "How places and times are cloaked. Give a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}.",
+        Cloak(),
+    )
+    unit: Text = spec_key(
+        "The column that tells people or devices apart. Give the name of the column that tells people or devices "
+        "apart.",
+        ...,
+        group=DATA,
+    )
+    target: Annotated[Target | None, AfterValidator(_plain_form)] = spec_key(
+        "Where the release is written. Give a mapping such as {table: trips_anon}.", group=TARGET
+    )
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that no release has: what identifies, the unit, and the rows' own tolerances and k."""
+        return tuple(dict.fromkeys((*super().dropped, *self.cloak.columns)))
+
+    @property
+    def coarsened(self) -> dict[str, tuple[str, ...]]:
+        """The columns of places and times."""
+        return {"location": self.location, "time": (self.time,)}
+
+    def of_columns(self) -> Spec:
+        """What the spec says of the other columns, for what measures or attacks these, without quasi-identifiers."""
+        shared = {name: getattr(self, name) for name in ReleaseSpec.model_fields}
+        return Spec.model_construct(**shared | {"quasi_identifiers": {}, "privacy": Privacy(k=self.privacy.k)})
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The columns that the spec names, with those of the rows' own tolerances and k."""
+        return {**super().roles, "cloak": self.cloak.columns}

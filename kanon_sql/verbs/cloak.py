@@ -1,0 +1,98 @@
+"""Places and times become boxes and intervals that k units share, written and verified there."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Unpack
+
+from kanon_sql import queries
+from kanon_sql.cloak import Cloaked, Summary, check_columns, describe, in_boxes
+from kanon_sql.release import inputs
+from kanon_sql.release.pieces import Piece
+from kanon_sql.release.publish import Published, check_target, publish
+from kanon_sql.spec import CloakSpec, Target
+from kanon_sql.staging import Staging
+from kanon_sql.verbs import manifest as manifests
+from kanon_sql.verbs.anonymize import releasing
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import CloakOptions, spelled_out, taken
+from kanon_sql.verbs.preflight import check_spec, settle_roles
+from kanon_sql.verbs.released import Release, released, warned
+from kanon_sql.verbs.source import Source, check_engine, settle
+
+
+@spelled_out(CloakOptions)
+def cloak(
+    source: Any = None,
+    spec: CloakSpec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    observer: Observer | None = None,
+    report: Path | None = None,
+    **options: Unpack[CloakOptions],
+) -> Release:
+    """Turn every place into a box and every time into an interval, so that `k` different units have exactly the same.
+
+    Arguments as of `anonymize`; `location` names the two columns of a place, `time` that of the time, and `unit` that
+    of the people or devices, which are counted in the place of rows. `cloak` says how: a method, or a mapping of it and
+    its options. What is written is verified there. Raises KanonError; then nothing was written.
+
+    >>> import pandas
+    >>> trips = pandas.DataFrame({"x": [1.0, 2.0, 9.0, 8.0], "y": [1.0, 1.0, 9.0, 9.0], "at": [1, 2, 3, 4]})
+    >>> trips["taxi"] = list("abcd")
+    >>> release = cloak(trips, location=["x", "y"], time="at", unit="taxi", k=2)
+    >>> release.manifest["classes"], release.manifest["smallest_class"]
+    (2, 2)
+    """
+    observer = observer or Observer()
+    started = time.monotonic()
+    settled = settle(CloakSpec, source, spec, taken(CloakOptions, options), releases=True)
+    check_spec(settled, "anonymize")
+    target = settled.target
+    overwrite = target is not None and target.overwrite
+    own = [Path(spec)] if isinstance(spec, (str, Path)) else []
+    inputs.refuse_files([target.file if target else None, report], own)
+    if report:
+        from kanon_sql.verbs.report import check_report  # with all that measures: loaded by who asks for it
+
+        check_report(Path(report), overwrite)
+    with releasing(source, settled, connection, keep=target is None) as (data, staging):
+        made = make_cloaked(data, settled, observer, staging, started)
+    if report:
+        made.report(report, source=source, overwrite=overwrite, observer=observer)
+    return warned(made)
+
+
+def make_cloaked(
+    source: Source, spec: CloakSpec, observer: Observer, staging: Staging, started: float | None = None
+) -> Release:
+    """Make a cloaked release of an open source: nothing of it is visible before the block of `releasing` ends."""
+    started = time.monotonic() if started is None else started
+    check_engine(source.engine, "the cloaking of places")
+    check_columns(source.table, spec)
+    source = settle_roles(source, spec)
+    check_target(spec, source.engine, source.table, source.files)
+    here = source.engine if source.engine.is_embedded else source.engine.embedded()
+    cloaked = in_boxes(source.scratches[here], source.engine, source.table, spec, observer.stage)
+    observer.stage("Writing the release")
+    published = _publish(cloaked, source, spec.target, staging)
+    observer.stage("Describing the release")
+    target = manifests.target_of(spec, published, source.engine.dialect)
+    seconds = {"release": published.write_seconds, "verify": published.verify_seconds}
+    seconds = {**cloaked.seconds, **seconds, "total": time.monotonic() - started}
+    described = describe(cloaked, target, source.engine.name, source.roles.described(), source.warnings, seconds)
+    return released(source, spec, described, published)
+
+
+def _publish(cloaked: Cloaked, source: Source, target: Target | None, staging: Staging) -> Published[Summary]:
+    """Publish what was cloaked in an embedded DuckDB: a file from there, a table where the source is."""
+    cloaking, query = cloaked.cloaking, cloaked.sql
+    where = cloaking.engine if target and target.file else source.engine
+    if where is not cloaking.engine:
+        sent = source.scratches[where].receive("cloaked", cloaking.engine, query)
+        query = queries.select_all(sent, where.dialect)
+    says = {"cloaked": cloaking.spec.cloak.method, "k": cloaking.model.k}
+    piece = Piece("release", queries.sentence("cloak_release/release"), query, says=says)
+    verify = lambda reader, staged: cloaked.verify(reader, staged["release"])  # noqa: E731
+    return publish(where, target, lambda _: [piece], verify, staging)
