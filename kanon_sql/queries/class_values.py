@@ -6,7 +6,7 @@ class, adds up what the query's own aggregates were. So one text serves models w
 
 What compares a class with the whole table takes the table's figures from a reference: a relation of one row per value
 (`sql/privacy.sql`). What follows the order of the values needs those too that a class does not have: then
-every class is put beside every value. People are counted in a GROUP BY of their own, since they do not add up.
+every class is joined with every value. People are counted in a GROUP BY of their own, since they do not add up.
 """
 
 from __future__ import annotations
@@ -74,22 +74,23 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
         if not column.table and select is not None:
             name, counted = column.meta["kanon"]
             selects.setdefault(id(select), (select, {}))[1].setdefault(counted, {})[name] = None
-    # The innermost first: what stands around it is copied with it.
-    for select, figures in sorted(selects.values(), key=lambda each: -each[0].depth):
+    # The innermost first: an outer SELECT copies it.
+    for select, figures in sorted(selects.values(), key=lambda item: -item[0].depth):
         if _is_split(select):
             continue
-        ordered = sorted(figures, key=lambda each: (each.name, each.every))
+        ordered = sorted(figures, key=lambda counted: (counted.name, counted.every))
         folded = to_fold(select) if has_lists else []
         in_lists = {counted for aggregate in folded for counted in counted_in(aggregate)}
         named = {
-            each: list_figures(figures[each], each) if each in in_lists else list(figures[each]) for each in ordered
+            counted: list_figures(figures[counted], counted) if counted in in_lists else list(figures[counted])
+            for counted in ordered
         }
         _split(select, named)
         fold(select, folded)
 
 
 def _is_dense(counted: Counted, names: Iterable[str]) -> bool:
-    """Whether every class is put beside every value; lists do that by the place of those that it has."""
+    """Whether every class is joined with every value; lists compare the places of the values that it has instead."""
     return counted.every and PLACE not in names
 
 
@@ -162,7 +163,7 @@ class _Inner:
         plain = isinstance(key, exp.Column) and key.name not in taken
         name = key.name if plain else f"_key_{len(self._keys)}"
         self._keys.append((name, key.copy()))
-        for same in [each for each in self._select.find_all(type(key)) if each == key]:
+        for same in [key_there for key_there in self._select.find_all(type(key)) if key_there == key]:
             if isinstance(same.find_ancestor(exp.Select, *_SOURCES), exp.Select) and (
                 same.find_ancestor(exp.Select) is self._select
             ):
@@ -181,7 +182,7 @@ class _Inner:
 
     def _known(self, aggregate: exp.Expr) -> str | None:
         """The name of the same aggregate; a condition's `SUM(n)` is the query's `SUM(f.n)`."""
-        same = (name for each, name in self._aggregates.items() if _unqualified(each) == _unqualified(aggregate))
+        same = (name for known, name in self._aggregates.items() if _unqualified(known) == _unqualified(aggregate))
         return self._aggregates.get(aggregate) or (next(same, None) if _is_sum_of_rows(aggregate) else None)
 
     def _name(self, function: exp.Expr) -> str:
@@ -191,13 +192,14 @@ class _Inner:
 
     def branches(self) -> list[exp.Select]:
         """The rows of each class by the values of each column; what is added up comes from one branch alone."""
-        adding = next((each for each, names in self._figures.items() if not _is_dense(each, names)), None)
-        if any(_is_distinct(each) for each in self._aggregates) or any(each.populated for each in self._figures):
+        adding = next((counted for counted, names in self._figures.items() if not _is_dense(counted, names)), None)
+        counts_people = any(_is_distinct(aggregate) for aggregate in self._aggregates)
+        if counts_people or any(counted.populated for counted in self._figures):
             adding = None
-        # What is added up stands in the first branch, whose types the others take.
+        # The first branch has the aggregates: a UNION takes its types.
         own = [] if adding or not self._aggregates else [self._of_classes()]
-        in_order = sorted(self._figures.items(), key=lambda each: each[0] is not adding)
-        return own + [self._of_values(each, names, each is adding) for each, names in in_order]
+        in_order = sorted(self._figures.items(), key=lambda item: item[0] is not adding)
+        return own + [self._of_values(counted, names, counted is adding) for counted, names in in_order]
 
     def _of_classes(self) -> exp.Select:
         """The aggregates of each class, where they cannot be added up over values."""
@@ -226,7 +228,7 @@ class _Inner:
         if _is_dense(counted, names):
             source, query = _named_subquery(_dense(source, keys, counted), _IN_CLASS), exp.select()
         figures = {(counted, name): known.figure(name) for name in names}
-        query = exp.select(*keys, *self._sums(adding, made=True), *self._no_figures(figures)).from_(source, copy=False)
+        query = exp.select(*keys, *self._sums(adding, named=True), *self._no_figures(figures)).from_(source, copy=False)
         if known.reads_table(names) and not _is_dense(counted, names):
             query = query.join(known.reference, on=known.same_value, join_type="LEFT", copy=False)
         return query
@@ -238,25 +240,29 @@ class _Inner:
 
     def _grouped(self, query: exp.Select, *more: exp.Expr) -> exp.Select:
         for part, content in self._parts.items():
-            query.set(part, [each.copy() for each in content] if isinstance(content, list) else _copied(content))
+            query.set(
+                part, [expression.copy() for expression in content] if isinstance(content, list) else _copied(content)
+            )
         keys = [key.copy() for _, key in self._keys]
         return query.group_by(*keys, *more, copy=False) if keys or more else query
 
     def _named_keys(self) -> list[exp.Expr]:
         return [_named(key, name) for name, key in self._keys]
 
-    def _sums(self, given: bool, made: bool = False) -> list[exp.Expr]:
+    def _sums(self, given: bool, named: bool = False) -> list[exp.Expr]:
         """The aggregates, as the branch has them that gives them; NULL in the others."""
         return [
-            _column(name) if given and made else exp.alias_(each.copy() if given else exp.null(), name, quoted=True)
-            for each, name in self._aggregates.items()
+            _column(name)
+            if given and named
+            else exp.alias_(aggregate.copy() if given else exp.null(), name, quoted=True)
+            for aggregate, name in self._aggregates.items()
         ]
 
     def _no_figures(self, given: Mapping[tuple[Counted, str], exp.Expr] = {}) -> list[exp.Expr]:
         """The figures of all columns' values: those given, the others NULL."""
         return [
-            exp.alias_(given.get((each, name), _null(name)), named_figure(name, each))
-            for each, names in self._figures.items()
+            exp.alias_(given.get((counted, name), _null(name)), named_figure(name, counted))
+            for counted, names in self._figures.items()
             for name in names
         ]
 
@@ -265,7 +271,7 @@ class _Inner:
 class _Known:
     """What is known of a value in a class: `in_class` has _value and _c, the reference its figures of the whole table.
 
-    A key may have the name of one of these figures, and so stands with its relation.
+    A key may have the name of one of these figures, so it is written with its relation.
     """
 
     counted: Counted
@@ -303,7 +309,7 @@ class _Known:
         return self._of_group(*grouped.groups())
 
     def _of_group(self, name: str, level: str) -> exp.Expr:
-        """The rows of a class in one group of values, and which of the group's values stands for it."""
+        """The rows of a class in one group of values, and the value that represents the group."""
         keys = [*self.keys, self.overall(f"_group_{level}")]
         if name == "c":
             return _over(exp.Sum(this=exp.column("_c", _IN_CLASS)), keys)
@@ -324,7 +330,7 @@ class _Known:
 
 
 def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted) -> exp.Select:
-    """Every class beside every value of the table, with the rows that it has of it and of those up to it."""
+    """Every class with every value of the table: the rows that it has of this value, and of the values up to it."""
     known = _Known(counted, keys)
     placed = exp.select(*keys, exp.column("_c", _IN_CLASS), exp.alias_(known.overall("place"), "_place"))
     placed = placed.from_(in_class).join(known.reference, on=known.same_value, join_type="LEFT")
@@ -336,14 +342,16 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted)
     if not counted.unit:
         table = [column for column in table if column.name != "overall_pairs"]
     sums = {"_c": at, "_c_to": through, "_size": c.copy()}
-    added = [exp.alias_(exp.cast(exp.Sum(this=each), "BIGINT"), name) for name, each in sums.items()]
+    added = [exp.alias_(exp.cast(exp.Sum(this=rows), "BIGINT"), name) for name, rows in sums.items()]
     query = exp.select(*own_keys, *added)
     query = query.select(
-        *(exp.alias_(each, "_value" if each.name == "raw" else f"_{each.name}") for each in table), copy=False
+        *(exp.alias_(column, "_value" if column.name == "raw" else f"_{column.name}") for column in table), copy=False
     )
     query = query.from_(_named_subquery(placed, "v"), copy=False)
     query = query.join(known.reference, join_type="CROSS", copy=False)
-    return query.group_by(*(key.copy() for key in own_keys), there.copy(), *(each.copy() for each in table), copy=False)
+    return query.group_by(
+        *(key.copy() for key in own_keys), there.copy(), *(column.copy() for column in table), copy=False
+    )
 
 
 def _keys_of(relation: str, names: Iterable[str]) -> list[exp.Column]:
@@ -390,7 +398,7 @@ def _is_sum_of_rows(aggregate: exp.Expr) -> bool:
 def _is_distinct(aggregate: exp.Expr) -> bool:
     """Whether an aggregate counts people."""
     counts = isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Distinct)
-    return counts and [each.name for each in aggregate.this.expressions] in ([UNIT], [POPULATION_UNIT])
+    return counts and [column.name for column in aggregate.this.expressions] in ([UNIT], [POPULATION_UNIT])
 
 
 def _unqualified(aggregate: exp.Expr) -> exp.Expr:

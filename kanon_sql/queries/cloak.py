@@ -71,7 +71,7 @@ def cloak_rows(
     """The query that numbers the rows to be cloaked: row, the kept columns, the numbers as DOUBLE, unit, moment, t.
 
     `kept`, `numbers`: the source's columns by their new names. `open_types`: the types to release kept ones in, where
-    their own would tell of other values (ENUM).
+    their own would reveal other values (ENUM).
     """
     columns = [
         exp.alias_(t.opened(t.column(column, "s"), open_types[column]), name, quoted=True)
@@ -106,10 +106,10 @@ def cloak_points(
     if "dt" in values:
         values["dt"] = exp.Mul(this=values["dt"], expression=exp.cast(t.literal(repr(ticks)), "DOUBLE"))
     values = {name: exp.cast(exp.null(), "TINYINT") for name in ("dx", "dy", "dt")} | values
-    asked = values.pop("own_k")
+    wanted = values.pop("own_k")
     if not isinstance(own["own_k"], str):
-        asked = exp.cast(t.literal(own["own_k"]), "INTEGER")
-    values |= {"asked_k": asked, "own_k": exp.func("GREATEST", asked.copy(), t.literal(k))}
+        wanted = exp.cast(t.literal(own["own_k"]), "INTEGER")
+    values |= {"asked_k": wanted, "own_k": exp.func("GREATEST", wanted.copy(), t.literal(k))}
     columns: list[exp.Expr] = [t.column(name, "p") for name in ("row", "unit", "x", "y", "t", *shown)]
     columns += [exp.alias_(value, name, quoted=True) for name, value in values.items()]
     numbered = t.tree("cloak_points/points", points=rows, columns=[*numbers, *shown])

@@ -44,11 +44,11 @@ def tuples(
     compared: Sequence[str] = (),
     counted_by: str | None = None,
 ) -> str:
-    """The query that counts the distinct tuples of some columns, by the codes of the sensitive values beside them.
+    """The query that counts the distinct tuples of some columns, with the codes of their sensitive values.
 
     Both mappings: the column of the source by its new name. A sensitive value's code is its rank, as the engine of the
-    source orders values, so that equal values have one code and NULL has one too. Those in `compared` stand beside
-    their codes, as `raw_column` names them. `counted_by`: the column of the rows that each row stands for.
+    source orders values, so that equal values have one code and NULL has one too. Those in `compared` are added
+    next to their codes, as `raw_column` names them. `counted_by`: the column with the rows that each row represents.
     """
     if counted_by is None:
         query = t.tree("frequency_sets/tuples", columns=columns, source=source)

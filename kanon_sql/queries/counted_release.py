@@ -75,13 +75,13 @@ class CountedRelease:
         return _printed(self.shown)
 
     def kept_values_sql(self) -> str:
-        """The query that tells about how many combinations of kept values the source has."""
+        """The query that estimates how many combinations of kept values the source has."""
         row = exp.Anonymous(this="ROW", expressions=[t.column(shown.name, "s") for shown in self.kept])
         about = exp.Anonymous(this="APPROX_COUNT_DISTINCT", expressions=[row])
         return _printed(exp.select(about).from_(t.table(self.source, "s")))
 
     def most_kinds_sql(self, frequency_set: Relation, values: int) -> str:
-        """The query that tells how many kinds of rows there are at most, with so many combinations of kept values."""
+        """The query that counts how many kinds of rows there are at most, with so many combinations of kept values."""
         classes = exp.select(exp.alias_(exp.Sum(this=exp.column("n")), "n")).from_(t.table(frequency_set))
         classes = classes.group_by(*map(t.column, self.keys.values()))
         kinds = exp.Sum(this=exp.func("LEAST", exp.column("n"), t.literal(values)))
@@ -202,13 +202,13 @@ def typed_columns(relation: Relation, columns: Sequence[str], types: Mapping[str
 
 
 def label_counts(types: Sequence[str]) -> str:
-    """The query that tells how many values ENUMs have."""
+    """The query that counts the values of ENUMs."""
     every = (exp.Anonymous(this="ENUM_RANGE", expressions=[_cast(exp.null(), name)]) for name in types)
     return _printed(exp.select(*(exp.Anonymous(this="LEN", expressions=[values]) for values in every)))
 
 
 def text_counts(relation: Relation, columns: Sequence[str]) -> str:
-    """The query that tells about how many values columns have."""
+    """The query that estimates how many values columns have."""
     about = (exp.Anonymous(this="APPROX_COUNT_DISTINCT", expressions=[t.column(name)]) for name in columns)
     return _printed(exp.select(*about).from_(t.table(relation)))
 

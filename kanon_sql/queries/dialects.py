@@ -48,12 +48,12 @@ def is_executed(dialect: str) -> bool:
 
 
 def has_values(dialect: str) -> bool:
-    """Whether VALUES can stand in a FROM; else every row of a table in a query takes lines."""
+    """Whether FROM can read VALUES; without it, every row of a table in a query takes lines."""
     return dialect not in ("redshift", "clickhouse")
 
 
 def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
-    """What begins to make a table of the session alone, in the place of one of an earlier run where that can be said.
+    """The words that create a table of the session, replacing one of an earlier run where the dialect can.
 
     None where a system has no such table.
     """
@@ -71,15 +71,15 @@ def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
 def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Callable[[str], str] = str) -> str:
     """A statement with other texts in place of the relations that it reads under these names.
 
-    `around`: what is made of all that is between them.
+    `around`: applied to all that is between them.
     """
-    made, end = [], 0
+    parts, end = [], 0
     for before, token in pairwise(sqlglot.tokenize(sql, dialect)):
         is_name = token.token_type in (sqlglot.TokenType.VAR, sqlglot.TokenType.IDENTIFIER) and token.text in names
         if is_name and before.token_type in (sqlglot.TokenType.FROM, sqlglot.TokenType.JOIN):
-            made += [around(sql[end : token.start]), names[token.text]]
+            parts += [around(sql[end : token.start]), names[token.text]]
             end = token.end + 1
-    return "".join([*made, around(sql[end:])])
+    return "".join([*parts, around(sql[end:])])
 
 
 def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:
@@ -90,7 +90,7 @@ def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:
 def fails_unless_zero(text: exp.Expr, dialect: str) -> exp.Expr:
     """A condition that is false where a text is 0, and by which the statement fails, with the text, where it is words.
 
-    It is taken for a number, so that no system fails that works it out before it knows which rows it is asked of.
+    It is a number for the planner, so no system fails that evaluates it before it knows for which rows.
     """
     match dialect:
         case "spark" | "databricks":  # where a cast gives NULL unless `spark.sql.ansi.enabled` is set
@@ -129,7 +129,7 @@ def _with_bytes(node: exp.Expr) -> exp.Expr:
 
 
 def _in_characters(node: exp.Expr) -> exp.Expr:
-    """ClickHouse counts bytes unless told otherwise, and its LEFT JOIN gives values that are not there."""
+    """ClickHouse counts bytes by default, and its LEFT JOIN invents values for rows without a match."""
     if isinstance(node, exp.Substring):
         parts = (node.this, node.args["start"], node.args.get("length"))
         return exp.Anonymous(this="substringUTF8", expressions=[part for part in parts if part is not None])
@@ -141,8 +141,8 @@ def _in_characters(node: exp.Expr) -> exp.Expr:
 def _nulls_last(node: exp.Expr) -> exp.Expr:
     """BigQuery knows no NULLS LAST within a frame."""
     if isinstance(node, exp.Window) and node.args.get("spec") and node.args.get("order"):
-        of = [each.this for each in node.args["order"].expressions]
-        keys = [key for each in of for key in (t.is_null(each), each.copy())]
+        of = [ordered.this for ordered in node.args["order"].expressions]
+        keys = [key for expression in of for key in (t.is_null(expression), expression.copy())]
         node.set("order", exp.Order(expressions=[exp.Ordered(this=key, nulls_first=True) for key in keys]))
     return node
 

@@ -17,7 +17,7 @@ def within_limit(
     """A query with `HELD`: the same as `CLASSES`, or a failure, where more rows are left out than a limit allows.
 
     A source without rows fails too. `key`: the column of a row's class. `source`: the rows that are counted; `shown`:
-    those of them that have a class. `HELD` has to stand on the left of a LEFT JOIN with the rows: each of its classes
+    those of them that have a class. `HELD` has to be on the left of a LEFT JOIN with the rows: each of its classes
     has some, and no system leaves that side unread, even where there is no row.
     """
     held = shown.join(exp.to_table(CLASSES), using=[exp.to_identifier(key)])
@@ -27,14 +27,14 @@ def within_limit(
     left = exp.Sub(this=exp.column("all_rows", "s"), expression=exp.column("held_rows", "h"))
     counted = exp.select(exp.column("all_rows", "s"), exp.alias_(left, "left_out"))
     query = query.with_(_LEFT_OUT, as_=counted.from_(all_rows).join(held_rows, join_type="CROSS"))
-    said = exp.select(exp.alias_(_said(limit), "said")).from_(exp.to_table(_LEFT_OUT)).subquery("c")
-    fails = dialects.fails_unless_zero(exp.column("said"), dialect)
-    none = exp.select(exp.alias_(exp.Literal.number(0), key)).from_(said).where(fails)
+    message = exp.select(exp.alias_(_message(limit), "message")).from_(exp.to_table(_LEFT_OUT)).subquery("c")
+    fails = dialects.fails_unless_zero(exp.column("message"), dialect)
+    none = exp.select(exp.alias_(exp.Literal.number(0), key)).from_(message).where(fails)
     classes = exp.select(key).from_(exp.to_table(CLASSES))
     return query.with_(HELD, as_=exp.union(classes, none, distinct=False))
 
 
-def _said(limit: float | str) -> exp.Expr:
+def _message(limit: float | str) -> exp.Expr:
     """What is wrong with the rows that are left out, or 0; it holds their number, so that no planner fails with it."""
     rows, left_out = exp.column("all_rows"), exp.column("left_out")
     if isinstance(limit, str):

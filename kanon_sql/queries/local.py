@@ -61,10 +61,10 @@ def labelled(
 
 
 def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
-    """The query of what the labels of classes stand for: class, and per attribute level_j and code_j.
+    """The query of the values that the labels of classes represent: class, and per attribute level_j and code_j.
 
     `classes`: class, label_0 … label_(count - 1); `labels`: attribute, label, level, code. A class with a label that
-    nothing stands for is left out.
+    represents nothing is left out.
     """
     query = exp.select(exp.column("class", table="k")).from_(t.table(classes, "k"), copy=False)
     for j in range(count):
@@ -76,7 +76,7 @@ def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> s
 
 
 def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Sequence[str]], dialect: str) -> str:
-    """The query that puts patterns (pattern, class, level_j, code_j) beside the tuples, in the tuples' columns.
+    """The query that adds patterns (pattern, class, level_j, code_j) to the tuples, in the tuples' columns.
 
     A pattern has a code in one column of each attribute, that of its level, and no rows (n = 0).
     """
@@ -92,7 +92,7 @@ def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Seque
     return t.printed(exp.union(first, exp.select(*of_patterns).from_(t.table(patterns)), distinct=False), dialect)
 
 
-# Local recodings: classes made of any tuples
+# Local recodings: classes of any tuples
 
 
 def assigned(
@@ -116,13 +116,13 @@ def cells_of_node(
     `weighted` the same with each attribute's part to the power of its weight.
     """
     query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
-    return _with_leaves(query, [_leaves(each) for each in leaves], most, weights, dialect)
+    return _with_leaves(query, [_leaves(number) for number in leaves], most, weights, dialect)
 
 
-def _leaves(said: str | int) -> exp.Expr:
-    if not isinstance(said, str):
-        return t.literal(said)
-    more = exp.cast(exp.Div(this=t.column(said, "a"), expression=t.column("n", "a")), "BIGINT")
+def _leaves(given: str | int) -> exp.Expr:
+    if not isinstance(given, str):
+        return t.literal(given)
+    more = exp.cast(exp.Div(this=t.column(given, "a"), expression=t.column("n", "a")), "BIGINT")
     return exp.Add(this=more, expression=exp.Literal.number(1))
 
 
@@ -140,7 +140,7 @@ def cells_of_classes(
 def _with_leaves(
     query: exp.Select, leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequence[float], dialect: str
 ) -> str:
-    named = (exp.alias_(each.copy(), f"leaves_{j}", quoted=True) for j, each in enumerate(leaves))
+    named = (exp.alias_(number.copy(), f"leaves_{j}", quoted=True) for j, number in enumerate(leaves))
     query = query.select(*named, exp.alias_(_log_share(leaves, most), "share"))
     if weights:
         query = query.select(exp.alias_(_log_share(leaves, most, weights), "weighted"))
@@ -150,8 +150,8 @@ def _with_leaves(
 def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequence[float] = ()) -> exp.Expr:
     """The logarithm of the part that leaves are of all combinations, which no product could hold of many columns."""
     total: exp.Expr = exp.cast(exp.Literal.number(0), "DOUBLE")
-    for j, (each, every) in enumerate(zip(leaves, most, strict=True)):
-        share = exp.Div(this=exp.cast(exp.paren(each.copy()), "DOUBLE"), expression=t.literal(every))
+    for j, (number, every) in enumerate(zip(leaves, most, strict=True)):
+        share = exp.Div(this=exp.cast(exp.paren(number.copy()), "DOUBLE"), expression=t.literal(every))
         part: exp.Expr = exp.Ln(this=share)
         part = exp.Mul(this=part, expression=t.literal(weights[j])) if weights else part
         total = exp.Add(this=total, expression=part)
@@ -162,7 +162,7 @@ def covered(
     frequency_set: Relation, classes: Relation, keys: Sequence[str], positions: Sequence[Relation], most: Sequence[int],
     dialect: str,
 ) -> str:  # fmt: skip
-    """The query of which tuples the classes of a local recoding may stand for: tuple, n, mass; mass NULL of none.
+    """The query of which tuples the classes of a local recoding may represent: tuple, n, mass; mass NULL of none.
 
     `classes` with leaves_j, first_j and last_j; mass is the class's rows over its part of all combinations of leaves.
     """
@@ -178,7 +178,7 @@ def covered(
         equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "f"))
         tuples = tuples.join(t.table(relation, f"p{j}"), on=equal, copy=False)
     tuples = in_pieces(
-        tuples.group_by(*(each.copy() for each in group), copy=False), {f"p{j}" for j, _ in enumerate(keys)}
+        tuples.group_by(*(place.copy() for place in group), copy=False), {f"p{j}" for j, _ in enumerate(keys)}
     )
     inside = _inside("first", "last", len(keys))
     share = _log_share([t.column(f"leaves_{j}", "k") for j, _ in enumerate(keys)], most)
@@ -214,14 +214,15 @@ def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Se
     pieces = in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)])
     chosen = exp.select(*known, first).from_(pieces.subquery("t"), copy=False)
     chosen = chosen.join(t.table(boxes, "k"), on=exp.and_(*inside), join_type="LEFT", copy=False)
-    return t.printed(chosen.group_by(*(each.copy() for each in known), copy=False), dialect)
+    return t.printed(chosen.group_by(*(column.copy() for column in known), copy=False), dialect)
 
 
 def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t.Hole) -> str:
     """The query `name` of distances that it works out itself; `distances`: the holes of `kaca/distances`."""
-    query, made = t.tree(name, distances=_DISTANCES, **holes), t.tree("kaca/distances", **distances)
-    for each in [each for each in query.find_all(exp.Table) if each.name == _DISTANCES.name]:
-        each.replace(made.subquery(each.alias))
+    query = t.tree(name, distances=_DISTANCES, **holes)
+    computed = t.tree("kaca/distances", **distances)
+    for table in [table for table in query.find_all(exp.Table) if table.name == _DISTANCES.name]:
+        table.replace(computed.subquery(table.alias))
     return t.printed(query, dialect)
 
 

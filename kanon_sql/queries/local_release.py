@@ -32,9 +32,9 @@ from kanon_sql.relation import Relation
 class LocalReleaseQuery(ReleaseQuery):
     """The query of a release by classes; `sql` prints it.
 
-    `assignment` tells a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in
+    `assignment` has a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in
     an order by `seed`), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the
-    query returns. `values`: the tables that are written out, in a statement that stands alone; `elsewhere`: it is for a
+    query returns. `values`: the tables that are written out, in a standalone statement; `elsewhere`: it is for a
     system that may take other values for equal.
     """
 
@@ -58,8 +58,8 @@ class LocalReleaseQuery(ReleaseQuery):
         return t.printed(_local_release(self, dialect, self.values), dialect)
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
-        """The query with its `values`, and those of them that are too long to stand in it."""
-        long = tuple(each for each in self.values if each.is_long(dialect, lasting))
+        """The query with its `values`, and those of them that are too long for it."""
+        long = tuple(table for table in self.values if table.is_long(dialect, lasting))
         return Statement(laid_out(_local_release(self, dialect, long), dialect), long, dialect, has_values=True)
 
     def counted(self, dialect: str) -> CountedRelease:
@@ -90,8 +90,8 @@ _CODED = "kanon_coded"
 _PLACES = ("first", "last")
 
 
-def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[WrittenTable]) -> exp.Expr:
-    """The query; `beside`: those of its values that are tables by themselves."""
+def _local_release(release: LocalReleaseQuery, dialect: str, apart: Sequence[WrittenTable]) -> exp.Expr:
+    """The query; `apart`: those of its values that are tables by themselves."""
     names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.columns) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
     recoded, using = exp.to_table(RECODED), exp.to_identifier("class")
@@ -103,10 +103,10 @@ def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[Wr
     if release.read_files:
         query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
     for table in release.values:
-        if table not in beside:
+        if table not in apart:
             query = query.with_(exp.to_identifier(table.name), as_=table.query())
     query = query.with_(_CODED, as_=t.fenced(_local_coded(release), dialect))
-    once = None if release.elsewhere else True  # where that can be said
+    once = None if release.elsewhere else True  # where the dialect can
     query = query.with_(RECODED, as_=_local_recoded(release), materialized=once)
     if release.population is not None:
         query = query.with_(COUNTED, as_=_local_counted(release, release.population))
@@ -156,9 +156,9 @@ def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Quer
 def _equal_to_tuples(
     query: exp.Select, release: LocalReleaseQuery, population: Relation, tuples: exp.Expr
 ) -> exp.Select:
-    """A query of a population's rows, `r`, each beside those of the tuples, `a`, that it is equal to."""
+    """A query of a population's rows, `r`, each joined with the tuples, `a`, that it equals."""
     unit = [t.column(release.population_unit, "s")] if release.population_unit else []
-    rows = exp.select(*(exp.alias_(each, POPULATION_UNIT, quoted=True) for each in unit))
+    rows = exp.select(*(exp.alias_(column, POPULATION_UNIT, quoted=True) for column in unit))
     coded, _ = _with_codes(rows.from_(t.table(population, "s"), copy=False), release)
     cells = [(i, cell) for i, cell in enumerate(release.columns) if cell.mapping]
     equal = [exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")) for i, cell in cells]

@@ -1,4 +1,4 @@
-"""The queries that perturb columns beside the quasi-identifiers."""
+"""The queries that perturb columns that are no quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kanon_sql.relation import Relation
 def identified_rows(
     source: Relation,
     columns: Mapping[str, str],
-    told_by: Sequence[str],
+    identified_by: Sequence[str],
     dialect: str,
     open_types: Mapping[str, str | None] | None = None,
 ) -> str:
     """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
 
-    `columns` (new name: old) are kept; the row is told by its content in the columns `told_by`, and equal rows
-    by a number that each of them could have. Plain names (`plain_names`) keep clear of ours. `open_types`: by old name
-    the types to keep columns in, where their own would tell of other values (ENUM).
+    `columns` (new name: old) are kept; a row is identified by its content in the columns `identified_by`, and
+    equal rows by a number that each of them could have. Plain names (`plain_names`) keep clear of ours. `open_types`: by old name
+    the types to keep columns in, where their own would reveal other values (ENUM).
     """
     number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
-    return t.printed(_over_content(source, columns, told_by, "", number, open_types or {}), dialect)
+    return t.printed(_over_content(source, columns, identified_by, "", number, open_types or {}), dialect)
 
 
 def grouped_rows(
@@ -35,7 +35,7 @@ def grouped_rows(
 ) -> str:
     """The query that gives the equivalence classes of a release a `group_id` each: 1, 2, … in the order of a hash.
 
-    `columns` (new name: old) are kept; `classes` are the columns, by their old names, that tell the classes.
+    `columns` (new name: old) are kept; `classes` are the columns, by their old names, that identify the classes.
     """
     number = "DENSE_RANK() OVER (ORDER BY content) AS group_id"
     return t.printed(_over_content(source, columns, classes, str(seed), number, {}), dialect)
@@ -44,22 +44,22 @@ def grouped_rows(
 def _over_content(
     source: Relation,
     columns: Mapping[str, str],
-    told_by: Sequence[str],
+    identified_by: Sequence[str],
     prefix: str,
     number: str,
     open_types: Mapping[str, str | None],
 ) -> exp.Select:
     content: exp.Expr = exp.Literal.string(prefix)
-    for column in told_by:
+    for column in identified_by:
         content = exp.DPipe(this=content, expression=_numbered(column))
     kept = [exp.alias_(t.opened(t.column(old), open_types.get(old)), new, quoted=True) for new, old in columns.items()]
-    told = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(t.table(source))
+    identified = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(t.table(source))
     numbered = sqlglot.parse_one(number, "duckdb")
-    return exp.select(*(t.column(new) for new in columns), numbered).from_(told.subquery("told"))
+    return exp.select(*(t.column(new) for new in columns), numbered).from_(identified.subquery("identified"))
 
 
 def _numbered(column: str) -> exp.Expr:
-    """A column as text that, with others behind it, still tells where it ends, and NULL from all that is not."""
+    """A column as text that, with others behind it, still shows where it ends, and differs from NULL."""
     text: exp.Expr = t.in_bytes(exp.cast(t.column(column), "TEXT"))
     for mark, written in (("~", "~~"), ("|", "~p")):
         text = exp.func("REPLACE", text, exp.Literal.string(mark), exp.Literal.string(written))

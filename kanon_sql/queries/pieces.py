@@ -40,7 +40,7 @@ class _Piece:
 def in_pieces(query: exp.Select, aliases: Collection[str]) -> exp.Select:
     """The query itself, or one that does the joins of these aliases some at a time, by the number of the row.
 
-    They must stand in a row, each with a condition on itself and on what stands before them all; every column of the
+    They must follow one another, each with a condition on itself and on what precedes them all; every column of the
     query names its table.
     """
     joins: list[exp.Join] = query.args.get("joins") or []
@@ -63,7 +63,10 @@ def in_pieces(query: exp.Select, aliases: Collection[str]) -> exp.Select:
 
 def _share_out(query: exp.Select, rows: _Piece, pieces: list[_Piece], after: list[exp.Join]) -> None:
     """Have every column come from the piece that holds its table."""
-    shown = [each if isinstance(each, exp.Alias) else exp.alias_(each, each.name) for each in query.expressions]
+    shown = [
+        expression if isinstance(expression, exp.Alias) else exp.alias_(expression, expression.name)
+        for expression in query.expressions
+    ]
     query.set("expressions", shown)
     rest = [query.args.get(part) for part in ("where", "group", "having", "order")]
     holds = dict.fromkeys((rows.source.alias_or_name, *(join.alias_or_name for join in rows.joins)), rows)

@@ -25,7 +25,7 @@ def reference(
 def reference_tree(
     counted: Relation, value: str, raw: str, rows: Predicate, groups: Sequence[Sequence[object]] = ()
 ) -> exp.Query:
-    """The tree of `reference`, to stand inside another query."""
+    """The tree of `reference`, as a part of another query."""
     query = t.tree("privacy/reference", counted=counted, value=[value], raw=[raw], rows=rows)
     if rows.unit:
         query = _of_people(query, t.tree("privacy/whole_people", counted=counted, people=rows))

@@ -47,7 +47,7 @@ class Seed:
 
     @property
     def text(self) -> str | None:
-        """The CSV file; None if no row can stand in it."""
+        """The CSV file; None if it can hold no row."""
         rows = [texts for texts in map(_texts, self.table.rows) if _is_plain(texts)]
         written = io.StringIO()
         csv.writer(written, lineterminator="\n").writerows([self.table.columns, *rows])
@@ -67,8 +67,8 @@ class Seed:
         seed = [exp.select(*columns).from_(exp.to_table(self.table.name))] if self.text else []
         first, *rest = [*seed, *left]
         query: exp.Query = first
-        for each in rest:
-            query = exp.union(query, each, distinct=False)
+        for query_after in rest:
+            query = exp.union(query, query_after, distinct=False)
         return f"({with_references(dialects.printed(query, dialect), dialect, {self.table.name: reference})})"
 
     def _row(self, row: tuple[object, ...]) -> exp.Select:

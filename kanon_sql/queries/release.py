@@ -18,15 +18,15 @@ from kanon_sql.relation import Relation
 
 UNMAPPED_CODE = -1
 _Columns = Sequence[tuple[int, ReleaseColumn]]  # with their places among all columns of the release
-SHOWN_POPULATION = "kanon_population"  # what a population is counted as beside columns that may have any name
+SHOWN_POPULATION = "kanon_population"  # the count of a population, next to columns that may have any name
 
 
 @dataclass(frozen=True, kw_only=True)
 class FullDomainQuery(ReleaseQuery):
     """The query of a full-domain release; `sql` prints it.
 
-    `classes`: a relation of the classes that may be released, made from the frequency set. Without it the query counts
-    the classes itself, whenever it is run. `mask`: whether rows of no class are released masked.
+    `classes`: a relation of the classes that may be released, derived from the frequency set. Without it the query
+    counts the classes itself, whenever it is run. `mask`: whether rows of no class are released masked.
     """
 
     classes: Relation | None = None
@@ -111,7 +111,7 @@ def _labels(cell: ReleaseColumn) -> exp.Query:
     of_values = exp.select(*named).distinct().from_(t.table(cell.mapping, "m"), copy=False)
     if not cell.null:
         return of_values
-    of_null = (exp.alias_(t.literal(each), name) for each, name in zip(cell.null, ("code", "shown"), strict=True))
+    of_null = (exp.alias_(t.literal(value), name) for value, name in zip(cell.null, ("code", "shown"), strict=True))
     return exp.union(of_values, exp.select(*of_null))
 
 
@@ -149,7 +149,7 @@ def shown_population(
 ) -> str:
     """The query of a population's counted tuples as a release shows them: its columns, and `kanon_population`.
 
-    `cells`: by the names of the release's columns, each called as the column of the tuples that it is made from.
+    `cells`: by the names of the release's columns, each called as the column of the tuples that it comes from.
     `rows`: what is added up of the tuples' columns in `counted`, which are the rows of the population.
     """
     release = FullDomainQuery(source=tuples, columns=tuple(cells.values()), safe=rows, classes=tuples)
@@ -169,9 +169,9 @@ def with_safe_classes(
     materialized: bool | None = None,
 ) -> exp.Select:
     """A query with the classes of its own rows that are safe, and what these are compared with."""
-    for name, said in compared(safe).items():
-        groups = said.reference.groups if said.reference else ()
-        counted = Predicate("SUM(n)", unit=said.unit)
+    for name, condition in compared(safe).items():
+        groups = condition.reference.groups if condition.reference else ()
+        counted = Predicate("SUM(n)", unit=condition.unit)
         of_table = reference_tree(Relation(rows), name, name, counted, groups)
         query = query.with_(f"{REFERENCE}{name}", as_=of_table)
     held = exp.func("COALESCE", t.predicate(_referring(safe)), exp.false())
@@ -184,7 +184,9 @@ REFERENCE = "kanon_reference"
 
 def compared(safe: Predicate) -> dict[str, Predicate]:
     """The conditions that compare a class with the whole table, by the column whose values they count."""
-    return {each.counted: each for each in (safe, *safe.also) if each.reference and each.counted}
+    return {
+        condition.counted: condition for condition in (safe, *safe.also) if condition.reference and condition.counted
+    }
 
 
 def _referring(safe: Predicate) -> Predicate:
@@ -199,7 +201,7 @@ def _recoded(
     also: Sequence[str] = (),
     shown: _Columns | None = None,
 ) -> exp.Select:
-    """The source's rows with their labels (o0, o1, …), what tells or counts their class, and columns as they are.
+    """The source's rows with their labels (o0, o1, …), what identifies or counts their class, and columns as they are.
 
     `shown`: the cells whose labels are there, if not all of them.
     """
@@ -260,7 +262,7 @@ def _has_code(cell: ReleaseColumn, index: int, code: int) -> exp.Expr:
 
 
 def _code(cell: ReleaseColumn, index: int) -> exp.Expr:
-    """The code that tells a cell's class."""
+    """The code that identifies a cell's class."""
     if cell.mapping is None:
         return exp.Literal.number(0)
     null = t.literal(cell.null[0] if cell.null else UNMAPPED_CODE)

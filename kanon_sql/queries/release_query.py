@@ -16,7 +16,7 @@ class ReleaseColumn:
     """A column of the source in a release: kept as it is (no mapping, no constant), or a quasi-identifier.
 
     `kind`: of its values. `plain`: whether equal values look the same. `open_type`: the type to release a value in
-    whose own type would tell of others (ENUM).
+    whose own type would reveal others (ENUM).
 
     `mapping` holds value, `code` and `label` (column names). `label` None keeps the value itself (level 0);
     `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
@@ -57,7 +57,7 @@ class ReleaseColumn:
 
 @dataclass(frozen=True)
 class StatementColumn(ReleaseColumn):
-    """A column of a statement that stands alone: its labels are made by a `rule`, or looked up in a `written` table.
+    """A column of a standalone statement: its labels are computed by a `rule`, or looked up in a `written` table.
 
     `exact`: see `ruled`. `written`: value and label of every value but NULL, or the values alone where they are their
     labels.
@@ -80,12 +80,12 @@ class StatementColumn(ReleaseColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseQuery:
-    """What every query of a release is made of.
+    """What every query of a release has.
 
     `safe`: the condition on a class, where the query counts its classes itself, on the very rows that it returns;
     `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them. `population`: the
     table that the source is a sample of, where `safe` counts its rows too, or the people that its column
-    `population_unit` tells apart. `shuffle_seed`: of the hash that rows are sorted by. `read_files`: the query of the
+    `population_unit` identifies. `shuffle_seed`: of the hash that rows are sorted by. `read_files`: the query of the
     files that the source of a statement is, if it is no table. `limit`: how many rows a statement may leave out; it
     fails where there are more, or no rows at all.
     """

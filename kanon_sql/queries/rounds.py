@@ -1,4 +1,4 @@
-"""Rounds of statements that each read what the last round made, and several such rounds as one recursive statement."""
+"""Rounds of statements that read the tables of the last round, and several rounds as one recursive statement."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Step:
     holes: Sequence[Mapping[str, t.Hole]]
 
     def tree(self) -> exp.Query:
-        """The query, to stand inside another."""
-        made = [t.tree(self.query, **holes) for holes in self.holes]
-        return exp.union(*made, distinct=False, copy=False) if len(made) > 1 else made[0]
+        """The query, as a part of another."""
+        queries = [t.tree(self.query, **holes) for holes in self.holes]
+        return exp.union(*queries, distinct=False, copy=False) if len(queries) > 1 else queries[0]
 
 
 def step(table: str, query: str, **holes: t.Hole) -> Step:
@@ -42,7 +42,7 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most:
     *shared, opened, ended = steps
     zero, one_more = t.literal(0), exp.Add(this=exp.Max(this=t.column("round")), expression=t.literal(1))
     here = exp.select(one_more).from_("open").subquery()
-    made = exp.union(
+    next_round = exp.union(
         _of_round(columns, t.table(Relation(opened.table)), here, is_open=True),
         _of_round(columns, t.table(Relation(ended.table)), here, is_open=False),
         distinct=False,
@@ -50,13 +50,16 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most:
     )
     may_go_on = exp.and_(t.column("is_open"), exp.LT(this=t.column("round"), expression=t.literal(most)))
     known = exp.select(*map(t.column, (*columns, "round"))).from_(_ROUNDS).where(may_go_on)
-    made = made.with_("open", as_=known, copy=False)
+    next_round = next_round.with_("open", as_=known, copy=False)
     for step in shared:
-        made = made.with_(step.table, as_=step.tree(), materialized=True, copy=False)
+        next_round = next_round.with_(step.table, as_=step.tree(), materialized=True, copy=False)
     for step in (opened, ended):
-        made = made.with_(step.table, as_=step.tree(), copy=False)
+        next_round = next_round.with_(step.table, as_=step.tree(), copy=False)
     every = exp.union(
-        _of_round(columns, t.table(start), zero, is_open=True), made.subquery(copy=False), distinct=False, copy=False
+        _of_round(columns, t.table(start), zero, is_open=True),
+        next_round.subquery(copy=False),
+        distinct=False,
+        copy=False,
     )
     is_last = exp.EQ(this=t.column("round"), expression=t.literal(most))
     query = exp.select(*map(t.column, (*columns, "round", "is_open"))).from_(_ROUNDS)
@@ -66,5 +69,5 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most:
 
 def _of_round(columns: Sequence[str], source: exp.Table, number: exp.Expr, is_open: bool) -> exp.Select:
     """Rows with the number of their round, and whether they are open after it."""
-    told = exp.alias_(number.copy(), "round"), exp.alias_(t.literal(is_open), "is_open")
-    return exp.select(*map(t.column, columns), *told).from_(source)
+    added = exp.alias_(number.copy(), "round"), exp.alias_(t.literal(is_open), "is_open")
+    return exp.select(*map(t.column, columns), *added).from_(source)

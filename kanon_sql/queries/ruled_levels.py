@@ -49,8 +49,8 @@ def mapping(
     for level, relation in enumerate(levels, start=1):
         same = exp.EQ(this=t.column("label", f"l{level}"), expression=t.column(f"label_{level}", "v"))
         query = query.join(t.table(relation, f"l{level}"), on=same)
-    made = t.printed(query, dialect)
+    printed = t.printed(query, dialect)
     if nulls is None:
-        return made
+        return printed
     row = exp.select(*(exp.alias_(t.literal(nulls.get(name)), name, quoted=True) for name in columns))
-    return t.union_all([made, t.printed(row, dialect)])
+    return t.union_all([printed, t.printed(row, dialect)])

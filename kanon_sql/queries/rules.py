@@ -1,4 +1,4 @@
-"""What a rule makes of a value, worked out in SQL: the same label that the hierarchy's mapping table gives.
+"""The label that a rule gives a value, computed in SQL: the same label that the hierarchy's mapping table gives.
 
 A value that the recipe would refuse (a number that is not finite, a year that has not four digits) becomes `*`.
 """
@@ -174,8 +174,8 @@ def _with(expression: exp.Expr, **holes: exp.Expr) -> exp.Expr:
         hole.replace(
             exp.paren(filling) if isinstance(filling, exp.Binary) and isinstance(hole.parent, exp.Binary) else filling
         )
-    made: exp.Expr = tree.this
-    return made
+    computed: exp.Expr = tree.this
+    return computed
 
 
 @cache

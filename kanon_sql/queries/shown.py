@@ -62,43 +62,43 @@ class Shown:
 
 def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
     """The boxes as `b`, those of ranges and bounds as far as these reach, with their lower_j and upper_j."""
-    if not any(each.bounds for each in shown):
+    if not any(attribute.bounds for attribute in shown):
         return t.table(boxes, "b")
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(t.table(boxes, "b"), copy=False)
-    for j, each in enumerate(shown):
+    for j, attribute in enumerate(shown):
         for end, bound, reached in (("low", "lower", "first_position"), ("high", "upper", "last_position")):
             place: exp.Expr = t.column(f"{end}_{j}", "b")
-            if each.bounds:
+            if attribute.bounds:
                 alias = f"{bound}{j}"
                 here = exp.EQ(this=t.column("position", alias), expression=place.copy())
-                query = query.join(t.table(each.bounds, alias), on=here, copy=False)
+                query = query.join(t.table(attribute.bounds, alias), on=here, copy=False)
                 query = query.select(exp.alias_(t.column(bound, alias), f"{bound}_{j}", quoted=True), copy=False)
                 alone = exp.EQ(this=t.column(f"low_{j}", "b"), expression=t.column(f"high_{j}", "b"))
                 place = exp.Case().when(alone, place).else_(t.column(reached, alias))
             query = query.select(exp.alias_(place, f"{end}_{j}", quoted=True), copy=False)
-    joined = [f"{bound}{j}" for j, each in enumerate(shown) if each.bounds for bound in ("lower", "upper")]
+    joined = [f"{bound}{j}" for j, attribute in enumerate(shown) if attribute.bounds for bound in ("lower", "upper")]
     return in_pieces(query, joined).subquery("b", copy=False)
 
 
 def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
     """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
 
-    The last two are the first and the last position of the leaves that a cell may stand for.
+    The last two are the first and the last position of the leaves that a cell may represent.
     """
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(_reached(boxes, shown), copy=False)
     if cuts:
         query = query.join(
             t.table(cuts, "c"), on=exp.EQ(this=t.column("class", "c"), expression=t.column("class", "b")), copy=False
         )
-    for j, each in enumerate(shown):
-        region = "c" if each.how == "labels" and cuts else "b"
+    for j, attribute in enumerate(shown):
+        region = "c" if attribute.how == "labels" and cuts else "b"
         for end in ("low", "high"):
             place = exp.EQ(this=t.column("position", f"{end}{j}"), expression=t.column(f"{end}_{j}", region))
-            query = query.join(t.table(each.positions, f"{end}{j}"), on=place, copy=False)
-        if each.statistic:
+            query = query.join(t.table(attribute.positions, f"{end}{j}"), on=place, copy=False)
+        if attribute.statistic:
             same = exp.EQ(this=t.column("class", f"s{j}"), expression=t.column("class", "b"))
-            query = query.join(t.table(each.statistic, f"s{j}"), on=same, copy=False)
-        query = query.select(*_shown(each, j), copy=False)
+            query = query.join(t.table(attribute.statistic, f"s{j}"), on=same, copy=False)
+        query = query.select(*_shown(attribute, j), copy=False)
     joined = [f"{alias}{j}" for j, _ in enumerate(shown) for alias in ("low", "high", "s")]
     return t.printed(in_pieces(query, joined), dialect)
 
@@ -106,58 +106,61 @@ def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown]
 _RANGES = ("ranges", "bounds", "mean", "median", "mode")
 
 
-def _shown(each: Shown, j: int) -> list[exp.Expr]:
+def _shown(attribute: Shown, j: int) -> list[exp.Expr]:
     low, high = f"low{j}", f"high{j}"
     single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
     # NULL is the first position, and NaN and what no hierarchy holds are the last: with others they make no range.
-    unordered = exp.or_(*(t.is_null(end) for end in _ends(each, j)))
+    unordered = exp.or_(*(t.is_null(end) for end in _ends(attribute, j)))
     not_a_range = exp.and_(unordered, exp.not_(single))
-    columns = [exp.alias_(_label(each, j, single, not_a_range), f"label_{j}", quoted=True)]
-    if each.how == "bounds":
-        columns.append(exp.alias_(_bound(each, j, 1, single, not_a_range), f"high_{j}", quoted=True))
-    leaves, levels = _common(each, j, lambda level: t.column(f"leaves_{level}", low)), _common(each, j, t.literal)
-    first = _common(each, j, lambda level: t.column(f"first_{level}", low))
+    columns = [exp.alias_(_label(attribute, j, single, not_a_range), f"label_{j}", quoted=True)]
+    if attribute.how == "bounds":
+        columns.append(exp.alias_(_bound(attribute, j, 1, single, not_a_range), f"high_{j}", quoted=True))
+    leaves, levels = (
+        _common(attribute, j, lambda level: t.column(f"leaves_{level}", low)),
+        _common(attribute, j, t.literal),
+    )
+    first = _common(attribute, j, lambda level: t.column(f"first_{level}", low))
     last: exp.Expr = exp.Sub(this=exp.Add(this=first.copy(), expression=leaves.copy()), expression=t.literal(1))
     whole: exp.Expr = t.column("starred", high)
-    if each.how in _RANGES:
+    if attribute.how in _RANGES:
         width = exp.Sub(this=t.column("position", high), expression=t.column("position", low))
         spread = (
             exp.Case()
             .when(single.copy(), t.column("leaves_0", low))
-            .when(not_a_range.copy(), t.literal(each.leaf_count))
+            .when(not_a_range.copy(), t.literal(attribute.leaf_count))
         )
         leaves = spread.else_(exp.Add(this=width, expression=exp.Literal.number(1)))
         first, last = t.column("position", low), t.column("position", high)
         whole = exp.or_(whole, not_a_range.copy())
-    levels = exp.Case().when(whole.copy(), t.literal(each.height)).else_(levels)
+    levels = exp.Case().when(whole.copy(), t.literal(attribute.height)).else_(levels)
     first = exp.Case().when(whole.copy(), t.literal(0)).else_(first)
-    last = exp.Case().when(whole.copy(), t.literal(each.leaf_count - 1)).else_(last)
+    last = exp.Case().when(whole.copy(), t.literal(attribute.leaf_count - 1)).else_(last)
     named = {"leaves": leaves, "level": levels, "first": first, "last": last}
     return [*columns, *(exp.alias_(of, f"{name}_{j}", quoted=True) for name, of in named.items())]
 
 
-def _ends(each: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
+def _ends(attribute: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
     """The smallest and the largest value that a class shows."""
-    if each.bounds:
+    if attribute.bounds:
         return t.column(f"lower_{j}", "b"), t.column(f"upper_{j}", "b")
     return t.column("value", f"low{j}"), t.column("value", f"high{j}")
 
 
-def _bound(each: Shown, j: int, end: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
+def _bound(attribute: Shown, j: int, end: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
     case = exp.Case().when(single.copy(), t.column("value", f"low{j}")).when(not_a_range.copy(), exp.null())
-    return case.else_(_ends(each, j)[end])
+    return case.else_(_ends(attribute, j)[end])
 
 
-def _label(each: Shown, j: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
+def _label(attribute: Shown, j: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
     low = f"low{j}"
-    if each.statistic:
+    if attribute.statistic:
         return t.column("shown", f"s{j}")
-    if each.how == "bounds":
-        return _bound(each, j, 0, single, not_a_range)
-    if each.how != "ranges":
-        return _common(each, j, lambda level: t.column(f"label_{level}", low) if level else _value_text(low))
+    if attribute.how == "bounds":
+        return _bound(attribute, j, 0, single, not_a_range)
+    if attribute.how != "ranges":
+        return _common(attribute, j, lambda level: t.column(f"label_{level}", low) if level else _value_text(low))
     text: exp.Expr = exp.Literal.string("[")
-    lower, upper = (exp.cast(end, "TEXT") for end in _ends(each, j))
+    lower, upper = (exp.cast(end, "TEXT") for end in _ends(attribute, j))
     for part in (lower, exp.Literal.string(", "), upper, exp.Literal.string("]")):
         text = exp.DPipe(this=text, expression=part)
     star = exp.Literal.string("*")
@@ -169,10 +172,10 @@ def _value_text(alias: str) -> exp.Expr:
     return exp.Case().when(t.column("starred", alias), exp.Literal.string("*")).else_(text)
 
 
-def _common(each: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
+def _common(attribute: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
     """Something of the lowest level on which both ends of the range have one label; the top where nodes are split."""
     case = exp.Case()
-    for level in range(each.height) if each.nested else range(1):
+    for level in range(attribute.height) if attribute.nested else range(1):
         equal = exp.EQ(this=t.column(f"code_{level}", f"low{j}"), expression=t.column(f"code_{level}", f"high{j}"))
         case = case.when(equal, of(level))
-    return case.else_(of(each.height))
+    return case.else_(of(attribute.height))

@@ -1,6 +1,6 @@
-"""The statement of a full-domain release that stands alone: read by people, run by somebody else, in any dialect.
+"""The standalone statement of a full-domain release: people read it, and others run it, in any dialect.
 
-Rules are worked out from the raw values; what has none is looked up in mapping tables, which are written out.
+Rules are computed from the raw values; what has none is looked up in mapping tables, which are written out.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from kanon_sql.relation import Relation
 
 @dataclass(frozen=True, kw_only=True)
 class StandaloneQuery(ReleaseQuery):
-    """A statement that stands alone; `statement` prints it."""
+    """A standalone statement; `statement` prints it."""
 
     columns: tuple[StatementColumn, ...]
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
-        """The query and the mapping tables that are too long to stand in it, in a dialect.
+        """The query and the mapping tables that are too long for it, in a dialect.
 
         `lasting`: whether these tables can be made to last, which a system without temporary ones needs.
         SpecError if the dialect cannot express it.
         """
         tables = [cell.written for cell in self.columns if cell.written and cell.written.rows]
-        long = tuple(each for each in tables if each.is_long(dialect, lasting))
+        long = tuple(table for table in tables if table.is_long(dialect, lasting))
         tree = _Printed(self, dialect, lasting).tree()
         return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables))
 
@@ -73,7 +73,7 @@ class _Printed:
         query = query.with_(RECODED, as_=self._recoded())
         if release.population is not None:
             query = query.with_(EVERYBODY, as_=self._everybody(release.population))
-        twice = dialects.is_executed(self.dialect) or None  # worked out once, where that can be said
+        twice = dialects.is_executed(self.dialect) or None  # computed once, where the dialect can
         query = query.with_(NUMBERED, as_=self._numbered(), materialized=twice)
         query = with_safe_classes(query, [t.column(CLASS)], RECODED, release.safe, NUMBERED, twice)
         if release.limit is None:
@@ -82,7 +82,7 @@ class _Printed:
         return within_limit(query, CLASS, rows, rows, release.limit, self.dialect)
 
     def _own(self) -> list[exp.Expr]:
-        """What tells the numbered rows from those of the population, where these are among them."""
+        """What distinguishes the numbered rows from those of the population, where these are among them."""
         own = exp.EQ(this=exp.column("n", NUMBERED), expression=exp.Literal.number(1))
         return [] if self.release.population is None else [own]
 
@@ -102,7 +102,7 @@ class _Printed:
         return self._reading(self.release.source, [*shown, *self._apart(), *counted, one], self.release.columns)
 
     def _everybody(self, population: Relation) -> exp.Query:
-        """The recoded rows, and beside them those of the population, of which nothing is counted but that."""
+        """The recoded rows, and those of the population, which count for nothing else."""
         release, names = self.release, self._names
         flags = [flag.alias for flag in self._apart()]
         own: list[exp.Expr] = [t.column(name) for name in (*names, *flags, *release.sensitive)]
@@ -116,11 +116,11 @@ class _Printed:
         own += [exp.column("n"), exp.alias_(exp.Literal.number(0), "population")]
         others += [exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population"))]
         recoded = [cell for cell in release.columns if cell.recoded]
-        beside = self._reading(population, others, recoded)
-        return exp.union(exp.select(*own).from_(exp.to_table(RECODED)), beside, distinct=False)
+        of_population = self._reading(population, others, recoded)
+        return exp.union(exp.select(*own).from_(exp.to_table(RECODED)), of_population, distinct=False)
 
     def _reading(self, relation: Relation, columns: Sequence[exp.Expr], cells: Sequence[StatementColumn]) -> exp.Select:
-        """A query of columns of a relation, beside the mapping tables of cells."""
+        """A query of columns of a relation, joined with the mapping tables of cells."""
         query = exp.select(*columns).from_(t.table(relation, "s"), copy=False)
         for i, cell in enumerate(self.release.columns):
             if cell in cells and cell.written and cell.written.rows:
@@ -181,12 +181,12 @@ class _Printed:
         return exp.Case().when(t.is_null(raw), t.literal(cell.null_label)).else_(label)
 
     def _values(self, table: WrittenTable) -> exp.Select:
-        """A mapping table written out; a value stands in it once, whatever the system takes for equal."""
+        """A mapping table written out; every value is in it once, whatever the system takes for equal."""
         query = table.query()
         if dialects.is_executed(self.dialect):
             return query
         value, *label = query.selects
-        once = exp.select(value.copy(), *(_as(exp.Min(this=each.copy()), each.name) for each in label))
+        once = exp.select(value.copy(), *(_as(exp.Min(this=column.copy()), column.name) for column in label))
         return once.from_(query.args["from_"].this).group_by(value.copy())
 
     def _order(self) -> list[exp.Expr]:

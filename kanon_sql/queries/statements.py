@@ -76,14 +76,14 @@ def comment(relation: Relation, text: str, dialect: str, form: str = "table") ->
 def grant(
     relation: Relation, privilege: str, grantee: str | None, dialect: str, column: str | None, may_grant: bool
 ) -> str:
-    """The statement that gives somebody (None: everybody) a right to a table or view, or to a column of it."""
+    """The statement that grants a role (None: PUBLIC) a privilege on a table or view, or to a column of it."""
     right = f"{privilege} ({t.identifier(column, dialect)})" if column else privilege
     given = f"GRANT {right} ON TABLE {t.named(relation, dialect)} TO {_role(grantee, dialect)}"
     return f"{given} WITH GRANT OPTION" if may_grant else given
 
 
 def revoke(relation: Relation, grantee: str | None, dialect: str) -> str:
-    """The statement that takes all rights to a table or view from somebody (None: everybody)."""
+    """The statement that revokes all privileges on a table or view from a role (None: PUBLIC)."""
     return f"REVOKE ALL ON TABLE {t.named(relation, dialect)} FROM {_role(grantee, dialect)}"
 
 
@@ -113,7 +113,7 @@ def _role(name: str | None, dialect: str) -> str:
 
 
 def _kind(form: str) -> str:
-    """The words for a form, as an engine tells it or a target asks for it."""
+    """The words for a form, as engines and targets name it."""
     return "MATERIALIZED VIEW" if form == "materialized" else form.upper()
 
 
@@ -122,9 +122,9 @@ def create_table(relation: Relation, types: Mapping[str, str], dialect: str, rep
 
     `replace`: in the place of one (DuckDB).
     """
-    made = f"CREATE {'OR REPLACE ' if replace else ''}TEMPORARY TABLE"
+    create = f"CREATE {'OR REPLACE ' if replace else ''}TEMPORARY TABLE"
     columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()]
-    return f"{made} {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
+    return f"{create} {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
 
 
 def select_all(relation: Relation, dialect: str) -> str:
@@ -134,7 +134,7 @@ def select_all(relation: Relation, dialect: str) -> str:
 
 def with_texts(query: str, columns: Sequence[str], dialect: str) -> str:
     """The query that gives the rows of another with some columns as texts (DuckDB)."""
-    texts = (f"CAST({name} AS TEXT) AS {name}" for name in (t.identifier(each, dialect) for each in columns))
+    texts = (f"CAST({name} AS TEXT) AS {name}" for name in (t.identifier(column, dialect) for column in columns))
     return f"SELECT * REPLACE ({', '.join(texts)}) FROM ({query}) AS q"
 
 
@@ -150,7 +150,7 @@ def no_values(source: Relation, column: str, type_name: str, types: Mapping[str,
     value = exp.Cast(this=t.column(column), to=exp.Var(this=type_name))
     words = {name: _WORDS.get(dialect, {}).get(kind, kind) for name, kind in types.items()}
     more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=kind)) for name, kind in words.items()}
-    columns = [exp.alias_(made, name, quoted=True) for name, made in {"value": value, **more}.items()]
+    columns = [exp.alias_(expression, name, quoted=True) for name, expression in {"value": value, **more}.items()]
     return t.printed(exp.select(*columns).from_(t.table(source)).where(exp.false()), dialect)
 
 
@@ -164,7 +164,7 @@ def insert_castable(
 ) -> str:
     """The statement that adds to values those of the written texts that a type can hold (PostgreSQL).
 
-    `columns`: those of both tables, beside `value`. `rows`: for a server that cannot say what a type holds, the first
+    `columns`: those of both tables, after `value`. `rows`: for a server that cannot say what a type holds, the first
     row and the one after the last to try; the statement fails if the type refuses one.
     """
     # A cast would cut a text that is too long; an assignment refuses it.
@@ -182,14 +182,14 @@ def fingerprint(relation: Relation, columns: Sequence[str], texts: Sequence[str]
     `texts`: columns that are hashed as texts, having a type with no hash.
     """
     every = [*map(t.column, columns), *(exp.cast(t.column(name), "TEXT") for name in texts)]
-    # XXHASH64 passes over NULL: a value that goes to the column beside it would not be seen.
+    # XXHASH64 passes over NULL: a value that moves to the next column would not be seen.
     filled = [exp.Is(this=t.column(name), expression=exp.null()) for name in (*columns, *texts)]
     hashed = exp.cast(exp.Anonymous(this="XXHASH64", expressions=[*every, *filled]), "DECIMAL(38, 0)")
     return t.printed(exp.select(exp.Count(this=exp.Star()), exp.Sum(this=hashed)).from_(t.table(relation)), dialect)
 
 
 def castable(written: Relation, type_name: str, columns: Sequence[str], dialect: str) -> str:
-    """The query of the written texts that a type can hold, as `value`, and columns beside it (DuckDB, Spark)."""
+    """The query of the written texts that a type can hold, as `value`, and more columns (DuckDB, Spark)."""
     value = f"TRY_CAST(text AS {type_name})"
     names = ", ".join(t.identifier(name, dialect) for name in columns)
     source = t.named(written, dialect)
@@ -235,13 +235,13 @@ def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str
     `types`: of the files' columns in order, by name, in the engine's own words.
     """
     columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=k)) for n, k in types.items()]
-    made = f"CREATE TABLE {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
+    create = f"CREATE TABLE {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
     copy, options = (r"\copy", " CSV HEADER") if dialect == "postgres" else ("COPY", "")
     into = f"{copy} {t.named(relation, dialect)} FROM"
-    return [made, *(f"{into} {t.printed(t.literal(path), dialect)}{options}" for path in paths)]
+    return [create, *(f"{into} {t.printed(t.literal(path), dialect)}{options}" for path in paths)]
 
 
 # Without the first PostgreSQL may run a reader's own function on rows of classes that are then left out. Without the
-# second it asks a reader's conditions of such rows where they are leakproof, and EXPLAIN ANALYZE counts the answers.
+# second it evaluates a reader's leakproof conditions on such rows, and EXPLAIN ANALYZE counts the answers.
 _VIEW_FENCES = {"postgres": (" WITH (security_barrier = true)", " OFFSET 0")}
 _WORDS = {"spark": {"VARCHAR": "STRING"}}  # of what other engines call so

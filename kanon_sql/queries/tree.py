@@ -2,8 +2,8 @@
 
 A file of `sql/` holds the queries of one subject, each under a line `-- name: <query>`; "subject/query" names one. Each
 is parsed once. Its holes are `$name`, of five kinds: a value (a number or text), columns (a list of names, or new names
-for old ones), a predicate (SQL of ours with value holes of its own), a relation, and steps (what it costs to tell two
-rows apart). Holes are filled on the tree, so no name or value can leave its place, whatever it holds.
+for old ones), a predicate (SQL of ours with value holes of its own), a relation, and steps (what it costs
+that two rows differ). Holes are filled on the tree, so no name or value can leave its place, whatever it holds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def parts(relation: Relation, dialect: str) -> tuple[str, ...]:
 class Steps:
     """What two rows, by their aliases, add up where a column of theirs differs; a row alone, where one is negative.
 
-    Whole numbers with a sum below 2^24 are exact in the 4-byte floats that this is worked out in.
+    Whole numbers with a sum below 2^24 are exact in the 4-byte floats that this is computed in.
     """
 
     costs: Mapping[str, int]
@@ -59,7 +59,7 @@ class Steps:
 
 
 Bits = tuple[str, int | None]
-"""A column, and the bits of it that count; all of them where none are said."""
+"""A column, and the bits of it that count; all of them where none are given."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Masked:
     @property
     def query(self) -> exp.Select:
         """The query of it."""
-        bits = [exp.alias_(_of(*each), name, quoted=True) for name, each in self.bits.items()]
+        bits = [exp.alias_(_of(column, mask), name, quoted=True) for name, (column, mask) in self.bits.items()]
         return exp.select(*bits, *map(column, self.others)).from_(table(self.relation, "f"))
 
     def text(self, dialect: str) -> str:
@@ -103,7 +103,7 @@ class Crossed:
         names = [_plain(name, dialect) for name in self.names]
         numbers = ("(" + ", ".join(map(str, [node, *self._row(node)])) + ")" for node in self.masks)
         bits = [f"f.{name} & m.{name} AS {name}" for name in names]
-        others = [f"f.{each}" for each in _of_bits(self.others, dialect)]
+        others = [f"f.{column}" for column in _of_bits(self.others, dialect)]
         return (
             f"SELECT {', '.join(['m.node', *bits, *others])} FROM {named(self.relation, dialect)} AS f "
             f"CROSS JOIN (VALUES {', '.join(numbers)}) AS m({', '.join(['node', *names])})"
@@ -194,7 +194,9 @@ def over(predicate: Predicate, window: str) -> Predicate:
     for aggregate in list(tree.find_all(exp.AggFunc)):
         whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
         whole.replace(exp.Window(this=whole.copy(), alias=exp.to_identifier(window), over="OVER"))
-    return Predicate(tree.sql("duckdb"), predicate.values, also=tuple(over(each, window) for each in predicate.also))
+    return Predicate(
+        tree.sql("duckdb"), predicate.values, also=tuple(over(condition, window) for condition in predicate.also)
+    )
 
 
 def is_null(expression: exp.Expr) -> exp.Expr:
@@ -202,14 +204,14 @@ def is_null(expression: exp.Expr) -> exp.Expr:
     return exp.Is(this=expression.copy(), expression=exp.null())
 
 
-def predicate(said: Predicate) -> exp.Expr:
+def predicate(given: Predicate) -> exp.Expr:
     """A condition with its values and its aggregates in place, and all those that must hold too; or a figure."""
-    tree = _with_aggregates(_condition(said.text), said)
-    asked = {hole.name for hole in tree.find_all(exp.Placeholder)}
-    condition = _fill(tree, {name: value for name, value in said.values.items() if name in asked})
-    if said.of_figures and said.also:
-        return exp.func("GREATEST", condition, *map(predicate, said.also))
-    return exp.and_(condition, *map(predicate, said.also)) if said.also else condition
+    tree = _with_aggregates(_condition(given.text), given)
+    holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
+    condition = _fill(tree, {name: value for name, value in given.values.items() if name in holes})
+    if given.of_figures and given.also:
+        return exp.func("GREATEST", condition, *map(predicate, given.also))
+    return exp.and_(condition, *map(predicate, given.also)) if given.also else condition
 
 
 def _condition(text: str) -> exp.Expr:
@@ -221,68 +223,68 @@ def _parsed_once(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, "duckdb")
 
 
-def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
+def _with_aggregates(condition: exp.Expr, given: Predicate) -> exp.Expr:
     """A condition with the aggregates that its names stand for."""
     tree = exp.Paren(this=condition)  # a parent, so that a bare name can be replaced like any other
-    for named in [each for each in tree.find_all(exp.Column) if each.name in said.columns]:
-        aggregate = _condition(said.columns[named.name])
+    for named in [column_there for column_there in tree.find_all(exp.Column) if column_there.name in given.columns]:
+        aggregate = _condition(given.columns[named.name])
         named.replace(aggregate if isinstance(aggregate, exp.AggFunc) else exp.paren(aggregate))
-    if said.counted:
-        counted = _counted(said)
-        for value in [each for each in tree.find_all(exp.Column) if is_value_figure(each.name)]:
+    if given.counted:
+        counted = _counted(given)
+        for value in [column_there for column_there in tree.find_all(exp.Column) if is_value_figure(column_there.name)]:
             value.replace(figure(value.name, counted))
-    if said.unit:
-        for people in [each for each in tree.find_all(exp.Sum) if each == _ROWS]:
-            people.replace(units(said.unit))
-    if said.population_unit:
-        for people in [each for each in tree.find_all(exp.Sum) if each == _POPULATION]:
-            people.replace(units(said.population_unit))
+    if given.unit:
+        for people in [aggregate for aggregate in tree.find_all(exp.Sum) if aggregate == _ROWS]:
+            people.replace(units(given.unit))
+    if given.population_unit:
+        for people in [aggregate for aggregate in tree.find_all(exp.Sum) if aggregate == _POPULATION]:
+            people.replace(units(given.population_unit))
     expression: exp.Expr = tree.this
     return expression
 
 
-def _counted(said: Predicate) -> Counted:
-    assert said.counted
-    reference = table(said.reference.relation) if said.reference else None
-    every = follows_order(re.findall(r"\w+", " ".join(said.columns.values())))
-    nullable = bool(said.reference and said.reference.nullable)
-    return Counted(said.counted, said.unit, every, reference, nullable, said.populated)
+def _counted(given: Predicate) -> Counted:
+    assert given.counted
+    reference = table(given.reference.relation) if given.reference else None
+    every = follows_order(re.findall(r"\w+", " ".join(given.columns.values())))
+    nullable = bool(given.reference and given.reference.nullable)
+    return Counted(given.counted, given.unit, every, reference, nullable, given.populated)
 
 
 def _has_lists(dialect: str) -> bool:
     return dialect == "duckdb"
 
 
-def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:
+def over_classes(given: Predicate) -> tuple[Predicate, Predicate]:
     """An aggregate over classes as that of a column `of_class`, and what that column is of a class.
 
     >>> outer, inner = over_classes(Predicate("MAX(most / rows)", {}, {"most": "MAX(c)", "rows": "SUM(n)"}))
     >>> outer.text, inner.text
     ('MAX(of_class)', 'most / rows')
     """
-    aggregate = sqlglot.parse_one(said.text, "duckdb")
+    aggregate = sqlglot.parse_one(given.text, "duckdb")
     if not isinstance(aggregate, (exp.Min, exp.Max, exp.Sum)):
-        raise SpecError(f"{said.text!r} is no MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
+        raise SpecError(f"{given.text!r} is no MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
     inner = aggregate.this.sql("duckdb")
     aggregate.set("this", exp.column("of_class"))
-    return Predicate(aggregate.sql("duckdb")), replace(said, text=inner)
+    return Predicate(aggregate.sql("duckdb")), replace(given, text=inner)
 
 
-def check_condition(said: Predicate, population: bool = False) -> None:
+def check_condition(given: Predicate, population: bool = False) -> None:
     """SpecError if a condition is anything but arithmetic and comparisons of the aggregates that it names.
 
     `population`: whether an aggregate may be of a population's rows.
     """
-    aggregates = [_parsed(text) for text in said.columns.values()]
+    aggregates = [_parsed(text) for text in given.columns.values()]
     rows = ["n", "population"] if population else ["n"]
-    for tree, known in ((_parsed(said.text), [*said.columns]), *((each, rows) for each in aggregates)):
+    for tree, known in ((_parsed(given.text), [*given.columns]), *((aggregate, rows) for aggregate in aggregates)):
         for part in tree.walk():
-            of_value = known is rows and said.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
+            of_value = known is rows and given.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
             if isinstance(part, exp.Column) and (part.table or part.name not in known) and not of_value:
-                may_use = sorted([*known, *(["c"] if known is rows and said.counted else [])])
+                may_use = sorted([*known, *(["c"] if known is rows and given.counted else [])])
                 raise SpecError(f"{tree.sql()!r} speaks of {part.sql()!r}; it may use {', '.join(may_use)}")
-            if isinstance(part, exp.Placeholder) and part.name not in said.values:
-                raise SpecError(f"{tree.sql()!r} asks for ${part.name}, which is not among the model's parameters")
+            if isinstance(part, exp.Placeholder) and part.name not in given.values:
+                raise SpecError(f"{tree.sql()!r} uses ${part.name}, which is not among the model's parameters")
             if not isinstance(part, _CONDITION) and not _is_largest(part):
                 raise SpecError(f"{tree.sql()!r} holds {part.sql()!r}, which is no part of a privacy model")
 
@@ -331,7 +333,7 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
 _ROWS, _POPULATION = exp.Sum(this=exp.column("n")), exp.Sum(this=exp.column("population"))
 _RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "assignment", "content", "row_id", "group_id"}
 _RESERVED |= {"key", "digest", "population"}
-_RESERVED |= {  # which our queries have with a number behind them, as `place_0`, beside the columns of levels
+_RESERVED |= {  # our queries have these with a number at the end, as `place_0`, next to the columns of levels
     "after", "bits", "class", "cost", "first", "group", "high", "label", "last", "leaves", "level", "loss", "low",
     "next", "order", "place", "position", "shown", "spread", "sum", "upper", "lower", "values",
 }  # fmt: skip
@@ -367,7 +369,7 @@ def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     if {hole.name for hole in found} != set(holes):
         raise ValueError(f"holes {sorted({hole.name for hole in found})} filled with {sorted(holes)}")
     # Columns last: an item is copied for each of them, with the other holes in it.
-    for hole in (each for each in found if not isinstance(holes[each.name], _COLUMNS)):
+    for hole in (hole for hole in found if not isinstance(holes[hole.name], _COLUMNS)):
         _fill_one(hole, holes[hole.name])
     columns = [hole for hole in found if isinstance(holes[hole.name], _COLUMNS)]
     while columns:
@@ -397,7 +399,7 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
 
 
 def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
-    """Repeat the list item that a columns hole stands in, once per column: SUM($c) gives SUM(a), SUM(b)."""
+    """Repeat the list item around a columns hole, once per column: SUM($c) gives SUM(a), SUM(b)."""
     item = hole
     while item.parent and not (item.arg_key in ("expressions", "partition_by") and isinstance(item.parent, _LISTS)):
         item = item.parent
@@ -439,11 +441,15 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
         for text in list(tree.find_all(exp.Collate)):
             text.replace(text.this)
     if dialect == "spark":  # which has no word for it
-        for each in tree.find_all(exp.CTE):
-            each.set("materialized", None)
+        for cte in tree.find_all(exp.CTE):
+            cte.set("materialized", None)
         for sets in tree.find_all(exp.GroupingSets):  # which Sail wants in parentheses
             sets.set(
-                "expressions", [each if isinstance(each, exp.Tuple) else exp.paren(each) for each in sets.expressions]
+                "expressions",
+                [
+                    expression if isinstance(expression, exp.Tuple) else exp.paren(expression)
+                    for expression in sets.expressions
+                ],
             )
         for window in tree.find_all(exp.Window):  # it numbers rows in some order only
             if isinstance(window.this, exp.RowNumber) and not window.args.get("order"):

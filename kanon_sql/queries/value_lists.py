@@ -2,8 +2,8 @@
 
 `SUM(f(c, size))` over the values of a class takes two looks at them: one to add up their rows, one for f. A window
 function sorts them by class again; a list keeps them in the class's one row (on Adult 2.5 ms instead of 3.6 ms a node).
-What follows an order is worked out for every value of the table, from a list of those, by the places of the values that
-the class has: to put every class beside every value takes up to twice as long.
+What follows an order is computed for every value of the table, from a list of those, by the places of the values that
+the class has: to join every class with every value takes up to twice as long.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Counted:
     `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL may be a value here.
     `every`: whether a class has the values too that it lacks, for a model that follows their order; another model on
     the same column, which counts the values that are there, must not see them.
-    `populated`: whether rows that stand for nothing but a population (n = 0) are among those counted.
+    `populated`: whether rows of a population alone (n = 0) are among those counted.
     """
 
     name: str
@@ -63,12 +63,12 @@ def named_figure(name: str, counted: Counted) -> str:
 
 def to_fold(select: exp.Select) -> list[exp.Expr]:
     """The aggregates of a SELECT that need a second look at values, if lists will do for all of them."""
-    twice = [each for each in own_aggregates(select) if _looks_twice(each)]
-    return twice if all(_can_fold(each) for each in twice) else []
+    twice = [aggregate for aggregate in own_aggregates(select) if _looks_twice(aggregate)]
+    return twice if all(_can_fold(aggregate) for aggregate in twice) else []
 
 
 def list_figures(names: Iterable[str], counted: Counted) -> list[str]:
-    """The figures of a value in its class that the figures of these names are worked out from."""
+    """The figures of a value in its class that the figures of these names are computed from."""
     if counted.every:
         return ["c", PLACE]
     return list(dict.fromkeys(["c", *(name for name in names if name != _SIZE)]))
@@ -94,8 +94,8 @@ def fold(select: exp.Select, aggregates: Sequence[exp.Expr]) -> None:
     having = select.args.get("having")
     for part in ("group", "having"):
         select.set(part, None)
-    # What a list gives has a name: several parts of a condition ask for it, and each would work it out again.
-    columns = (exp.column(exp.to_identifier(each.alias_or_name, quoted=True)) for each in query.selects)
+    # What a list gives has a name: several parts of a condition use it, and each would compute it again.
+    columns = (exp.column(exp.to_identifier(column.alias_or_name, quoted=True)) for column in query.selects)
     folded = exp.select(*columns, *classes.folds).from_(_subquery(query, "classes"), copy=False)
     for number, counted in enumerate(classes.tables):
         listed = _listed(counted, names[counted])
@@ -107,9 +107,14 @@ def fold(select: exp.Select, aggregates: Sequence[exp.Expr]) -> None:
 
 def own_aggregates(select: exp.Select) -> list[exp.Expr]:
     """The outermost aggregates of a SELECT itself, with FILTER where they have one."""
-    wholes = [each.parent if isinstance(each.parent, exp.Filter) else each for each in select.find_all(exp.AggFunc)]
+    wholes = [
+        aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
+        for aggregate in select.find_all(exp.AggFunc)
+    ]
     return [
-        each for each in wholes if each.find_ancestor(exp.Select) is select and not isinstance(each.parent, exp.Window)
+        aggregate
+        for aggregate in wholes
+        if aggregate.find_ancestor(exp.Select) is select and not isinstance(aggregate.parent, exp.Window)
     ]
 
 
@@ -176,7 +181,7 @@ class _Classes:
         return _over(_FOLDS[type(aggregate)], listed, _EACH, function.this)
 
     def _of_class(self, counted: Counted, values: exp.Expr, names: set[str]) -> dict[str, exp.Expr]:
-        """The figures that are not a field of a listed value, each by what it is worked out from."""
+        """The figures that are not a field of a listed value, each by what it is computed from."""
         of_table = [name for name in _OF_TABLE if name in names]
         if not counted.every:
             known = {name: self.column(exp.Max(this=figure(name, counted))) for name in of_table}
@@ -208,8 +213,8 @@ def _listed(counted: Counted, names: Iterable[str]) -> exp.Select:
 
 def _over(fold: str, values: exp.Expr, name: str, function: exp.Expr) -> exp.Expr:
     """What a function of each value of a list comes to."""
-    each = exp.Lambda(this=function, expressions=[exp.to_identifier(name)])
-    return exp.Anonymous(this=fold, expressions=[exp.Transform(this=values.copy(), expression=each)])
+    function_of_value = exp.Lambda(this=function, expressions=[exp.to_identifier(name)])
+    return exp.Anonymous(this=fold, expressions=[exp.Transform(this=values.copy(), expression=function_of_value)])
 
 
 def _rows(values: exp.Expr, condition: exp.Expr) -> exp.Expr:
@@ -218,12 +223,12 @@ def _rows(values: exp.Expr, condition: exp.Expr) -> exp.Expr:
     return exp.cast(_over("LIST_SUM", values, _OTHER, among), "BIGINT")
 
 
-def _named(columns: list[exp.Expr], said: exp.Expr, stem: str) -> exp.Expr:
-    """The column of what is said, among some that are added to."""
-    same = next((each.alias for each in columns if each.this == said), None)
+def _named(columns: list[exp.Expr], expression: exp.Expr, stem: str) -> exp.Expr:
+    """The column of an expression, which is added to the columns unless it is among them."""
+    same = next((column.alias for column in columns if column.this == expression), None)
     if same is None:
         same = f"{stem}_{len(columns)}"
-        columns.append(exp.alias_(said.copy(), same))
+        columns.append(exp.alias_(expression.copy(), same))
     return exp.column(same)
 
 

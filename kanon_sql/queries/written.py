@@ -29,7 +29,7 @@ class WrittenTable:
     rows: tuple[tuple[object, ...], ...]
 
     def is_long(self, dialect: str, lasting: bool = False) -> bool:
-        """Whether it is too long to stand within a query, and can be made before it: for the session, or `lasting`."""
+        """Whether it is too long for a query, and can be created before it: for the session, or `lasting`."""
         most = MOST_ROWS if dialects.has_values(dialect) else _MOST_LINES
         return len(self.rows) > most and (lasting or dialects.temporary(self.name, dialect) is not None)
 
@@ -62,7 +62,7 @@ def written_table(
 
 @dataclass(frozen=True)
 class Statement:
-    """A query, and the tables that it reads beside its source: these are to be made before it is run.
+    """A query, and the tables that it reads besides its source: they are to be created before it runs.
 
     `has_values`: whether it, or one of these tables, lists values of the data.
     """
@@ -80,7 +80,11 @@ class Statement:
 
     def script(self, query: str | None = None) -> str:
         """All statements, the query itself or one around it at the end, with semicolons between them."""
-        before = [each for table in self.tables for each in table.statements(self.dialect, self.places.get(table.name))]
+        before = [
+            statement
+            for table in self.tables
+            for statement in table.statements(self.dialect, self.places.get(table.name))
+        ]
         return ";\n\n".join([*before, query or self.query])
 
 
@@ -100,7 +104,7 @@ _MARKED = re.compile(r"^( *)\('kanon_rows_(\d+)_here'\)", re.MULTILINE)
 
 
 def _printed_rows(rows: Sequence[Sequence[object]], dialect: str) -> list[str]:
-    return [dialects.printed(exp.Tuple(expressions=[exp.convert(each) for each in row]), dialect) for row in rows]
+    return [dialects.printed(exp.Tuple(expressions=[exp.convert(value) for value in row]), dialect) for row in rows]
 
 
 def _lines(rows: Sequence[str], indent: str) -> str:
