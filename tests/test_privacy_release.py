@@ -376,7 +376,7 @@ def test_two_models_count_the_values_of_two_columns(engine: Engine, source: str)
         ({"k": 3}, "put k_anonymity"),
         ({"privacy": []}, "no privacy model"),
         ({"privacy": [5]}, "is not a privacy model"),
-        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >= $l")]}, "asks for \\$l"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >= $l")]}, "uses \\$l"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "rows >= 2")]}, "speaks of 'rows'"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "MAX(c)"}, "r >= 2")]}, "speaks of 'c'"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "(SELECT 1) >= r")]}, "no part of a privacy model"),

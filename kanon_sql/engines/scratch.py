@@ -26,7 +26,7 @@ class Scratch:
     A table is named by a short word of the owner's, its stem; or by its relation, where another scratch has named it.
     No two scratches that live at the same time have a table in common, even on one connection. `log` has what was run,
     by the names of the statements; `statements` counts all that were run as text. A ready text may be given the name of
-    its `query`, of a file in `sql/` or of our own with a `sentence`.
+    its `query`, of `sql/` or of our own with a `sentence`.
 
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> with Scratch(DuckDB(), "example") as tables:
@@ -85,7 +85,7 @@ class Scratch:
         return self[f"{stem}_0"], self[f"{stem}_1"]
 
     def make(self, table: str | Relation, query: str, /, **holes: Hole) -> Relation:
-        """Make a table anew of what the query `sql/<query>.sql` gives."""
+        """Make a table anew of what a query of `sql/` ("subject/query") gives."""
         return self._make(table, self.text(query, **holes), query)
 
     def make_as(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
@@ -121,7 +121,7 @@ class Scratch:
         return relation
 
     def add(self, table: str | Relation, query: str, /, **holes: Hole) -> None:
-        """Add what the query `sql/<query>.sql` gives to a table."""
+        """Add what a query of `sql/` ("subject/query") gives to a table."""
         self._add(table, self.text(query, **holes), query)
 
     def add_as(self, table: str | Relation, text: str) -> None:
@@ -129,7 +129,7 @@ class Scratch:
         self._add(table, text)
 
     def rows(self, query: str, /, **holes: Hole) -> list[tuple[Any, ...]]:
-        """All rows of the query `sql/<query>.sql`."""
+        """All rows of a query of `sql/`."""
         return self._rows(self.text(query, **holes), query)
 
     def rows_as(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
@@ -161,7 +161,7 @@ class Scratch:
             self._made.pop(relation, None)
 
     def text(self, query: str, /, **holes: Hole) -> str:
-        """The text of `sql/<query>.sql` in the engine's dialect, printed once for the same holes.
+        """The text of a query of `sql/` in the engine's dialect, printed once for the same holes.
 
         The rounds of a local recoding use the same tables again, and printing takes as long as a small query itself.
         """

@@ -23,8 +23,8 @@ def identified_rows(
     """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
 
     `columns` (new name: old) are kept; a row is identified by its content in the columns `identified_by`, and
-    equal rows by a number that each of them could have. Plain names (`plain_names`) keep clear of ours. `open_types`: by old name
-    the types to keep columns in, where their own would reveal other values (ENUM).
+    equal rows by a number that each of them could have. Plain names (`plain_names`) keep clear of ours. `open_types`:
+    by old name the types to keep columns in, where their own would reveal other values (ENUM).
     """
     number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
     return t.printed(_over_content(source, columns, identified_by, "", number, open_types or {}), dialect)

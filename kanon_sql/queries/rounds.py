@@ -15,7 +15,7 @@ _ROUNDS = "kanon_rounds"
 
 @dataclass(frozen=True)
 class Step:
-    """A table that a round makes by the query `sql/<query>.sql`, or by several of it, one for each of the holes."""
+    """A table that a round makes by a query of `sql/`, or by several of it, one for each of the holes."""
 
     table: str
     query: str

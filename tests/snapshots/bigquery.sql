@@ -412,11 +412,11 @@ WITH `kanon_recoded` AS (
         WHEN CAST(`left_out` AS FLOAT64) / NULLIF(`all_rows`, 0) > CAST(0.02 AS FLOAT64)
         THEN CAST(`left_out` AS STRING) || ' of ' || CAST(`all_rows` AS STRING) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
         ELSE '0'
-      END AS `said`
+      END AS `message`
     FROM `kanon_left_out`
   ) AS `c`
   WHERE
-    CAST(`said` AS INT64) = 1
+    CAST(`message` AS INT64) = 1
 )
 SELECT
   `age`,

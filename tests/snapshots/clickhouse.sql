@@ -441,11 +441,11 @@ WITH "kanon_recoded" AS (
         WHEN CAST("left_out" AS Nullable(Float64)) / nullIf("all_rows", 0) > CAST(0.02 AS Nullable(Float64))
         THEN CAST("left_out" AS Nullable(String)) || ' of ' || CAST("all_rows" AS Nullable(String)) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
         ELSE '0'
-      END AS "said"
+      END AS "message"
     FROM "kanon_left_out"
   ) AS "c"
   WHERE
-    toInt32("said") = 1
+    toInt32("message") = 1
 )
 SELECT
   "age",

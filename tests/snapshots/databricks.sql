@@ -423,11 +423,11 @@ WITH `kanon_recoded` AS (
         WHEN CAST(`left_out` AS DOUBLE) / NULLIF(`all_rows`, 0) > CAST(0.02 AS DOUBLE)
         THEN CAST(`left_out` AS STRING) || ' of ' || CAST(`all_rows` AS STRING) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
         ELSE '0'
-      END AS `said`
+      END AS `message`
     FROM `kanon_left_out`
   ) AS `c`
   WHERE
-    COALESCE(ASSERT_TRUE(`said` = '0', `said`), 0) = 1
+    COALESCE(ASSERT_TRUE(`message` = '0', `message`), 0) = 1
 )
 SELECT
   `age`,

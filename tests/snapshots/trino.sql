@@ -449,11 +449,11 @@ WITH "kanon_recoded" AS (
         WHEN CAST("left_out" AS DOUBLE) / NULLIF("all_rows", 0) > CAST(0.02 AS DOUBLE)
         THEN CAST("left_out" AS VARCHAR) || ' of ' || CAST("all_rows" AS VARCHAR) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
         ELSE '0'
-      END AS "said"
+      END AS "message"
     FROM "kanon_left_out"
   ) AS "c"
   WHERE
-    CAST("said" AS INTEGER) = 1
+    CAST("message" AS INTEGER) = 1
 )
 SELECT
   "age",
