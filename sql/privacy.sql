@@ -110,13 +110,14 @@ SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CA
 
 -- name: released_people
 -- Keep the rows of a source, shown as its release shows them, whose class the release has.
-SELECT $columns, $unit
+SELECT $columns, $hidden
 FROM (
-  SELECT $columns, $unit, kept.kanon_own, MIN(kept.kanon_own) OVER (PARTITION BY $names) AS kanon_least
+  SELECT $columns, $hidden, kept.kanon_own, MIN(kept.kanon_own) OVER (PARTITION BY $names) AS kanon_least
   FROM (
-    SELECT $columns, $unit, 1 AS kanon_own FROM $people AS p
+    SELECT $columns, $hidden, 1 AS kanon_own FROM $people AS p
     UNION ALL
-    SELECT $columns, NULL AS unit, 0 AS kanon_own FROM $released AS r
+    SELECT $columns, $hidden, 0 AS kanon_own
+    FROM $released AS r LEFT JOIN (SELECT $hidden FROM $people AS p WHERE FALSE) AS nobody ON FALSE
   ) AS kept
 ) AS classes
 WHERE classes.kanon_own = 1 AND classes.kanon_least = 0;

@@ -47,8 +47,11 @@ def _minimality(material: Material) -> Iterator[Outcome]:
             yield _outcome(material, column, [], 0)
     if not asked or models is None:
         return
-    if models.unit or models.of_release:
-        material.note("minimality is tried where every class is judged by its rows, not by people or by all classes")
+    if models.hidden or models.of_release:
+        material.note(
+            "minimality is tried where every class is judged by what the release shows of its rows, not by people or "
+            "by all classes"
+        )
         return
     yield from _of_models(material, source, models, asked)
 

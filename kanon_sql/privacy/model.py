@@ -49,6 +49,9 @@ class PrivacyModel:
     `MAX(most / rows)`. `class_size`: set where a class is safe if and only if it has so many rows; `population_size`:
     where it is if and only if it stands for so many of the population.
 
+    `released`: whether the `sensitive` column is in the release. One that is not is dropped, and counted in the source
+    whenever the release is made or verified, as people are.
+
     `unavoidable`: of an unsafe class, in the names of `columns`, how many rows have to go at least until what is left
     is safe; where nothing is said, one. A search with suppression prunes by it where safe classes merged are safe:
     however an unsafe class is divided below, so many of its rows stay in unsafe classes.
@@ -78,6 +81,7 @@ class PrivacyModel:
     unavoidable: str | None = None
     population_size: int | None = None
     one_value: bool = False
+    released: bool = True
 
     def __post_init__(self) -> None:
         if self.monotone not in get_args(Monotone):

@@ -182,6 +182,12 @@ class PrivacyModels:
         return MappingProxyType(named | ({UNIT: self.unit} if self.unit else {}))
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """The columns that are counted and not released: those of models that say so, and the people's."""
+        columns = (model.sensitive for model in (*self.models, *self.redrawn) if not model.released)
+        return tuple(dict.fromkeys((*filter(None, columns), *((self.unit,) if self.unit else ()))))
+
+    @property
     def compared(self) -> tuple[str, ...]:
         """The columns whose values are compared with the whole table, by their names in our relations."""
         compared = {model.sensitive for model in self.models if model.compares}
@@ -239,7 +245,7 @@ class PrivacyModels:
         Of the models that count people those that more rows than people do no harm.
         """
         known = (model for model in self.models if not self.unit or model.monotone == "always")
-        models = tuple(model for model in known if not model.compares and model.population is None)
+        models = tuple(m for m in known if not m.compares and m.population is None and m.released)
         # A class has no fewer rows than people, which lowers a risk, but not every estimate.
         asked = (model for model in self.of_release if not self.unit or model.monotone != "never")
         of_release = tuple(model for model in asked if model.population is None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, UNIT
+from kanon_sql.privacy import POPULATION_UNIT
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.counted_release import PLACE, CountedRelease, ShownColumn, with_place
 from kanon_sql.queries.limit import HELD, within_limit
@@ -33,14 +33,15 @@ class LocalReleaseQuery(ReleaseQuery):
     """The query of a release by classes; `sql` prints it.
 
     `assignment` has a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in
-    an order by `seed`), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the
-    query returns. `values`: the tables that are written out, in a standalone statement; `elsewhere`: it is for a
-    system that may take other values for equal.
+    an order by `seed`), `classes` what it shows. `hidden`: the counted columns that no release shows. `recount`: keep
+    only classes that are safe on the very rows that the query returns. `values`: the tables that are written out, in a
+    standalone statement; `elsewhere`: it is for a system that may take other values for equal.
     """
 
     assignment: Relation
     classes: Relation
     split: bool = False
+    hidden: tuple[str, ...] = ()
     recount: bool = False
     seed: int = 0
     values: tuple[WrittenTable, ...] = ()
@@ -245,7 +246,7 @@ def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
     It is the same where the release is made with its people: these are among the values already.
     """
     values = [exp.Ordered(this=t.column(column, "s")) for column in release.sensitive.values()]
-    shown = [t.column(c.name, "s") for c in release.columns if c.name != release.sensitive.get(UNIT)]
+    shown = [t.column(c.name, "s") for c in release.columns if c.name not in release.hidden]
     by_hash = exp.func("MD5", concatenated(str(release.seed), shown))
     return exp.Order(expressions=[*values, by_hash])
 

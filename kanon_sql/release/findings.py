@@ -185,6 +185,9 @@ def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]], people: Pe
     if people and model.is_risk and model.population is None:
         histogram = people.histogram
     least = model.least_class_size(histogram)
+    if not model.holds([sizes for sizes in histogram if sizes[0] >= least]):
+        # The model is wrong about `sufficient_size`: no class is safe.
+        least = max(size for size, *_ in histogram) + 1
     unsafe = [group for group in counted if model.size_of(group[0]) < least]
     offenders = sum(alike.classes for alike, _, _ in unsafe), sum(size for _, size, _ in unsafe)
     finding = Finding(model.name, model.required, model.achieved(histogram), *offenders)

@@ -25,7 +25,7 @@ from kanon_sql.queries import (
 from kanon_sql.recode.node import from_node
 from kanon_sql.release.cells import Mapped, kept_column, level_column, null_of, unmapped
 from kanon_sql.release.pieces import companion
-from kanon_sql.release.recoding import Judged, counting_rows
+from kanon_sql.release.recoding import Judged
 from kanon_sql.spec import Spec
 
 _FEW_BITS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -70,8 +70,8 @@ class FullDomain(Judged):
         """Equal rows are what counts."""
 
     def with_people(self) -> FullDomain:
-        """The same release with the column that tells people apart."""
-        return replace(self, spec=counting_rows(self.spec))
+        """The same release with the columns that are counted and not released."""
+        return replace(self, spec=self.spec.showing_all())
 
     def shown_population(self) -> tuple[Engine, str] | None:
         """The population's own values with the labels of the node, whatever the search made of them."""

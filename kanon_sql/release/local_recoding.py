@@ -25,7 +25,7 @@ from kanon_sql.recode.show import LocalFigures
 from kanon_sql.recode.task import Local
 from kanon_sql.release.cells import Mapped, class_column, kept_column, no_mapping, typed
 from kanon_sql.release.pieces import companion
-from kanon_sql.release.recoding import STEMS, Judged, counting_rows
+from kanon_sql.release.recoding import STEMS, Judged
 from kanon_sql.spec import Spec
 
 _MOST_WRITTEN_OUT = 5_000  # tuples in a statement that stands alone: it takes seconds to lay out, and nobody reads more
@@ -88,8 +88,8 @@ class LocalRecoding(Judged):
         return engine, queries.text("population/shown", engine.dialect, labels=list(shown.values()), **holes)
 
     def with_people(self) -> LocalRecoding:
-        """The same release with the column that tells people apart."""
-        return replace(self, spec=counting_rows(self.spec))
+        """The same release with the columns that are counted and not released."""
+        return replace(self, spec=self.spec.showing_all())
 
     def evidence(self) -> Relation:
         """What each tuple is shown as, once the release is prepared; a tuple that is parted, from a place to another.
@@ -289,6 +289,7 @@ class LocalRecoding(Judged):
             safe=self.model.safe,
             sensitive=self.model.sensitive,
             split=self.local.split,
+            hidden=self.model.hidden,
             recount=recount,
             seed=self.spec.seed,
             shuffle_seed=self.spec.seed if self.spec.shuffle else None,

@@ -1,7 +1,7 @@
-"""The check of a release whose classes must hold people, by a column that no release has.
+"""The check of a release whose classes must hold people, or values of another column that the release does not have.
 
-The release is made once more with that column beside it, where nobody else looks. Its people are counted there, and
-what was written must have the same rows, by all that its classes are judged by.
+The release is made once more with those columns beside it, where nobody else looks. They are counted there, and what
+was written must have the same rows, by all that its classes are judged by.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from kanon_sql.engine import Engine, reads_files
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import VerificationError
-from kanon_sql.privacy import UNIT
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
@@ -27,7 +26,7 @@ from kanon_sql.release.recoding import Recoding, unmodelled
 
 def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
     """What the people of a written release are; VerificationError if it is another release than the one with them."""
-    counted = (column for name, column in recoding.model.sensitive.items() if name != UNIT)
+    counted = (column for column in recoding.model.sensitive.values() if column not in recoding.model.hidden)
     columns = list(dict.fromkeys([*recoding.quasi_identifiers, *counted]))
     with Scratch(engine, "people") as tables:
         one = tables.make("written", "privacy/class_rows", release=written, columns=columns)
@@ -74,5 +73,5 @@ def as_read(tables: Scratch, source: Engine, query: str, written_as: str | None,
 
 
 def without(recoding: Recoding) -> bool:
-    """Whether a release is to hold people, and does not tell them apart itself."""
-    return recoding.model.unit is not None and recoding.model.unit not in recoding.columns
+    """Whether something is counted of a release that it does not show itself, such as its people."""
+    return not set(recoding.model.hidden).issubset(recoding.columns)

@@ -79,7 +79,7 @@ def _notes_people(recoding: Recoding, target: Target) -> bool:
 def needs_evidence(recoding: Recoding) -> bool:
     """Whether a release is verified by its source's people, or by a population, with its labels."""
     model = recoding.model
-    return (model.unit is not None or model.population is not None) and not recoding.spec.wildcard_suppression
+    return (bool(model.hidden) or model.population is not None) and not recoding.spec.wildcard_suppression
 
 
 def shows_people(recoding: Recoding) -> bool:
@@ -91,7 +91,7 @@ def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
     """The released rows, each with a digest of its owner; and the secret, unless the spec names one."""
     unit = str(recoding.model.unit)
     shown = recoding.tables.make_as("with_people", recoding.with_people().release_sql())
-    columns = [name for name in recoding.columns if name != unit]
+    columns = [name for name in recoding.columns if name not in recoding.model.hidden]
     key = make_people_key(recoding.tables, secret)
     holes: dict[str, Any] = {"shown": shown, "key": key, "columns": columns, "unit": [unit]}
     query = queries.text("pipeline/people", recoding.engine.dialect, **holes)

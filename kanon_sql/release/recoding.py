@@ -196,9 +196,3 @@ class Judged:
         if column.kind in ("integer", "decimal", "boolean", "text") and not padded:
             return value
         return queries.typed(as_text(value), column.type, self.engine.dialect)
-
-
-def counting_rows(spec: Spec) -> Spec:
-    """The same spec where people are rows."""
-    identifiers = tuple(column for column in spec.identifiers if column != spec.unit)
-    return spec.model_copy(update={"unit": None, "identifiers": identifiers})

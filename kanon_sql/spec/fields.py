@@ -417,9 +417,14 @@ class ReleaseSpec(Places):
         return () if self.keep is None or self.keep == EVERY else self.keep
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """The columns that are counted and not released, such as the one that tells people apart."""
+        return (self.unit,) if self.unit else ()
+
+    @property
     def dropped(self) -> tuple[str, ...]:
-        """The columns that no release has: those that identify, and the one that tells people apart."""
-        return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
+        """The columns that no release has: those that identify, and those that are counted and not released."""
+        return tuple(dict.fromkeys((*self.identifiers, *self.hidden)))
 
     @property
     def coarsened(self) -> dict[str, tuple[str, ...]]:
@@ -577,7 +582,8 @@ class Spec(ReleaseSpec):
         """
         k = max((each.class_size or 0 for each in models), default=0)
         said = self.privacy.k if "k" in self.privacy.model_fields_set else 1
-        spec = self.with_sensitive(*(each.sensitive for each in models if each.sensitive is not None))
+        counted = [each for each in models if isinstance(each, PrivacyModel) and each.sensitive is not None]
+        spec = self.with_sensitive(*(str(each.sensitive) for each in counted if each.released))
         spec = spec.model_copy(update={"privacy": self.privacy.model_copy(update={"k": k or said})})
         spec._models = tuple(models)
         return spec
@@ -610,12 +616,25 @@ class Spec(ReleaseSpec):
     @property
     def named(self) -> set[str]:
         """The columns that have a role of their own, those that are perturbed too."""
-        return {*super().named, *self.perturb}
+        return {*super().named, *self.perturb, *self.hidden}
 
     @property
     def tables_written(self) -> tuple[str, ...]:
         """The names of the target's table, and of that of the rows that wait."""
         return (*super().tables_written, *((self.waiting,) if self.waiting else ()))
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The columns that are counted and not released: that of the people, and those of models that say so."""
+        models = [each for each in self.models if isinstance(each, PrivacyModel) and not each.released]
+        return tuple(dict.fromkeys((*super().hidden, *filter(None, (each.sensitive for each in models)))))
+
+    def showing_all(self) -> Spec:
+        """The same spec with these among the released columns."""
+        identifiers = tuple(column for column in self.identifiers if column not in self.hidden)
+        spec = self.model_copy(update={"unit": None, "identifiers": identifiers})
+        spec._models = ()
+        return spec
 
     @property
     def holds_on(self) -> bool:

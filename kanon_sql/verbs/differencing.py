@@ -300,7 +300,7 @@ def _unknown_people(spec: Spec, why: str) -> DifferencingError:
 
 def _used(source: Source, spec: Spec) -> Any:
     """The source's table by the columns that tell people and what they have."""
-    used = {*spec.quasi_identifiers, *spec.privacy.counted, spec.unit}
+    used = {*spec.quasi_identifiers, *spec.privacy.counted, *spec.sensitive, *spec.hidden}
     return replace(source.table, columns=tuple(each for each in source.table.columns if each.name in used))
 
 

@@ -71,7 +71,7 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
     if known is None:
         return
     named = {*spec.named, *spec.kept_by_name}
-    read = {*spec.named - {*spec.identifiers}, spec.unit, *spec.privacy.counted, *spec.kept_by_name}
+    read = {*spec.named - {*spec.identifiers}, *spec.hidden, *spec.privacy.counted, *spec.kept_by_name}
     for column in table.columns:
         name, now = column.name, types[column.name]
         if name not in known and name not in named:

@@ -122,7 +122,7 @@ class Evidence:
 @contextlib.contextmanager
 def evidence_of(release: Source, spec: Spec, shown: Sequence[str], model: PrivacyModels) -> Iterator[Evidence | None]:
     """The evidence that was kept with a release, where it is; None if none is needed, was kept, or may be read."""
-    if model.unit is None and model.population is None:
+    if not model.hidden and model.population is None:
         yield None
         return
     names = tuple(sorted(spec.quasi_identifiers))

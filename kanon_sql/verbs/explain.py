@@ -187,7 +187,7 @@ def _queries(plan: Plan) -> dict[str, str]:
     """The statements that read what is there until the end, each with the query in it, or nothing if it is one."""
     model = plan.recoding.judge.model
     # What values or people are compared with, or counted in, is dropped when the release has been checked.
-    summary = [] if model.compared or model.unit else ["release/class_summary"]
+    summary = [] if model.compared or model.hidden else ["release/class_summary"]
     printed = {"frequency_set": plan.problem.frequency_set.sql[1], "release": plan.recoding.select_sql()}
     return dict.fromkeys([*_LASTING, *summary], "") | printed
 

@@ -58,7 +58,8 @@ def of_source(source: Source, spec: ReleaseSpec) -> str:
     """
     if source.files:
         return _digest([[path.name, sha256(path)] for path in sorted(source.files)])
-    used = [column.name for column in source.table.columns if column.name not in spec.identifiers]
+    gone = {*spec.identifiers} - {*spec.hidden}
+    used = [column.name for column in source.table.columns if column.name not in gone]
     if spec.keep != EVERY:
         used = [name for name in used if name in {*spec.named, *spec.kept_by_name}]
     return of_table(source.engine, source.table, used)

@@ -16,7 +16,7 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
-from kanon_sql.privacy import UNIT, PrivacyModels, all_of, k_anonymity
+from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.release.full_domain import FullDomain, shown_population
 from kanon_sql.release.local_recoding import LocalRecoding
@@ -90,7 +90,7 @@ def labelled_people(
     levels: Mapping[str, int] | None = None,
     evidence: Evidence | None = None,
 ) -> Iterator[Source]:
-    """The released rows with the people's column, which no release has: those of its source, by the same labels.
+    """The released rows with the columns that no release has, such as the people's, as its source has them.
 
     A class is all rows of the source with its labels: SourceError if the release has others, for nobody knows then
     whose its rows are. The labels are found as those of a population are. `written_as`: the format of a release that
@@ -98,18 +98,18 @@ def labelled_people(
     local recoding.
     """
     _check_people(whole, model)
-    counted = [column for name, column in model.sensitive.items() if name != UNIT]
-    columns, unit = list(dict.fromkeys([*names, *counted])), [str(model.unit)]
+    counted = [column for column in model.sensitive.values() if column not in model.hidden]
+    columns, hidden = list(dict.fromkeys([*names, *counted])), list(model.hidden)
     with (
         contextlib.closing(whole.engine.embedded()) as here,
         Scratch(here, "people") as tables,
         Scratch(whole.engine) as made,
     ):
         if evidence:
-            shown = evidence.people(made, whole.table, spec, [*counted, *unit])
+            shown = evidence.people(made, whole.table, spec, [*counted, *hidden])
             people = as_read(tables, whole.engine, shown, written_as)
         else:
-            table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *unit)))
+            table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *hidden)))
             frequency_set = _counted("source", whole.engine, table, names, spec, made)
             recoding = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)
             people = with_people(recoding, tables, written_as)
@@ -118,7 +118,7 @@ def labelled_people(
         )
         released = tables.receive("released", release.engine, query)
         holes: dict[str, Hole] = {"people": people, "released": released, "names": list(names), "columns": columns}
-        kept = tables.make("kept", "privacy/released_people", unit=unit, **holes)
+        kept = tables.make("kept", "privacy/released_people", hidden=hidden, **holes)
         other = tables.make("shown", "privacy/class_rows", release=kept, columns=columns)
         ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=other, columns=columns)
         if differing:
@@ -133,8 +133,7 @@ def _check_people(whole: Source, model: PrivacyModels) -> None:
     for column in model.sensitive.values():
         if whole.table.column(column) is None:
             raise SpecError(
-                f"the source has no column {column!r}, by which its people are counted; give the source that the "
-                "release was made of"
+                f"the source has no column {column!r}, which is counted; give the source that the release was made of"
             )
 
 

@@ -97,8 +97,11 @@ def check_models(model: PrivacyModels, table: Table) -> None:
 def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
     """Refuse models that cannot be met or verified by this spec, before any long work."""
     check_models(model, table)
-    for column in dict.fromkeys(each.sensitive for each in model.models if each.sensitive):
-        _check_counted(column, spec)
+    counted = [each for each in model.models if each.sensitive]
+    for column in dict.fromkeys(each.sensitive for each in counted if each.released):
+        _check_counted(str(column), spec)
+    for each in counted:
+        _check_hidden(each, spec)
     if spec.privacy.minimality:
         _check_redrawn(model)
     alone = model.k_alone and not model.of_release
@@ -111,7 +114,7 @@ def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
 def _check_redrawn(model: PrivacyModels) -> None:
     """Redrawing takes one value out of classes, so it meets a model of that value, and no other."""
     asked = [each for each in model.models if each.sensitive is not None]
-    odd = next((each for each in asked if each.parameters.keys() != {"alpha", "value"}), None)
+    odd = next((each for each in asked if not each.released or each.parameters.keys() != {"alpha", "value"}), None)
     columns = [each.sensitive for each in asked]
     twice = next((each for each in columns if columns.count(each) > 1), None)
     if odd or twice or not asked:
@@ -126,8 +129,8 @@ def _check_counted(column: str, spec: Spec) -> None:
     """A column whose values are counted must be in the release as it is, for who checks it counts them again."""
     if column in spec.dropped:
         raise SpecError(
-            f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
-            "could check the release; keep the column, or leave out the model"
+            f"a privacy model counts the values of {column!r}, which is dropped, so that nobody could check the "
+            "release alone; keep the column, leave out the model, or give it `released=False` to count in the source"
         )
     if column in spec.quasi_identifiers:
         raise SpecError(
@@ -137,6 +140,17 @@ def _check_counted(column: str, spec: Spec) -> None:
         raise SpecError(
             f"{column!r} is perturbed, so that its released values are not those that the privacy model counts; leave "
             "out the one or the other"
+        )
+
+
+def _check_hidden(model: PrivacyModel, spec: Spec) -> None:
+    """A column that is counted and not released cannot be released in another way."""
+    column = model.sensitive
+    released = (*spec.quasi_identifiers, *spec.sensitive, *spec.kept_by_name, *spec.perturb)
+    if not model.released and (column in released or (spec.target and spec.target.form == "anatomy")):
+        raise SpecError(
+            f"{model.name} counts the values of {column!r} without releasing them, and the spec releases them; leave "
+            "the column out of the release, or give the model `released=True`"
         )
 
 

@@ -126,7 +126,7 @@ def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyMode
     if about.get("k"):
         return all_of(k_anonymity(int(about["k"]))), list(about["quasi_identifiers"])
     model = all_of(*(PrivacyModel(**each) for each in about["privacy"]), unit=about.get("unit"))
-    if model.unit or model.compared or model.population is not None:
+    if model.hidden or model.compared or model.population is not None:
         raise SpecError(
             f"{name} can be verified only by {_needed(model)}; run anonymize with `overwrite=True` to make it anew "
             "instead"
@@ -139,6 +139,8 @@ def _needed(model: PrivacyModels) -> str:
     """What a release has to be verified by, where the view alone does not tell."""
     if model.unit:
         return "people, whose column no release has"
+    if model.hidden:
+        return f"the values of {model.hidden[0]!r}, a column that it does not have"
     if model.compared:
         return "what its source is, not the view alone"
     return f"its population {model.population}, shown as the release shows it"

@@ -173,7 +173,7 @@ class Release(Result):
             raise SpecError("what was promised of this release needs more than its rows; verify what it was made of")
         with contextlib.ExitStack() as stack:
             population = (engine, self.population) if isinstance(self.population, str) else self.population
-            more = self.model.compared or self.model.unit or self.model.population is not None
+            more = self.model.compared or self.model.hidden or self.model.population is not None
             whole = self._whole(stack) if more else None
             asked = self.quasi_identifiers, self.spec.model_copy(update={"target": None}), self.model, whole, written_as
             evidence = stack.enter_context(self._evidence())

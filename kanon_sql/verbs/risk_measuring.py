@@ -168,7 +168,8 @@ class Measuring:
         columns = [column for column in source.table.columns if column.name in self.spec.sensitive]
         measures = {column.name: attribution.models(column) for column in columns}
         asked = _Asked(names, replace(models, unit=unit), _journalist_models(self.population), measures)
-        check_models(replace(asked.every, unit=None), source.table)
+        hidden = whole is not None and replace(asked.models, unit=None).hidden  # which the release does not have
+        check_models(replace(asked.every, unit=None), whole.source.table if whole and hidden else source.table)
         _check_one_population(asked.every)
         return asked
 

@@ -146,7 +146,7 @@ def verify(
         alone = alone | (AS_IT_IS if spec is not None or against is not None else {})
         data = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
         whole = None if against is None else stack.enter_context(opened_whole(against, settled, connection, data))
-        if whole is None and settled.unit and source is None:
+        if whole is None and settled.hidden and source is None:
             whole = _own_whole(stack, spec, given, connection, data)
         return _checked(data, settled, whole)
 
@@ -226,15 +226,27 @@ def shown(
         beside = whole.source.engine if whole else None
         labelled = labelled_population(release, names, spec, model, beside, levels, evidence)
         population = kept or stack.enter_context(labelled)
-        if model.unit and release.table.column(model.unit) is None:
+        missing = [column for column in model.hidden if release.table.column(column) is None]
+        if missing:
             if whole is None:
-                raise SpecError(
-                    f"people are told apart by {model.unit!r}, which the release does not have; give the source that "
-                    "it was made of with `against`, or leave out `unit` to count rows"
-                )
+                raise _not_shown(missing[0], model)
             of_people = labelled_people(release, names, spec, model, whole.source, written_as, levels, evidence)
             release = stack.enter_context(of_people)
         yield release, population
+
+
+def _not_shown(column: str, model: PrivacyModels) -> SpecError:
+    """Why a release cannot be verified alone that lacks a column which is counted."""
+    if column == model.unit:
+        return SpecError(
+            f"people are told apart by {column!r}, which the release does not have; give the source that it was made "
+            "of with `against`, or leave out `unit` to count rows"
+        )
+    name = next(each.name for each in model.models if each.sensitive == column)
+    return SpecError(
+        f"{name} counts the values of {column!r}, which the release does not have; give the source that it was made of "
+        "with `against`, or leave out the model"
+    )
 
 
 def checked(
