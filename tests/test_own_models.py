@@ -16,7 +16,7 @@ import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.errors import InfeasibleError, SpecError, VerificationError
-from kanon_sql.privacy import PrivacyModel, ReleaseModel, k_anonymity, l_diversity
+from kanon_sql.privacy import PrivacyModel, ReleaseModel, k_anonymity
 from support.database import create_table
 
 HOSPITALS = PrivacyModel(
@@ -166,9 +166,6 @@ def test_where_it_cannot_hold_it_is_refused() -> None:
     hidden = replace(HOSPITALS, parameters={"alpha": 0.5, "value": "h1"}, safe="values >= $alpha")
     with pytest.raises(SpecError, match="`minimality` hides one value"):
         kanon_sql.anonymize(people, SPEC, privacy={"minimality": "mask", "models": [hidden]})
-    places = {"location": ["age", "row"], "time": "row", "unit": "who"}
-    with pytest.raises(SpecError, match="places are cloaked for k alone"):
-        kanon_sql.anonymize(people, **{**places, "time": "row2"}, privacy=[k_anonymity(2), l_diversity("ill", 2)])
 
 
 def test_a_model_that_says_too_much_of_itself_gets_releases_that_are_safe_all_the_same(tmp_path: Path) -> None:

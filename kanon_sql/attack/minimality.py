@@ -48,10 +48,7 @@ def _minimality(material: Material) -> Iterator[Outcome]:
     if not asked or models is None:
         return
     if models.hidden or models.of_release:
-        material.note(
-            "minimality is tried where every class is judged by what the release shows of its rows, not by people or "
-            "by all classes"
-        )
+        material.note("minimality is tried where every class is judged by its rows, not by people or by all classes")
         return
     yield from _of_models(material, source, models, asked)
 

@@ -121,6 +121,7 @@ def _answer(client: socket.socket) -> NoReturn:
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
+        sys.path[:0] = map(os.path.abspath, filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)))
         duckdb.set_default_connection(duckdb.connect())
         code = _run(arguments)
     finally:
