@@ -129,8 +129,9 @@ def _check_counted(column: str, spec: Spec) -> None:
     """A column whose values are counted must be in the release as it is, for who checks it counts them again."""
     if column in spec.dropped:
         raise SpecError(
-            f"a privacy model counts the values of {column!r}, which is dropped, so that nobody could check the "
-            "release alone; keep the column, leave out the model, or give it `released=False` to count in the source"
+            f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
+            "could check the release; keep the column, leave out the model, or give it `released=False` to count it in "
+            "the source"
         )
     if column in spec.quasi_identifiers:
         raise SpecError(
