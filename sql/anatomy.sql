@@ -46,4 +46,6 @@ FROM (
 -- Deal the rows, sorted by sensitive value and otherwise at random, to the groups in turn, like cards.
 -- gives: the columns, group_id (1 … $groups; no group has a value twice if none is in more than $groups rows)
 SELECT $columns, (ROW_NUMBER() OVER (ORDER BY $sensitive, d.digest) - 1) % $groups + 1 AS group_id
-FROM (SELECT $columns, MD5(k.key || r.row_id) AS digest FROM $rows AS r CROSS JOIN $key AS k) AS d;
+FROM (
+  SELECT $columns, MD5(k.key || r.row_id) AS digest FROM $rows AS r CROSS JOIN (SELECT s.key FROM $key AS s) AS k
+) AS d;

@@ -9,13 +9,13 @@ from support.names import fill, problems
 
 # The names that once were taken for ours somewhere, and such as nearly every query has: six are quasi-identifiers, two
 # are sensitive, the others are kept or tell people apart.
-COUNTED = ["place", "people", "class_rows", "found", "population", "alike"]
-COUNTED += ["raw", "class", "level", "label", "value", "n"]
+COUNTED = ["place", "people", "class_rows", "kanon_population", "population", "alike"]
+COUNTED += ["raw", "class", "found", "label", "shift", "n"]
 COMPARED = ["place", "raw", "overall_c", "overall_size", "level", "label"]
 COMPARED += ["overall_values", "class", "leaves", "value", "unit", "own"]
 CALLS = {
-    "duckdb": [(COUNTED, ["population of people", "minimality"]), (COMPARED, ["shares"])],
-    "postgres": [(COUNTED, ["minimality"]), (COMPARED, ["distances", "prioprivacy"])],
+    "duckdb": [(COUNTED, ["population of people", "minimality", "exact"]), (COMPARED, ["shares"])],
+    "postgres": [(COUNTED, ["population of people", "minimality", "exact"]), (COMPARED, ["distances", "prioprivacy"])],
 }
 
 

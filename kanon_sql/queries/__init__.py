@@ -39,11 +39,11 @@ from kanon_sql.queries.refine import (
     refine_tuples,
 )
 from kanon_sql.queries.release import (
-    SHOWN_POPULATION,
     UNMAPPED_CODE,
     FullDomainQuery,
     contents,
     of_type,
+    population_column,
     shown_population,
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery, StatementColumn
@@ -116,7 +116,6 @@ __all__ = [
     "LEADING_ZERO",
     "PLAIN_NUMBER",
     "SEPARATORS",
-    "SHOWN_POPULATION",
     "SPAN_UNIT",
     "UNMAPPED_CODE",
     "Bits",
@@ -203,6 +202,7 @@ __all__ = [
     "perturbed_rows",
     "placed",
     "plain_names",
+    "population_column",
     "pretty",
     "raw_column",
     "readings",

@@ -17,10 +17,10 @@ from kanon_sql.queries.release import (
     CLASSES,
     COUNTED,
     RECODED,
-    SHOWN_POPULATION,
     UNMAPPED_CODE,
     beside_population,
     in_population,
+    population_column,
     with_safe_classes,
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
@@ -185,7 +185,7 @@ def _shown_local_population(release: LocalReleaseQuery, population: Relation) ->
     if release.population_unit:
         rows = exp.Count(this=exp.Distinct(expressions=[t.column(POPULATION_UNIT, "r")]))
     shown = [exp.alias_(t.column(column, "a"), name, quoted=True) for name, column in shows.items()]
-    query = exp.select(*shown, exp.alias_(rows, SHOWN_POPULATION))
+    query = exp.select(*shown, exp.alias_(rows, population_column(shows)))
     query = _equal_to_tuples(query, release, population, tuples.subquery("a"))
     return query.group_by(*(t.column(column, "a") for column in shows.values()), copy=False)
 

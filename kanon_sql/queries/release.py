@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -18,7 +18,6 @@ from kanon_sql.relation import Relation
 
 UNMAPPED_CODE = -1
 _Columns = Sequence[tuple[int, ReleaseColumn]]  # with their places among all columns of the release
-SHOWN_POPULATION = "kanon_population"  # the count of a population, next to columns that may have any name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,10 +143,22 @@ def in_population(keys: Sequence[exp.Expr], sensitive: Sequence[str], unit: exp.
     )
 
 
+def population_column(columns: Iterable[str]) -> str:
+    """The name for the count of a population, next to columns that may have any name.
+
+    >>> population_column(["age", "Kanon_Population"])
+    'kanon_population_'
+    """
+    name, taken = "kanon_population", {column.lower() for column in columns}
+    while name in taken:
+        name += "_"
+    return name
+
+
 def shown_population(
     tuples: Relation, cells: Mapping[str, ReleaseColumn], counted: Sequence[str], rows: Predicate, dialect: str
 ) -> str:
-    """The query of a population's counted tuples as a release shows them: its columns, and `kanon_population`.
+    """The query of a population's counted tuples as a release shows them: its columns, and `population_column`.
 
     `cells`: by the names of the release's columns, each called as the column of the tuples that it comes from.
     `rows`: what is added up of the tuples' columns in `counted`, which are the rows of the population.
@@ -155,7 +166,7 @@ def shown_population(
     release = FullDomainQuery(source=tuples, columns=tuple(cells.values()), safe=rows, classes=tuples)
     keys = [t.column(f"o{i}") for i, _ in enumerate(cells)]
     shown = [exp.alias_(key, name, quoted=True) for key, name in zip(keys, cells, strict=True)]
-    query = exp.select(*shown, exp.alias_(exp.cast(t.predicate(rows), "BIGINT"), SHOWN_POPULATION))
+    query = exp.select(*shown, exp.alias_(exp.cast(t.predicate(rows), "BIGINT"), population_column(cells)))
     query = query.from_(_recoded(release, [], counted).subquery(RECODED), copy=False)
     return t.printed(query.group_by(*(key.copy() for key in keys), copy=False), dialect)
 

@@ -231,7 +231,7 @@ def _population(
     here, there = tables.engine.table(relation), tables.engine.table(population)
     plain = queries.plain_names(quasi_identifiers)
     texts: dict[str, str] = {}
-    others = {"population": queries.SHOWN_POPULATION}
+    others = {"population": queries.population_column(quasi_identifiers)}
     for column, name in plain.items():
         shown, given = here.column(column), there.column(column)
         is_text = shown is not None and given is not None and shown.kind == "text" != given.kind
@@ -245,7 +245,7 @@ def _population_in_types(
     """The same, from another kind of engine: what has a type there that this one lacks is told from its text here."""
     with Scratch(source, "population") as there:
         sent = there.make_as("sent", query)
-        names = {"texts": list(quasi_identifiers), "columns": [queries.SHOWN_POPULATION]}
+        names = {"texts": list(quasi_identifiers), "columns": [queries.population_column(quasi_identifiers)]}
         rows = there.rows("release/as_texts", relation=sent, **names)
     known = tables.engine.table(relation)
     columns = {name: known.column(column) for column, name in queries.plain_names(quasi_identifiers).items()}

@@ -1,7 +1,8 @@
 """Tables whose columns are called like what our own queries call theirs: words of `sql/`, and of the statements.
 
 `python -m support.names`, in `tests/`, tries all of them in every role, which takes hours;
-`--help` says how to try a part, or PostgreSQL. Figures differ by right where draws, or the time, decide.
+`--help` says how to try a part, or PostgreSQL. Figures differ by right where draws, or the time, decide, and where a
+name (`mails`, `uuids`, `ibans`, `fingerprints`) lets `suggest`, `profile` and `risks` take a column for an identifier.
 """
 
 from __future__ import annotations
