@@ -255,6 +255,15 @@ def test_a_spec_names_code_of_a_module_that_is_allowed(project: Path, monkeypatc
     assert kanon_sql.run("spec.yml").releases[0].why == ("the spec changed",)
 
 
+def test_the_command_line_names_models_of_a_module(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(own.ALLOWED, "our_rules")
+    monkeypatch.syspath_prepend(str(project.parent / "modules"))
+    (project / "spec.yml").write_text(SPEC.replace(", models: [our_rules:two]", ""))
+    line = kanon("anonymize", "--spec", "spec.yml", "--models", "our_rules:two", "--json")
+    assert line.code == 0, line.err
+    assert [model["model"] for model in json.loads(line.out)["privacy"]] == ["k-anonymity", "two of ill"]
+
+
 def test_no_code_runs_unless_its_module_is_allowed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(project.parent / "modules"))
     for verb in (kanon_sql.anonymize, kanon_sql.search, kanon_sql.compare, kanon_sql.verify):

@@ -192,7 +192,7 @@ def test_unknown_keys(text: str, message: str) -> None:
         ("hierarchies: 3", "hierarchies: give the path of a folder with <column>.csv, not 3"),
         ("identifiers: name", "identifiers: give a list of column names, as text, not 'name'"),
         ("sensitive: [disease, no]", "sensitive: give a list of column names, as text, not False"),
-        ("{seed: x, mask: 1, shuffle: 2}", "seed: give a whole number, not 'x' (and 2 more)"),
+        ("{seed: x, mask: 1, shuffle: 2}", "shuffle: give true or false, not 2 (and 2 more)"),
     ],
 )
 def test_wrong_values(text: str, message: str) -> None:

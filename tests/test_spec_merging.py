@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Attribute, Privacy, SuppressRecipe, Target, load, merge, parse
+from kanon_sql.spec import Attribute, Privacy, Spec, SuppressRecipe, Target, load, merge, parse
 from support.specs import ATTRIBUTES, QI_TEXT, error, full, small, write
 
 # Options of one algorithm
@@ -181,7 +181,7 @@ def test_a_new_place_does_not_inherit_the_permission_to_overwrite(said: dict[str
 
 
 def test_a_spec_from_the_command_line_alone() -> None:
-    spec = merge(None, source="a.csv", quasi_identifiers=["age", "zip"], k=3, output="b.csv", seed=None)
+    spec = merge(Spec, source="a.csv", quasi_identifiers=["age", "zip"], k=3, output="b.csv", seed=None)
     assert spec == parse(
         {
             "source": "a.csv",
@@ -191,7 +191,7 @@ def test_a_spec_from_the_command_line_alone() -> None:
         }
     )
     with pytest.raises(SpecError, match=r"^target: neither a file nor a table is named; give one of them with"):
-        merge(None, source="a.csv", quasi_identifiers=["age"], overwrite=True)
+        merge(Spec, source="a.csv", quasi_identifiers=["age"], overwrite=True)
 
 
 def test_merging_leaves_the_first_as_it_was() -> None:

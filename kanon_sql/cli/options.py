@@ -311,6 +311,7 @@ FORMS: Mapping[str, Form] = {
         "for the share of rows above a risk, or journalist:mean=0.05:population=FILE for a population.",
         risk,
     ),
+    "models": Form("For example my_models:three_hospitals.", read=names),
     "uniqueness": _once("--uniqueness", "For example 0.01:fraction=0.1, the rows over the population.", uniqueness),
     "suppression_limit": Form("For example 0.02 or '20 rows'.", read=limit_of),
     "perturb": Form(

@@ -170,11 +170,11 @@ WITH kanon_recoded AS (
         WHEN CAST(left_out AS DOUBLE) / NULLIF(all_rows, 0) > CAST(0.02 AS DOUBLE)
         THEN CAST(left_out AS TEXT) || ' of ' || CAST(all_rows AS TEXT) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
         ELSE '0'
-      END AS said
+      END AS message
     FROM kanon_left_out
   ) AS c
   WHERE
-    CAST(said AS INT) = 1
+    CAST(message AS INT) = 1
 )
 SELECT
   "age",
@@ -337,11 +337,11 @@ WITH kanon_recoded AS (
         WHEN CAST(left_out AS DOUBLE PRECISION) / NULLIF(all_rows, 0) > CAST(0.02 AS DOUBLE PRECISION)
         THEN CAST(left_out AS TEXT) || ' of ' || CAST(all_rows AS TEXT) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
         ELSE '0'
-      END AS said
+      END AS message
     FROM kanon_left_out
   ) AS c
   WHERE
-    CAST(said AS INT) = 1
+    CAST(message AS INT) = 1
 )
 SELECT
   "age",
