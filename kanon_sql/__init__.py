@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanon_sql import hierarchy
     from kanon_sql.errors import KanonError, ReleaseWarning
+    from kanon_sql.plan.observer import Observer
     from kanon_sql.privacy import Finding, PrivacyModel, k_anonymity
     from kanon_sql.spec import CloakSpec, Spec
     from kanon_sql.verbs.anatomize import anatomize
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.figures import ReleaseFigures
     from kanon_sql.verbs.lattice import LatticePicture, lattice
-    from kanon_sql.verbs.observer import Observer
     from kanon_sql.verbs.profile import Profile, profile
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.released import Release
@@ -51,7 +51,7 @@ _HOMES = {
     "Finding": "privacy",
     "KanonError": "errors",
     "LatticePicture": "verbs.lattice",
-    "Observer": "verbs.observer",
+    "Observer": "plan.observer",
     "PrivacyModel": "privacy",
     "Profile": "verbs.profile",
     "Release": "verbs.released",

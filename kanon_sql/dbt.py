@@ -24,13 +24,13 @@ from typing import Any, Unpack
 from kanon_sql import queries
 from kanon_sql.engines.joined import showing
 from kanon_sql.errors import SpecError
+from kanon_sql.plan.source import IN_MEMORY, settle_spec
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.released import Release
-from kanon_sql.verbs.source import IN_MEMORY, settle_spec
 
 _LOG = logging.getLogger(__name__)
 

@@ -210,7 +210,7 @@ def spy_on_searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The stages that a run has come to when a search or a recoding begins."""
     started: list[str] = []
     monkeypatch.setattr(Driver, "run", lambda *_: started.append("search"))
-    monkeypatch.setattr("kanon_sql.verbs.plan.separate_database", lambda *_: started.append("recoding"))
+    monkeypatch.setattr("kanon_sql.plan.plan.separate_database", lambda *_: started.append("recoding"))
     return started
 
 

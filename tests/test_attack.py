@@ -14,7 +14,7 @@ import kanon_sql
 from kanon_sql import Attacks, anonymize, attack
 from kanon_sql.attack import ATTACKS
 from kanon_sql.errors import KanonError, SourceError, SpecError
-from kanon_sql.verbs.observer import Observer
+from kanon_sql.plan.observer import Observer
 from support.command_line import ASK, done, kanon
 
 RELEASE = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "age": ["[20, 30)"] * 4, "ill": list("xxyz")})

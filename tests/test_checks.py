@@ -308,7 +308,7 @@ def test_what_does_not_go_together_is_refused_before_an_engine_is_opened(conflic
         if conflict.verbs == ANY:
             others = [other for other in others if other.verbs == ANY]
         assert not [other for other in others if other.error(spec)], "the case violates this entry alone"
-        with mock.patch("kanon_sql.verbs.source.open_source", opened), pytest.raises(SpecError) as refused:
+        with mock.patch("kanon_sql.plan.source.open_source", opened), pytest.raises(SpecError) as refused:
             VERBS[verb](mapping)
         assert str(refused.value) == sentence
 
@@ -338,7 +338,7 @@ def test_what_goes_together_is_not_refused() -> None:
 @pytest.mark.parametrize("verb", ["anonymize", "sql", "explain", "search", "lattice"])
 def test_a_strategy_that_there_is_not_is_refused_before_an_engine_is_opened(verb: Verb) -> None:
     opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
-    with mock.patch("kanon_sql.verbs.source.open_source", opened), pytest.raises(SpecError) as refused:
+    with mock.patch("kanon_sql.plan.source.open_source", opened), pytest.raises(SpecError) as refused:
         VERBS[verb]({**COLUMNS, "strategy": "olla", "mask": True})
     known = ", ".join([*STRATEGIES, *RECODERS])
     assert str(refused.value) == f"'olla' is not a strategy; choose one of {known}"

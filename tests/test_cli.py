@@ -52,7 +52,19 @@ def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     assert others - ours - written - local - {"unit"} - kept == ({"strategy"} if name == "compare" else set())
 
 
-HEAVY = ("duckdb", "numpy", "pandas", "psycopg", "pyarrow", "pydantic", "pysat", "sqlglot", "yaml", "kanon_sql.verbs")
+HEAVY = (
+    "duckdb",
+    "numpy",
+    "pandas",
+    "psycopg",
+    "pyarrow",
+    "pydantic",
+    "pysat",
+    "sqlglot",
+    "yaml",
+    "kanon_sql.verbs",
+    "kanon_sql.plan",
+)
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -332,7 +332,7 @@ def test_anonymize_and_its_command_say_where_the_options_went(trips: Path) -> No
     ],
 )
 def test_a_spec_of_places_has_keys_of_its_own(said: dict[str, Any], sentence: str) -> None:
-    with mock.patch("kanon_sql.verbs.source.open_source", mock.Mock(side_effect=AssertionError("was opened"))):
+    with mock.patch("kanon_sql.plan.source.open_source", mock.Mock(side_effect=AssertionError("was opened"))):
         with pytest.raises(SpecError) as refused:
             kanon_sql.cloak("trips.csv", {**TRIP_ROLES, **said})
         assert str(refused.value).startswith(sentence)

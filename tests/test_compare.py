@@ -16,9 +16,9 @@ from kanon_sql import Comparison, anonymize, compare
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.generalization.lattice import Lattice
+from kanon_sql.plan import problem
 from kanon_sql.strategies import STRATEGIES, Strategy, accuracy, levels, tags
 from kanon_sql.strategies.space import Score, Search, Space, Test
-from kanon_sql.verbs import problem
 from support.oracle import Column, Node, Problem, problems
 from support.searching import DIGITS, FAST, Run, keeps_a_row
 

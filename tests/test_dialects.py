@@ -17,12 +17,12 @@ import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_release
+from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.queries import Relation, dialects, written
 from kanon_sql.release.recoded import target_sql
 from kanon_sql.spec import Target
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import Plan, plan_release
-from kanon_sql.verbs.source import opened, settle_spec
 from support.database import create_table
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -18,9 +18,9 @@ from kanon_sql import anonymize, profile, verify
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, SpecError, TargetError
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import opened_source
 from kanon_sql.spec import Limits, Session, parse
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.source import opened_source
 from support.command_line import ask, done, kanon
 from support.ward import snapshot
 

@@ -14,8 +14,8 @@ import pytest
 from kanon_sql import anonymize
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import TargetError
+from kanon_sql.plan.observer import Observer
 from kanon_sql.spec import names_a_server
-from kanon_sql.verbs.observer import Observer
 from support.command_line import COLUMNS, PEOPLE, ask, done, kanon
 from support.engines import ByHand
 from support.ward import QI, TABLE, on_a_full_disk, snapshot

@@ -18,8 +18,8 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError, TargetError
 from kanon_sql.frequency.judge import Judge
-from kanon_sql.verbs.drift import drift
-from kanon_sql.verbs.source import opened, settle_spec
+from kanon_sql.plan.drift import drift
+from kanon_sql.plan.source import opened, settle_spec
 from support.command_line import kanon
 from support.examples import examples
 from support.oracle import TEXTS, Column, Node, Problem, problems

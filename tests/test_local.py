@@ -226,10 +226,10 @@ def test_a_view_of_classes_counts_again(engine: Engine, make_table: MakeTable, r
 
 
 def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
+    from kanon_sql.plan.observer import Observer
+    from kanon_sql.plan.plan import plan_release
+    from kanon_sql.plan.source import opened, settle_spec
     from kanon_sql.release import recoded
-    from kanon_sql.verbs.observer import Observer
-    from kanon_sql.verbs.plan import plan_release
-    from kanon_sql.verbs.source import opened, settle_spec
 
     make_table(engine, "people", TYPES, ROWS)
     recoder.classes, recoder.split = CLASSES_OF, True
@@ -410,7 +410,7 @@ def test_a_number_needs_no_hierarchy(recoder: Given, tmp_path: Path) -> None:
 
 def test_priorities_become_weights() -> None:
     from kanon_sql import spec
-    from kanon_sql.verbs.problem import weights_of
+    from kanon_sql.plan.problem import weights_of
 
     asked = spec.parse(
         {

@@ -16,9 +16,9 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import HierarchyError, SourceError
 from kanon_sql.generalization.recipes import suppress
+from kanon_sql.plan.source import Source, column_values
 from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.release.findings import summarize
-from kanon_sql.verbs.source import Source, column_values
 from support.database import create_table
 
 LOCAL = ("mondrian", "mondrian_relaxed", "refine", "kaca")

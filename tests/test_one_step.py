@@ -20,13 +20,13 @@ import pytest
 from kanon_sql import anonymize, cloak
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, TargetError
+from kanon_sql.plan import source as sources
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import plan_release
 from kanon_sql.release import exact, perturb
 from kanon_sql.release import publish as release
 from kanon_sql.verbs import anatomize as exact_anatomy
 from kanon_sql.verbs import manifest
-from kanon_sql.verbs import source as sources
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import plan_release
 from support.command_line import kanon
 
 ILL = ("flu", "asthma", "acne")

@@ -21,8 +21,8 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, ReleaseWarning, SourceError, SpecError, VerificationError
+from kanon_sql.plan import problem
 from kanon_sql.privacy import PrivacyModel, delta_presence, k_anonymity, k_map, l_diversity
-from kanon_sql.verbs import problem
 from support.command_line import kanon
 from support.database import create_table
 from support.population import Asked, _numbers, people

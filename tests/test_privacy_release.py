@@ -166,10 +166,10 @@ def test_a_view_shows_no_class_that_a_writer_of_the_source_makes_unsafe(engine: 
 
 
 def test_a_statement_that_stands_alone_counts_the_values_too(engine: Engine, source: str) -> None:
+    from kanon_sql.plan.observer import Observer
+    from kanon_sql.plan.plan import plan_release
+    from kanon_sql.plan.source import opened, settle_spec
     from kanon_sql.release.recoded import target_sql
-    from kanon_sql.verbs.observer import Observer
-    from kanon_sql.verbs.plan import plan_release
-    from kanon_sql.verbs.source import opened, settle_spec
 
     spec = settle_spec(source, SPEC, {"privacy": PRIVACY, "suppression_limit": 0.9})
     with opened(source, spec, engine.connection) as source_table, engine.transaction():

@@ -8,7 +8,7 @@ import psycopg
 
 from kanon_sql import anonymize, run
 from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.verbs.observer import Observer
+from kanon_sql.plan.observer import Observer
 from support.school import LOCAL, Role
 
 NODE = {"node": {"age": 0, "zip": 0}, "incremental": True, "waiting": "later", "suppression_limit": 0.0}

@@ -12,7 +12,7 @@ import pytest
 from kanon_sql import anonymize
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import KanonError, SourceError
-from kanon_sql.verbs.observer import Observer
+from kanon_sql.plan.observer import Observer
 from support.database import create_table
 from support.school import there
 

@@ -14,7 +14,7 @@ from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SpecError, TargetError
-from kanon_sql.verbs.trace import so_far
+from kanon_sql.plan.trace import so_far
 from support.database import create_table
 from support.resumed import ROWS, TYPES
 from support.resumed import SPEC as SEARCHED

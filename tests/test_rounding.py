@@ -155,10 +155,10 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
 
 
 def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeTable) -> None:
+    from kanon_sql.plan.observer import Observer
+    from kanon_sql.plan.plan import plan_release
+    from kanon_sql.plan.source import opened, settle_spec
     from kanon_sql.release import recoded
-    from kanon_sql.verbs.observer import Observer
-    from kanon_sql.verbs.plan import plan_release
-    from kanon_sql.verbs.source import opened, settle_spec
 
     make_table(
         engine, "people", {"weight": "REAL", "n": "INTEGER"}, [(w, 1) for w in (0.7, 0.1, 1e30) for _ in range(2)]

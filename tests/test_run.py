@@ -13,9 +13,9 @@ import yaml
 
 import kanon_sql
 from kanon_sql.errors import DifferencingError, KanonError, SourceError, TargetError
+from kanon_sql.pipeline.continuing import forget_regions
+from kanon_sql.pipeline.memory import alone
 from kanon_sql.spec import Session, load_runs
-from kanon_sql.verbs.continuing import forget_regions
-from kanon_sql.verbs.memory import alone
 from support.command_line import ask, kanon
 from support.nights import covers_age, covers_zip, narrowed, singled_out
 

@@ -13,7 +13,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
-from kanon_sql.verbs.observer import Observer
+from kanon_sql.plan.observer import Observer
 from support.database import MakeTable
 
 LETTERS = {"letter": "VARCHAR"}

@@ -39,11 +39,11 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.engines.spark import Spark
 from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError
+from kanon_sql.plan.observer import Observer
 from kanon_sql.relation import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.release.findings import Summary
 from kanon_sql.spec import Session
-from kanon_sql.verbs.observer import Observer
 from support.command_line import kanon
 from support.database import create_table
 

@@ -429,7 +429,7 @@ def test_a_model_that_is_not_monotone_is_refused(name: str, monkeypatch: pytest.
     message = f"^{name} needs a monotone privacy model.*; use auto or best_first or certified$"
     with pytest.raises(SpecError, match=message):
         Run(Problem([("a",)] * 4, [Column(ABC)], 2), name, "loss", monotone_model=False)
-    monkeypatch.setattr("kanon_sql.verbs.problem.build_frequency_set", None)  # before the data is looked at
+    monkeypatch.setattr("kanon_sql.plan.problem.build_frequency_set", None)  # before the data is looked at
     people = pandas.DataFrame({"zip": ["12", "13"]})
     spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}}
     with pytest.raises(SpecError, match=message):

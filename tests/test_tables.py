@@ -78,7 +78,7 @@ def test_what_is_in_the_way_is_said_before_any_work(school: Engine, monkeypatch:
         if number and kind == "view":
             continue
         school.run(f"CREATE TABLE {name} AS {OWN[name]}")
-        monkeypatch.setattr("kanon_sql.verbs.problem.build_frequency_set", None)
+        monkeypatch.setattr("kanon_sql.plan.problem.build_frequency_set", None)
         with pytest.raises(TargetError, match=f"{name}, which exists already; name another target"):
             release(school, kind, overwrite=True)
         school.run(f"DROP TABLE {name}")

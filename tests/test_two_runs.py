@@ -13,13 +13,13 @@ import pytest
 import kanon_sql
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import KanonError
-from kanon_sql.verbs.observer import Observer
+from kanon_sql.plan.observer import Observer
 from support.database import create_table
 
 OTHER = """
 import sys
 import kanon_sql
-from kanon_sql.verbs.observer import Observer
+from kanon_sql.plan.observer import Observer
 
 def stage(name):
     if name == "Describing the release":

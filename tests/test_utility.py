@@ -17,9 +17,9 @@ import kanon_sql
 from kanon_sql import Utility, anonymize, utility
 from kanon_sql.engine import Column, Engine
 from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.plan.observer import Observer
 from kanon_sql.utility import attribute
 from kanon_sql.utility.counts import SANITY_BOUND, drawn
-from kanon_sql.verbs.observer import Observer
 from support.command_line import done, kanon
 from support.data import DATA, needs_adult
 from support.database import create_table
@@ -344,7 +344,7 @@ def test_values_that_were_changed_are_noted() -> None:
 
 
 def test_without_scikit_learn_the_other_measures_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kanon_sql.verbs.measuring.is_installed", lambda: False)
+    monkeypatch.setattr("kanon_sql.measure.measuring.is_installed", lambda: False)
     measured = utility(PEOPLE, PEOPLE, **NAMED)
     assert measured.learned == ()
     assert measured.skipped == (("models", "they take scikit-learn; install it with pip install 'kanon_sql[utility]'"),)

@@ -16,10 +16,10 @@ from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import EMPTY, found_by, grid, out, promised, roles, smallest_of, took, verified, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.plan.source import settle_labelled
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run
 from kanon_sql.verbs.options import AnonymizeOptions
-from kanon_sql.verbs.source import settle_labelled
 
 
 @takes(

@@ -10,10 +10,10 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.show import out, roles, took, verified, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.plan.source import settle
 from kanon_sql.spec import CloakSpec
 from kanon_sql.verbs.cloak import cloak as run
 from kanon_sql.verbs.options import CloakOptions
-from kanon_sql.verbs.source import settle
 
 
 @takes(

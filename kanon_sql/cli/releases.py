@@ -11,9 +11,9 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.show import grid, out
+from kanon_sql.pipeline.trail import Entry
 from kanon_sql.verbs.releases import Releases
 from kanon_sql.verbs.releases import releases as read
-from kanon_sql.verbs.trail import Entry
 
 TRAIL = Argument("name", "An audit trail: a .jsonl file, or with --database a table.", default=...)
 NUMBER = Argument("number", "The number of the row.", type=int, default=...)

@@ -13,11 +13,11 @@ from rich.table import Table
 
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.said import SAID
+from kanon_sql.plan.observer import Observer
 from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, counted, figure, parameters
 from kanon_sql.report.words import smallest_group, who
 from kanon_sql.strategies import Progress
-from kanon_sql.verbs.observer import Observer
 
 EMPTY = 3  # the exit code of a release that tells nothing, where --fail-empty asks for one
 

@@ -19,12 +19,12 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.preflight import preflight
+from kanon_sql.plan.problem import count
+from kanon_sql.plan.source import Source
 from kanon_sql.privacy import Predicate
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.preflight import preflight
-from kanon_sql.verbs.problem import count
-from kanon_sql.verbs.source import Source
 
 MOST_BARS = 40  # of a histogram
 

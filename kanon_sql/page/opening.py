@@ -15,8 +15,8 @@ from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page.draft import Draft, DraftColumn, as_suggested, without_code
 from kanon_sql.page.names import first_target
 from kanon_sql.page.state import Page
+from kanon_sql.plan.observer import Observer
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, looked_at, places_of
 
 _ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit")

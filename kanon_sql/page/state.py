@@ -17,8 +17,8 @@ from kanon_sql.page.counted import Counted, counted
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.values import Beside
 from kanon_sql.page.work import Work
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.source import opened
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import opened
 
 _PAUSE = 0.25  # seconds between two pictures of a running search
 

@@ -16,8 +16,8 @@ from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.generalization.values import as_text, key
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.groups import ByHand
+from kanon_sql.plan.source import opened
 from kanon_sql.spec import READING, parse
-from kanon_sql.verbs.source import opened
 
 MOST_VALUES = 20_000  # the most frequent ones, of which a preview is made
 _SHOWN, _LARGEST = 8, 4  # values, and labels of a level

@@ -24,11 +24,11 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.values import as_text
 from kanon_sql.page.draft import without_code
+from kanon_sql.plan.observer import Observer
 from kanon_sql.recode import Rounds
 from kanon_sql.spec import parse
 from kanon_sql.strategies import Progress
 from kanon_sql.verbs.anonymize import anonymize
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.report import Report, check_report
 from kanon_sql.verbs.statement import compile

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql.errors import SpecError
+from kanon_sql.plan.preflight import check_roles, settle_roles
+from kanon_sql.plan.source import Source, check_engine, settle_spec
 from kanon_sql.release import anatomy, exact
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.publish import Published, check_target
@@ -20,9 +22,7 @@ from kanon_sql.spec import Spec, check
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.anonymize import releasing
 from kanon_sql.verbs.options import AnatomizeOptions, spelled_out, taken
-from kanon_sql.verbs.preflight import check_roles, settle_roles
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.source import Source, check_engine, settle_spec
 
 
 @spelled_out(AnatomizeOptions)

@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql.engines.files import file_format, files
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
+from kanon_sql.measure.labelled import kept_population
+from kanon_sql.pipeline.copies import Past
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_release
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import Source, opened, settle_labelled
+from kanon_sql.plan.trace import Trace
 from kanon_sql.recode.regions import regions_of, write_regions
 from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
 from kanon_sql.release.listing import check_labels
@@ -20,20 +27,13 @@ from kanon_sql.release.publish import check_file, sha256
 from kanon_sql.spec import ReleaseSpec, SearchIn, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
-from kanon_sql.verbs.copies import Past
-from kanon_sql.verbs.labelled import kept_population
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_release
-from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.source import Source, opened, settle_labelled
-from kanon_sql.verbs.trace import Trace
 from kanon_sql.verbs.ways_out import at_top
 from kanon_sql.verbs.ways_out import ways_out as ways_of
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.differencing import Guard
+    from kanon_sql.pipeline.differencing import Guard
 
 
 @spelled_out(AnonymizeOptions)
@@ -236,7 +236,7 @@ def _guarded(
     """What holds the release against those before it, where that is asked for."""
     if not isinstance(spec.differencing_limit, int):
         return contextlib.nullcontext()
-    from kanon_sql.verbs.differencing import guarded  # with all that attacks: loaded by who asks for it
+    from kanon_sql.pipeline.differencing import guarded  # with all that attacks: loaded by who asks for it
 
     return guarded(source, spec, spec.differencing_limit, columns, earlier)
 

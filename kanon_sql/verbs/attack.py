@@ -9,23 +9,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from kanon_sql import queries
 from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
 from kanon_sql.attack.control import check_control
-from kanon_sql.attack.material import GROUP, NEEDS
+from kanon_sql.attack.material import NEEDS
 from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.queries import Relation
+from kanon_sql.measure.tables import OTHER, copied, known_hierarchy, name_of, opened_beside, shown_columns
+from kanon_sql.plan.models import models_of
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import IN_MEMORY, Source, settle_either
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
-from kanon_sql.verbs.beside import known_hierarchy, name_of, opened_beside, shown_columns
-from kanon_sql.verbs.models import models_of
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, settle_either
 
 if TYPE_CHECKING:
     import pandas
@@ -193,7 +191,7 @@ def _material(
         copies.get("control"),
         copies.get("priors"),
         copies.get("previous"),
-        tuple(copy for role, copy in copies.items() if role.startswith(_OTHER) and copy not in halves),
+        tuple(copy for role, copy in copies.items() if role.startswith(OTHER) and copy not in halves),
         next(iter(halves), None),
         spec.unit,
         spec.privacy.k,
@@ -225,79 +223,6 @@ def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping
     others = {*shown, spec.unit, *(name for half in halves for name in half.columns)}
     named = [name for name in spec.sensitive if name in release.columns]
     return tuple(named) or tuple(name for name in release.columns if name not in others)
-
-
-def copied(
-    tables: Scratch,
-    role: str,
-    source: Source,
-    plain: Mapping[str, str],
-    shown: Mapping[str, tuple[str, ...]],
-    unit: str | None,
-    location: Sequence[str] = (),
-) -> Copy:
-    """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
-    they are.
-
-    `location`: the columns of the places that the boxes hold.
-    """
-    kinds = {column.name: column.kind for column in source.table.columns}
-    is_release = role not in ("source", "auxiliary", "control", "priors")
-    known = {name: (name,) for name in location or shown}
-    is_half = role.startswith(_OTHER) and _is_half(kinds, shown)
-    if is_half:
-        shown = {}
-    elif role != "priors":
-        check_columns(role, kinds, shown if is_release else known, is_release or bool(location))
-    texts = [name for names in shown.values() for name in names] if is_release and not location else []
-    held = {name: plain[name] for name in kinds}
-    named = {"texts": {held[name]: name for name in texts}}
-    named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
-    text = queries.text("attack_linkage/copied", source.engine.dialect, source=source.table.relation, **named)
-    stem = role.replace(" ", "_")
-    relation = tables.receive(stem, source.engine, text, "attack_linkage/copied")
-    for name, names in shown.items():
-        if is_release and len(names) > 1:
-            low, high = (held.pop(each) for each in names)
-            held[name] = plain[name]
-            ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
-            relation = tables.make(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
-    one = (held[unit],) if unit in held else ()
-    rows = tables.count(relation)
-    people = _people(tables, relation, one) or rows
-    name = _WHO.get(role, role.replace(_OTHER, "other release"))
-    return Copy(name, relation, held, kinds, rows, people, one, is_release, is_half)
-
-
-def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a table has the groups of an anatomy, and no quasi-identifier."""
-    return GROUP in kinds and not any(kinds.keys() & {*names} for names in shown.values())
-
-
-def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
-    """The people in a copy; 0 where nothing tells them apart."""
-    return int(tables.rows("frequency_sets/people", relation=copied, unit=unit)[0][0]) if unit else 0
-
-
-def check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:
-    """SpecError if a release lacks a quasi-identifier, or another table all of them."""
-    missing = [name for name, names in needed.items() if not set(names) <= kinds.keys()]
-    if missing and (every or len(missing) == len(needed)):
-        raise SpecError(
-            f"{_WHO.get(role, 'another release')} has no column {missing[0]!r}; name quasi-identifiers that it has, "
-            "by their names there"
-        )
-
-
-_OTHER = "other"
-_WHO = {
-    "release": "the release",
-    "source": "the source",
-    "auxiliary": "the auxiliary table",
-    "control": "the control",
-    "priors": "the priors",
-    "previous": "the previous release",
-}
 
 
 def _tried(material: Material, chosen: Sequence[Attack], name: str, notes: list[str], observer: Observer) -> Attacks:

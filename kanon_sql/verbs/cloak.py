@@ -8,6 +8,9 @@ from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.cloak import Cloaked, Summary, check_columns, describe, in_boxes
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.preflight import check_spec, settle_roles
+from kanon_sql.plan.source import Source, check_engine, settle
 from kanon_sql.release import inputs
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, check_target, publish
@@ -15,11 +18,8 @@ from kanon_sql.spec import CloakSpec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.anonymize import releasing
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import CloakOptions, spelled_out, taken
-from kanon_sql.verbs.preflight import check_spec, settle_roles
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.source import Source, check_engine, settle
 
 
 @spelled_out(CloakOptions)

@@ -14,6 +14,11 @@ from kanon_sql.frequency.frequency_set import FrequencySet, merge_equal_codes, s
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
 from kanon_sql.own import Own
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, planned, recode, search, shown_by_classes
+from kanon_sql.plan.preflight import preflight
+from kanon_sql.plan.problem import Problem, count, posed_again
+from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.recode import RECODERS, joint
 from kanon_sql.recode import show as shows
 from kanon_sql.release.local_recoding import LocalRecoding
@@ -23,12 +28,7 @@ from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, planned, recode, search, shown_by_classes
-from kanon_sql.verbs.preflight import preflight
-from kanon_sql.verbs.problem import Problem, count, posed_again
-from kanon_sql.verbs.source import opened, settle_spec
 
 SECONDS = 60.0  # for each strategy, where nobody says
 _SHOW: Show = "common"  # what the classes of a local recoding show by default: labels, as the node of a search does

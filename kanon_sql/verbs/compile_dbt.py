@@ -12,16 +12,16 @@ from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_release
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import IN_MEMORY, Source, opened, settle_spec
 from kanon_sql.queries import Relation, Seed, Statement, WrittenTable
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import SearchIn, Spec, as_yaml
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import counted
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_release
-from kanon_sql.verbs.preflight import check_spec
-from kanon_sql.verbs.source import IN_MEMORY, Source, opened, settle_spec
 from kanon_sql.verbs.statement import warn_of
 
 _READ = Relation("kanon_ref")  # the model that is read, in a statement that is still to be filled with refs

@@ -15,13 +15,13 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Column, Table, name_readings
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_search
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import Source, opened_source, settle_spec
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import Place, SearchOptions, taken
-from kanon_sql.verbs.plan import Plan, plan_search
-from kanon_sql.verbs.preflight import check_spec
-from kanon_sql.verbs.source import Source, opened_source, settle_spec
 
 ROWS = "kanon_rows"  # the column of the rows that a tuple stands for
 

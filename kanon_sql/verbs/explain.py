@@ -11,18 +11,18 @@ from kanon_sql import queries
 from kanon_sql.engine import Statement
 from kanon_sql.errors import SpecError
 from kanon_sql.loss import Figures
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_release
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import check_engine, opened, settle_spec
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.release import recoded
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.staging import Staging
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_release
-from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import check_engine, opened, settle_spec
 from kanon_sql.verbs.statement import warn_of
 
 if TYPE_CHECKING:

@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.measure.measuring import Measuring
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import plan_search
+from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS
 from kanon_sql.report.lattice import MOST_NODES, can_draw_nodes, in_report
 from kanon_sql.report.numbers import count
@@ -26,13 +30,9 @@ from kanon_sql.utility import Attribute, distribution, pooled, rare_rows, treate
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import compare
 from kanon_sql.verbs.lattice import searched
-from kanon_sql.verbs.measuring import Measuring
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import plan_search
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.risks import risks
 from kanon_sql.verbs.search import result_of
-from kanon_sql.verbs.source import Source
 
 if TYPE_CHECKING:
     import pandas

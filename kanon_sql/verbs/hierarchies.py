@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql.engines.files import files
 from kanon_sql.frequency import fitting
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.plan.preflight import check_roles
+from kanon_sql.plan.source import IN_MEMORY, column_values, opened
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import parse
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.preflight import check_roles
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, column_values, opened
 
 if TYPE_CHECKING:
     import pandas

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_search
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.report.lattice import lattice_svg, summary
 from kanon_sql.report.numbers import models
 from kanon_sql.report.searched import Searched
 from kanon_sql.spec import SearchIn, Spec
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_search
-from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.search import Search, result_of
-from kanon_sql.verbs.source import opened, settle_spec
 
 if TYPE_CHECKING:
     import pandas

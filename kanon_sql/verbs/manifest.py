@@ -14,6 +14,10 @@ from kanon_sql.engine import Engine
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import METRICS, Figures, metric
+from kanon_sql.measure.damage import damage
+from kanon_sql.plan.models import class_by_class
+from kanon_sql.plan.plan import Plan
+from kanon_sql.plan.problem import Problem
 from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
 from kanon_sql.recode import RECODERS, errors, joint, quality
 from kanon_sql.recode import show as shows
@@ -26,11 +30,7 @@ from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
 from kanon_sql.strategies import Outcome
-from kanon_sql.verbs.damage import damage
-from kanon_sql.verbs.models import class_by_class
 from kanon_sql.verbs.nothing_left import nothing_left
-from kanon_sql.verbs.plan import Plan
-from kanon_sql.verbs.problem import Problem
 
 
 def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary], started: float) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
+from kanon_sql.plan.plan import Plan
+from kanon_sql.plan.problem import Problem
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, ReleaseModel
 from kanon_sql.report.words import listed
 from kanon_sql.spec import may_suppress
-from kanon_sql.verbs.plan import Plan
-from kanon_sql.verbs.problem import Problem
 
 _EQUAL_DISTANCE = "(equal distance)"
 

@@ -17,6 +17,8 @@ from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import IDENTIFIER, NOTHING, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import opened_source
 from kanon_sql.risk.columns import (
     SMALL_CLASS,
     ColumnCounts,
@@ -33,10 +35,8 @@ from kanon_sql.risk.people import Unit, unit_of
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
 from kanon_sql.spec import check_values, session
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import opened_source
 
 if TYPE_CHECKING:
     import pandas

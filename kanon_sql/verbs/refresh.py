@@ -10,15 +10,15 @@ from kanon_sql import queries
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SourceError, SpecError, TargetError, VerificationError
+from kanon_sql.plan.models import check_models
+from kanon_sql.plan.source import opened_engine
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
 from kanon_sql.spec import limit_text, may_suppress
 from kanon_sql.verbs import manifest as manifests
-from kanon_sql.verbs.models import check_models
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.source import opened_engine
 
 
 @spelled_out(PlaceOptions)

@@ -15,6 +15,11 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import HierarchyError, KanonError, ReleaseWarning, SourceError, SpecError, VerificationError
+from kanon_sql.measure.evidence import Evidence, evidence_of
+from kanon_sql.measure.labelled import Shown
+from kanon_sql.measure.whole import Whole, opened_whole, shown
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import IN_MEMORY, Source, opened_source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
@@ -23,12 +28,8 @@ from kanon_sql.release.publish import Published, Staged, check_file, publish
 from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
-from kanon_sql.verbs.evidence import Evidence, evidence_of
-from kanon_sql.verbs.labelled import Shown
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
-from kanon_sql.verbs.verify import ITSELF, Verification, Whole, checked, opened_whole, shown
+from kanon_sql.verbs.verify import ITSELF, Verification, checked
 
 if TYPE_CHECKING:
     import pandas

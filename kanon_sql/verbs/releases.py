@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import spec as specs
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.pipeline.trail import FIRST, Entry, FileTrail, TableTrail, Trail, problems
+from kanon_sql.plan.source import opened_engine
 from kanon_sql.spec import Session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import opened_engine
-from kanon_sql.verbs.trail import FIRST, Entry, FileTrail, TableTrail, Trail, problems
 
 if TYPE_CHECKING:
     import pandas

@@ -15,6 +15,11 @@ from kanon_sql import queries
 from kanon_sql.engine import Statement
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.measure.whole import opened_whole
+from kanon_sql.plan.earlier import read_manifest
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import plan_release
+from kanon_sql.plan.source import Source, opened_source, settle_either
 from kanon_sql.release.findings import Homogeneous, homogeneous
 from kanon_sql.release.people import as_read, with_people
 from kanon_sql.release.publish import Published, check_file
@@ -25,14 +30,10 @@ from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
-from kanon_sql.verbs.earlier import read_manifest
 from kanon_sql.verbs.figures import ReleaseFigures, figures_of
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import plan_release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source, opened_source, settle_either
-from kanon_sql.verbs.verify import Verification, opened_whole, verify
+from kanon_sql.verbs.verify import Verification, verify
 
 if TYPE_CHECKING:
     import pandas

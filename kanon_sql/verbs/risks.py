@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
+from kanon_sql.measure.risk import Measuring
+from kanon_sql.measure.whole import opened_whole
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Source, check_engine, opened, settle_spec
 from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec, Target
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.risk_measuring import Measuring
-from kanon_sql.verbs.source import AS_IT_IS, WITHOUT_TABLES, Source, check_engine, opened, settle_spec
-from kanon_sql.verbs.verify import opened_whole
 
 if TYPE_CHECKING:
     import pandas

@@ -17,21 +17,21 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
 from kanon_sql.own import digest
+from kanon_sql.pipeline.continuing import as_known, forget_regions, settled
+from kanon_sql.pipeline.copies import History, Past, history_of
+from kanon_sql.pipeline.fingerprints import Fingerprints, fingerprints, of_files, of_tables, of_target
+from kanon_sql.pipeline.memory import Audited, Memory, Notes, alone, notes_of
+from kanon_sql.pipeline.trail import FileTrail, TableTrail, Trail
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import Source, with_code
 from kanon_sql.release import publish
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Scheduled, Spec, Target, load_runs, merge
 from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.verbs.anonymize import make_release, releasing
 from kanon_sql.verbs.cloak import make_cloaked
-from kanon_sql.verbs.continuing import as_known, forget_regions, settled
-from kanon_sql.verbs.copies import History, Past, history_of
-from kanon_sql.verbs.fingerprints import Fingerprints, fingerprints, of_files, of_tables, of_target
-from kanon_sql.verbs.memory import Audited, Memory, Notes, alone, notes_of
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source, with_code
-from kanon_sql.verbs.trail import FileTrail, TableTrail, Trail
 
 if TYPE_CHECKING:
     import pandas

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import queries
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_search
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.strategies import Outcome
 from kanon_sql.verbs import counted
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import Place, SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_search
-from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import opened, settle_spec
 from kanon_sql.verbs.statement import of_plan
 
 if TYPE_CHECKING:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql import queries
 from kanon_sql.engine import name_readings
 from kanon_sql.errors import SourceError, SpecError, StatementWarning
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_release
+from kanon_sql.plan.preflight import check_spec
+from kanon_sql.plan.source import IN_MEMORY, Source, opened, settle_spec
 from kanon_sql.queries import Relation
 from kanon_sql.release.recoded import statement, target_sql
 from kanon_sql.report.numbers import models
 from kanon_sql.resources import package_version
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs import counted
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, Place, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_release
-from kanon_sql.verbs.preflight import check_spec
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, opened, settle_spec
 
 if TYPE_CHECKING:
     import pandas

@@ -20,6 +20,8 @@ from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, name_hint
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import IN_MEMORY, Source, column_values, opened_source
 from kanon_sql.release.publish import check_file
 from kanon_sql.risk.columns import listed, percent
 from kanon_sql.risk.exact import exact
@@ -29,11 +31,9 @@ from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_s
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.written import Draft, Generalized, text_of
-from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, column_values, opened_source
 
 if TYPE_CHECKING:
     import pandas

@@ -10,11 +10,11 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.frequency_set import merge_equal_codes, sampled
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Figures
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, recode, search
+from kanon_sql.plan.problem import posed_again
 from kanon_sql.spec import check
 from kanon_sql.verbs import manifest as manifests
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import Plan, recode, search
-from kanon_sql.verbs.problem import posed_again
 
 SECONDS = 2.0  # for each search, and for the local recoding
 HEAVIER = 4  # times the weight of the others

@@ -12,12 +12,12 @@ import pytest
 
 from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import plan_search
+from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.queries import Relation
 from kanon_sql.release import recoded
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.plan import plan_search
 from kanon_sql.verbs.released import Release
-from kanon_sql.verbs.source import opened, settle_spec
 from support.database import create_table
 from support.examples import examples
 from support.oracle import Column, Node, Problem

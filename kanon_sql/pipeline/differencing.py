@@ -19,16 +19,15 @@ from kanon_sql.engine import Engine, FileEngine, Table, reads_files
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError
+from kanon_sql.measure.tables import check_columns, copied, known_hierarchy, shown_columns
+from kanon_sql.pipeline.copies import Past
+from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.release import tables as release_tables
 from kanon_sql.release.pieces import PEOPLE, companion, private_file
 from kanon_sql.release.publish import Staged
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.attack import check_columns, copied
-from kanon_sql.verbs.beside import known_hierarchy, shown_columns
-from kanon_sql.verbs.copies import Past
-from kanon_sql.verbs.source import Source
 
 
 @dataclass(frozen=True)

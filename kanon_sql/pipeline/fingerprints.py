@@ -14,14 +14,14 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import files
 from kanon_sql.frequency.fitting import hierarchy_sources
+from kanon_sql.plan.models import models_of
+from kanon_sql.plan.population import opened_population
+from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
 from kanon_sql.release.pieces import companion, companion_file
 from kanon_sql.release.publish import sha256
 from kanon_sql.spec import EVERY, ReleaseSpec, Spec, Target
-from kanon_sql.verbs.models import models_of
-from kanon_sql.verbs.population import opened_population
-from kanon_sql.verbs.source import Source
 
 
 @dataclass(frozen=True)

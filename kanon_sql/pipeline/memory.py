@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kanon_sql.errors import SourceError, TargetError
+from kanon_sql.pipeline.copies import Copies, FileCopies
+from kanon_sql.pipeline.trail import Trail, canonical, problems
 from kanon_sql.release.pieces import FOLDER
 from kanon_sql.staging import Staging, locked, make_private
-from kanon_sql.verbs.copies import Copies, FileCopies
-from kanon_sql.verbs.trail import Trail, canonical, problems
 
 
 class Memory(Protocol):

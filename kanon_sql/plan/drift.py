@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 from kanon_sql.engine import Table
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import hierarchy_sources
+from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import EVERY, Spec
-from kanon_sql.verbs.source import Source
 
 Kind: TypeAlias = Literal["new column", "lost column", "changed type", "changed hierarchy", "grown hierarchy"]
 

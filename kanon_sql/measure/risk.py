@@ -10,6 +10,13 @@ from typing import Any
 
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.measure.evidence import evidence_of
+from kanon_sql.measure.labelled import Shown
+from kanon_sql.measure.whole import Whole, shown, shown_columns
+from kanon_sql.plan.models import check_models, check_unit, models_of
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.preflight import check_roles
+from kanon_sql.plan.source import Source
 from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
 from kanon_sql.release.findings import Homogeneous, Summary, summarize
 from kanon_sql.risk import attribution
@@ -21,13 +28,6 @@ from kanon_sql.risk.norms import norms
 from kanon_sql.risk.separation import Separations, separations
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.evidence import evidence_of
-from kanon_sql.verbs.labelled import Shown
-from kanon_sql.verbs.models import check_models, check_unit, models_of
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.preflight import check_roles
-from kanon_sql.verbs.source import Source
-from kanon_sql.verbs.verify import Whole, shown, shown_columns
 
 Model = PrivacyModel | ReleaseModel
 _SET_SECONDS = 30.0  # for small sets of columns; then those counted so far are shown

@@ -16,6 +16,9 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
+from kanon_sql.measure.evidence import Evidence
+from kanon_sql.plan.population import opened_population
+from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.release.full_domain import FullDomain, shown_population
@@ -23,9 +26,6 @@ from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.people import as_read, with_people
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, SuppressRecipe
-from kanon_sql.verbs.evidence import Evidence
-from kanon_sql.verbs.population import opened_population
-from kanon_sql.verbs.source import Source
 
 Shown = tuple[Engine, str]  # the query of a population as a release shows it, and where it is asked
 

@@ -11,13 +11,13 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
+from kanon_sql.plan.population import is_a_query
+from kanon_sql.plan.source import Source, fitted
 from kanon_sql.privacy import UNIT, Alike, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
 from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
-from kanon_sql.verbs.population import is_a_query
-from kanon_sql.verbs.source import Source, fitted
 
 
 def models_of(spec: Spec, source: Source) -> PrivacyModels:

@@ -11,16 +11,16 @@ from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set,
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
+from kanon_sql.plan.models import check_reachable, check_sizes, searched_models
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.population import check_shares, opened_population
+from kanon_sql.plan.preflight import Ready
+from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.release import publish as releases
 from kanon_sql.spec import Spec, may_suppress
-from kanon_sql.verbs.models import check_reachable, check_sizes, searched_models
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.population import check_shares, opened_population
-from kanon_sql.verbs.preflight import Ready
-from kanon_sql.verbs.source import Source
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.measure.tables import known_hierarchy, shown_columns
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Spec
 from kanon_sql.utility import (
@@ -27,9 +30,6 @@ from kanon_sql.utility import (
     marginal,
     why_not,
 )
-from kanon_sql.verbs.beside import known_hierarchy, shown_columns
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.source import Source
 
 _MOST_COLUMNS = 40  # whose pairs are looked at
 _UNEXPECTED = 0.05  # of the rows, beside those suppressed

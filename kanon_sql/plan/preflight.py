@@ -12,6 +12,11 @@ from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.loss import metric
 from kanon_sql.own import Own
+from kanon_sql.plan.drift import drift, without_new
+from kanon_sql.plan.earlier import Earlier, check_columns, check_kind, earlier_of, regions_file
+from kanon_sql.plan.models import check_asked, check_unit, searched_models
+from kanon_sql.plan.population import check_population
+from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
@@ -25,11 +30,6 @@ from kanon_sql.risk.exact import exact
 from kanon_sql.spec import ReleaseSpec, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, strategy
 from kanon_sql.strategies.igh import not_identical
-from kanon_sql.verbs.drift import drift, without_new
-from kanon_sql.verbs.earlier import Earlier, check_columns, check_kind, earlier_of, regions_file
-from kanon_sql.verbs.models import check_asked, check_unit, searched_models
-from kanon_sql.verbs.population import check_population
-from kanon_sql.verbs.source import Source
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,11 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import metric
+from kanon_sql.plan.earlier import node_of
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.preflight import Ready, preflight
+from kanon_sql.plan.problem import Problem, count
+from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
 from kanon_sql.recode.keeping import keep_regions
@@ -21,11 +26,6 @@ from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import Spec, may_suppress, suppresses
 from kanon_sql.strategies import Driver, Outcome, strategy
-from kanon_sql.verbs.earlier import node_of
-from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.preflight import Ready, preflight
-from kanon_sql.verbs.problem import Problem, count
-from kanon_sql.verbs.source import Source
 
 _INTERRUPTED_SECONDS = 0.2  # for the search of an algorithm that is to stop
 

@@ -18,11 +18,11 @@ from typing import Any, Protocol
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.errors import KanonError, SourceError, TargetError
+from kanon_sql.pipeline.copies import TABLE, Copies, FileCopies, TableCopies
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
 from kanon_sql.release.pieces import FOLDER
 from kanon_sql.staging import Staging, locked
-from kanon_sql.verbs.copies import TABLE, Copies, FileCopies, TableCopies
 
 FIRST = "0" * 64  # what the first row is chained to
 _WAIT = 600  # seconds for another run to add its row

@@ -9,11 +9,11 @@ from secrets import token_hex
 from typing import Any
 
 from kanon_sql.errors import SpecError
+from kanon_sql.pipeline.memory import notes_of
+from kanon_sql.plan.drift import drift, without_new
+from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import ReleaseSpec, Scheduled, Spec, check
-from kanon_sql.verbs.drift import drift, without_new
-from kanon_sql.verbs.memory import notes_of
-from kanon_sql.verbs.source import Source
 
 _REGIONS = ".regions.parquet"
 

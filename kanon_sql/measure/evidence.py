@@ -16,14 +16,14 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
+from kanon_sql.measure.tables import known_hierarchy
+from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode.show import STATISTICS, how_of, shown_names
 from kanon_sql.release import tables as release_tables
 from kanon_sql.release.pieces import EVIDENCE, companion, private_file
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.beside import known_hierarchy
-from kanon_sql.verbs.source import Source
 
 _WRONG = (
     "the evidence of the release, which says what each tuple of its source is shown as, {why}, so that nobody knows "

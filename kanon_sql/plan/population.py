@@ -14,12 +14,12 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.frequency.population import Population
+from kanon_sql.plan.source import IN_MEMORY, opened_source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.spec import Spec, may_suppress, speakable, suppresses
-from kanon_sql.verbs.source import IN_MEMORY, opened_source
 
 
 def check_population(spec: Spec, model: PrivacyModels) -> None:

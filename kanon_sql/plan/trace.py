@@ -16,11 +16,11 @@ from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
+from kanon_sql.plan.problem import Problem
 from kanon_sql.queries import Relation
 from kanon_sql.staging import Staging
 from kanon_sql.strategies.driver import Step
 from kanon_sql.strategies.recalled import Answers, Recalled
-from kanon_sql.verbs.problem import Problem
 
 Fingerprint = dict[str, str]
 _Tests = dict[Node, tuple[int, int | None]]

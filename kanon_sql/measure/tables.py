@@ -1,0 +1,130 @@
+"""Tables that are read beside each other: a release, its source, and what else somebody has."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.attack import Copy
+from kanon_sql.attack.material import GROUP
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.files import files
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.plan.source import IN_MEMORY, Source, opened_source
+from kanon_sql.queries import Relation
+from kanon_sql.recode.show import shown_names
+from kanon_sql.spec import Attribute, ReleaseSpec, Spec
+
+OTHER = "other"
+_WHO = {
+    "release": "the release",
+    "source": "the source",
+    "auxiliary": "the auxiliary table",
+    "control": "the control",
+    "priors": "the priors",
+    "previous": "the previous release",
+}
+
+
+def name_of(given: Any) -> str:
+    """What to call a table or data."""
+    return str(given) if isinstance(given, (str, Path)) else IN_MEMORY
+
+
+def opened_beside(
+    given: Any, spec: ReleaseSpec, connection: Any, is_source: bool = False
+) -> contextlib.AbstractContextManager[Source]:
+    """A table or data to read; a file beside tables in a database is read without it.
+
+    `is_source`: whether it is what the spec says how to read.
+    """
+    alone = not isinstance(given, (str, Path)) or bool(files(str(given)))
+    session = spec.session if is_source else spec.session.as_it_is
+    return opened_source(given, session.without_tables if alone else session, None if alone else connection)
+
+
+def shown_columns(name: str, table: Table) -> tuple[str, ...]:
+    """The columns of a release that show a quasi-identifier: two where it is shown by its bounds."""
+    bounds = shown_names(name, "bounds")
+    return bounds if table.column(name) is None and all(map(table.column, bounds)) else (name,)
+
+
+def known_hierarchy(spec: Spec, engine: Engine, column: Column, values: Sequence[Any]) -> Hierarchy | None:
+    """The hierarchy that the spec has of a column, or of its distances, made for some of its values."""
+    distance = spec.privacy.t_closeness.get(column.name)
+    attribute = spec.quasi_identifiers.get(column.name) or Attribute(hierarchy=distance.hierarchy if distance else None)
+    described = spec.model_copy(update={"quasi_identifiers": {column.name: attribute}})
+    if not has_hierarchy(described, column.name):
+        return None
+    try:
+        return hierarchy_source(attribute, column, spec, engine).build([each for each in values if each is not None])
+    except HierarchyError:  # of none of these values; the labels are read as they are
+        return None
+
+
+def copied(
+    tables: Scratch,
+    role: str,
+    source: Source,
+    plain: Mapping[str, str],
+    shown: Mapping[str, tuple[str, ...]],
+    unit: str | None,
+    location: Sequence[str] = (),
+) -> Copy:
+    """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
+    they are.
+
+    `location`: the columns of the places that the boxes hold.
+    """
+    kinds = {column.name: column.kind for column in source.table.columns}
+    is_release = role not in ("source", "auxiliary", "control", "priors")
+    known = {name: (name,) for name in location or shown}
+    is_half = role.startswith(OTHER) and _is_half(kinds, shown)
+    if is_half:
+        shown = {}
+    elif role != "priors":
+        check_columns(role, kinds, shown if is_release else known, is_release or bool(location))
+    texts = [name for names in shown.values() for name in names] if is_release and not location else []
+    held = {name: plain[name] for name in kinds}
+    named = {"texts": {held[name]: name for name in texts}}
+    named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
+    text = queries.text("attack_linkage/copied", source.engine.dialect, source=source.table.relation, **named)
+    stem = role.replace(" ", "_")
+    relation = tables.receive(stem, source.engine, text, "attack_linkage/copied")
+    for name, names in shown.items():
+        if is_release and len(names) > 1:
+            low, high = (held.pop(each) for each in names)
+            held[name] = plain[name]
+            ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
+            relation = tables.make(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
+    one = (held[unit],) if unit in held else ()
+    rows = tables.count(relation)
+    people = _people(tables, relation, one) or rows
+    name = _WHO.get(role, role.replace(OTHER, "other release"))
+    return Copy(name, relation, held, kinds, rows, people, one, is_release, is_half)
+
+
+def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a table has the groups of an anatomy, and no quasi-identifier."""
+    return GROUP in kinds and not any(kinds.keys() & {*names} for names in shown.values())
+
+
+def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
+    """The people in a copy; 0 where nothing tells them apart."""
+    return int(tables.rows("frequency_sets/people", relation=copied, unit=unit)[0][0]) if unit else 0
+
+
+def check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:
+    """SpecError if a release lacks a quasi-identifier, or another table all of them."""
+    missing = [name for name, names in needed.items() if not set(names) <= kinds.keys()]
+    if missing and (every or len(missing) == len(needed)):
+        raise SpecError(
+            f"{_WHO.get(role, 'another release')} has no column {missing[0]!r}; name quasi-identifiers that it has, "
+            "by their names there"
+        )
