@@ -19,7 +19,8 @@ from kanon_sql.engine import Engine, FileEngine, Table, reads_files
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError
-from kanon_sql.measure.tables import check_columns, copied, known_hierarchy, shown_columns
+from kanon_sql.measure.copied import check_columns, copied
+from kanon_sql.measure.tables import known_hierarchy, shown_columns
 from kanon_sql.pipeline.copies import Past
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation

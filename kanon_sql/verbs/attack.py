@@ -16,7 +16,8 @@ from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.measure.tables import OTHER, copied, known_hierarchy, name_of, opened_beside, shown_columns
+from kanon_sql.measure.copied import OTHER, copied
+from kanon_sql.measure.tables import known_hierarchy, name_of, opened_beside, shown_columns
 from kanon_sql.plan.models import models_of
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import IN_MEMORY, Source, settle_either

@@ -1,0 +1,86 @@
+"""Copies of tables in one place, so that attacks and comparisons can join them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.attack import Copy
+from kanon_sql.attack.material import GROUP
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
+from kanon_sql.plan.source import Source
+from kanon_sql.queries import Relation
+
+OTHER = "other"
+_WHO = {
+    "release": "the release",
+    "source": "the source",
+    "auxiliary": "the auxiliary table",
+    "control": "the control",
+    "priors": "the priors",
+    "previous": "the previous release",
+}
+
+
+def copied(
+    tables: Scratch,
+    role: str,
+    source: Source,
+    plain: Mapping[str, str],
+    shown: Mapping[str, tuple[str, ...]],
+    unit: str | None,
+    location: Sequence[str] = (),
+) -> Copy:
+    """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
+    they are.
+
+    `location`: the columns of the places that the boxes hold.
+    """
+    kinds = {column.name: column.kind for column in source.table.columns}
+    is_release = role not in ("source", "auxiliary", "control", "priors")
+    known = {name: (name,) for name in location or shown}
+    is_half = role.startswith(OTHER) and _is_half(kinds, shown)
+    if is_half:
+        shown = {}
+    elif role != "priors":
+        check_columns(role, kinds, shown if is_release else known, is_release or bool(location))
+    texts = [name for names in shown.values() for name in names] if is_release and not location else []
+    held = {name: plain[name] for name in kinds}
+    named = {"texts": {held[name]: name for name in texts}}
+    named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
+    text = queries.text("attack_linkage/copied", source.engine.dialect, source=source.table.relation, **named)
+    stem = role.replace(" ", "_")
+    relation = tables.receive(stem, source.engine, text, "attack_linkage/copied")
+    for name, names in shown.items():
+        if is_release and len(names) > 1:
+            low, high = (held.pop(each) for each in names)
+            held[name] = plain[name]
+            ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
+            relation = tables.make(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
+    one = (held[unit],) if unit in held else ()
+    rows = tables.count(relation)
+    people = _people(tables, relation, one) or rows
+    name = _WHO.get(role, role.replace(OTHER, "other release"))
+    return Copy(name, relation, held, kinds, rows, people, one, is_release, is_half)
+
+
+def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a table has the groups of an anatomy, and no quasi-identifier."""
+    return GROUP in kinds and not any(kinds.keys() & {*names} for names in shown.values())
+
+
+def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
+    """The people in a copy; 0 where nothing tells them apart."""
+    return int(tables.rows("frequency_sets/people", relation=copied, unit=unit)[0][0]) if unit else 0
+
+
+def check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:
+    """SpecError if a release lacks a quasi-identifier, or another table all of them."""
+    missing = [name for name, names in needed.items() if not set(names) <= kinds.keys()]
+    if missing and (every or len(missing) == len(needed)):
+        raise SpecError(
+            f"{_WHO.get(role, 'another release')} has no column {missing[0]!r}; name quasi-identifiers that it has, "
+            "by their names there"
+        )
