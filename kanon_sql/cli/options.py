@@ -263,10 +263,10 @@ def _once(flag: str, more: str, read: Callable[[str], Any]) -> Form:
 
 def _of_columns(name: str, model: type[SensitiveModel]) -> Form:
     """A privacy model that can be given for several sensitive columns, with its parameters in the model's order."""
-    flag = "--alpha" if name == "alpha_k" else flag_of(name)
+    flag = model.flag or flag_of(name)
     kinds = {parameter: keys.kind_of(field) for parameter, field in model.model_fields.items()}
     parameters = [parameter for parameter, kind in kinds.items() if kind.words or kind.type in (float, str)]
-    return Form(f"{_FOR_COLUMNS.get(name, '')} Repeatable.".strip(), list[str], by_column(flag, *parameters), flag)
+    return Form(f"For example {model.example}. Repeatable.", list[str], by_column(flag, *parameters), flag)
 
 
 def flag_of(name: str) -> str:
@@ -278,13 +278,6 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-_FOR_COLUMNS = {
-    "l_diversity": "For example disease=3, disease=3:entropy or disease=3:recursive:4.",
-    "t_closeness": "For example income=0.2, income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies.",
-    "alpha_k": "For example disease=0.5 or disease=0.5:HIV.",
-    "beta_likeness": "For example disease=2 or disease=2:basic.",
-    "delta_disclosure": "For example disease=1.",
-}
 FORMS: Mapping[str, Form] = {
     "database": Form("A DuckDB file, or for example postgresql://user@host/database.", str),
     "attach": Form(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -15,30 +14,12 @@ from kanon_sql.errors import SpecError
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.web import changing, number, rendered, shown
 from kanon_sql.spec import SENSITIVE_MODELS
+from kanon_sql.spec.keys import kind_of
 
+MOST = {key: kind_of(model.model_fields[model.short]).limits.get("le") for key, model in SENSITIVE_MODELS.items()}
 OF_RELEASE = {
     "highest": ("Highest risk, at most", "of being found: 1 over the smallest class, from 0 to 1"),
     "mean": ("Mean risk, at most", "over all rows: classes over rows, from 0 to 1"),
-}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A model of a sensitive column as the screen asks for it: a number between bounds."""
-
-    title: str
-    letter: str
-    said: str
-    least: float
-    most: float | None = None
-
-
-OF_COLUMNS = {
-    "l_diversity": Asked("l-diversity", "l", "every class has at least so many different values", 2),
-    "t_closeness": Asked("t-closeness", "t", "no class is further from the whole table than this, from 0 to 1", 0, 1),
-    "alpha_k": Asked("(α, k)-anonymity", "α", "no value makes up a larger share of a class, from 0 to 1", 0, 1),
-    "beta_likeness": Asked("β-likeness", "β", "a value's share of a class exceeds that of the table by no more", 0),
-    "delta_disclosure": Asked("δ-disclosure", "δ", "the logarithm of a share of a class over that of the table", 0),
 }
 
 
@@ -49,7 +30,8 @@ def show(request: Request, problem: str = "") -> Response:
     asked = {key: {c: _short(key, said) for c, said in privacy.get(key, {}).items()} for key in SENSITIVE_MODELS}
     other = {key: said for key, said in privacy.items() if key not in ("k", "risk", *SENSITIVE_MODELS)}
     content = {"asked": asked, "risk": privacy.get("risk") or {}, "other": other}
-    return rendered(request, "models", problem, of_columns=OF_COLUMNS, of_release=OF_RELEASE, **content)
+    declared = {"of_columns": SENSITIVE_MODELS, "most": MOST, "of_release": OF_RELEASE}
+    return rendered(request, "models", problem, **declared, **content)
 
 
 def _short(key: str, said: Any) -> Any:
@@ -70,7 +52,7 @@ def ask(request: Request, form: FormData) -> Response:
             unit = str(form["unit"])
             draft = draft.told(unit=unit if unit in names else None)
         for place, column in enumerate(draft.columns):
-            for key in OF_COLUMNS:
+            for key in SENSITIVE_MODELS:
                 if f"{key}-{place}" in form:
                     privacy[key] = _asked(privacy.get(key, {}), key, column.name, form, f"{key}-{place}")
         risk = dict(privacy.get("risk") or {})
@@ -89,14 +71,14 @@ def ask(request: Request, form: FormData) -> Response:
 
 def _asked(before: Mapping[str, Any], key: str, column: str, form: FormData, name: str) -> dict[str, Any]:
     """What a model asks of columns, with another number for one of them; its other parameters stay."""
-    of, said = OF_COLUMNS[key], str(form[name]).strip()
-    if not said:
-        return {other: told for other, told in before.items() if other != column}
-    value = number(form, name, of.least, of.most, of.least)
+    model, written = SENSITIVE_MODELS[key], str(form[name]).strip()
+    if not written:
+        return {other: parameters for other, parameters in before.items() if other != column}
+    value = number(form, name, model.least, MOST[key], model.least)
     if value == 0:
-        raise SpecError(f"{of.letter} must be above 0; raise it, or leave it empty to ask for nothing")
-    told = before.get(column)
-    return {**before, column: {**told, SENSITIVE_MODELS[key].short: value} if isinstance(told, Mapping) else value}
+        raise SpecError(f"{model.symbol} must be above 0; raise it, or leave it empty to ask for nothing")
+    parameters = before.get(column)
+    return {**before, column: {**parameters, model.short: value} if isinstance(parameters, Mapping) else value}
 
 
 ROUTES = [Route("/models", show), Route("/models", ask, methods=["POST"])]

@@ -71,6 +71,7 @@ from kanon_sql.spec.privacy import (
     RELEASE_MODELS,
     SENSITIVE_MODELS,
     Privacy,
+    PrivacyModelOptions,
     SensitiveModel,
     TCloseness,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "PrefixRecipe",
     "PrioPrivacy",
     "Privacy",
+    "PrivacyModelOptions",
     "RangesRecipe",
     "Reading",
     "Recipe",

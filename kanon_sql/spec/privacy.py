@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -35,9 +35,21 @@ Share: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 
 
 class SensitiveModel(Model):
-    """What one privacy model asks of one sensitive column; a bare number stands for its `short` key."""
+    """The requirement of one privacy model on one sensitive column.
+
+    A subclass also declares how the model is written and shown everywhere. `short`: the key that a bare number stands
+    for. `title`, `symbol`, `bound`: its name, its parameter and what that bounds, on the page. `least`: the smallest
+    number that requires anything. `example`: values of its flag on the command line. `flag`: that flag, if it is not
+    spelled like the key.
+    """
 
     short: ClassVar[str]
+    title: ClassVar[str]
+    symbol: ClassVar[str]
+    bound: ClassVar[str]
+    example: ClassVar[str]
+    least: ClassVar[int] = 0
+    flag: ClassVar[str] = ""
 
     def model(self, column: str) -> PrivacyModel:
         """The privacy model; SpecError for parameters that do not go together."""
@@ -48,6 +60,9 @@ class LDiversity(SensitiveModel):
     """Every class has `l` well-represented values of the column."""
 
     short = "l"
+    title, symbol, least = "l-diversity", "l", 2
+    bound = "every class has at least so many different values"
+    example = "disease=3, disease=3:entropy or disease=3:recursive:4"
     l: StrictFloat = spec_key("The least diversity.", ..., ge=1, allow_inf_nan=False)  # noqa: E741  (the literature's name)
     kind: Diversity = spec_key(
         "How values are counted: different ones, by their entropy, or without the most frequent ones.", "distinct"
@@ -65,6 +80,9 @@ class TCloseness(SensitiveModel):
     """The column's values are spread in every class as in the whole table, but for a distance of `t`."""
 
     short = "t"
+    title, symbol = "t-closeness", "t"
+    bound = "no class is further from the whole table than this, from 0 to 1"
+    example = "income=0.2, income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies"
     t: StrictFloat = spec_key("The largest distance.", ..., gt=0, le=1)
     distance: Distance = spec_key(
         "How the distance of two values is measured: all alike, by their order, or by a hierarchy.", "equal"
@@ -79,6 +97,9 @@ class TCloseness(SensitiveModel):
         return models.t_closeness(column, _short(self.t), self.distance, hierarchy)
 
 
+_VALUE = {"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "number"}, {"type": "boolean"}]}
+
+
 def _as_text(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
@@ -89,8 +110,11 @@ class AlphaK(SensitiveModel):
     """No value of the column, or not this one, has more than a share `alpha` of any class."""
 
     short = "alpha"
+    title, symbol, flag = "(α, k)-anonymity", "α", "--alpha"
+    bound = "no value makes up a larger share of a class, from 0 to 1"
+    example = "disease=0.5 or disease=0.5:HIV"
     alpha: StrictFloat = spec_key("The largest share.", ..., gt=0, le=1)
-    value: Annotated[str | None, BeforeValidator(_as_text)] = spec_key(
+    value: Annotated[str | None, BeforeValidator(_as_text), WithJsonSchema(_VALUE)] = spec_key(
         "The value that it is about. By default every value. Give a value of the column."
     )
 
@@ -103,6 +127,9 @@ class BetaLikeness(SensitiveModel):
     """No value's share of a class exceeds its share of the table by more than `beta` times that share."""
 
     short = "beta"
+    title, symbol = "β-likeness", "β"
+    bound = "a value's share of a class exceeds that of the table by no more"
+    example = "disease=2 or disease=2:basic"
     beta: StrictFloat = spec_key("The largest relative gain.", ..., gt=0, allow_inf_nan=False)
     kind: Likeness = spec_key("The bound as given, or also bounded for frequent values.", "enhanced")
 
@@ -115,6 +142,9 @@ class DeltaDisclosure(SensitiveModel):
     """The logarithm of a value's share of a class over its share of the table is between -`delta` and `delta`."""
 
     short = "delta"
+    title, symbol = "δ-disclosure", "δ"
+    bound = "the logarithm of a share of a class over that of the table"
+    example = "disease=1"
     delta: StrictFloat = spec_key("The largest distance from 0.", ..., gt=0, allow_inf_nan=False)
 
     def model(self, column: str) -> PrivacyModel:
@@ -364,6 +394,23 @@ class Privacy(Anonymity):
     def hierarchical(self) -> Mapping[str, TCloseness]:
         """The columns whose values are compared by their distance in a hierarchy."""
         return {name: each for name, each in self.t_closeness.items() if each.distance == "hierarchical"}
+
+
+class PrivacyModelOptions(TypedDict, total=False):
+    """The keywords of verbs for the models of `Privacy`, for type checkers; a test compares them with its fields."""
+
+    unit: str | None
+    l_diversity: Mapping[str, Any] | None
+    t_closeness: Mapping[str, Any] | None
+    alpha_k: Mapping[str, Any] | None
+    beta_likeness: Mapping[str, Any] | None
+    delta_disclosure: Mapping[str, Any] | None
+    k_map: Mapping[str, Any] | None
+    delta_presence: Mapping[str, Any] | None
+    risk: Mapping[str, Any] | None
+    uniqueness: Mapping[str, Any] | None
+    models: Sequence[str | PrivacyModel | ReleaseModel] | None
+    privacy: Sequence[PrivacyModel | ReleaseModel | tuple[PrivacyModel | ReleaseModel, ...]] | Mapping[str, Any] | None
 
 
 RELEASE_MODELS: dict[str, type[Model]] = {"risk": Risk, "uniqueness": Uniqueness}

@@ -100,7 +100,6 @@ _SHORT: Mapping[tuple[str, str], tuple[Schema, ...]] = {
     ("Spec", "metric"): (_CODE,),
     ("Attribute", "hierarchy"): (_TEXT,),
     ("TCloseness", "hierarchy"): (_TEXT,),
-    ("AlphaK", "value"): (_NUMBER, {"type": "boolean"}),
     ("Spec", "source"): (
         {
             "type": "object",

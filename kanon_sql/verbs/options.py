@@ -15,7 +15,6 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from kanon_sql.errors import SpecError
 from kanon_sql.loss import Metric as OwnMetric
-from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec import (
     CLOAKING,
     CLOAKS,
@@ -29,6 +28,7 @@ from kanon_sql.spec import (
     Minimality,
     NewColumns,
     NodeElse,
+    PrivacyModelOptions,
     Show,
     SuppressionOrder,
     Unmapped,
@@ -66,24 +66,7 @@ class RoleOptions(PlaceOptions, total=False):
     keep: Columns | Literal["*"] | None
 
 
-class OtherPrivacyOptions(TypedDict, total=False):
-    """What must hold of every class, beside k."""
-
-    unit: str | None
-    l_diversity: Mapping[str, Any] | None
-    t_closeness: Mapping[str, Any] | None
-    alpha_k: Mapping[str, Any] | None
-    beta_likeness: Mapping[str, Any] | None
-    delta_disclosure: Mapping[str, Any] | None
-    k_map: Mapping[str, Any] | None
-    delta_presence: Mapping[str, Any] | None
-    risk: Mapping[str, Any] | None
-    uniqueness: Mapping[str, Any] | None
-    models: Sequence[str | PrivacyModel | ReleaseModel] | None
-    privacy: Sequence[PrivacyModel | ReleaseModel | tuple[PrivacyModel | ReleaseModel, ...]] | Mapping[str, Any] | None
-
-
-class PrivacyOptions(OtherPrivacyOptions, total=False):
+class PrivacyOptions(PrivacyModelOptions, total=False):
     """What must hold of every class."""
 
     k: int | None
@@ -122,7 +105,7 @@ class SearchOptions(RoleOptions, ModelOptions, BudgetOptions, total=False):
     strategy: str | Callable[..., Any] | None
 
 
-class CompareOptions(RoleOptions, OtherPrivacyOptions, CostOptions, BudgetOptions, total=False):
+class CompareOptions(RoleOptions, PrivacyModelOptions, CostOptions, BudgetOptions, total=False):
     """What several searches and local recodings side by side are told."""
 
     k: int | Sequence[int] | None
