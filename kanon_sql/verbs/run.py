@@ -1,4 +1,4 @@
-"""A pipeline's step: make again what has changed, hold it against what it replaces, and remember what was done."""
+"""`kanon run`: recreate the releases of a spec file whose inputs have changed, and remember what was released."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     import pandas
 
 Status = Literal["released", "unchanged", "would release", "refused", "failed"]
-_REFUSED = (DifferencingError, InfeasibleError, VerificationError)  # the data, and not what was asked for
+_REFUSED = (DifferencingError, InfeasibleError, VerificationError)  # errors caused by the data, not by the spec
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run did about one release, and why. `error`: why it did nothing, where that is not what was wanted."""
+    """What a run did about one release, and why. `error`: why the release was refused or failed."""
 
     name: str
     target: str
@@ -52,15 +52,23 @@ class Ran:
     error: KanonError | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, with the manifest of a release that was made."""
-        said = {"name": self.name, "target": self.target, "status": self.status, "why": list(self.why)}
-        made = {"manifest": self.release.manifest} if self.release else {}
-        return {**said, **made, **({"error": str(self.error)} if self.error else {})}
+        """As a mapping for JSON, with the manifest if a release was created."""
+        result: dict[str, Any] = {
+            "name": self.name,
+            "target": self.target,
+            "status": self.status,
+            "why": list(self.why),
+        }
+        if self.release:
+            result["manifest"] = self.release.manifest
+        if self.error:
+            result["error"] = str(self.error)
+        return result
 
 
 @dataclass(frozen=True, repr=False)
 class Runs(Result):
-    """What a run did about each release of a spec file; true if nothing was refused and nothing failed."""
+    """The outcome of every release of a spec file; true if none was refused and none failed."""
 
     releases: tuple[Ran, ...]
 
@@ -69,22 +77,25 @@ class Runs(Result):
 
     @property
     def code(self) -> int:
-        """The exit code: 0 done or nothing to do, 1 a release was refused for what the data are, 2 another error."""
-        return max({"failed": 2, "refused": 1}.get(each.status, 0) for each in self.releases)
+        """The exit code: 0 done or nothing to do, 1 a release was refused because of its data, 2 another error."""
+        return max({"failed": 2, "refused": 1}.get(outcome.status, 0) for outcome in self.releases)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
-        return {"releases": [each.to_dict() for each in self.releases]}
+        """All outcomes as a mapping for JSON."""
+        return {"releases": [outcome.to_dict() for outcome in self.releases]}
 
     def to_df(self) -> pandas.DataFrame:
         """One row per release."""
         import pandas
 
-        rows = [(each.name, each.target, each.status, "; ".join(each.why)) for each in self.releases]
+        rows = [(outcome.name, outcome.target, outcome.status, "; ".join(outcome.why)) for outcome in self.releases]
         return pandas.DataFrame(rows, columns=["name", "target", "status", "why"])
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [(each.name, f"{each.status}: {'; '.join(each.why) or each.error or ''}") for each in self.releases]
+        return [
+            (outcome.name, f"{outcome.status}: {'; '.join(outcome.why) or outcome.error or ''}")
+            for outcome in self.releases
+        ]
 
 
 def run(
@@ -97,65 +108,72 @@ def run(
     check: bool = True,
     observer: Observer | None = None,
 ) -> Runs:
-    """Make the releases of a spec file again where their source, spec, hierarchies or target have changed.
+    """Recreate the releases of a spec file whose source, spec, hierarchies or target have changed.
 
-    `vars`: values of the spec's variables, which win over the environment. `only`: the names of the releases to make,
-    all unless given. `dry_run`: only say what would be done. `differencing_limit`: wins over the spec's. `check`:
-    raise the error of the first release that was refused or failed, once all were tried; else the result has it.
-    KanonError if the file itself is wrong; then nothing was tried.
+    `vars`: values of the spec's variables; they override the environment. `only`: the names of the releases to create
+    (default: all). `dry_run`: report what would be done, and do nothing. `differencing_limit`: overrides the spec's.
+    `check`: raise the error of the first release that was refused or failed, after all were tried; otherwise the
+    result contains it. Raises KanonError before anything is tried if the file itself is wrong.
 
     >>> run("nightly.yml")  # doctest: +SKIP
     nightly  unchanged: nothing has changed since 2026-03-01T02:00:11+00:00
     """
     path = Path(spec)
-    scheduled = [_limited(each, differencing_limit, path.parent) for each in load_runs(path, vars)]
+    scheduled = [_prepared(release, differencing_limit, path.parent) for release in load_runs(path, vars)]
     _check_targets(scheduled)
     chosen = _chosen(scheduled, [only] if isinstance(only, str) else only)
-    done = Runs(tuple(_tried(each, path, dry_run, observer or Observer()) for each in chosen))
-    error = next((each.error for each in done.releases if each.error), None)
+    runs = Runs(tuple(_run_one(release, path, dry_run, observer or Observer()) for release in chosen))
+    error = next((outcome.error for outcome in runs.releases if outcome.error), None)
     if check and error:
         raise error
-    return done
+    return runs
 
 
-def _limited(each: Scheduled, limit: int | Literal["unlimited"] | None, folder: Path) -> Scheduled:
-    spec = each.spec if limit is None else merge(each.spec, differencing_limit=limit)
-    references = spec.references if isinstance(spec, Spec) else ()
-    spec = with_code(spec, [folder]) if isinstance(spec, Spec) else spec
+def _prepared(release: Scheduled, limit: int | Literal["unlimited"] | None, folder: Path) -> Scheduled:
+    """A release with its differencing limit and the Python code that its spec names, checked before anything runs."""
+    spec = release.spec if limit is None else merge(release.spec, differencing_limit=limit)
+    if not isinstance(spec, Spec):
+        check_spec(spec, "anonymize")
+        return replace(release, spec=spec)
+    references = spec.references
+    spec = with_code(spec, [folder])
     check_spec(spec, "anonymize")
-    return replace(each, spec=spec, sha256=_with_code(each.sha256, references))
+    return replace(release, spec=spec, sha256=_sha256_with_code(release.sha256, references))
 
 
-def _with_code(sha256: str, references: Sequence[str]) -> str:
-    """The checksum of a spec and of the files of the code that it names, which makes other releases when it changes."""
+def _sha256_with_code(sha256: str, references: Sequence[str]) -> str:
+    """A checksum of the spec and of its code files: a change of the code can change the release too."""
+    if not references:
+        return sha256
     content = [sha256, *map(digest, references)]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest() if references else sha256
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _chosen(scheduled: Sequence[Scheduled], only: Sequence[str] | None) -> list[Scheduled]:
-    names = [each.name for each in scheduled]
+    names = [release.name for release in scheduled]
     for name in only or ():
         if name not in names:
             raise SpecError(f"there is no release {name!r} in the spec; there are {', '.join(names)}")
-    return [each for each in scheduled if only is None or each.name in only]
+    return [release for release in scheduled if only is None or release.name in only]
 
 
 def _check_targets(scheduled: Sequence[Scheduled]) -> None:
-    """SpecError if two releases go to one place."""
-    taken: dict[tuple[str, ...], str] = {}
-    for each in scheduled if len(scheduled) > 1 else ():
-        place = _place(each.spec)
-        other = taken.setdefault(place, each.name)
-        if other != each.name:
+    """SpecError if two releases have the same target."""
+    if len(scheduled) < 2:
+        return
+    names: dict[tuple[str, ...], str] = {}
+    for release in scheduled:
+        first = names.setdefault(_canonical_target(release.spec), release.name)
+        if first != release.name:
             raise SpecError(
-                f"the releases {other} and {each.name} have one target, {_target(each.spec)}; give each its own"
+                f"the releases {first} and {release.name} have one target, {_target(release.spec).name}; "
+                "give them different targets"
             )
 
 
-def _place(spec: ReleaseSpec) -> tuple[str, ...]:
-    """Where a release goes, in the same words whoever names it."""
-    target = spec.target
-    assert target
+def _canonical_target(spec: ReleaseSpec) -> tuple[str, ...]:
+    """The target's file or table in canonical form, equal for two spellings of the same place."""
+    target = _target(spec)
     if target.file:
         return (os.path.normcase(os.path.realpath(target.file)),)
     database = str(spec.database)
@@ -165,52 +183,59 @@ def _place(spec: ReleaseSpec) -> tuple[str, ...]:
         return (database, *(part.casefold() for part in engine.place(str(target.table)).parts))
 
 
-def _target(spec: ReleaseSpec) -> str:
-    assert spec.target
-    return spec.target.name
+def _target(spec: ReleaseSpec) -> Target:
+    assert spec.target  # every release of a pipeline has one: load_runs checks it
+    return spec.target
 
 
 # One release
 
 
-def _tried(each: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
-    target = _target(each.spec)
+def _run_one(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
+    """The outcome of one release, with its error if it was refused or failed."""
     try:
-        with nullcontext() if dry_run else alone(path, each.key, each.name, each.audit is not None):
-            return _one(each, path, dry_run, observer)
+        with nullcontext() if dry_run else alone(path, scheduled.key, scheduled.name, scheduled.audit is not None):
+            return _release_if_changed(scheduled, path, dry_run, observer)
     except KanonError as error:
         status: Status = "refused" if isinstance(error, _REFUSED) else "failed"
-        return Ran(each.name, target, status, error=error)
+        return Ran(scheduled.name, _target(scheduled.spec).name, status, error=error)
 
 
-def _one(each: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
-    """Look what has changed since the last run, and release anew if anything has."""
-    target = _target(each.spec)
+def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
+    """Look for changes since the last run, and release again if there are any."""
+    name, target = scheduled.name, _target(scheduled.spec).name
     started = datetime.now(UTC)
-    with ExitStack() as last, releasing(None, each.spec) as (source, staging):
-        observer.stage(f"Looking for changes of {each.name}")
-        memory = _memory(each, path, source.engine)
+    with ExitStack() as last, releasing(None, scheduled.spec) as (source, staging):
+        observer.stage(f"Looking for changes of {name}")
+        memory = _memory(scheduled, path, source.engine)
         if not dry_run:
-            publish.bring_back(source.engine, each.spec.target)
-        found = _look(each, source, memory, Notes(notes_of(path, each.key)))
-        if not found.why:
-            return Ran(each.name, target, "unchanged", (f"nothing has changed since {found.at}",))
+            publish.bring_back(source.engine, scheduled.spec.target)
+        state = _state(scheduled, source, memory, Notes(notes_of(path, scheduled.key)))
+        if not state.why:
+            return Ran(name, target, "unchanged", (f"nothing has changed since {state.at}",))
         if dry_run:
-            return Ran(each.name, target, "would release", found.why)
-        spec = settled(each, found.before, path, found.restores)
-        known = as_known(source, spec, found.before)
+            return Ran(name, target, "would release", state.why)
+        spec = settled(scheduled, state.before, path, state.restores)
         folder = last.enter_context(PrivateFolder(Path(gettempdir())))
-        history = History(each, memory.copies, source.engine, staging, folder)
-        made = _made(known, spec, observer, staging, history.held_against(spec, found.before))
-        manifest = _manifest(made, each, found, source, staging, started)
-        manifest["run"]["history"] = history.with_this(spec, found.before, manifest["run"]["at"], found.restores)
+        history = History(scheduled, memory.copies, source.engine, staging, folder)
+        release = _release(
+            as_known(source, spec, state.before),
+            spec,
+            observer,
+            staging,
+            earlier=history.held_against(spec, state.before),
+        )
+        manifest = _manifest(release, scheduled, state, source, staging, started)
+        manifest["run"]["history"] = history.with_this(spec, state.before, manifest["run"]["at"], state.restores)
         last.enter_context(memory.add(manifest, staging))
-    forget_regions(path, each.key, [manifest, found.before])
-    memory.copies.tidy([one["sha256"] for one in (*manifest["run"]["history"], *history_of(found.before))])
-    return Ran(each.name, target, "released", found.why, made)
+    forget_regions(path, scheduled.key, [manifest, state.before])
+    memory.copies.tidy([past["sha256"] for past in (*manifest["run"]["history"], *history_of(state.before))])
+    return Ran(name, target, "released", state.why, release)
 
 
-def _made(source: Source, spec: ReleaseSpec, observer: Observer, staging: Staging, earlier: Sequence[Past]) -> Release:
+def _release(
+    source: Source, spec: ReleaseSpec, observer: Observer, staging: Staging, earlier: Sequence[Past]
+) -> Release:
     if isinstance(spec, CloakSpec):
         return make_cloaked(source, spec, observer, staging)
     assert isinstance(spec, Spec)
@@ -218,11 +243,12 @@ def _made(source: Source, spec: ReleaseSpec, observer: Observer, staging: Stagin
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What a run finds before it does anything.
+class _State:
+    """The state of a release before the run.
 
-    `why`: what is to be released for; nothing if all is as it was. `before`: the manifest of the release that stands
-    there, or stood. `standing`: the checksum of what stands there. `restores`: whether the same is to be made again.
+    `why`: the reasons to release again, none if nothing has changed. `before`: the manifest of the release in the
+    target, or of the last one if the target was deleted or changed. `standing`: the checksum of the current target.
+    `restores`: whether the last release must come out again unchanged.
     """
 
     prints: Fingerprints
@@ -233,78 +259,84 @@ class _Found:
 
     @property
     def at(self) -> str:
-        """When the release that stands there was made."""
+        """When the last release was created."""
         return str(self.before["run"]["at"]) if self.before else ""
 
 
-def _look(each: Scheduled, source: Source, memory: Memory, notes: Memory) -> _Found:
-    """Hold what there is against what the last run remembered; `notes`: where it did before a trail was asked for."""
-    target = each.spec.target
-    assert target
-    prints, known = fingerprints(each.spec, each.sha256, source), memory.last() or notes.last()
+def _state(scheduled: Scheduled, source: Source, memory: Memory, notes: Memory) -> _State:
+    """Compare source, spec and target with the last run's manifest; `notes`: its place before there was a trail."""
+    target = _target(scheduled.spec)
+    prints = fingerprints(scheduled.spec, scheduled.sha256, source)
+    manifests = memory.last() or notes.last()
     standing = of_target(target, source.engine)
-    ours = next((one for one in known if standing and one["run"]["target"] == standing), None)
-    if ours:
-        return _Found(prints, tuple(prints.changed_since(ours["run"]["fingerprints"])), ours, standing)
+    current = next((manifest for manifest in manifests if standing and manifest["run"]["target"] == standing), None)
+    if current:
+        return _State(prints, tuple(prints.changed_since(current["run"]["fingerprints"])), current, standing)
     if standing and not target.overwrite:
-        raise _not_ours(_target(each.spec), known)
-    if not known:
+        raise _not_ours(target.name, manifests)
+    if not manifests:
         why = "no run has released it before" if standing else "there is no release yet"
-        return _Found(prints, (why,), None, standing)
-    return _lost(each, prints, known[0], standing)
+        return _State(prints, (why,), None, standing)
+    return _lost(scheduled, prints, manifests[0], standing)
 
 
-def _not_ours(target: str, known: Sequence[Mapping[str, Any]]) -> TargetError:
-    """Why what stands there is not replaced."""
-    said = f"is not what the run of {known[0]['run']['at']} released" if known else "exists, and no run has released it"
+def _not_ours(target: str, manifests: Sequence[Mapping[str, Any]]) -> TargetError:
+    """The error for a target that no run wrote, or that was changed since."""
+    if manifests:
+        fact = f"is not what the run of {manifests[0]['run']['at']} released"
+    else:
+        fact = "exists, and no run has released it"
     return TargetError(
-        f"{target} {said}, so it may be somebody's; name another target, or let the spec say `overwrite: true` under it"
+        f"{target} {fact}, so it may be somebody's; name another target, or let the spec say `overwrite: true` under it"
     )
 
 
-def _lost(each: Scheduled, prints: Fingerprints, before: dict[str, Any], standing: str | None) -> _Found:
-    """What was released is not there any more: the same can be made again, another cannot be held against it."""
-    target, changed = _target(each.spec), prints.changed_since(before["run"]["fingerprints"])
-    what = "is not what was released" if standing else "is gone"
-    if changed and each.spec.differencing_limit != "unlimited":
+def _lost(scheduled: Scheduled, prints: Fingerprints, before: dict[str, Any], standing: str | None) -> _State:
+    """The state after the target was deleted or changed.
+
+    Without its file or table, the last release cannot be compared with a different one. It can only be recreated
+    unchanged, which takes an unchanged source and spec.
+    """
+    target, changed = _target(scheduled.spec).name, prints.changed_since(before["run"]["fingerprints"])
+    fact = "is not what was released" if standing else "is gone"
+    if changed and scheduled.spec.differencing_limit != "unlimited":
         raise DifferencingError(
-            f"{target} {what}, and {' and '.join(changed)} since, so that nobody can say whom a new release and the "
+            f"{target} {fact}, and {' and '.join(changed)} since, so that nobody can say whom a new release and the "
             f"one of {before['run']['at']} single out together; restore that one, or give "
             '`differencing_limit="unlimited"`'
         )
-    return _Found(prints, (f"the target {what}", *changed), before, standing, restores=not changed)
+    return _State(prints, (f"the target {fact}", *changed), before, standing, restores=not changed)
 
 
 def _manifest(
-    made: Release, each: Scheduled, found: _Found, source: Source, staging: Staging, started: datetime
+    release: Release, scheduled: Scheduled, state: _State, source: Source, staging: Staging, started: datetime
 ) -> dict[str, Any]:
-    """What is remembered of a release: its manifest without the statements, which hold labels, and the run."""
-    target = each.spec.target
-    assert target
-    there = _checksum(target, source.engine, staging)
-    restored = found.before is None or there == found.before["run"]["target"]
-    if found.restores and not restored and each.spec.differencing_limit != "unlimited":
+    """The manifest to remember: that of the release without its SQL, which contains labels, plus facts of the run."""
+    target = _target(scheduled.spec)
+    checksum = _checksum(target, source.engine, staging)
+    restored = state.before is None or checksum == state.before["run"]["target"]
+    if state.restores and not restored and scheduled.spec.differencing_limit != "unlimited":
         raise DifferencingError(
-            f"{_target(each.spec)} is not there as it was released, and what would be released now is not the same, "
+            f"{target.name} is not there as it was released, and what would be released now is not the same, "
             "so that nobody can say whom the two single out together; restore the old one, or give "
             '`differencing_limit="unlimited"`'
         )
-    kept = {key: value for key, value in made.manifest.items() if key not in ("sql", "differencing")}
+    manifest = {key: value for key, value in release.manifest.items() if key not in ("sql", "differencing")}
     run = {
-        "release": each.name,
-        "place": _place_in(each, source.engine),
+        "release": scheduled.name,
+        "place": _trail_place(target, source.engine),
         "at": started.isoformat(timespec="seconds"),
-        "why": list(found.why),
-        "fingerprints": found.prints.to_dict(),
-        "target": there,
-        "replaced": found.standing,
-        "singled_out": made.manifest.get("differencing"),
+        "why": list(state.why),
+        "fingerprints": state.prints.to_dict(),
+        "target": checksum,
+        "replaced": state.standing,
+        "singled_out": release.manifest.get("differencing"),
     }
-    return {**kept, "run": run}
+    return {**manifest, "run": run}
 
 
 def _checksum(target: Target, engine: Engine, staging: Staging) -> str | None:
-    """The checksum that the target has from now on."""
+    """The checksum of the target once the release is in place."""
     if target.form == "view":
         return of_target(target, engine)
     if target.file:
@@ -312,23 +344,22 @@ def _checksum(target: Target, engine: Engine, staging: Staging) -> str | None:
     return of_tables(target, engine, staging.tables_on_their_way)
 
 
-def _memory(each: Scheduled, path: Path, engine: Engine) -> Memory:
+def _memory(scheduled: Scheduled, path: Path, engine: Engine) -> Memory:
     """Where this release is remembered."""
-    trail = trail_of(each, path, engine)
-    return Audited(trail, each.name, _place_in(each, engine)) if trail else Notes(notes_of(path, each.key))
+    trail = trail_of(scheduled, path, engine)
+    if trail is None:
+        return Notes(notes_of(path, scheduled.key))
+    return Audited(trail, scheduled.name, _trail_place(_target(scheduled.spec), engine))
 
 
-def _place_in(each: Scheduled, engine: Engine) -> str:
-    """A target beside its trail, wherever the run is."""
-    target = each.spec.target
-    assert target
+def _trail_place(target: Target, engine: Engine) -> str:
+    """The name of a target in its audit trail; it does not depend on the working directory."""
     return Path(target.file).name if target.file else ".".join(engine.place(str(target.table)).parts)
 
 
-def trail_of(each: Scheduled, path: Path, engine: Engine) -> Trail | None:
-    """The audit trail of a release, beside its target, or the spec of `path`; None where none is asked for."""
-    target, name = each.spec.target, each.audit
-    assert target
+def trail_of(scheduled: Scheduled, path: Path, engine: Engine) -> Trail | None:
+    """The audit trail of a release, next to its target or to the spec at `path`; None if none is configured."""
+    target, name = _target(scheduled.spec), scheduled.audit
     if name is None:
         return None
     if target.file:
@@ -341,7 +372,7 @@ def trail_of(each: Scheduled, path: Path, engine: Engine) -> Trail | None:
 
 
 def _beside_spec(name: str, path: Path, engine: Engine) -> Trail:
-    """A trail in a file, where a row of a table would not be there together with its release."""
+    """A trail in a file, for an engine that cannot write a release and a row of the trail in one transaction."""
     if not name.endswith(".jsonl"):
         raise SpecError(
             f"{engine.name} has no transactions, so that an audit table could lack a release, or have one that never "
