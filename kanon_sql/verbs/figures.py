@@ -1,8 +1,8 @@
-"""The figures of a report: what a release is beside its source, as data. No row, and no count of few people.
+"""The figures of a report: a release compared with its source, as data. No rows, and no counts of few people.
 
-Every count of the source is rounded to a multiple of k, and is 0 or at least k; what would be fewer is pooled with its
-neighbours. The numbers of rows of the two tables alone are exact. Columns are shown by ranges of our own or by
-released labels.
+Every count of the source is rounded to a multiple of k, and is 0 or at least k; smaller counts are pooled with their
+neighbours. Only the numbers of rows of the two tables are exact. Columns are shown by computed ranges or by released
+labels.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql.attack import Outcome
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SpecError
@@ -29,6 +30,7 @@ from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.utility import Attribute, distribution, pooled, rare_rows, treated
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import compare
+from kanon_sql.verbs.compared import StrategyResult
 from kanon_sql.verbs.lattice import searched
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.risks import risks
@@ -38,51 +40,53 @@ if TYPE_CHECKING:
     import pandas
 
 PARTS = ("risk", "columns", "loss_by_k", "lattice", "attacks")
-"""The parts that are measured, each of which may be left out."""
-SIZES = (3, 5, 10, 20, 50)  # of k
-SECONDS = 2.0  # for the search at each of them
-ATTEMPTS = 500  # people attacked, where an attack draws some
+"""The parts that are measured; any of them can be left out."""
+SIZES = (3, 5, 10, 20, 50)  # values of k whose loss is compared
+SECONDS = 2.0  # time limit of the search for one k
+ATTEMPTS = 500  # people attacked, if an attack samples them
 TRIED = ("homogeneity", "background", "skewness", "minimality", "singling_out", "linkability", "inference", "order")
 _MOST_PAIRED = 14  # columns whose associations are shown
-_BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # the least class sizes
-_LEAST = 3  # people that a count stands for at least, where k is smaller
+_BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # the smallest class size of each band
+_LEAST = 3  # minimum number of people behind a count, even if k is smaller
 
 
 @dataclass(frozen=True)
 class Guard:
-    """What may be said of counts of the source: multiples of `least` rows, the rows of k people or more.
+    """Rounds counts of the source to multiples of `least`, the number of rows that k people can have.
 
-    `most`: all that there are, whose number is known.
+    `most`: the total, which is public.
     """
 
     least: int
     most: int | None = None
 
     def rounded(self, rows: float) -> int:
-        """A count of none, or of `least` or more, as a multiple of it, but no more than there are in all.
+        """A count of 0, or of at least `least`, rounded to a multiple of `least` and at most the total.
 
         >>> Guard(5).rounded(0), Guard(5).rounded(6), Guard(5).rounded(8), Guard(5, most=28).rounded(28)
         (0, 5, 10, 28)
         """
-        near = 0 if not rows else max(1, int(rows / self.least + 0.5)) * self.least
-        return near if self.most is None else min(near, self.most)
+        if not rows:
+            return 0
+        nearest = max(1, int(rows / self.least + 0.5)) * self.least
+        return nearest if self.most is None else min(nearest, self.most)
 
-    def counted(self, rows: float) -> int | None:
-        """The same of any count; None for some, but fewer than `least`."""
+    def rounded_or_hidden(self, rows: float) -> int | None:
+        """Any count, rounded; None if it is between 1 and `least` - 1."""
         return None if 0 < rows < self.least else self.rounded(rows)
 
 
 @dataclass(frozen=True, repr=False)
 class ReleaseFigures(Result):
-    """The figures of a report as lists of rows, for who plots themselves; `to_df` gives any of them as a frame.
+    """The figures of a report as lists of rows, for your own plots; `to_df` returns one of them as a data frame.
 
-    `k`: of the spec. `least`: the rows that a count of the source is a multiple of, and stands for at least.
-    `counted`: what class sizes and risks count, rows or the people of a unit. `class_sizes`: those in the classes of
-    each band of sizes, `source` and `release`. `risk`: each figure of both. `norms`: of the release.
-    `columns`: what became of each quasi-identifier, in rows. `distributions`: per bin of each column the rows of both.
-    `associations`: of every two columns, in both. `loss_by_k`: the score and the suppressed share at each k; `refused`
-    where there is none. `attacks`: shares of right guesses, beside what chance gives. `lattice`: its picture as SVG.
-    `missing`: what is not there, by its name, and why. `manifest`: that of the release.
+    `k`: of the spec. `least`: every count of the source is a multiple of it, and 0 or at least that many rows.
+    `counted`: whether class sizes and risks count "rows" or "people" (of the unit). `class_sizes`: how many are in
+    classes of the sizes of a band, in `source` and `release`. `risk`: figures of both tables. `norms`: of the release.
+    `columns`: per quasi-identifier the rows by what happened to them. `distributions`: rows of both tables per column
+    and bin. `associations`: per pair of columns, in both tables. `loss_by_k`: score and suppressed share per k;
+    `refused` says why there is none. `attacks`: shares of right guesses, with the chance baseline. `lattice`: its
+    picture as SVG. `missing`: the parts that are missing, with the reason. `manifest`: that of the release.
     """
 
     manifest: Mapping[str, Any]
@@ -101,20 +105,23 @@ class ReleaseFigures(Result):
     missing: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of them, ready for JSON."""
+        """All figures as a mapping for JSON."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
     def to_df(self, name: str = "columns") -> pandas.DataFrame:
-        """One of them as a pandas DataFrame; SpecError for another name."""
+        """One of the figures as a pandas DataFrame; SpecError for an unknown name."""
         import pandas
 
-        tables = [known for known, value in vars(self).items() if isinstance(value, tuple)]
-        if name not in tables:
-            raise SpecError(f"there is no figure {name!r}; choose among {', '.join(tables)}")
-        return pandas.DataFrame(list(getattr(self, name)))
+        if name not in self._tables:
+            raise SpecError(f"there is no figure {name!r}; choose among {', '.join(self._tables)}")
+        return pandas.DataFrame(list(self._tables[name]))
+
+    @property
+    def _tables(self) -> dict[str, tuple[Any, ...]]:
+        return {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
 
     def _lines(self) -> list[tuple[str, str]]:
-        tables = [(name, f"{len(value)} rows") for name, value in vars(self).items() if isinstance(value, tuple)]
+        tables = [(name, f"{len(rows)} rows") for name, rows in self._tables.items()]
         return [*tables, *((f"no {name}", why) for name, why in self.missing.items())]
 
 
@@ -126,42 +133,39 @@ def figures_of(
     observer: Observer | None = None,
     without: Collection[str] = (),
 ) -> ReleaseFigures:
-    """Measure a release beside its source, both open; or a text that says why one of them cannot be read.
+    """Measure an open release against its open source; instead of either, a text that says why it cannot be read.
 
-    `without`: the parts that are left out. What cannot be measured is in `missing`; nothing here raises for it.
+    `without`: the parts that are left out. Parts that cannot be measured are in `missing`, and raise no error.
     """
-    _check_parts(without)
-    of_columns = spec.of_columns() if isinstance(spec, CloakSpec) else spec.model_copy(update={"target": None})
-    assert isinstance(of_columns, Spec)
-    gathered = _Gathering(manifest, of_columns, release, source, observer or Observer())
-    made: dict[str, Any] = {}
-    for name, gather in gathered.parts.items():
-        if name in without:
-            gathered.missing[name] = "it was left out, as asked"
-            continue
-        if isinstance(spec, CloakSpec) and name != "columns":
-            gathered.missing[name] = "places and times are cloaked one by one; `kanon attack` tries a table of places"
-            continue
-        with gathered.noting(name):
-            made |= gather()
-    for name, held in (("release", release), ("source", source)):
-        if isinstance(held, str):
-            gathered.missing[name] = held
-    return ReleaseFigures(manifest, spec.privacy.k, gathered.guard.least, **made, missing=gathered.missing)
-
-
-def _check_parts(without: Collection[str]) -> None:
     for name in without:
         if name not in PARTS:
             raise SpecError(f"there is no part {name!r} to leave out; choose among {', '.join(PARTS)}")
+    of_columns = spec.of_columns() if isinstance(spec, CloakSpec) else spec.model_copy(update={"target": None})
+    assert isinstance(of_columns, Spec)
+    measurement = _Measurement(manifest, of_columns, release, source, observer or Observer())
+    figures: dict[str, Any] = {}
+    for name, measure in measurement.parts.items():
+        if name in without:
+            measurement.missing[name] = "it was left out, as requested"
+        elif isinstance(spec, CloakSpec) and name != "columns":
+            measurement.missing[name] = (
+                "places and times are cloaked one by one; `kanon attack` tries a table of places"
+            )
+        else:
+            with measurement.noting(name):
+                figures |= measure()
+    for name, table in (("release", release), ("source", source)):
+        if isinstance(table, str):
+            measurement.missing[name] = table
+    return ReleaseFigures(manifest, spec.privacy.k, measurement.guard.least, **figures, missing=measurement.missing)
 
 
 class _UnmeasuredError(KanonError):
-    """Why a part cannot be measured."""
+    """A part cannot be measured."""
 
 
-class _Gathering:
-    """All that is asked of a release and of its source."""
+class _Measurement:
+    """Measures the parts of a report; collects the reasons for missing ones."""
 
     def __init__(
         self, manifest: Mapping[str, Any], spec: Spec, release: Source | str, source: Source | str, observer: Observer
@@ -170,14 +174,18 @@ class _Gathering:
         self._release, self._source = release, source
         self.missing: dict[str, str] = {}
         self.guard = Guard(max(spec.privacy.k, _LEAST))
-        self.guard = Guard(self.guard.least * self._rows_of_one(), manifest["rows"])
-        names = ("risk", "columns", "loss_by_k", "lattice", "attacks")
-        made = (self._risk, self._columns, self._loss_by_k, self._lattice, self._attacks)
-        self.parts: Mapping[str, Callable[[], dict[str, Any]]] = dict(zip(names, made, strict=True))
+        self.guard = Guard(self.guard.least * self._most_rows_of_a_person(), manifest["rows"])
+        self.parts: Mapping[str, Callable[[], dict[str, Any]]] = {
+            "risk": self._risk,
+            "columns": self._columns,
+            "loss_by_k": self._loss_by_k,
+            "lattice": self._lattice,
+            "attacks": self._attacks,
+        }
 
     @contextlib.contextmanager
     def noting(self, name: str) -> Iterator[None]:
-        """Say of a part that cannot be measured why."""
+        """Turn an error into the reason why a part is missing."""
         try:
             yield
         except KanonError as error:
@@ -192,13 +200,13 @@ class _Gathering:
         return self._open(self._source)
 
     def _open(self, source: Source | str) -> Source:
-        """An open table again, with scratch tables of its own; the reason where there is none."""
+        """An open table with new scratch tables; _UnmeasuredError with the reason if it could not be opened."""
         if isinstance(source, str):
             raise _UnmeasuredError(source)
         return replace(source, scratches=Scratches())
 
-    def _rows_of_one(self) -> int:
-        """The most rows that one person has, where people are told apart, so that k people have at most k times it."""
+    def _most_rows_of_a_person(self) -> int:
+        """The largest number of rows of one person, 1 without a unit; k people have at most k times as many."""
         if self.spec.unit is None or isinstance(self._source, str):
             return 1
         with self.noting("unit"):
@@ -208,143 +216,168 @@ class _Gathering:
 
     def _risk(self) -> dict[str, Any]:
         """Class sizes, risks and norms: of both tables, or of the release alone."""
-        asked: dict[str, Any] = {"observer": self.observer, "largest_set": 1}
+        options: dict[str, Any] = {"observer": self.observer, "largest_set": 1}
         if isinstance(self._source, str):
-            alone = risks(self.release, self.spec.model_copy(update={"unit": None}), **asked).source
-            return self._of_people(None, alone) if self.spec.unit else self._of_risk(None, alone)
-        seen = risks(self.source, self.spec, release=self.release, **asked)
-        assert seen.release is not None
-        if self.spec.unit and seen.release.unit is None:
-            return self._of_people(risks(self.source, self.spec, **asked).source, seen.release)
-        return self._of_risk(seen.source, seen.release)
+            alone = risks(self.release, self.spec.model_copy(update={"unit": None}), **options).source
+            return self._of_people(None, alone) if self.spec.unit else self._of_rows(None, alone)
+        both = risks(self.source, self.spec, release=self.release, **options)
+        assert both.release is not None
+        if self.spec.unit and both.release.unit is None:
+            return self._of_people(risks(self.source, self.spec, **options).source, both.release)
+        return self._of_rows(both.source, both.release)
 
-    def _of_risk(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:
-        of_source = _risks_of(before, self.guard.counted) if before else {}
-        of_release = _risks_of(after, lambda rows: rows)
+    def _of_rows(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:
+        """The risk as counted in the tables: rows, or people if the release has the unit column."""
+        of_source = _risk_figures(before, self.guard.rounded_or_hidden) if before else {}
+        of_release = _risk_figures(after, lambda rows: rows)
         return {
             "counted": "people" if after.unit else "rows",
             "class_sizes": self._class_sizes(before.classes if before else None, after.classes),
             "risk": _side_by_side(of_source, of_release),
-            "norms": tuple(dict(vars(each)) for each in after.norms),
+            "norms": tuple(dict(vars(norm)) for norm in after.norms),
         }
 
     def _of_people(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:
-        """The risk of people whom the release does not tell apart any more, as its own run counted them."""
-        said = self.manifest.get("risk_of_people")
-        if not said or not said["smallest_class"]:
+        """The risk of people, as the run counted it: the release has no unit column to count them by."""
+        counted = self.manifest.get("risk_of_people")
+        if not counted or not counted["smallest_class"]:
             raise _UnmeasuredError(
                 "people count, and whose the rows of this release are is not known; write the report with the release, "
                 "by `kanon anonymize --report`, or give the manifest of that run"
             )
         self.missing["class_sizes"] = "whose the rows of this release are is not known any more"
-        smallest, people = said["smallest_class"], self.manifest["released_people"]
-        above = {f"above {each['risk']:g}": each["people"] / people for each in said["above"]}
-        of_release = {"smallest class": smallest, "highest": 1 / smallest, "mean": said["mean"], **above}
-        of_source = _risks_of(before, self.guard.counted) if before else {}
-        harbor = [each for each in after.norms if each.name == "HIPAA Safe Harbor"]
+        smallest, people = counted["smallest_class"], self.manifest["released_people"]
+        above = {f"above {row['risk']:g}": row["people"] / people for row in counted["above"]}
+        of_release = {"smallest class": smallest, "highest": 1 / smallest, "mean": counted["mean"], **above}
+        of_source = _risk_figures(before, self.guard.rounded_or_hidden) if before else {}
+        harbor = [norm for norm in after.norms if norm.name == "HIPAA Safe Harbor"]
         return {
             "counted": "people",
             "risk": _side_by_side(of_source, of_release),
-            "norms": tuple(dict(vars(each)) for each in (*of_classes(smallest, "people"), *harbor)),
+            "norms": tuple(dict(vars(norm)) for norm in (*of_classes(smallest, "people"), *harbor)),
         }
 
     def _class_sizes(self, before: Classes | None, after: Classes) -> tuple[dict[str, Any], ...]:
-        """The rows by the sizes of their classes, in bands; neighbours with too few rows are one."""
-        ends = sorted({*_BANDS, self.spec.privacy.k})
-        rows = [_in_bands(each, ends) if each else None for each in (before, after)]
-        runs = pooled(rows[0] or rows[1] or [], self.guard.least)
+        """The rows by the size of their class, in bands; a band with too few rows is pooled with its neighbours."""
+        starts = sorted({*_BANDS, self.spec.privacy.k})
+        of_source = None if before is None else _in_bands(before, starts)
+        of_release = _in_bands(after, starts)
         guard = replace(self.guard, most=before.counted) if before else self.guard
-        shown = []
-        for first, last in runs:
-            one, other = (None if each is None else sum(each[first : last + 1]) for each in rows)
-            sizes = {"least": ends[first], "most": ends[last + 1] - 1 if last + 1 < len(ends) else None}
-            shown.append({**sizes, "source": None if one is None else guard.rounded(one), "release": other})
-        return tuple(_trimmed(shown))
+        bands = []
+        for first, last in pooled(of_source or of_release, self.guard.least):
+            bands.append(
+                {
+                    "least": starts[first],
+                    "most": starts[last + 1] - 1 if last + 1 < len(starts) else None,
+                    "source": None if of_source is None else guard.rounded(sum(of_source[first : last + 1])),
+                    "release": sum(of_release[first : last + 1]),
+                }
+            )
+        while bands and not bands[-1]["source"] and not bands[-1]["release"]:
+            bands.pop()
+        return tuple(bands)
 
     def _columns(self) -> dict[str, Any]:
-        """What became of each column, its distribution, and its associations with the others."""
+        """What happened to each column, its distribution, and its associations with the others."""
         both = {"source": self.source, "release": self.release}
         with contextlib.closing(embedded(self.spec.session.limits)) as here, Scratch(here, "report") as tables:
             names = {"source": "the source", "release": "the release"}
             measuring = Measuring(tables, self.spec, both, names, (), self.observer)
             sides = measuring.sides()
             roles = [*self.spec.quasi_identifiers, *self.spec.sensitive]
-            known = [(n, each) for n, each in enumerate(sides.attributes) if each.name in roles]
-            known.sort(key=lambda both: roles.index(both[1].name))
+            shown = [number for number, attribute in enumerate(sides.attributes) if attribute.name in roles]
+            shown.sort(key=lambda number: roles.index(sides.attributes[number].name))
             self.observer.stage("Comparing pairs of columns")
-            pairs = sides.associations([number for number, _ in known[:_MOST_PAIRED]])
-        lost = measuring.rows["source"] - measuring.rows["release"]
+            pairs = sides.associations(shown[:_MOST_PAIRED])
+        attributes = [sides.attributes[number] for number in shown]
+        suppressed = measuring.rows["source"] - measuring.rows["release"]
         return {
-            "columns": tuple(self._column(each, lost) for _, each in known if each.name in self.spec.quasi_identifiers),
-            "distributions": tuple(row for _, each in known for row in self._distribution(each)),
+            "columns": tuple(
+                self._column(attribute, suppressed)
+                for attribute in attributes
+                if attribute.name in self.spec.quasi_identifiers
+            ),
+            "distributions": tuple(row for attribute in attributes for row in self._distribution(attribute)),
             "associations": tuple(
                 {"columns": list(p.columns), "measure": p.measure, "source": p.source, "release": p.release}
                 for p in pairs
             ),
         }
 
-    def _column(self, each: Attribute, suppressed: int) -> dict[str, Any]:
-        """Rows at risk by this column alone, rows as they were treated, and what the manifest says of it."""
-        did = treated(each)
-        said = {row["column"]: row for row in self.manifest.get("damage") or ()}.get(each.name, {})
+    def _column(self, attribute: Attribute, suppressed: int) -> dict[str, Any]:
+        """Rows at risk by this column alone, rows by their treatment, and the manifest's figures of the column."""
+        rows = {row["column"]: row for row in self.manifest.get("damage") or ()}
+        damage = rows.get(attribute.name, {})
         return {
-            "column": each.name,
-            "level": said.get("level"),
-            "height": said.get("height"),
-            "loss": said.get("loss"),
-            "at_risk": self.guard.counted(rare_rows(each, self.guard.least)),
-            "rows": int(each.rows.sum()),
-            **vars(did),
+            "column": attribute.name,
+            "level": damage.get("level"),
+            "height": damage.get("height"),
+            "loss": damage.get("loss"),
+            "at_risk": self.guard.rounded_or_hidden(rare_rows(attribute, self.guard.least)),
+            "rows": int(attribute.rows.sum()),
+            **vars(treated(attribute)),
             "suppressed": suppressed,
         }
 
-    def _distribution(self, each: Attribute) -> list[dict[str, Any]]:
-        bins = distribution(each, self.guard.least)
+    def _distribution(self, attribute: Attribute) -> list[dict[str, Any]]:
         return [
             {
-                "column": each.name,
+                "column": attribute.name,
                 "label": bar.label,
                 "source": self.guard.rounded(bar.source),
                 "release": round(bar.release, 1),
             }
-            for bar in bins
+            for bar in distribution(attribute, self.guard.least)
         ]
 
     def _loss_by_k(self) -> dict[str, Any]:
-        """What k costs: the optimum at other k, from one frequency set; a heuristic would tell of its time."""
+        """The loss by k: the optimum at several k, from one frequency set.
+
+        Only a proven optimum is comparable; a heuristic's loss depends on its time limit.
+        """
         if not self.manifest.get("proven_optimal"):
             raise _UnmeasuredError(
                 "this release is not proven to lose least, so that another k would be held against the time that its "
                 "search had; `kanon compare --k` gives every k the same"
             )
-        data, own, rows = self.source, self.spec.privacy.k, self.manifest["rows"]
-        sizes = [k for k in sorted({*SIZES, own}) if k <= rows]
-        limit = min(SECONDS, SECONDS if self.spec.time_limit is None else self.spec.time_limit)
-        asked = self.spec.model_copy(update={"time_limit": limit})
-        seen = compare(data, asked, strategies=[asked.strategy], k=sizes, observer=self.observer)
-        return {"loss_by_k": tuple(self._at(each, own) for each in seen.searches)}
+        sizes = [k for k in sorted({*SIZES, self.spec.privacy.k}) if k <= self.manifest["rows"]]
+        limit = SECONDS if self.spec.time_limit is None else min(SECONDS, self.spec.time_limit)
+        spec = self.spec.model_copy(update={"time_limit": limit})
+        compared = compare(self.source, spec, strategies=[spec.strategy], k=sizes, observer=self.observer)
+        return {"loss_by_k": tuple(self._loss_at(search) for search in compared.searches)}
 
-    def _at(self, each: Any, own: int) -> dict[str, Any]:
-        """One k; at its own the release itself, which is proven optimal like the others."""
-        rows, released = self.manifest["rows"], each.k == own and self.manifest.get("score") is not None
-        loss = self.manifest["score"] if released else each.score
-        others = None if each.suppressed_rows is None else self.guard.counted(each.suppressed_rows)
-        lost = _share(self.manifest["suppressed_rows"] if released else others, rows)
-        said = {"k": each.k, "score": loss, "suppressed": lost, "released": released}
-        if released or each.refused or each.proven_optimal:
-            return {**said, "refused": None if released else each.refused}
-        return {**said, "score": None, "suppressed": None, "refused": f"no optimum was proven in {SECONDS:g} seconds"}
+    def _loss_at(self, search: StrategyResult) -> dict[str, Any]:
+        """The loss at one k; at the release's own k that of the release, which is proven optimal like the others."""
+        rows = self.manifest["rows"]
+        released = search.k == self.spec.privacy.k and self.manifest.get("score") is not None
+        score: float | None = None
+        suppressed: float | None = None
+        refused: str | None = None
+        if released:
+            score, suppressed = self.manifest["score"], self.manifest["suppressed_rows"]
+        elif search.refused or search.proven_optimal:
+            score, refused = search.score, search.refused
+            if search.suppressed_rows is not None:
+                suppressed = self.guard.rounded_or_hidden(search.suppressed_rows)
+        else:
+            refused = f"no optimum was proven in {SECONDS:g} seconds"
+        return {
+            "k": search.k,
+            "score": score,
+            "suppressed": _share(suppressed, rows),
+            "released": released,
+            "refused": refused,
+        }
 
     def _lattice(self) -> dict[str, Any]:
         """The picture of a small lattice, if the search finds the released node again."""
         node, size = self.manifest.get("node"), self.manifest.get("lattice_size")
-        if node is None or size is None or self.spec.strategy in RECODERS or self.spec.holds_on:
-            recoded = self.spec.strategy in RECODERS
+        if self.spec.strategy in RECODERS:
             raise _UnmeasuredError(
                 "a local recoding has no lattice; the widths of its labels are shown with each column"
-                if recoded
-                else "no lattice was searched"
             )
+        if node is None or size is None or self.spec.holds_on:
+            raise _UnmeasuredError("no lattice was searched")
         if size > MOST_NODES:
             raise _UnmeasuredError(
                 f"it has {count(size)} nodes, too many to draw each of them; `kanon lattice` draws its levels"
@@ -359,8 +392,8 @@ class _Gathering:
             return {"lattice": in_report(searched(plan))}
 
     def _attacks(self) -> dict[str, Any]:
-        """What an attacker who has the release may tell, against who only knows the shares of all values."""
-        tried = attack(
+        """The success rates of attacks on the release, compared with guessing by the shares of all values."""
+        attacks = attack(
             self.release,
             source=self.source,
             spec=self.spec,
@@ -368,24 +401,32 @@ class _Gathering:
             attempts=ATTEMPTS,
             observer=self.observer,
         )
-        return {"attacks": tuple(self._tried(each) for each in tried.outcomes)}
+        return {"attacks": tuple(self._outcome(outcome) for outcome in attacks.outcomes)}
 
-    def _tried(self, each: Any) -> dict[str, Any]:
-        """What came of one attack; no share of what is right of few people."""
-        few, beyond = 0 < each.successes < self.guard.least, each.beyond
-        hidden = beyond is not None and 0 < round(beyond * each.attempts) < self.guard.least
-        known = {"baseline": each.baseline, "control": None if hidden else beyond}
-        figures = {"share": None if few else each.share, **known}
-        said = {"attack": each.name, "column": each.column, "counted": each.counted}
-        said |= {"attempts": each.attempts, "hits": each.successes > 0}
-        return {**said, **figures, "excess": None if few else each.excess}
+    def _outcome(self, outcome: Outcome) -> dict[str, Any]:
+        """The figures of one attack; shares that stand for too few people are None."""
+        few, control = 0 < outcome.successes < self.guard.least, outcome.beyond
+        few_by_control = control is not None and 0 < round(control * outcome.attempts) < self.guard.least
+        return {
+            "attack": outcome.name,
+            "column": outcome.column,
+            "counted": outcome.counted,
+            "attempts": outcome.attempts,
+            "hits": outcome.successes > 0,
+            "share": None if few else outcome.share,
+            "baseline": outcome.baseline,
+            "control": None if few_by_control else control,
+            "excess": None if few else outcome.excess,
+        }
 
 
-def _risks_of(table: TableRisk, count: Callable[[float], float | None]) -> dict[str, float | None]:
-    """The figures of risk of one table, by counts as they may be said."""
+def _risk_figures(table: TableRisk, rounded: Callable[[float], float | None]) -> dict[str, float | None]:
+    """The risk figures of one table; `rounded`: a count as it can be shown."""
     classes = table.classes
-    counts = {each.risk: each.rows if each.people is None else each.people for each in classes.above}
-    above = {f"above {risk:g}": _share(count(many), classes.counted) for risk, many in counts.items()}
+    above = {}
+    for over in classes.above:
+        count = over.rows if over.people is None else over.people
+        above[f"above {over.risk:g}"] = _share(rounded(count), classes.counted)
     return {"smallest class": classes.smallest, "highest": classes.highest, "mean": classes.mean, **above}
 
 
@@ -397,20 +438,17 @@ def _share(rows: float | None, of: int) -> float | None:
     return None if rows is None else min(1.0, rows / of)
 
 
-def _in_bands(classes: Classes, ends: Sequence[int]) -> list[int]:
-    """The rows of the classes from each size to below the next; the people whose smallest class is one of these."""
-    later = (*ends[1:], None)
-    if people := classes.of_people:
-        return [
-            people.between(least, None if most is None else most - 1) for least, most in zip(ends, later, strict=True)
-        ]
-    return [
-        sum(each.rows for each in classes.alike if each.size >= least and (most is None or each.size < most))
-        for least, most in zip(ends, later, strict=True)
-    ]
-
-
-def _trimmed(bands: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the bands at the end that nobody has rows in."""
-    filled = [place for place, each in enumerate(bands) if each["source"] or each["release"]]
-    return list(bands[: filled[-1] + 1]) if filled else []
+def _in_bands(classes: Classes, starts: Sequence[int]) -> list[int]:
+    """Rows per band of class sizes; with a unit, the people whose smallest class is in the band."""
+    counts = []
+    for start, following in zip(starts, (*starts[1:], None), strict=True):
+        if classes.of_people:
+            count = classes.of_people.between(start, None if following is None else following - 1)
+        else:
+            count = sum(
+                alike.rows
+                for alike in classes.alike
+                if alike.size >= start and (following is None or alike.size < following)
+            )
+        counts.append(count)
+    return counts
