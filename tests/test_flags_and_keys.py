@@ -17,7 +17,7 @@ from kanon_sql.cli.options import FORMS, OPTIONS
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import KEYWORDS, Noise, Pram, Privacy, Spec, Swap, keys, parse
 from kanon_sql.spec import privacy as models
-from kanon_sql.spec.algorithms import BUDGETS
+from kanon_sql.spec.fields import BUDGETS
 from kanon_sql.verbs import options
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.risks import risks

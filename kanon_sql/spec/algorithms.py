@@ -40,7 +40,6 @@ class Budget(_Options):
 
 
 FLAT = dict.fromkeys(PrioPrivacy.model_fields, "prioprivacy")  # options that may stand outside their algorithm too
-BUDGETS = ("kgen", "memetic", "local_search", "random")
 
 
 def nested(mapping: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, get_args
 
 from kanon_sql.own import Own
-from kanon_sql.spec.algorithms import BUDGETS
 from kanon_sql.spec.choices import SearchStrategy
 from kanon_sql.spec.cloaking import CloakSpec
-from kanon_sql.spec.fields import ColumnForm, ReleaseSpec, Spec
+from kanon_sql.spec.fields import BUDGETS, ColumnForm, ReleaseSpec, Spec
 from kanon_sql.spec.privacy import AlphaK
 from kanon_sql.spec.reading import kind_of_file, takes
 

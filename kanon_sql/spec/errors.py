@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import ValidationError
 
-from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, PrioPrivacy
+from kanon_sql.spec.algorithms import FLAT, Budget, PrioPrivacy
 from kanon_sql.spec.cloaking import Cloak, CloakSpec
-from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, ColumnForm, Perturbation, Spec, Target
+from kanon_sql.spec.fields import BUDGETS, OPERATOR, OPERATORS, Attribute, ColumnForm, Perturbation, Spec, Target
 from kanon_sql.spec.keys import takes
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Anonymity, Privacy
 from kanon_sql.spec.recipes import RECIPES

@@ -731,3 +731,6 @@ def with_unit(mapping: Mapping[str, Any]) -> dict[str, Any]:
     if spec.get("unit") not in (None, said["unit"]):
         raise ValueError(f"unit is given twice, {spec['unit']!r} alone and {said['unit']!r} in privacy; keep one")
     return {**spec, "privacy": {key: value for key, value in said.items() if key != "unit"}, "unit": said["unit"]}
+
+
+BUDGETS = tuple(name for name, field in Spec.model_fields.items() if field.annotation is Budget)

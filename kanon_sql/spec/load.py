@@ -10,11 +10,11 @@ from typing import Any, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec.algorithms import BUDGETS, FLAT
+from kanon_sql.spec.algorithms import FLAT
 from kanon_sql.spec.checks import READING_CONFLICTS, check
 from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.errors import explained, shown
-from kanon_sql.spec.fields import Attribute, Places, ReleaseSpec, Spec, Target, with_hierarchies
+from kanon_sql.spec.fields import BUDGETS, Attribute, Places, ReleaseSpec, Spec, Target, with_hierarchies
 from kanon_sql.spec.keywords import of_block
 from kanon_sql.spec.places import Session
 from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
