@@ -1,4 +1,4 @@
-"""From a table to a spec: what each column is, and how to generalize it, as a file that a person can edit."""
+"""Suggest a spec for a table: the role of every column and its hierarchy, in a file that a person can edit."""
 
 from __future__ import annotations
 
@@ -39,14 +39,20 @@ if TYPE_CHECKING:
     import pandas
 
 KEPT, DROPPED = "kept", "dropped"
+MOST_QUASI_IDENTIFIERS = 16  # suggested at most: with more, hardly any detail is left in any of them
+_ROLES = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
+_ASKED = "as you said"
+_PREVIEWED = 5  # values, and classes per level
+_MOST_RELATED = 200  # values of another column that categories are grouped by
+_MOST_PAIRS = 100_000
 
 
 @dataclass(frozen=True)
 class SuggestedColumn:
-    """A column: its role (identifier, quasi-identifier, sensitive, kept, dropped) and why.
+    """A column: its role (identifier, quasi-identifier, sensitive, kept, dropped) and the reason.
 
-    Of a quasi-identifier: `recipe`, as a spec writes it, None where `levels` say the label of each value; `why` it is
-    generalized so; `labels`, how many there are on each level, the values first.
+    For a quasi-identifier: `recipe`, as written in a spec, or None if `levels` list the label of every value; `why`
+    this hierarchy was chosen; `labels`, the number of labels on each level, values first.
     """
 
     name: str
@@ -61,11 +67,10 @@ class SuggestedColumn:
 
 @dataclass(frozen=True, repr=False)
 class Suggestions(Result):
-    """A suggested spec: what every column is and how it is generalized. `write` makes the file and its hierarchies.
+    """A suggested spec: the role and the hierarchy of every column. `write` creates the file and its hierarchies.
 
-    `source` and `database` are as they were given; `notes`: what a reader of the spec should know. `reading`: how the
-    files of the source are read, as far as it was said. `unit`: the column that tells people apart, where people have
-    several rows.
+    `source` and `database`: the arguments, unchanged. `notes`: hints for readers of the spec. `reading`: the options
+    that were set for reading the source's files. `unit`: the column that identifies people, if they have several rows.
     """
 
     source: str
@@ -79,17 +84,17 @@ class Suggestions(Result):
     unit: str | None = None
 
     def of_role(self, role: str) -> tuple[SuggestedColumn, ...]:
-        """The columns of a role, in the table's order."""
+        """The columns with a role, in the table's order."""
         return tuple(column for column in self.columns if column.role == role)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it but the values of hierarchies, ready for JSON."""
+        """Everything except the values of hierarchies, as a mapping for JSON."""
         columns = [
             {name: value for name, value in vars(column).items() if name != "levels"} | {"labels": [*column.labels]}
             for column in self.columns
         ]
-        said = {name: getattr(self, name) for name in ("source", "database", "rows", "unit", "k", "suppression_limit")}
-        return {**said, "columns": columns, "notes": [*self.notes]}
+        names = ("source", "database", "rows", "unit", "k", "suppression_limit")
+        return {**{name: getattr(self, name) for name in names}, "columns": columns, "notes": [*self.notes]}
 
     def to_df(self) -> pandas.DataFrame:
         """One row per column."""
@@ -98,10 +103,10 @@ class Suggestions(Result):
         return pandas.DataFrame(self.to_dict()["columns"])
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the spec, with comments, and beside it, in `hierarchies/NAME/`, what no recipe can say; give the path.
+        """Write the spec with comments, and hierarchies without a recipe to `hierarchies/NAME/`; return its path.
 
-        Paths in it are relative to its folder. The hierarchies hold values of the data and are written with mode 0600.
-        TargetError if a file exists and may not be replaced, SpecError for an ending that is not of YAML.
+        Paths in the spec are relative to its folder. The hierarchies contain values of the data, so their mode is 0600.
+        TargetError if a file exists and must not be replaced, SpecError if the name does not end like a YAML file.
         """
         target = Path(path)
         check_spec_file(target, overwrite)
@@ -118,21 +123,21 @@ class Suggestions(Result):
         return target
 
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
-        """The text of the spec, as `write` writes it to a path."""
+        """The text that `write` would write to a path."""
         target = Path(path)
         return text_of(self._draft(target), target.name)
 
     def _files(self, name: str) -> dict[str, str]:
-        """The hierarchies that are files: the text of each, by its path beside the spec of this name."""
+        """The text of every hierarchy file, by its path relative to the spec `name`."""
         return {self._file(column, name): _csv(column.levels) for column in self.columns if column.levels}
 
     def _file(self, column: SuggestedColumn, name: str) -> str:
         stems: dict[str, str] = {}
-        for each in self.columns:
-            stem = re.sub(r"[^\w-]", "_", each.name) or "_"
+        for other in self.columns:
+            stem = re.sub(r"[^\w-]", "_", other.name) or "_"
             while stem.lower() in {taken.lower() for taken in stems.values()}:
                 stem += "_"
-            stems[each.name] = stem
+            stems[other.name] = stem
         return f"hierarchies/{name}/{stems[column.name]}.csv"
 
     def _draft(self, path: Path) -> Draft:
@@ -146,43 +151,38 @@ class Suggestions(Result):
             )
             for column in self.of_role(QUASI_IDENTIFIER)
         ]
-        told = {
-            role: [(c.name, c.reason) for c in self.of_role(role)] for role in (IDENTIFIER, SENSITIVE, KEPT, DROPPED)
-        }
         return Draft(
             self.rows,
             places_of(self, path.absolute().parent),
-            told[IDENTIFIER],
+            self._reasons(IDENTIFIER),
             generalized,
-            told[SENSITIVE],
-            told[KEPT],
-            told[DROPPED],
+            self._reasons(SENSITIVE),
+            self._reasons(KEPT),
+            self._reasons(DROPPED),
             self.k,
             self.suppression_limit,
             self.notes,
             self.unit,
         )
 
+    def _reasons(self, role: str) -> list[tuple[str, str]]:
+        return [(column.name, column.reason) for column in self.of_role(role)]
+
     def _lines(self) -> list[tuple[str, str]]:
-        ways = [
-            (column.name, f"{_said(column)}; {' → '.join(f'{labels:,}' for labels in column.labels)}")
-            for column in self.of_role(QUASI_IDENTIFIER)
-        ]
-        roles = [
-            (role, ", ".join(c.name for c in self.of_role(role)) or "none") for role in (IDENTIFIER, SENSITIVE, KEPT)
-        ]
-        return [("source", f"{self.source}, {self.rows:,} rows"), *ways, *roles]
+        lines = [("source", f"{self.source}, {self.rows:,} rows")]
+        for column in self.of_role(QUASI_IDENTIFIER):
+            hierarchy = "grouped by similarity" if column.levels else str(column.recipe)
+            lines.append((column.name, f"{hierarchy}; {' → '.join(f'{labels:,}' for labels in column.labels)}"))
+        for role in (IDENTIFIER, SENSITIVE, KEPT):
+            lines.append((role, ", ".join(column.name for column in self.of_role(role)) or "none"))
+        return lines
 
 
 def check_spec_file(path: Path, overwrite: bool) -> None:
-    """Refuse a name that is not of a spec, and a file that may not be replaced."""
+    """SpecError if the name does not end like a spec's; TargetError if the file exists and must not be replaced."""
     if path.suffix.lower() not in (".yml", ".yaml"):
-        raise SpecError(f"{path} is no name of a spec; name one that ends in .yml")
+        raise SpecError(f"{path} is not a name for a spec; name one that ends in .yml")
     check_file(path, overwrite, ())
-
-
-def _said(column: SuggestedColumn) -> str:
-    return "put together by what looks alike" if column.levels else str(column.recipe)
 
 
 @spelled_out(RoleOptions)
@@ -197,12 +197,12 @@ def suggest(
     observer: Observer | None = None,
     **options: Unpack[RoleOptions],
 ) -> Suggestions:
-    """Suggest a spec for a table: what each column is, as `profile` sees it, and a hierarchy per quasi-identifier.
+    """Suggest a spec for a table: the roles that `profile` finds, and a hierarchy per quasi-identifier.
 
-    `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. Columns whose
-    role is given have it; with `quasi_identifiers` no other column is one. `time_limit`: of the profile, in seconds.
-    `ask`: called for every column with what is suggested, a preview and the last problem; it gives it back as it is, or
-    with another role or recipe, and is then called again. Nothing is written before `write`. Raises KanonError.
+    `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. The roles
+    that you name are kept; with `quasi_identifiers`, no other column is one. `time_limit`: of the profile, in seconds.
+    `ask`: called for every column with the suggestion, a preview and the last problem. It returns the suggestion
+    unchanged, or with another role or recipe, and is then called again. Only `write` writes files. Raises KanonError.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
@@ -210,14 +210,22 @@ def suggest(
     >>> [(column.name, column.role, column.recipe) for column in suggested.columns]
     [('id', 'identifier', None), ('age', 'quasi-identifier', {'ranges': [5, 10, 20, 40]}), ('site', 'kept', None)]
     """
-    made = looked_at(source, taken(RoleOptions, options), connection, k, suppression_limit, time_limit, ask, observer)
-    _check(made)
-    return made
+    suggestions = looked_at(
+        source, taken(RoleOptions, options), connection, k, suppression_limit, time_limit, ask, observer
+    )
+    if not suggestions.of_role(QUASI_IDENTIFIER):
+        raise SpecError(
+            f"nothing in {suggestions.source} looks like a quasi-identifier; name the columns that others may know "
+            "with `quasi_identifiers`"
+        )
+    if suggestions.rows < k:
+        raise SpecError(f"{suggestions.source} has {suggestions.rows:,} rows, fewer than k = {k:,}; give a lower `k`")
+    return suggestions
 
 
 def looked_at(
     source: Any,
-    given: dict[str, Any],
+    options: Mapping[str, Any],
     connection: Any = None,
     k: int = 5,
     suppression_limit: float | str = 0.02,
@@ -225,137 +233,142 @@ def looked_at(
     ask: Ask | None = None,
     observer: Observer | None = None,
 ) -> Suggestions:
-    """What `suggest` gives, `given` the options that it takes, though nothing may be a quasi-identifier."""
+    """The same suggestions without the final checks; `options`: those of `suggest`, except the ones named here."""
     check_values(k=k, suppression_limit=suppression_limit, time_limit=time_limit)
-    given = dict(given)
-    roles = {name: given.pop(name, None) for name in ("quasi_identifiers", "identifiers", "sensitive", "keep")}
+    role_options = {name: options.get(name) for name in _ROLES}
+    place_options = {name: value for name, value in options.items() if name not in _ROLES}
     observer = observer or Observer()
-    database = given.get("database")
-    with opened_source(source, session(source, **given), connection, said=True) as data:
+    with opened_source(source, session(source, **place_options), connection, said=True) as data:
         observer.stage("Looking at the columns")
-        seen = profiled(data.engine, data.table, time_limit=time_limit)
-        settled, unit = _settled(data, seen, roles)
+        profile = profiled(data.engine, data.table, time_limit=time_limit)
+        with_roles, unit = _with_roles(data, profile, role_options)
         observer.stage("Suggesting hierarchies")
-        columns = tuple(_with_hierarchies(data, settled, k, unit, ask))
-        unit = unit if any(c.name == unit and c.role in (IDENTIFIER, DROPPED) for c in columns) else None
+        columns = tuple(_with_hierarchies(data, with_roles, k, unit, ask))
+        if not any(column.name == unit and column.role in (IDENTIFIER, DROPPED) for column in columns):
+            unit = None
         unchanged = _countable(data, [column.name for column in columns if column.role in (SENSITIVE, KEPT)])
         with Scratch(data.engine, "exact") as tables:
             found = exact(tables, data.table.relation, unchanged, unit)
-    name = str(source) if isinstance(source, str | PathLike) else IN_MEMORY
-    notes = (*([found.warning] if found.too_many else []), *data.notes, *([] if seen.complete else seen.notes[-1:]))
-    reading = {option: given[option] for option in READING if given.get(option)}
-    asked = name, None if database is None else str(database)
-    return Suggestions(*asked, seen.rows, columns, k, suppression_limit, notes, reading, unit)
+    database = options.get("database")
+    return Suggestions(
+        source=str(source) if isinstance(source, str | PathLike) else IN_MEMORY,
+        database=None if database is None else str(database),
+        rows=profile.rows,
+        columns=columns,
+        k=k,
+        suppression_limit=suppression_limit,
+        notes=(
+            *([found.warning] if found.too_many else []),
+            *data.notes,
+            *([] if profile.complete else profile.notes[-1:]),
+        ),
+        reading={option: options[option] for option in READING if options.get(option)},
+        unit=unit,
+    )
 
 
-def _check(made: Suggestions) -> None:
-    if not made.of_role(QUASI_IDENTIFIER):
-        raise SpecError(
-            f"nothing in {made.source} looks like a quasi-identifier; name the columns that others may know with "
-            "`quasi_identifiers`"
-        )
-    if made.rows < made.k:
-        raise SpecError(f"{made.source} has {made.rows:,} rows, fewer than k = {made.k:,}; give a lower `k`")
+def _with_roles(
+    data: Source, profile: Profile, role_options: Mapping[str, Any]
+) -> tuple[list[SuggestedColumn], str | None]:
+    """The columns with their roles, and the unit column.
 
-
-def _settled(data: Source, seen: Profile, given: Mapping[str, Any]) -> tuple[list[SuggestedColumn], str | None]:
-    """The columns with their roles, and the column of the people.
-
-    Every column is a quasi-identifier unless there is a reason against it: it tells who somebody is, its name says that
+    Every column is a quasi-identifier unless there is a reason against it: it identifies people, its name says that
     it is sensitive, it has one value, or it cannot be counted.
     """
-    asked = _asked_roles(seen, given)
-    unit = seen.unit if seen.unit and asked.get(seen.unit.column) in (None, IDENTIFIER) else None
+    requested = _requested_roles(profile, role_options)
+    unit = profile.unit if profile.unit and requested.get(profile.unit.column) in (None, IDENTIFIER) else None
     columns = []
-    for column in seen.columns:
-        role, reason = _role(column, seen, unit)
-        if column.name in asked:
-            role, reason = asked[column.name], _ASKED
-        elif given["quasi_identifiers"] is not None and role == QUASI_IDENTIFIER:
+    for column in profile.columns:
+        role, reason = _role(column, profile, unit)
+        if column.name in requested:
+            role, reason = requested[column.name], _ASKED
+        elif role_options["quasi_identifiers"] is not None and role == QUASI_IDENTIFIER:
             role, reason = DROPPED, "it is not among the quasi-identifiers that you named"
-        elif given["keep"] is not None and role == KEPT:
+        elif role_options["keep"] is not None and role == KEPT:
             role, reason = DROPPED, "it is not among the columns that you keep"
         columns.append(SuggestedColumn(column.name, column.type, role, reason))
-    people = unit.column if unit else None
+    unit_column = unit.column if unit else None
     with Scratch(data.engine, "exact") as tables:
-        columns = _generalized_if_unique(tables, data, columns, seen, people)
-    return list(_without_the_many(columns, seen)), people
+        columns = _generalized_if_unique(tables, data, columns, profile, unit_column)
+    return list(_with_fewer_quasi_identifiers(columns, profile)), unit_column
 
 
-_ASKED = "as you said"
-MOST_QUASI_IDENTIFIERS = 16  # that are suggested: of more, hardly anything is left of any
+def _requested_roles(profile: Profile, role_options: Mapping[str, Any]) -> dict[str, str]:
+    """The roles that the user chose, by column; `keep='*'` keeps every column for which no role is suggested."""
+    names = [column.name for column in profile.columns]
+    roles: dict[str, str] = {}
+    for option, columns in role_options.items():
+        if columns is None:
+            continue
+        if option == "keep" and columns in ("*", ["*"], EVERY):
+            unsuspicious = [column.name for column in profile.columns if not column.suggestion]
+            kept = dict.fromkeys([name for name in unsuspicious if name not in profile.sensitive], KEPT)
+            roles = kept | roles
+            continue
+        for name in columns:
+            if name not in names:
+                raise SpecError(f"there is no column {name!r}; there are {', '.join(names)}")
+            roles[name] = _ROLES[option]
+    return roles
 
 
-def _asked_roles(seen: Profile, given: Mapping[str, Any]) -> dict[str, str]:
-    """The roles that were given, by column; with `keep='*'` whatever nothing is found of is kept."""
-    roles = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
-    every = given["keep"] in ("*", ["*"], EVERY)
-    lists = {option: names for option, names in given.items() if names is not None and not (every and option == "keep")}
-    asked = {name: roles[option] for option, names in lists.items() for name in names}
-    known = [column.name for column in seen.columns]
-    for name in asked:
-        if name not in known:
-            raise SpecError(f"there is no column {name!r}; there are {', '.join(known)}")
-    kept = [column.name for column in seen.columns if not column.suggestion and column.name not in seen.sensitive]
-    return {**(dict.fromkeys(kept, KEPT) if every else {}), **asked}
-
-
-def _role(column: ColumnProfile, seen: Profile, unit: Unit | None) -> tuple[str, str]:
-    """What a column is, unless somebody says otherwise, and why."""
+def _role(column: ColumnProfile, profile: Profile, unit: Unit | None) -> tuple[str, str]:
+    """The suggested role of a column, and the reason."""
     if unit and column.name == unit.column:
         constant = [name for name in unit.constant if name != column.name][:3]
         how = f"; {listed(constant)} do not vary within its values" if len(constant) > 1 else ""
-        return IDENTIFIER, f"it tells people apart: {unit.people:,} of them in {seen.rows:,} rows{how}"
+        return IDENTIFIER, f"it tells people apart: {unit.people:,} of them in {profile.rows:,} rows{how}"
     if column.suggestion == IDENTIFIER:
         return IDENTIFIER, column.reason
     if column.distinct is None:
         return DROPPED, f"a {column.type} was not looked at"
     if column.distinct == 1:
         return KEPT, column.reason
-    if unit and _is_of_one_person(column, unit):
+    if unit and _numbers_people(column, unit):
         return IDENTIFIER, "nearly every person has a value of their own"
-    if column.name in seen.sensitive:
+    if column.name in profile.sensitive:
         return SENSITIVE, column.reason
     return QUASI_IDENTIFIER, column.reason if column.suggestion else "others may know it; keep it if they cannot"
 
 
-def _is_of_one_person(column: ColumnProfile, unit: Unit) -> bool:
-    """Whether a column numbers people as their own does."""
-    able = column.kind in ("text", "integer", "decimal") and not column.dates
-    return able and column.name in unit.constant and (column.distinct or 0) >= UNIQUE_SHARE * unit.people
+def _numbers_people(column: ColumnProfile, unit: Unit) -> bool:
+    """Whether a column has a different value for nearly every person, like the unit column."""
+    if column.kind not in ("text", "integer", "decimal") or column.dates:
+        return False
+    return column.name in unit.constant and (column.distinct or 0) >= UNIQUE_SHARE * unit.people
 
 
-def _without_the_many(columns: Sequence[SuggestedColumn], seen: Profile) -> Iterator[SuggestedColumn]:
-    """The columns; of more quasi-identifiers than are of use, those that nothing speaks for are dropped."""
-    suggested = {column.name for column in seen.columns if column.suggestion == QUASI_IDENTIFIER}
+def _with_fewer_quasi_identifiers(columns: Sequence[SuggestedColumn], profile: Profile) -> Iterator[SuggestedColumn]:
+    """The columns; beyond MOST_QUASI_IDENTIFIERS, the quasi-identifiers with the weakest reasons are dropped."""
+    suggested = {column.name for column in profile.columns if column.suggestion == QUASI_IDENTIFIER}
     quasi = [column for column in columns if column.role == QUASI_IDENTIFIER]
     hinted = {column.name for column in quasi if name_hint(column.name) in (QUASI_IDENTIFIER, SENSITIVE)}
-    quasi.sort(key=lambda each: (each.reason != _ASKED, each.name not in hinted, each.name not in suggested))
-    many = [column for column in quasi[MOST_QUASI_IDENTIFIERS:] if column.reason != _ASKED]
+    quasi.sort(key=lambda column: (column.reason != _ASKED, column.name not in hinted, column.name not in suggested))
+    dropped = [column for column in quasi[MOST_QUASI_IDENTIFIERS:] if column.reason != _ASKED]
     reason = f"{MOST_QUASI_IDENTIFIERS} quasi-identifiers precede it, and more would leave hardly anything of any"
     for column in columns:
-        yield replace(column, role=DROPPED, reason=reason) if column in many else column
+        yield replace(column, role=DROPPED, reason=reason) if column in dropped else column
 
 
 def _generalized_if_unique(
-    tables: Scratch, data: Source, columns: Sequence[SuggestedColumn], seen: Profile, unit: str | None
+    tables: Scratch, data: Source, columns: Sequence[SuggestedColumn], profile: Profile, unit: str | None
 ) -> list[SuggestedColumn]:
-    """A sensitive one by which too many would be unique is generalized, or dropped if most values differ."""
-    shown = [c.name for c in columns if c.role in (SENSITIVE, KEPT) and (c.role == KEPT or c.reason == _ASKED)]
-    lost = {c.name for c in seen.columns if c.kind == "text" and (c.unique_share or 0) >= UNIQUE_SHARE}
-    settled = []
+    """A sensitive column that would make too many people unique is generalized, or dropped if most values differ."""
+    unchanged = [c.name for c in columns if c.role == KEPT or (c.role == SENSITIVE and c.reason == _ASKED)]
+    mostly_unique = {c.name for c in profile.columns if c.kind == "text" and (c.unique_share or 0) >= UNIQUE_SHARE}
+    result = []
     for column in columns:
         if column.role == SENSITIVE and column.reason != _ASKED:
-            found = exact(tables, data.table.relation, [*_countable(data, shown), column.name], unit)
+            found = exact(tables, data.table.relation, [*_countable(data, unchanged), column.name], unit)
             if found.too_many:
-                role = DROPPED if column.name in lost else QUASI_IDENTIFIER
+                role = DROPPED if column.name in mostly_unique else QUASI_IDENTIFIER
                 whom = "people" if unit else "rows"
                 unique = f"{percent(found.singled_out, found.counted)} of the {whom} would be unique by it"
                 column = replace(column, role=role, reason=f"sensitive by its name, but unchanged {unique}")
             else:
-                shown.append(column.name)
-        settled.append(column)
-    return settled
+                unchanged.append(column.name)
+        result.append(column)
+    return result
 
 
 def _countable(data: Source, names: Sequence[str]) -> list[str]:
@@ -366,28 +379,27 @@ def _countable(data: Source, names: Sequence[str]) -> list[str]:
 def _with_hierarchies(
     data: Source, columns: Sequence[SuggestedColumn], k: int, unit: str | None, ask: Ask | None
 ) -> Iterator[SuggestedColumn]:
-    """The columns, each quasi-identifier with its hierarchy: made of their distinct combinations, counted once."""
-    names = [column.name for column in columns if column.role == QUASI_IDENTIFIER]
-    stems = queries.plain_names(names)
+    """The columns, with a hierarchy for every quasi-identifier, from one count of their distinct combinations."""
+    stems = queries.plain_names([column.name for column in columns if column.role == QUASI_IDENTIFIER])
     with Scratch(data.engine, "suggest") as tables:
-        if names:
-            of = {stem: name for name, stem in stems.items()}
-            tables.make("tuples", "frequency_sets/tuples", columns=of, source=data.table.relation)
+        if stems:
+            by_stem = {stem: name for name, stem in stems.items()}
+            tables.make("tuples", "frequency_sets/tuples", columns=by_stem, source=data.table.relation)
         counts = {name: _counts(tables, stem) for name, stem in stems.items()}
         for column in columns:
             described = data.table.column(column.name)
             assert described
             if column.role == QUASI_IDENTIFIER:
-                looks = _Beside(tables, stems, counts, column.name)
-                common = _Common(tables, data, column.name, counts[column.name], k, unit)
-                column = _generalized(column, described, counts[column.name], looks, common, data)
-            yield _asked(column, described, counts.get(column.name, {}), data, ask) if ask else column
+                related = _RelatedColumns(tables, stems, counts, column.name)
+                common = _CommonValues(tables, data, column.name, counts[column.name], k, unit)
+                column = _generalized(column, described, counts[column.name], related, common, data)
+            yield _confirmed(column, described, counts.get(column.name, {}), data, ask) if ask else column
 
 
-def _asked(
+def _confirmed(
     column: SuggestedColumn, described: Column, counts: Mapping[Any, int], data: Source, ask: Ask
 ) -> SuggestedColumn:
-    """What somebody makes of a suggestion, asked until they leave it as it is."""
+    """A column after the user's changes: `ask` is called until it returns the suggestion unchanged."""
     problem = ""
     while (answer := ask(column, _preview(column, described, counts, data), problem)) != column:
         problem = ""
@@ -406,9 +418,9 @@ def _asked(
 
 @dataclass(frozen=True)
 class Preview:
-    """What becomes of a few values: of each its rows, and its label on every level; and of each level the classes.
+    """The effect of a hierarchy. `values`: a few values, with their rows and their labels on every level.
 
-    `classes`: by level, the labels that most rows have, each with its rows.
+    `classes`: per level, the labels of most rows, with their rows.
     """
 
     values: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
@@ -416,7 +428,6 @@ class Preview:
 
 
 Ask = Callable[[SuggestedColumn, Preview, str], SuggestedColumn]
-_PREVIEWED = 5
 
 
 def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, int], data: Source) -> Preview:
@@ -426,7 +437,7 @@ def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, in
     levels = column.levels or _labelled(column.recipe, described, counts, data)
     frequent = sorted(counts, key=lambda value: -counts[value])[:_PREVIEWED]
     values = tuple(
-        (_shown(value), counts[value], tuple(_shown(each.get(value)) for each in levels)) for value in frequent
+        (_shown(value), counts[value], tuple(_shown(level.get(value)) for level in levels)) for value in frequent
     )
     classes = []
     for level in levels:
@@ -434,7 +445,7 @@ def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, in
         for value, n in counts.items():
             label = _shown(level.get(value))
             rows[label] = rows.get(label, 0) + n
-        classes.append(tuple(sorted(rows.items(), key=lambda each: -each[1])[:_PREVIEWED]))
+        classes.append(tuple(sorted(rows.items(), key=lambda item: -item[1])[:_PREVIEWED]))
     return Preview(values, tuple(classes))
 
 
@@ -451,8 +462,8 @@ def _counts(tables: Scratch, stem: str) -> dict[Any, int]:
 
 
 @dataclass(frozen=True)
-class _Beside:
-    """How the rows of a column's categories are spread over the other quasi-identifiers with few values."""
+class _RelatedColumns:
+    """How the rows of a column's categories are distributed over the other quasi-identifiers with few values."""
 
     tables: Scratch
     stems: Mapping[str, str]
@@ -460,25 +471,28 @@ class _Beside:
     column: str
 
     def __call__(self) -> list[tuple[Sequence[Any], Counts]]:
-        own = self.counts[self.column]
-        others = [name for name, counts in self.counts.items() if name != self.column]
-        able = [name for name in others if 1 < len(self.counts[name]) <= _MOST_BESIDE]
-        return [self._pairs(list(own), name) for name in able if len(own) * len(self.counts[name]) <= _MOST_PAIRS]
+        values = list(self.counts[self.column])
+        contingencies = []
+        for name, counts in self.counts.items():
+            is_small = 1 < len(counts) <= _MOST_RELATED and len(values) * len(counts) <= _MOST_PAIRS
+            if name != self.column and is_small:
+                contingencies.append(self._contingency(values, name))
+        return contingencies
 
-    def _pairs(self, own: list[Any], other: str) -> tuple[Sequence[Any], Counts]:
-        column, beside = [self.stems[self.column]], [self.stems[other]]
-        tuples = self.tables["tuples"]
-        rows = self.tables.rows("profile/beside", column=column, other=beside, tuples=tuples)
-        pairs = ((key(value), key(at), int(n)) for value, at, n in rows)
-        return own, counted(pairs, own, list(self.counts[other]))
-
-
-_MOST_BESIDE, _MOST_PAIRS = 200, 100_000
+    def _contingency(self, values: list[Any], other: str) -> tuple[Sequence[Any], Counts]:
+        rows = self.tables.rows(
+            "profile/beside",
+            column=[self.stems[self.column]],
+            other=[self.stems[other]],
+            tuples=self.tables["tuples"],
+        )
+        pairs = ((key(value), key(of_other), int(n)) for value, of_other, n in rows)
+        return values, counted(pairs, values, list(self.counts[other]))
 
 
 @dataclass(frozen=True)
-class _Common:
-    """The values of a column that k people or more have; rows where nobody tells people apart."""
+class _CommonValues:
+    """The values of a column that at least k people have; without a unit, at least k rows."""
 
     tables: Scratch
     data: Source
@@ -502,43 +516,45 @@ def _generalized(
     column: SuggestedColumn,
     described: Column,
     counts: Mapping[Any, int],
-    beside: _Beside,
-    common: _Common,
+    related: _RelatedColumns,
+    common: _CommonValues,
     data: Source,
 ) -> SuggestedColumn:
-    """A quasi-identifier with the hierarchy that is suggested, without the levels that merge nothing."""
-    made = suggested(described, counts, beside, common)
-    if made.levels and "" in counts:
-        made = Suggested(why="it holds the empty text, which is NULL in a file: shown, or not")
-    made, labels = _shortened(made, described, counts, data)
-    recipe = None if made.levels else made.recipe
-    return replace(column, recipe=recipe, why=made.why, labels=labels, levels=made.levels)
+    """A quasi-identifier with the suggested hierarchy, without the levels that merge nothing."""
+    suggestion = suggested(described, counts, related, common)
+    if suggestion.levels and "" in counts:
+        suggestion = Suggested(why="it holds the empty text, which is NULL in a file: shown, or not")
+    suggestion, labels = _shortened(suggestion, described, counts, data)
+    recipe = None if suggestion.levels else suggestion.recipe
+    return replace(column, recipe=recipe, why=suggestion.why, labels=labels, levels=suggestion.levels)
 
 
 def _shortened(
-    made: Suggested, column: Column, counts: Mapping[Any, int], data: Source
+    suggestion: Suggested, column: Column, counts: Mapping[Any, int], data: Source
 ) -> tuple[Suggested, tuple[int, ...]]:
-    """A suggestion without the levels that merge nothing, and how many labels each level has."""
+    """A suggestion without the levels that merge nothing, and the number of labels on every level."""
     try:
-        labels = _labels(made, column, counts, data)
-    except HierarchyError:  # what a recipe refuses, a value of the column is
-        made = Suggested(why="a value in it fits no recipe: shown, or not")
-        labels = _labels(made, column, counts, data)
+        labels = _labels(suggestion, column, counts, data)
+    except HierarchyError:  # the recipe refuses a value of the column
+        suggestion = Suggested(why="a value in it fits no recipe: shown, or not")
+        labels = _labels(suggestion, column, counts, data)
     kept = merging(labels)
-    short = made if len(kept) == len(labels) - 2 else made.shortened(kept)
-    return short, (labels[0], *(labels[level] for level in kept), 1)
+    if len(kept) < len(labels) - 2:  # all but the values and the top
+        suggestion = suggestion.shortened(kept)
+    return suggestion, (labels[0], *(labels[level] for level in kept), 1)
 
 
-def _labels(made: Suggested, column: Column, counts: Mapping[Any, int], data: Source) -> list[int]:
-    if made.levels:
-        return [len(counts), *(len(set(level.values())) for level in made.levels), 1]
-    hierarchy = _built(made.recipe, column, counts, data)
+def _labels(suggestion: Suggested, column: Column, counts: Mapping[Any, int], data: Source) -> list[int]:
+    """The number of labels on every level, values first."""
+    if suggestion.levels:
+        return [len(counts), *(len(set(level.values())) for level in suggestion.levels), 1]
+    hierarchy = _built(suggestion.recipe, column, counts, data)
     nulls = int(None in counts and None not in hierarchy.values)
     return [*(len(hierarchy.distinct_labels(level)) + nulls for level in range(hierarchy.height)), 1]
 
 
 def _labelled(recipe: Any, column: Column, counts: Mapping[Any, int], data: Source) -> list[Mapping[Any, Any]]:
-    """The label of each value on every level below the top, as a recipe makes them."""
+    """The label of each value, per level below the top of a recipe's hierarchy."""
     hierarchy = _built(recipe, column, counts, data)
     return [dict(zip(hierarchy.values, level, strict=True)) for level in hierarchy.levels[:-1]]
 
@@ -568,27 +584,28 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise TargetError(f"the folder {folder} cannot be made: {error.strerror}; name another place") from None
+        raise TargetError(f"the folder {folder} cannot be created: {error.strerror}; name another place") from None
 
 
-def places_of(made: Suggestions, folder: Path) -> dict[str, Any]:
-    """Source, database and target as a spec in a folder has them; what is in memory has no name there."""
-    if made.source == IN_MEMORY:
+def places_of(suggestions: Suggestions, folder: Path) -> dict[str, Any]:
+    """Source, database and target for a spec in a folder; empty for a source in memory."""
+    if suggestions.source == IN_MEMORY:
         return {}
-    if made.database is not None:
-        database = made.database
-        where = {} if has_password(database) else {"database": _from(folder, database)}
-        return {"source": made.source, **where, "target": {"table": f"{made.source}_anon"}}
-    source = Path(made.source)
-    several = not os.path.isfile(source)
-    written_as = ".parquet" if kind_of_file(source.name) == "Excel" else source.suffix
-    name = "release.parquet" if several else f"{source.stem}_anon{written_as}"
-    place = os.path.abspath(source) if several else _from(folder, made.source)
-    return {"source": place, **made.reading, "target": {"file": name}}
+    if suggestions.database is not None:
+        database = suggestions.database
+        where = {} if has_password(database) else {"database": _relative(folder, database)}
+        return {"source": suggestions.source, **where, "target": {"table": f"{suggestions.source}_anon"}}
+    source = Path(suggestions.source)
+    if not os.path.isfile(source):  # a pattern for several files
+        place, name = os.path.abspath(source), "release.parquet"
+    else:
+        suffix = ".parquet" if kind_of_file(source.name) == "Excel" else source.suffix
+        place, name = _relative(folder, suggestions.source), f"{source.stem}_anon{suffix}"
+    return {"source": place, **suggestions.reading, "target": {"file": name}}
 
 
-def _from(folder: Path, path: str) -> str:
-    """A path as a file in the folder names it."""
+def _relative(folder: Path, path: str) -> str:
+    """A path relative to a folder; an address or a path on another drive unchanged."""
     if names_a_server(path) or path == ":memory:" or "://" in path:
         return path
     try:
@@ -598,5 +615,5 @@ def _from(folder: Path, path: str) -> str:
 
 
 def has_password(database: str) -> bool:
-    """Whether the address of a database holds a password, which no spec does."""
+    """Whether the address of a database contains a password, which must not be written to a spec."""
     return bool(re.search(r"password\s*=|://[^/@\s]*:[^/@\s]*@", database))
