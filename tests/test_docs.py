@@ -133,7 +133,7 @@ NOT_RUN = {
     "docs/engines.md": ["run: it is the tests themselves"],
     "docs/first-steps.md": ["run: .ci/run types it, as the README's run command"],
     "docs/pipelines/github-actions.md": [PIPELINES],
-    "docs/guarantees.md": ["run: it takes hours, in a checkout", "run: it takes an hour or two, in a checkout"],
+    "docs/how-it-is-tested.md": ["run: it takes hours, in a checkout", "run: it takes an hour or two, in a checkout"],
     "docs/pipelines/makefile.md": [PIPELINES],
     "docs/page.md": ["run: it serves until Ctrl-C, and has tests of its own"] * 2,
 }

@@ -1,4 +1,4 @@
-"""Some hundred random cases; docs/guarantees.md names the command for any number of them."""
+"""Some hundred random cases; docs/how-it-is-tested.md names the command for any number of them."""
 
 import pytest
 

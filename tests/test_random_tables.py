@@ -1,4 +1,4 @@
-"""Some random tables, a third with several rows per person; docs/guarantees.md names the command for 100,000."""
+"""Some random tables, a third with several rows per person; docs/how-it-is-tested.md names the command for 100,000."""
 
 import pytest
 
