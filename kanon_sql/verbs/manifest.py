@@ -1,4 +1,4 @@
-"""The manifest: what a run says of itself. Aggregates only, never a raw value."""
+"""The manifest: the record of a run. Aggregates only, never a raw value."""
 
 from __future__ import annotations
 
@@ -32,9 +32,18 @@ from kanon_sql.spec import ReleaseSpec, Spec
 from kanon_sql.strategies import Outcome
 from kanon_sql.verbs.nothing_left import nothing_left
 
+_TELLING = (
+    "a less general node failed by its sensitive values alone, so that the choice of this one may itself tell something"
+    ' of them; try `kanon attack --only minimality`, or release with `minimality="mask"`'
+)
+_FOLDER = (
+    "{engine} writes a folder file by file: while it did so, a reader may have found a part of the files; a run that "
+    "is killed then leaves such a part, to be deleted by hand"
+)
+
 
 def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary], started: float) -> dict[str, Any]:
-    """The manifest of a published release, ready for JSON; `costs` as `measure` gave them before. Asks no database."""
+    """The manifest of a published release, as a mapping for JSON. Runs no query; `costs`: the result of `measure`."""
     problem = plan.problem
     spec, source, frequency_set = problem.spec, problem.source, problem.frequency_set
     summary, suppressed = published.checked, plan.recoding.rows_at_risk
@@ -58,7 +67,7 @@ def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary]
         "seed": spec.seed,
         "seconds": _seconds(plan, published, started),
         "verified": summary.holds,
-        "privacy": [finding(each) for each in summary.findings],
+        "privacy": [finding_entry(finding) for finding in summary.findings],
         **({"unit": spec.unit} if spec.unit else {}),
         "roles": {
             "identifiers_dropped": list(spec.dropped),
@@ -73,9 +82,9 @@ def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary]
         "columns": dict(source.columns),
         **({"time_zone": source.time_zone} if source.time_zone else {}),
         **not_atomic(source.engine, spec),
-        "hierarchies": {name: each.sha256 for name, each in problem.hierarchy_sources.items()},
+        "hierarchies": {name: hierarchy.sha256 for name, hierarchy in problem.hierarchy_sources.items()},
         "hierarchy_rows": {
-            name: each.rows for name, each in problem.hierarchy_sources.items() if each.rows is not None
+            name: hierarchy.rows for name, hierarchy in problem.hierarchy_sources.items() if hierarchy.rows is not None
         },
         **_keeping(plan),
         "sql": {"frequency_set": list(frequency_set.sql), "release": published.sql},
@@ -92,66 +101,75 @@ def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary]
 
 
 def _people(people: int | None, summary: Summary) -> dict[str, Any]:
-    """The people of the source, of the release, and those none of whose rows is in it; nothing where rows count.
+    """The numbers of people in the source, in the release and fully suppressed; empty if rows are counted.
 
-    `risk_of_people`: the prosecutor's, everybody's by their smallest class: with the column gone only the run can tell.
+    `risk_of_people`: the prosecutor's risk of every person, by their smallest class. Only the run can compute it: the
+    release has no unit column.
     """
-    seen = summary.of_people
-    if people is None or seen is None:
+    released = summary.of_people
+    if people is None or released is None:
         return {}
-    risk: dict[str, Any] = {"smallest_class": min((size for size, _ in seen.sizes), default=None), "mean": seen.mean}
-    above = [{"risk": each, "people": seen.above(each)} for each in THRESHOLDS]
-    counts = {"people": people, "released_people": seen.number, "suppressed_people": people - seen.number}
-    return {**counts, "risk_of_people": {**risk, "above": above}}
+    return {
+        "people": people,
+        "released_people": released.number,
+        "suppressed_people": people - released.number,
+        "risk_of_people": {
+            "smallest_class": min((size for size, _ in released.sizes), default=None),
+            "mean": released.mean,
+            "above": [{"risk": threshold, "people": released.above(threshold)} for threshold in THRESHOLDS],
+        },
+    }
 
 
 def _is_kept_node(plan: Plan) -> bool:
-    """Whether nobody searched for the node of a release."""
+    """Whether the node is that of an earlier release, so that no search ran."""
     return plan.kept is not None and plan.kept.kept and plan.problem.spec.strategy not in RECODERS
 
 
 def _keeping(plan: Plan) -> dict[str, Any]:
-    """What became of the recoding of an earlier release, where one was to be kept, and which rows wait."""
+    """Whether the recoding of an earlier release was kept, if that was requested, and where waiting rows are."""
     spec, kept = plan.problem.spec, plan.kept
-    said: dict[str, Any] = {"node_kept": None if kept is None else kept.kept}
+    entries: dict[str, Any] = {"node_kept": None if kept is None else kept.kept}
     if kept and kept.why_not:
-        said["node_not_kept_for"] = kept.why_not
-    return {**said, "incremental": True, "waiting": spec.waiting} if spec.incremental else said
+        entries["node_not_kept_for"] = kept.why_not
+    if spec.incremental:
+        entries |= {"incremental": True, "waiting": spec.waiting}
+    return entries
 
 
 def classification(plan: Plan, summary: Summary) -> dict[str, float]:
-    """The classification metric, by sensitive column: the share of the source's rows that their class does not tell.
+    """The classification metric per sensitive column: the share of source rows that their class predicts wrongly.
 
-    Those are the rows that have another value than the most frequent one of their class, and the suppressed ones
-    (V. Iyengar, KDD 2002, section 3.2). It is known of columns that are released as they are.
+    A class predicts its most frequent value. Rows with another value count, and so do suppressed rows (V. Iyengar,
+    KDD 2002, section 3.2). Only for columns that are released unchanged.
     """
-    frequent = {**summary.frequent, **{each.column: each.frequent for each in summary.homogeneous}}
+    frequent = {**summary.frequent, **{column.column: column.frequent for column in summary.homogeneous}}
     rows = plan.problem.frequency_set.rows
     return {column: (rows - frequent[column]) / rows for column in plan.problem.spec.sensitive if column in frequent}
 
 
-def finding(each: Finding) -> dict[str, Any]:
-    """What the manifest says of one model."""
-    return {"model": each.model, "required": each.required, "achieved": each.achieved}
+def finding_entry(finding: Finding) -> dict[str, Any]:
+    """The manifest's entry for one model."""
+    return {"model": finding.model, "required": finding.required, "achieved": finding.achieved}
 
 
 def measure(plan: Plan) -> dict[str, Any]:
-    """What a search or a recoding made, and what that costs: asked of the frequency set, before the release is."""
+    """The manifest's entries about the recoding and its loss, computed on the frequency set before the release."""
     recoding, outcome = plan.recoding, plan.outcome
     if isinstance(recoding, LocalRecoding):
-        made = _recoded(plan, recoding)
+        entries = _recoding_entries(plan, recoding)
     else:
         assert outcome
-        made = _searched(plan, outcome)
-    if plan.problem.spec.unit is None:
-        return made
-    counted = plan.problem.frequency_set
-    ((people,),) = counted.tables.rows("frequency_sets/people", relation=counted.relation, unit=[UNIT])
-    return {**made, "people": int(people)}
+        entries = _search_entries(plan, outcome)
+    if plan.problem.spec.unit:
+        frequency_set = plan.problem.frequency_set
+        ((people,),) = frequency_set.tables.rows("frequency_sets/people", relation=frequency_set.relation, unit=[UNIT])
+        entries["people"] = int(people)
+    return entries
 
 
-def _searched(plan: Plan, outcome: Outcome) -> dict[str, Any]:
-    """What a search of the lattice found, and what it costs."""
+def _search_entries(plan: Plan, outcome: Outcome) -> dict[str, Any]:
+    """The entries for a node of the lattice, found by a search or kept from an earlier release."""
     plan, node, searched = plan.with_cells(), outcome.node, not _is_kept_node(plan)
     problem, judge, figures = plan.problem, plan.recoding.judge, figures_of(plan)
     kept = judge.kept_rows(node)
@@ -178,33 +196,30 @@ def _searched(plan: Plan, outcome: Outcome) -> dict[str, Any]:
 
 
 def _chosen_by_values(plan: Plan, node: Node) -> bool:
-    """Whether some node one level lower lacks nothing but a model of sensitive values."""
+    """Whether some node one level lower fails only a model of sensitive values.
+
+    Then the choice of the node tells something about these values (the minimality attack).
+    """
     problem, lower = plan.problem, list(plan.problem.lattice.predecessors(node))
     if not lower or not plan.recoding.judge.model.before_redrawing.redrawn:
         return False
     without_values = Judge(problem.frequency_set, problem.judge.model.before_redrawing)
-    asked = list(enumerate(product(lower, (without_values, problem.judge))))
-    tests = [judge.settled(below).node_test_sql(below, number) for number, (below, judge) in asked]
+    # Every lower node is tested twice: test 2i without the models of values, test 2i + 1 with them.
+    judged = list(product(lower, (without_values, problem.judge)))
+    tests = [judge.settled(below).node_test_sql(below, number) for number, (below, judge) in enumerate(judged)]
     at_risk = dict(problem.frequency_set.tables.rows_as(queries.union_all(tests), "node_tests/node_test"))
     without_values.drop()
-    pairs = ((at_risk[number], at_risk[number + 1]) for number in range(0, len(asked), 2))
-    return any(without <= problem.may_suppress < with_values for without, with_values in pairs)
+    return any(at_risk[number] <= problem.may_suppress < at_risk[number + 1] for number in range(0, len(judged), 2))
 
 
-_TELLING = (
-    "a less general node failed by its sensitive values alone, so that the choice of this one may itself tell something"
-    ' of them; try `kanon attack --only minimality`, or release with `minimality="mask"`'
-)
-
-
-def _recoded(plan: Plan, recoding: LocalRecoding) -> dict[str, Any]:
-    """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
+def _recoding_entries(plan: Plan, recoding: LocalRecoding) -> dict[str, Any]:
+    """The entries for a local recoding: it satisfies the models, and nothing is proven about its loss."""
     plan = plan.with_cells()
     problem, local, figures = plan.problem, recoding.local, figures_of(plan)
     levels = [share * height for share, height in zip(figures.precisions or (), problem.costs.heights, strict=True)]
     far = errors.of_classes(problem.frequency_set, local, recoding.classes, recoding.orders, recoding.hows)
     with joint.of_classes(problem.frequency_set, local, recoding.classes, problem.costs.weights) as cells:
-        # Labels of rules may stand for any values.
+        # Labels of rules can cover any values.
         divergence = None if local.classes else cells.divergence(recoding.classes, recoding.orders)
         of_tuples = {"ambiguity": cells.ambiguity, "divergence": divergence}
     costs = _costs(problem, figures, levels, recoding.figures.kept, far, of_tuples)
@@ -229,7 +244,7 @@ def _recoded(plan: Plan, recoding: LocalRecoding) -> dict[str, Any]:
 
 
 def figures_of(plan: Plan) -> Figures:
-    """All figures of what is to be released, for every metric that it has one by; its costs know their cells."""
+    """All figures that the metrics need; the plan has its cells (`Plan.with_cells`)."""
     recoding, costs = plan.recoding, plan.problem.costs
     if isinstance(recoding, FullDomain):
         judge, node = recoding.judge, recoding.node
@@ -239,7 +254,7 @@ def figures_of(plan: Plan) -> Figures:
     else:
         frequency_set, local = plan.problem.frequency_set, recoding.figures
         levels, released = local.levels, local.released_rows
-        several = quality.generalized_rows(frequency_set.engine, recoding.classes, len(costs.heights))
+        generalized_rows = quality.generalized_rows(frequency_set.engine, recoding.classes, len(costs.heights))
         figures = Figures(
             None,
             recoding.rows_at_risk,
@@ -249,7 +264,7 @@ def figures_of(plan: Plan) -> Figures:
             local.smallest_class,
             local.squares,
             bits=quality.lost_bits(frequency_set, recoding.local.assignment, recoding.classes),
-            generalized=tuple((rows + recoding.rows_at_risk) / costs.rows for rows in several),
+            generalized=tuple((rows + recoding.rows_at_risk) / costs.rows for rows in generalized_rows),
         )
     return replace(
         figures,
@@ -260,10 +275,10 @@ def figures_of(plan: Plan) -> Figures:
 
 
 def scores(problem: Problem, figures: Figures) -> dict[str, float | None]:
-    """The score by every metric; None where a recoding has none, or none that is finite."""
+    """The score by every metric; None if the recoding has no score by a metric, or an infinite one."""
     metrics = {**METRICS, problem.spec.metric: metric(problem.spec.metric)}
-    known = {name: each.score_if_known(problem.costs, figures) for name, each in metrics.items()}
-    return {name: None if score is None else _finite(score) for name, score in known.items()}
+    found = {name: by.score_if_known(problem.costs, figures) for name, by in metrics.items()}
+    return {name: None if score is None else _finite(score) for name, score in found.items()}
 
 
 def _costs(
@@ -274,49 +289,52 @@ def _costs(
     errors: Sequence[float | None],
     of_tuples: dict[str, float | None],
 ) -> dict[str, Any]:
-    """The metrics of the table and of each attribute; `kept`: rows whose cell is released as it was."""
+    """The losses of the table and per attribute; `kept`: per attribute the rows whose cell is released unchanged."""
     costs = problem.costs
     modified = [1 - rows / costs.rows for rows in kept]
-    lost = {**scores(problem, figures), "modification_rate": sum(modified) / len(modified), **of_tuples}
-    of_attributes = {
+    per_attribute = {
         "loss_per_attribute": figures.part("losses", costs),
         "precision_per_attribute": figures.part("precisions", costs),
         "distortion_per_attribute": figures.part("distances", costs),
         "modification_per_attribute": modified,
     }
     return {
-        "information_loss": lost,
-        **{name: dict(zip(costs.columns, values, strict=True)) for name, values in of_attributes.items()},
+        "information_loss": {
+            **scores(problem, figures),
+            "modification_rate": sum(modified) / len(modified),
+            **of_tuples,
+        },
+        **{name: dict(zip(costs.columns, values, strict=True)) for name, values in per_attribute.items()},
         "damage": damage(costs, figures, levels, kept, errors),
     }
 
 
 def warnings(plan: Plan, summary: Summary) -> list[str]:
-    """What a careful reader of the release should know."""
-    problem, said = plan.problem, []
+    """Warnings for readers of the release."""
+    problem, found = plan.problem, []
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
-        said.append(f"the search did not end ({plan.ended}): a better {better}")
+        found.append(f"the search did not end ({plan.ended}): a better {better}")
     if plan.kept and plan.kept.why_not:
-        said.append(f"the earlier release could not be kept: {plan.kept.why_not}")
-    said += _not_found(plan) + _class_by_class(plan)
+        found.append(f"the earlier release could not be kept: {plan.kept.why_not}")
+    found += _not_found(plan) + _class_by_class(plan)
     if problem.spec.wildcard_suppression:
-        below = summary.unsafe_rows
-        said.append(
-            f"the release is not k-anonymous if equal rows are counted: {below:,} rows are in smaller classes, and are "
-            "safe only if every * is read as any value"
+        found.append(
+            f"the release is not k-anonymous if equal rows are counted: {summary.unsafe_rows:,} rows are in smaller "
+            "classes, and are safe only if every * is read as any value"
         )
-    said += [_said_of(each, summary) for each in summary.homogeneous if each.classes]
-    starred = {a.column.name: len(a.hierarchy.starred) for a in problem.frequency_set.attributes if a.hierarchy.starred}
-    said += minimality.warnings(summary.redrawn, problem.spec)
-    said += perturb.warnings(problem.spec) + anatomy.warnings(problem.spec, problem.source.table)
-    said += _of_zones(problem)
-    said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
-    return said + problem.source.warnings
+    found += [_homogeneity_warning(column, summary) for column in summary.homogeneous if column.classes]
+    found += minimality.warnings(summary.redrawn, problem.spec)
+    found += perturb.warnings(problem.spec) + anatomy.warnings(problem.spec, problem.source.table)
+    found += _default_time_zone(problem)
+    for attribute in problem.frequency_set.attributes:
+        if starred := attribute.hierarchy.starred:
+            found.append(f"{len(starred)} values of {attribute.column.name!r} are in no hierarchy and became *")
+    return found + problem.source.warnings
 
 
-def _of_zones(problem: Problem) -> list[str]:
-    """That the days and hours of a label are those of a time zone that nobody gave."""
+def _default_time_zone(problem: Problem) -> list[str]:
+    """The warning that labels of days and hours depend on a time zone that was not configured."""
     zoned = [a.column.name for a in problem.frequency_set.attributes if a.column.zoned]
     if not zoned or problem.spec.time_zone:
         return []
@@ -327,13 +345,20 @@ def _of_zones(problem: Problem) -> list[str]:
 
 
 def _class_by_class(plan: Plan) -> list[str]:
-    """That a size of each class stands for models about all of them, where nobody looks at all of them."""
-    if not class_by_class(plan.problem.spec) and plan.recoding.judge.model.unit is None:
+    """The note that models of the whole release were replaced by a minimum class size.
+
+    Classes are then checked one by one, and a class size that suffices for such a model is required of all.
+    """
+    model = plan.recoding.judge.model
+    if not class_by_class(plan.problem.spec) and model.unit is None:
         return []
-    model, counted = plan.recoding.judge.model, "people" if plan.recoding.judge.model.unit else "rows"
-    own = [each.name for each in model.of_release if each.population is None]
-    others = [each.name for each in model.of_release if each.population is not None]
-    sizes = [(f"has {model.k:,} {counted}", own), (f"stands for {model.people:,} of the population", others)]
+    by_classes = [of_release.name for of_release in model.of_release if of_release.population is None]
+    by_population = [of_release.name for of_release in model.of_release if of_release.population is not None]
+    counted = "people" if model.unit else "rows"
+    sizes = [
+        (f"has {model.k:,} {counted}", by_classes),
+        (f"stands for {model.people:,} of the population", by_population),
+    ]
     return [
         f"every class {size} or more, enough for {' and '.join(names)} whatever the other classes are"
         for size, names in sizes
@@ -341,25 +366,25 @@ def _class_by_class(plan: Plan) -> list[str]:
     ]
 
 
-def _said_of(each: Homogeneous, summary: Summary) -> str:
-    """That a sensitive value is known of whoever is known to be in a class."""
-    whose = "" if each.people is None else f" of {of_size(each.people, 'people')}"
-    classes = f"{each.classes:,} of {summary.classes:,} classes"
+def _homogeneity_warning(column: Homogeneous, summary: Summary) -> str:
+    """The warning that whoever knows a person's class knows the person's sensitive value."""
+    whose = "" if column.people is None else f" of {of_size(column.people, 'people')}"
+    classes = f"{column.classes:,} of {summary.classes:,} classes"
     return (
-        f"in {classes}, with {of_size(each.rows, 'rows')}{whose}, all have the same {each.column!r}, "
+        f"in {classes}, with {of_size(column.rows, 'rows')}{whose}, all have the same {column.column!r}, "
         "so k-anonymity does not hide it; ask for a model of it, such as `l_diversity`"
     )
 
 
 def _not_found(plan: Plan) -> list[str]:
-    """That the strategy itself found no node, where that is so."""
+    """The warning that the released node was not found by the strategy itself."""
     found_by = plan.outcome.found_by if plan.outcome else "strategy"
     if found_by not in ("reduction", "last resort"):
         return []
-    taken = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
+    node = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
     name = plan.problem.spec.strategy
     way_out = "give it more time" if name == "auto" else "give it more time or evaluations, or choose auto"
-    return [f"{name} found no anonymous node, and {taken} is released; {way_out}"]
+    return [f"{name} found no anonymous node, and {node} is released; {way_out}"]
 
 
 def _seconds(plan: Plan, published: Published[Summary], started: float) -> dict[str, float]:
@@ -374,7 +399,7 @@ def _seconds(plan: Plan, published: Published[Summary], started: float) -> dict[
 
 
 def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:
-    """What a reader, or who is killed, may find between two statements of an engine that has no transactions."""
+    """What readers or a killed run may find in the target, on an engine without transactions."""
     if engine.has_transactions or spec.target is None or spec.target.table is None:
         return {}
     if folders.named(engine, spec.target):
@@ -386,14 +411,8 @@ def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:
     }
 
 
-_FOLDER = (
-    "{engine} writes a folder file by file: while it did so, a reader may have found a part of the files; a run that "
-    "is killed then leaves such a part, to be deleted by hand"
-)
-
-
 def target_of(spec: ReleaseSpec, published: Published[Any], dialect: str) -> dict[str, str]:
-    """Where a release is, and in which form."""
+    """The file or table of a release, and its form."""
     target = spec.target
     if published.path:
         return {"file": str(published.path), **({"as": "anatomy"} if target and target.form == "anatomy" else {})}

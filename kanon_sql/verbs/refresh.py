@@ -58,7 +58,7 @@ def refresh(name: str, *, connection: Any = None, **options: Unpack[PlaceOptions
         "classes": summary.classes,
         "smallest_class": summary.smallest_class,
         "quasi_identifiers": quasi_identifiers,
-        "privacy": [manifests.finding(each) for each in summary.findings],
+        "privacy": [manifests.finding_entry(finding) for finding in summary.findings],
         "verified": summary.holds,
         "seconds": {"total": round(time.monotonic() - started, 4)},
         "warnings": warnings,

@@ -276,7 +276,7 @@ def _of_release(spec: Spec, seen: Verification) -> dict[str, Any]:
         "released_rows": summary.rows,
         "classes": summary.classes,
         "smallest_class": summary.smallest_class,
-        "privacy": [manifests.finding(each) for each in summary.findings],
+        "privacy": [manifests.finding_entry(finding) for finding in summary.findings],
         "verified": summary.holds,
         "roles": {**kept, "quasi_identifiers": list(spec.quasi_identifiers), "kept": [], "dropped": []},
         "source": spec.source,
