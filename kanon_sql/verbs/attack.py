@@ -1,4 +1,4 @@
-"""Try what an attacker would: on a release, with what else they may have."""
+"""Attack a release, with the background knowledge that an attacker may have."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Attacks(Result):
-    """What came of the attacks on a release: counts and shares, never a value of anybody.
+    """The results of attacks on a release: counts and shares, never a person's value.
 
-    `skipped`: the attacks that could not be tried, each with what it needs. `notes`: what limits the others.
+    `skipped`: the attacks that could not be tried, with the data they need. `notes`: limits of the results.
     """
 
     release: str
@@ -50,7 +50,7 @@ class Attacks(Result):
         return max((outcome.excess for outcome in self.outcomes), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """All results as a mapping for JSON."""
         return {
             "release": self.release,
             "quasi_identifiers": list(self.quasi_identifiers),
@@ -66,12 +66,13 @@ class Attacks(Result):
 
         counts = ("affected", "counted", "attempts", "successes")
         names = ("name", "column", *counts, "share", "baseline", "control", "excess")
-        return pandas.DataFrame([[each.to_dict()[name] for name in names] for each in self.outcomes], columns=names)
+        rows = [[outcome.to_dict()[name] for name in names] for outcome in self.outcomes]
+        return pandas.DataFrame(rows, columns=names)
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
             ("release", f"{self.release}, by {', '.join(self.quasi_identifiers)}"),
-            *((each.name, each.sentence) for each in self.outcomes),
+            *((outcome.name, outcome.sentence) for outcome in self.outcomes),
             *(("skipped", f"{name}: needs {needs}") for name, needs in self.skipped),
             *(("note", note) for note in self.notes),
         ]
@@ -93,21 +94,20 @@ def attack(
     observer: Observer | None = None,
     **options: Unpack[AttackOptions],
 ) -> Attacks:
-    """Try the attacks on a release that somebody could try who has it, and say how many people they succeed with.
+    """Attack a release as somebody who has it could, and count the people for whom an attack succeeds.
 
-    `release`, `others`: releases of one table, each a file, a table, a DataFrame or an Arrow table; left out, the
-    spec's target. `source`: the table that they were made of, which tells whether a guess is right; with a spec,
-    its source. `auxiliary`: a table of people that an attacker may have. `control`: people like those of the source
-    who are not in the release, attacked beside them. `priors`: the `share` of sensitive values among people like
-    somebody, by other columns of theirs. `previous`: an earlier release of the same table. Without `sensitive`,
-    every released column that is no quasi-identifier is attacked. `only`: the names of the attacks to try, or of
-    what they find. `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises
-    KanonError.
+    `release`, `others`: releases of the same table, as files, tables, DataFrames or Arrow tables (default: the spec's
+    target). `source`: the original table, to check the guesses (default: the spec's source). `auxiliary`: a table of
+    people that an attacker may have. `control`: people who are not in the release but come from the same population,
+    attacked for comparison. `priors`: the `share` of sensitive values among similar people, by other columns.
+    `previous`: an earlier release of the same table. Without `sensitive`, every released column that is not a
+    quasi-identifier is attacked. `only`: the names of the attacks to try, or of their outcomes. `attempts`: maximum
+    number of people to attack, if an attack samples them. Nothing is written; raises KanonError.
 
     >>> import pandas
     >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
-    >>> tried = attack(release, quasi_identifiers=["zip"], sensitive=["ill"], only=["homogeneity"])
-    >>> [(each.name, each.affected) for each in tried.outcomes]
+    >>> attacks = attack(release, quasi_identifiers=["zip"], sensitive=["ill"], only=["homogeneity"])
+    >>> [(outcome.name, outcome.affected) for outcome in attacks.outcomes]
     [('homogeneity', 2)]
     """
     observer = observer or Observer()
@@ -115,9 +115,9 @@ def attack(
     if attempts < 1:
         raise SpecError(f"attempts is {attempts}; give how many people are to be attacked, 1 or more")
     settled = _settled(source, spec, taken(AttackOptions, options))
-    named = {
+    data = {
         "release": _target(settled) if release is None else release,
-        **{f"other {number}": each for number, each in enumerate(others, start=1)},
+        **{f"{OTHER} {number}": other for number, other in enumerate(others, start=1)},
         "source": source if source is not None or settled.source == IN_MEMORY else settled.source,
         "auxiliary": auxiliary,
         "control": control,
@@ -129,37 +129,39 @@ def attack(
         tables = stack.enter_context(Scratch(here, "attack"))
         observer.stage("Reading")
         opened = {
-            role: stack.enter_context(opened_beside(each, settled, connection, is_source=role == "source"))
-            for role, each in named.items()
-            if each is not None
+            role: stack.enter_context(opened_beside(table, settled, connection, is_source=role == "source"))
+            for role, table in data.items()
+            if table is not None
         }
         notes: list[str] = []
         material = _material(tables, opened, settled, attempts, notes.append)
         check_control(material)
-        return _tried(material, chosen, name_of(named["release"]), notes, observer)
+        return _attacked(material, chosen, name_of(data["release"]), notes, observer)
 
 
-def _settled(source: Any, spec: ReleaseSpec | dict[str, Any] | str | Path | None, given: dict[str, Any]) -> ReleaseSpec:
-    """What is said of the release; an attacker need not have its source, nor a mapping name one."""
+def _settled(
+    source: Any, spec: ReleaseSpec | dict[str, Any] | str | Path | None, options: dict[str, Any]
+) -> ReleaseSpec:
+    """The spec of the release; it need not name a source, since an attacker need not have it."""
     if spec is None:
-        return settle_either(IN_MEMORY if source is None else source, None, given)
-    return settle_either(source, {"source": IN_MEMORY, **spec} if isinstance(spec, dict) else spec, given)
+        return settle_either(IN_MEMORY if source is None else source, None, options)
+    return settle_either(source, {"source": IN_MEMORY, **spec} if isinstance(spec, dict) else spec, options)
 
 
 def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
-    """The attacks of these names, or that find what has such a name; all unless given."""
+    """The attacks with one of these names, or with an outcome of that name; None for all attacks."""
     if only is None:
         return ATTACKS
-    known = {name: each for each in ATTACKS for name in (each.name, *each.outcomes)}
+    attacks = {name: attack for attack in ATTACKS for name in (attack.name, *attack.outcomes)}
     for name in only:
-        if name not in known:
-            names = ", ".join(each.name for each in ATTACKS)
+        if name not in attacks:
+            names = ", ".join(attack.name for attack in ATTACKS)
             raise SpecError(f"there is no attack {name!r}; choose among {names}, or what they find")
-    return tuple(dict.fromkeys(known[name] for name in only))
+    return tuple(dict.fromkeys(attacks[name] for name in only))
 
 
 def _target(spec: ReleaseSpec) -> str:
-    """What the spec's run wrote."""
+    """The file or table that the spec's run wrote."""
     if spec.target is None:
         raise SpecError("there is no release to attack; name one, or a spec with a target")
     return spec.target.name
@@ -168,16 +170,16 @@ def _target(spec: ReleaseSpec) -> str:
 def _material(
     tables: Scratch, opened: Mapping[str, Source], settled: ReleaseSpec, attempts: int, note: Callable[[str], None]
 ) -> Material:
-    """What an attacker has, copied beside us."""
+    """The data of the attacker, copied to an embedded DuckDB."""
     places = settled if isinstance(settled, CloakSpec) else None
     spec = places.of_columns() if places else settled
     assert isinstance(spec, Spec)
     release, location = opened["release"].table, places.location if places else ()
-    columns = dict.fromkeys(column.name for each in opened.values() for column in each.table.columns)
+    columns = dict.fromkeys(column.name for source in opened.values() for column in source.table.columns)
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
     names = box_columns(places) if places else spec.quasi_identifiers
     shown = {name: shown_columns(name, release) for name in names}
-    copies = {role: copied(tables, role, each, plain, shown, spec.unit, location) for role, each in opened.items()}
+    copies = {role: copied(tables, role, source, plain, shown, spec.unit, location) for role, source in opened.items()}
     halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
     return Material(
@@ -206,7 +208,7 @@ def _material(
 
 
 def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
-    """SpecError if the release lacks a sensitive column, or all tables the column that tells people apart."""
+    """SpecError if the release lacks a sensitive column, or all tables lack the unit column."""
     released = {name for copy in copies.values() if copy is copies["release"] or copy.is_half for name in copy.columns}
     for name in spec.sensitive:
         if name not in released:
@@ -220,25 +222,32 @@ def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
 
 
 def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of a release that are attacked: all that are no quasi-identifiers, where none is named."""
-    others = {*shown, spec.unit, *(name for half in halves for name in half.columns)}
-    named = [name for name in spec.sensitive if name in release.columns]
-    return tuple(named) or tuple(name for name in release.columns if name not in others)
+    """The columns to attack: the spec's sensitive ones, or else all that are not quasi-identifiers."""
+    if named := tuple(name for name in spec.sensitive if name in release.columns):
+        return named
+    not_attacked = {*shown, spec.unit, *(name for half in halves for name in half.columns)}
+    return tuple(name for name in release.columns if name not in not_attacked)
 
 
-def _tried(material: Material, chosen: Sequence[Attack], name: str, notes: list[str], observer: Observer) -> Attacks:
-    """All attacks that can be tried, and the others with what they need."""
+def _attacked(material: Material, chosen: Sequence[Attack], name: str, notes: list[str], observer: Observer) -> Attacks:
+    """The outcomes of all attacks that can be tried, and the data that the others need."""
     if material.release.rows == 0:
         raise SourceError(f"{name} has no rows; there is nobody to attack")
     outcomes: list[Outcome] = []
     skipped = []
-    for each in chosen:
-        missing = [NEEDS[need] for need in material.missing(each.needs)]
+    for attack in chosen:
+        missing = [NEEDS[need] for need in material.missing(attack.needs)]
         if missing:
-            skipped.append((each.name, " and ".join(missing)))
+            skipped.append((attack.name, " and ".join(missing)))
             continue
-        observer.stage(f"Trying {each.name}")
-        with Scratch(material.tables.engine, each.name) as own:
-            outcomes.extend(each.run(replace(material, tables=own)))
-    said = tuple(dict.fromkeys(notes))
-    return Attacks(name, material.quasi_identifiers, material.sensitive, tuple(outcomes), tuple(skipped), said)
+        observer.stage(f"Trying {attack.name}")
+        with Scratch(material.tables.engine, attack.name) as tables:
+            outcomes.extend(attack.run(replace(material, tables=tables)))
+    return Attacks(
+        release=name,
+        quasi_identifiers=material.quasi_identifiers,
+        sensitive=material.sensitive,
+        outcomes=tuple(outcomes),
+        skipped=tuple(skipped),
+        notes=tuple(dict.fromkeys(notes)),
+    )

@@ -1,4 +1,4 @@
-"""What a comparison of strategies tells: what each made, and what the searches proved together."""
+"""The result of a comparison of strategies: every strategy's release, and what the searches proved together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StrategyResult:
-    """What one strategy made for one k, in the manifest's words; only `promise` and `refused` where it could not run.
+    """One strategy's result for one k, named as in the manifest; only `promise` and `refused` if it could not run.
 
-    A local recoding has no node, proves nothing and asks for no nodes. `equals_best_proven`: its score is the proven
-    optimum of this k, whoever proved it. `log`: mean of level / height. `los`: suppressed rows / rows. `accuracy`: see
-    `kanon_sql.strategies.accuracy`. `risk_highest`, `risk_mean`: the prosecutor's, 1 / rows of the class, at most and
-    over the released rows; 0 where none is. `same_as`: the first before it with the same release, as (strategy, k).
+    A local recoding has no node, checks no nodes and proves nothing. `equals_best_proven`: the score is the optimum of
+    this k that any of the searches proved. `log`: mean of level / height. `los`: suppressed rows / rows. `accuracy`:
+    see `kanon_sql.strategies.accuracy`. `risk_highest`, `risk_mean`: maximum and mean over the released rows of the
+    prosecutor's risk, 1 / rows of the class; 0 without rows. `same_as`: the first earlier result with the same release,
+    as (strategy, k).
     """
 
     strategy: str
@@ -52,11 +53,11 @@ class StrategyResult:
 
 @dataclass(frozen=True)
 class Proven:
-    """What the searches for one k tell together.
+    """What the searches for one k proved together.
 
-    `proven_score`: the optimum, None where no search proved it. `lower_bound`: the highest that any search proved, 0
-    without a search. `minimal_nodes`: how many nodes are known to be k-minimal, which the accuracies refer to; there
-    are no others if `minimal_nodes_complete`.
+    `proven_score`: the optimum, None if no search proved it. `lower_bound`: the highest that any search proved, 0
+    without searches. `minimal_nodes`: the number of nodes proven to be k-minimal, on which `accuracy` is based;
+    `minimal_nodes_complete`: whether these are all.
     """
 
     k: int
@@ -70,8 +71,8 @@ class Proven:
 class Comparison(Result):
     """Searches and local recodings of one table, side by side, for one k or several.
 
-    `by_k`: what the searches proved together, k by k; `k`, `privacy`, `proven_score`, `lower_bound`, `minimal_nodes`
-    and `minimal_nodes_complete` are those of the first k. `searches`: what each strategy made, in the order of k.
+    `by_k`: what the searches proved together, per k; `k`, `privacy`, `proven_score`, `lower_bound`, `minimal_nodes`
+    and `minimal_nodes_complete` are those of the first k. `searches`: the result of every strategy, ordered by k.
     """
 
     source: str
@@ -95,7 +96,7 @@ class Comparison(Result):
     searches: tuple[StrategyResult, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """All results as a mapping for JSON."""
         return asdict(self)
 
     def to_df(self) -> pandas.DataFrame:
@@ -105,7 +106,7 @@ class Comparison(Result):
         return pandas.DataFrame([asdict(search) for search in self.searches])
 
     def name_of(self, search: StrategyResult) -> str:
-        """A strategy's name, with its k where there are several."""
+        """A strategy's name, with its k if there are several."""
         return search.strategy if len(self.by_k) == 1 else f"{search.strategy}, k {search.k}"
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -113,10 +114,10 @@ class Comparison(Result):
         return [
             ("source", f"{self.source}, {self.rows:,} rows"),
             ("optimum", f"{self.metric} {proven}"),
-            *((self.name_of(each), each.refused or _said(each)) for each in self.searches),
+            *((self.name_of(search), search.refused or _score_line(search)) for search in self.searches),
         ]
 
 
-def _said(search: StrategyResult) -> str:
+def _score_line(search: StrategyResult) -> str:
     score = "no score" if search.score is None else f"{search.score:.4f}"
     return f"{score} in {search.seconds:.2f} s"

@@ -1,4 +1,4 @@
-"""What a release is still good for, measured beside its source."""
+"""The utility of a release, measured by comparison with its source."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from kanon_sql.verbs.verify import of_target
 if TYPE_CHECKING:
     import pandas
 
-_WORST = 10  # pairs, where all of them would be too long a list
+_WORST = 10  # pairs of columns listed in the JSON
 
 
 @dataclass(frozen=True, repr=False)
 class Utility(Result):
-    """How far a release is from its source: aggregates only.
+    """How far a release differs from its source: aggregates only.
 
-    `rows`, `released_rows`: of the two tables; all shares of the release are of its own rows. `marginals`: per column.
-    `associations`: of every two columns, the largest error first. `counts`: of count queries, None where there was
-    nothing to ask. `learned`: per column that models were trained for. `skipped`: what was not measured, and why.
-    `notes`: what limits the figures.
+    `rows`, `released_rows`: of the two tables; shares of the release refer to its own rows. `marginals`: per column.
+    `associations`: per pair of columns, the largest error first. `counts`: the errors of count queries, None if there
+    are no columns to query. `learned`: per column that models were trained to predict. `skipped`: what was not
+    measured, and why. `notes`: limits of the figures.
     """
 
     source: str
@@ -50,21 +50,21 @@ class Utility(Result):
 
     @property
     def suppressed(self) -> float:
-        """The share of the source's rows that the release does not have."""
+        """The share of the source's rows that are not in the release."""
         return (self.rows - self.released_rows) / self.rows
 
     @property
     def marginal_error(self) -> float:
         """The mean total variation distance over the columns."""
-        return _mean([each.total_variation for each in self.marginals])
+        return _mean([marginal.total_variation for marginal in self.marginals])
 
     @property
     def association_error(self) -> float | None:
-        """The mean absolute difference over the pairs of columns; None without any."""
-        return _mean([each.error for each in self.associations]) if self.associations else None
+        """The mean absolute difference over the pairs of columns; None without pairs."""
+        return _mean([pair.error for pair in self.associations]) if self.associations else None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON; of the pairs the worst ten."""
+        """All figures as a mapping for JSON; only the worst ten pairs."""
         return {
             "source": self.source,
             "release": self.release,
@@ -73,45 +73,43 @@ class Utility(Result):
             "suppressed": self.suppressed,
             "marginals": {
                 "mean": self.marginal_error,
-                "largest": max(each.total_variation for each in self.marginals),
-                "columns": [vars(each) for each in self.marginals],
+                "largest": max(marginal.total_variation for marginal in self.marginals),
+                "columns": [vars(marginal) for marginal in self.marginals],
             },
             "associations": {
                 "mean": self.association_error,
                 "largest": self.associations[0].error if self.associations else None,
                 "pairs": len(self.associations),
-                "worst": [_association(each) for each in self.associations[:_WORST]],
+                "worst": [_association(pair) for pair in self.associations[:_WORST]],
             },
             "counts": self.counts and vars(self.counts),
-            "models": [_learned(each) for each in self.learned],
+            "models": [_learned(model) for model in self.learned],
             "skipped": [{"name": name, "why": why} for name, why in self.skipped],
             "notes": list(self.notes),
         }
 
     def to_df(self) -> pandas.DataFrame:
-        """One row per figure: what it measures, of which column or columns, in the source and in the release."""
+        """One row per figure: the measure, its column or columns, and its values in the source and in the release."""
         import pandas
 
-        named = ("measure", "column", "other", "source", "release", "error")
-        return pandas.DataFrame([[row.get(name) for name in named] for row in self._figures()], columns=named)
+        names = ("measure", "column", "other", "source", "release", "error")
+        return pandas.DataFrame([[row.get(name) for name in names] for row in self._figures()], columns=names)
 
     def _figures(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
-        for each in self.marginals:
-            rows.append({"measure": "total_variation", "column": each.column, "error": each.total_variation})
-            if each.earth_mover is not None:
-                rows.append({"measure": "earth_mover", "column": each.column, "error": each.earth_mover})
+        for marginal in self.marginals:
+            rows.append({"measure": "total_variation", "column": marginal.column, "error": marginal.total_variation})
+            if marginal.earth_mover is not None:
+                rows.append({"measure": "earth_mover", "column": marginal.column, "error": marginal.earth_mover})
         for pair in self.associations:
-            said = _association(pair)
-            rows.append({**said, "column": pair.columns[0], "other": pair.columns[1]})
+            rows.append({**_association(pair), "column": pair.columns[0], "other": pair.columns[1]})
         for name in ("median", "percentile_95") if self.counts else ():
             rows.append({"measure": f"count_{name}", "error": getattr(self.counts, name)})
         for model in self.learned:
-            for name, figure in model.source.items():
+            for name, of_source in model.source.items():
                 of_release = model.release[name]
-                both = figure is not None and of_release is not None
-                error = abs(figure - of_release) if both else None  # type: ignore[operator]
-                figures = {"source": figure, "release": of_release, "error": error}
+                error = None if of_source is None or of_release is None else abs(of_source - of_release)
+                figures = {"source": of_source, "release": of_release, "error": error}
                 rows.append({"measure": name, "column": model.column, **figures})
         return rows
 
@@ -120,8 +118,8 @@ class Utility(Result):
             ("release", f"{self.release} of {self.source}: {self.released_rows:,} of {self.rows:,} rows"),
             ("marginals", f"off by {self.marginal_error:.4f} on average (total variation)"),
             *self._association_lines(),
-            *self._count_lines(),
-            *(("model", model_line(each)) for each in self.learned),
+            *([("counts", counts_line(self.counts))] if self.counts else []),
+            *(("model", model_line(model)) for model in self.learned),
             *(("skipped", f"{name}: {why}") for name, why in self.skipped),
             *(("note", note) for note in self.notes),
         ]
@@ -133,12 +131,9 @@ class Utility(Result):
         pair = " and ".join(worst.columns)
         return [("pairs", f"off by {self.association_error:.4f} on average, at most {worst.error:.4f} ({pair})")]
 
-    def _count_lines(self) -> list[tuple[str, str]]:
-        return [("counts", counts_line(self.counts))] if self.counts else []
-
 
 def counts_line(counts: Counts) -> str:
-    """What came of the count queries, in a sentence."""
+    """The errors of the count queries, in a sentence."""
     return (
         f"{counts.queries:,} count queries: relative error {counts.median:.1%} in the median, at most "
         f"{counts.percentile_95:.1%} in 95 of 100; a median query counts {counts.selectivity:.1%} of the rows"
@@ -146,11 +141,11 @@ def counts_line(counts: Counts) -> str:
 
 
 def model_line(model: Learned) -> str:
-    """How well a column is told from the others, in a sentence."""
+    """How well models predict a column, in a sentence."""
     name = next(iter(model.source))
-    source, release, baseline = (_figure(each[name]) for each in (model.source, model.release, model.baseline))
-    said = name.replace("_", " ")
-    return f"{model.column}: {said} {release} trained on the release, {source} on the source, {baseline} by a guess"
+    source, release, baseline = (_figure(scores[name]) for scores in (model.source, model.release, model.baseline))
+    measure = name.replace("_", " ")
+    return f"{model.column}: {measure} {release} trained on the release, {source} on the source, {baseline} by a guess"
 
 
 def _figure(figure: float | None) -> str:
@@ -162,8 +157,13 @@ def _mean(errors: Sequence[float]) -> float:
 
 
 def _association(pair: Association) -> dict[str, Any]:
-    named = {"columns": list(pair.columns), "measure": pair.measure, "source": pair.source, "release": pair.release}
-    return {**named, "error": pair.error}
+    return {
+        "columns": list(pair.columns),
+        "measure": pair.measure,
+        "source": pair.source,
+        "release": pair.release,
+        "error": pair.error,
+    }
 
 
 def _learned(model: Learned) -> dict[str, Any]:
@@ -183,35 +183,36 @@ def utility(
     observer: Observer | None = None,
     **options: Unpack[UtilityOptions],
 ) -> Utility:
-    """Measure what a release is still good for: marginals, associations, count queries and models beside the source's.
+    """Compare marginals, associations, count queries and trained models of a release with those of its source.
 
-    `source`, `release`: each a file, a table, a DataFrame or an Arrow table; left out, the source and the target of the
-    spec. All columns that both have are measured. `predict`: the columns that models are trained to tell from all
-    others, by default each sensitive one; this takes scikit-learn. `queries`: how many count queries are asked. `rows`:
-    how many rows models are trained on at most. Nothing is written; raises KanonError.
+    `source`, `release`: a file, a table, a DataFrame or an Arrow table; by default the source and the target of the
+    spec. All common columns are measured. `predict`: the columns that models are trained to predict from all others
+    (default: the sensitive columns); this needs scikit-learn. `queries`: the number of count queries. `rows`: the
+    maximum number of rows that models are trained on. Nothing is written; raises KanonError.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"age": [21, 22, 38, 39], "ill": list("xxyz")})
     >>> release = pandas.DataFrame({"age": ["[20, 30)", "[20, 30)", "*", "*"], "ill": list("xxyz")})
     >>> measured = utility(people, release, quasi_identifiers=["age"])
-    >>> [(each.column, each.total_variation) for each in measured.marginals]
+    >>> [(marginal.column, marginal.total_variation) for marginal in measured.marginals]
     [('age', 0.25), ('ill', 0.0)]
     """
     observer = observer or Observer()
     _check_numbers(queries=queries, rows=rows)
     settled = settle_spec(source, spec, taken(UtilityOptions, options))
-    given = {"source": settled.source if source is None else source, "release": release}
-    if release is None:
-        given["release"] = _target(settled)
+    data = {
+        "source": settled.source if source is None else source,
+        "release": _target(settled) if release is None else release,
+    }
     with contextlib.ExitStack() as stack:
         here = stack.enter_context(contextlib.closing(embedded(settled.session.limits)))
         tables = stack.enter_context(Scratch(here, "utility"))
         observer.stage("Reading")
         both = {
-            side: stack.enter_context(opened_beside(each, settled, connection, is_source=side == "source"))
-            for side, each in given.items()
+            side: stack.enter_context(opened_beside(table, settled, connection, is_source=side == "source"))
+            for side, table in data.items()
         }
-        names = {side: name_of(each) for side, each in given.items()}
+        names = {side: name_of(table) for side, table in data.items()}
         targets = [predict] if isinstance(predict, str) else list(settled.sensitive if predict is None else predict)
         measuring = Measuring(tables, settled, both, names, targets, observer)
         measured = measuring.measured(queries, rows)
@@ -226,14 +227,14 @@ def utility(
         )
 
 
-def _check_numbers(**given: int) -> None:
-    for name, number in given.items():
+def _check_numbers(**options: int) -> None:
+    for name, number in options.items():
         if number < 1:
             raise SpecError(f"{name} is {number}; give a number of {name}, 1 or more")
 
 
 def _target(spec: Spec) -> str:
-    """What the spec's run wrote."""
+    """The file or table that the spec's run wrote."""
     if spec.target is None:
         raise SpecError("there is no release to measure; name one after its source, or a spec with a target")
     return str(of_target(spec).source)
