@@ -21,7 +21,10 @@ from kanon_sql.verbs.compare import compare as run
 from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.options import CompareOptions
 
-_Place = tuple[int | None, tuple[int, ...]]  # k and a node
+_NODES_PER_TABLE = 5
+_MORE_MEASURES = ("granularity", "ncp", "ambiguity", "divergence")
+
+_Place = tuple[int | None, tuple[int, ...]]  # k, and the level of every quasi-identifier
 
 STRATEGIES = Option(
     "strategies",
@@ -31,7 +34,7 @@ STRATEGIES = Option(
 )
 
 SIZES = replace(o.K, help=f"{o.K.help[:-1]}; several are compared: 3,5,10).", type=str, read=o.sizes)
-EACH_TIME_LIMIT = replace(
+STRATEGY_TIME_LIMIT = replace(
     o.OPTIONS["time_limit"], help="Seconds for each strategy (default 60); counting the rows is not limited."
 )
 
@@ -42,7 +45,7 @@ EACH_TIME_LIMIT = replace(
     *o.of(CompareOptions, "k", "keep", "time_limit"),
     SIZES,
     STRATEGIES,
-    EACH_TIME_LIMIT,
+    STRATEGY_TIME_LIMIT,
     o.SEARCH_IN,
     o.JSON,
 )
@@ -63,176 +66,189 @@ def compare(
 
 
 def _show(compared: Comparison) -> None:
-    """Show what each strategy releases, then the searches side by side: what they found and took, and their nodes."""
-    made = [each for each in compared.searches if each.refused is None]
-    searched = [each for each in made if each.node]
-    nodes = _lettered(searched)
-    size = f"a lattice of {count(compared.lattice_size)} nodes over {compared.distinct_tuples:,} distinct tuples"
-    asked = models((each["model"], each["required"]) for each in compared.privacy)
-    limit = f"{limit_text(compared.suppression_limit)} suppressed at most"
-    sizes = [each.k for each in compared.by_k[1:]]
-    asked += f", then k = {', '.join(map(str, sizes))}" if sizes else ""
-    out.print(f"{compared.rows:,} rows, {size}; {escape(asked)}, {limit}, metric {compared.metric}")
-    searches = (_found_table, _effort_table) if searched else ()
-    of_searches = [table(compared, searched, nodes) for table in searches]
-    of_releases = (_releases_table(compared, made), _lost_table(compared, made))
-    for table in (*of_releases, *of_searches, *_nodes_tables(compared, searched, nodes)):
+    """Print what each strategy would release, then what the searches found, what they took, and their nodes."""
+    completed = [result for result in compared.searches if result.refused is None]
+    searches = [result for result in completed if result.node]
+    letters = _letters_of_nodes(searches)
+    out.print(escape(_summary(compared)))
+    tables = [_releases_table(compared, completed), _losses_table(compared, completed)]
+    if searches:
+        tables += [_found_table(compared, searches, letters), _effort_table(compared, searches)]
+    tables += _nodes_tables(compared, searches, letters)
+    for table in tables:
         out.print()
         out.print(table)
     out.print()
-    for name, (promise, found) in _promises(searched, made).items():
-        out.print(f"{escape(name)} promises {escape(promise)}.{found}")
-    for each in compared.searches:
-        if each.refused is not None:
-            out.print(
-                f"[yellow]{escape(compared.name_of(each))} was left out:[/yellow] {escape(in_flags(each.refused))}"
-            )
-    for line in _optima(compared) if searched else ():
-        out.print(line)
+    _print_promises(completed)
+    for result in compared.searches:
+        if result.refused is not None:
+            name, reason = compared.name_of(result), in_flags(result.refused)
+            out.print(f"[yellow]{escape(name)} was left out:[/yellow] {escape(reason)}")
+    if searches:
+        _print_optima(compared)
 
 
-def _promises(searched: Sequence[StrategyResult], made: Sequence[StrategyResult]) -> dict[str, tuple[str, str]]:
-    """What each strategy promises, and who found its nodes where it did not."""
-    found = {each.strategy: "" for each in made}
-    for each in searched:
-        found[each.strategy] = found[each.strategy] or found_by(each.found_by, each.strategy)
-    return {each.strategy: (each.promise, found[each.strategy]) for each in made}
+def _summary(compared: Comparison) -> str:
+    size = f"a lattice of {count(compared.lattice_size)} nodes over {compared.distinct_tuples:,} distinct tuples"
+    privacy = models((model["model"], model["required"]) for model in compared.privacy)
+    if len(compared.by_k) > 1:
+        privacy += f", then k = {', '.join(str(proven.k) for proven in compared.by_k[1:])}"
+    limit = f"{limit_text(compared.suppression_limit)} suppressed at most"
+    return f"{compared.rows:,} rows, {size}; {privacy}, {limit}, metric {compared.metric}"
 
 
-def _lettered(searched: Sequence[StrategyResult]) -> dict[_Place, str]:
-    """A letter, or two of them, for each different node of each k, in the order of the searches."""
-    places = dict.fromkeys(map(_place, searched))
-    return dict(zip(places, _letters(), strict=False))
+def _print_promises(completed: Sequence[StrategyResult]) -> None:
+    """Print what each strategy promises, and where its node comes from if it did not find the node itself."""
+    promises: dict[str, str] = {}
+    notes: dict[str, str] = {}
+    for result in completed:
+        name = result.strategy
+        promises[name] = result.promise
+        if result.node and not notes.get(name):
+            notes[name] = found_by(result.found_by, name)
+    for name, promise in promises.items():
+        out.print(f"{escape(name)} promises {escape(promise)}.{notes.get(name, '')}")
 
 
-def _letters() -> Iterator[str]:
+def _letters_of_nodes(searches: Sequence[StrategyResult]) -> dict[_Place, str]:
+    """A label (A … Z, AA, AB …) for every distinct pair of k and node, in the order of the searches."""
     alphabet = [chr(ord("A") + i) for i in range(26)]
-    yield from alphabet
-    yield from (first + second for first in alphabet for second in alphabet)
+    labels = [*alphabet, *(first + second for first in alphabet for second in alphabet)]
+    return dict(zip(dict.fromkeys(map(_place, searches)), labels, strict=False))
 
 
 def _place(search: StrategyResult) -> _Place:
     return search.k, tuple((search.node or {}).values())
 
 
-def _releases_table(compared: Comparison, made: Sequence[StrategyResult]) -> Table:
-    """What each strategy would release: what is lost, what is left out, how great the risk is, and what it took."""
-    repeated = any(each.same_as for each in made)
-    same = ("same as",) if repeated else ()
-    table = _right(*_named(compared), "loss", "entropy", "LOS", "classes", "risk", "mean", "seconds", *same)
-    for each in made:
+def _releases_table(compared: Comparison, completed: Sequence[StrategyResult]) -> Table:
+    """What each strategy would release: its loss, the suppressed rows, the risk and the time it took."""
+    repeated = any(result.same_as for result in completed)
+    headers = [*_name_headers(compared), "loss", "entropy", "LOS", "classes", "risk", "mean", "seconds"]
+    table = _figures_table(*headers, *(["same as"] if repeated else []))
+    for result in completed:
+        cells = [
+            *_name_cells(compared, result),
+            *_losses(result, "loss", "entropy"),
+            _cell(result.los),
+            _cell(result.classes),
+            _cell(result.risk_highest),
+            _cell(result.risk_mean),
+            f"{result.seconds:.2f}",
+        ]
+        table.add_row(*cells, *([_same_as(result)] if repeated else []))
+    return table
+
+
+def _losses_table(compared: Comparison, completed: Sequence[StrategyResult]) -> Table:
+    """The other loss measures, of columns and of whole rows."""
+    table = _figures_table(*_name_headers(compared), *_MORE_MEASURES)
+    for result in completed:
+        table.add_row(*_name_cells(compared, result), *_losses(result, *_MORE_MEASURES))
+    return table
+
+
+def _name_headers(compared: Comparison) -> list[str]:
+    return ["strategy", "k"] if len(compared.by_k) > 1 else ["strategy"]
+
+
+def _name_cells(compared: Comparison, result: StrategyResult) -> list[str]:
+    name = escape(result.strategy)
+    return [name, str(result.k)] if len(compared.by_k) > 1 else [name]
+
+
+def _losses(result: StrategyResult, *measures: str) -> list[str]:
+    return [_cell((result.information_loss or {})[measure]) for measure in measures]
+
+
+def _same_as(result: StrategyResult) -> str:
+    if result.same_as is None:
+        return ""
+    name, k = result.same_as
+    return name if k == result.k else f"{name}, k {k}"
+
+
+def _figures_table(*headers: str) -> Table:
+    """A table with names in its first column and figures, aligned right, in the others."""
+    return grid(*headers, right=headers[1:])
+
+
+def _found_table(compared: Comparison, searches: Sequence[StrategyResult], letters: dict[_Place, str]) -> Table:
+    equal = {True: "equal", False: "no", None: "unknown"}
+    table = _figures_table("strategy", "node", "score", "optimum", "bound", "gap", "ended")
+    for search in searches:
         table.add_row(
-            *_name(compared, each),
-            *_scores(each, "loss", "entropy"),
-            _maybe(each.los),
-            _maybe(each.classes),
-            *map(_maybe, (each.risk_highest, each.risk_mean)),
-            f"{each.seconds:.2f}",
-            *((_same(each),) if repeated else ()),
+            escape(compared.name_of(search)),
+            letters[_place(search)],
+            _cell(search.score),
+            "proven" if search.proven_optimal else equal[search.equals_best_proven],
+            _cell(search.lower_bound),
+            _cell(search.gap),
+            search.ended,
         )
     return table
 
 
-def _lost_table(compared: Comparison, made: Sequence[StrategyResult]) -> Table:
-    """What else is lost, of the columns and of the rows as wholes."""
-    table = _right(*_named(compared), *_LOST)
-    for each in made:
-        table.add_row(*_name(compared, each), *_scores(each, *_LOST))
+def _effort_table(compared: Comparison, searches: Sequence[StrategyResult]) -> Table:
+    table = _figures_table("strategy", "checked", "tagged", "queries", "seconds", "LOG", "LOS", "accuracy")
+    for search in searches:
+        table.add_row(
+            escape(compared.name_of(search)),
+            _cell(search.nodes_checked),
+            _cell(search.nodes_tagged),
+            _cell(search.queries),
+            "" if search.seconds is None else f"{search.seconds:.2f}",
+            _cell(search.log),
+            _cell(search.los),
+            _cell(search.accuracy),
+        )
     return table
 
 
-_LOST = ("granularity", "ncp", "ambiguity", "divergence")
-
-
-def _named(compared: Comparison) -> tuple[str, ...]:
-    return ("strategy", "k") if len(compared.by_k) > 1 else ("strategy",)
-
-
-def _name(compared: Comparison, each: StrategyResult) -> tuple[str, ...]:
-    """A strategy's name, and its k where there are several."""
-    return (escape(each.strategy), str(each.k))[: len(_named(compared))]
-
-
-def _scores(each: StrategyResult, *names: str) -> list[str]:
-    return [_maybe((each.information_loss or {})[name]) for name in names]
-
-
-def _same(each: StrategyResult) -> str:
-    if each.same_as is None:
+def _cell(value: float | None) -> str:
+    if value is None:
         return ""
-    name, k = each.same_as
-    return name if k == each.k else f"{name}, k {k}"
-
-
-def _right(*headers: str) -> Table:
-    """A table whose first column is a name and the others are figures, of which none may lose a digit."""
-    return grid(*headers, right=headers[1:])
-
-
-def _found_table(compared: Comparison, searched: Sequence[StrategyResult], nodes: dict[_Place, str]) -> Table:
-    table = _right("strategy", "node", "score", "optimum", "bound", "gap", "ended")
-    for each in searched:
-        optimum = "proven" if each.proven_optimal else _yes(each.equals_best_proven)
-        figures = map(_maybe, (each.score, optimum, each.lower_bound, each.gap))
-        table.add_row(escape(compared.name_of(each)), nodes[_place(each)], *figures, each.ended)
-    return table
-
-
-def _yes(equals: bool | None) -> str:
-    return {True: "equal", False: "no", None: "unknown"}[equals]
-
-
-def _effort_table(compared: Comparison, searched: Sequence[StrategyResult], _: dict[_Place, str]) -> Table:
-    table = _right("strategy", "checked", "tagged", "queries", "seconds", "LOG", "LOS", "accuracy")
-    for each in searched:
-        counts = (each.nodes_checked, each.nodes_tagged, each.queries)
-        seconds = "" if each.seconds is None else f"{each.seconds:.2f}"
-        shares = (each.log, each.los, each.accuracy)
-        table.add_row(escape(compared.name_of(each)), *map(_maybe, counts), seconds, *map(_maybe, shares))
-    return table
-
-
-def _maybe(value: float | str | None) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
     return count(value) if isinstance(value, int) else figure(value)
 
 
 def _nodes_tables(
-    compared: Comparison, searched: Sequence[StrategyResult], nodes: dict[_Place, str]
+    compared: Comparison, searches: Sequence[StrategyResult], letters: dict[_Place, str]
 ) -> Iterator[Table]:
-    """The level of each column in each node, what the column loses by it, and the rows suppressed."""
-    by_node = {_place(each): each for each in searched}
-    for start in range(0, len(nodes), _ABREAST):
-        abreast = list(nodes)[start : start + _ABREAST]
-        table = _right("quasi-identifier", "of", *(words for node in abreast for words in (nodes[node], "loss")))
-        for i, (name, height) in enumerate(compared.heights.items()):
-            cells = [words for node in abreast for words in (str(node[1][i]), _loss(by_node[node], name))]
-            table.add_row(escape(name), str(height), *cells)
-        suppressed = [words for node in abreast for words in (_maybe(by_node[node].suppressed_rows), "")]
-        table.add_row("(rows suppressed)", "", *suppressed)
+    """The nodes, a few per table: every column's level and loss, and the number of suppressed rows."""
+    by_place = {_place(search): search for search in searches}
+    places = list(letters)
+    for start in range(0, len(places), _NODES_PER_TABLE):
+        shown = places[start : start + _NODES_PER_TABLE]
+        headers, suppressed = ["quasi-identifier", "of"], ["(rows suppressed)", ""]
+        for place in shown:
+            headers += [letters[place], "loss"]
+            suppressed += [_cell(by_place[place].suppressed_rows), ""]
+        table = _figures_table(*headers)
+        for i, (column, height) in enumerate(compared.heights.items()):
+            cells = [escape(column), str(height)]
+            for place in shown:
+                loss = (by_place[place].loss_per_attribute or {})[column]
+                cells += [str(place[1][i]), f"{loss:.3f}"]
+            table.add_row(*cells)
+        table.add_row(*suppressed)
         yield table
 
 
-def _loss(search: StrategyResult, name: str) -> str:
-    return f"{(search.loss_per_attribute or {})[name]:.3f}"
-
-
-_ABREAST = 5  # nodes
-
-
-def _optima(compared: Comparison) -> Iterator[str]:
-    """What the searches proved, k by k."""
-    for each in compared.by_k:
-        yield (f"k {each.k}: " if len(compared.by_k) > 1 else "") + _optimum(each)
+def _print_optima(compared: Comparison) -> None:
+    """Print what the searches proved, k by k."""
+    for proven in compared.by_k:
+        prefix = f"k {proven.k}: " if len(compared.by_k) > 1 else ""
+        out.print(f"{prefix}{_optimum(proven)}")
 
 
 def _optimum(proven: Proven) -> str:
     if proven.proven_score is None:
         bound = f"; it is not below {figure(proven.lower_bound)}" if proven.lower_bound else ""
         return f"No search proved the optimum{bound}."
-    said = f"The optimum is {figure(proven.proven_score)}."
+    optimum = f"The optimum is {figure(proven.proven_score)}."
     if not proven.minimal_nodes:
-        return said
-    known = "all" if proven.minimal_nodes_complete else "the known"
-    return f"{said} Accuracy is KGen's, of the anonymous nodes checked to {known} {proven.minimal_nodes:,} k-minimal."
+        return optimum
+    minimal = "all" if proven.minimal_nodes_complete else "the known"
+    return (
+        f"{optimum} Accuracy is KGen's, of the anonymous nodes checked to {minimal} {proven.minimal_nodes:,} k-minimal."
+    )
