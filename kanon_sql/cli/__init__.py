@@ -11,21 +11,24 @@ from itertools import pairwise
 from typing import Any
 
 from kanon_sql import interrupts
-from kanon_sql.cli.said import SAID
 from kanon_sql.errors import KanonError, ReleaseWarning, SourceWarning
 
 SHOW_VALUES = "--show-values"  # anywhere on the line
+PRINTED_WARNINGS: set[str] = set()  # about the source's files, printed while they were read; manifests repeat them
+_MANY_OBJECTS = 200_000  # between two garbage collections; a small run creates fewer, and nearly all of them last
+
+_show_warning = warnings.showwarning
 
 
 def _refuse_a_split_connection(arguments: list[str]) -> None:
-    """A usage error would quote the word with the password."""
-    alone = (word for before, word in pairwise(["", *arguments]) if " " not in word and before != "--database")
-    if any(word.lower().startswith("password=") for word in alone):
-        raise KanonError("the words of a connection string belong together; put quotes around them")
+    """Refuse a connection string without quotes: a usage error would print the word with the password."""
+    for previous, word in pairwise(["", *arguments]):
+        if word.lower().startswith("password=") and " " not in word and previous != "--database":
+            raise KanonError("the words of a connection string belong together; put quotes around them")
 
 
 def _refuse_places(arguments: list[str]) -> None:
-    """A usage error would not say where the options went."""
+    """Refuse the options of `cloak` in `anonymize`: a usage error would not name the command that takes them."""
     flags = {"--location": "location", "--time": "time", "--cloak": "cloak"}
     found = next((flags[flag] for word in arguments if (flag := word.partition("=")[0]) in flags), None)
     if found and arguments[0] == "anonymize":
@@ -34,7 +37,7 @@ def _refuse_places(arguments: list[str]) -> None:
         raise KanonError(CLOAKS.format(option=found))
 
 
-def _say(error: KanonError, with_values: bool) -> None:
+def _print_error(error: KanonError, with_values: bool) -> None:
     from kanon_sql.cli.flags import in_flags
 
     print("kanon:", in_flags(" ".join(str(error).splitlines())), file=sys.stderr)
@@ -43,23 +46,20 @@ def _say(error: KanonError, with_values: bool) -> None:
 
 
 def _note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    """Say how a file was read as commands say their other notes."""
+    """Print warnings about how a file was read in the form of a command's other notes."""
     if not issubclass(category, SourceWarning):
-        _shown_by_python(message, category, *where, **more)
+        _show_warning(message, category, *where, **more)
         return
     from kanon_sql.cli.show import warn
 
     warn([str(message)])
-    SAID.add(str(message))
-
-
-_shown_by_python = warnings.showwarning
+    PRINTED_WARNINGS.add(str(message))
 
 
 def main() -> None:
     """Run `kanon`; a deliberate error is one line on standard error and exit code 2, a signal one and 128 + signal.
 
-    Values of the data follow an error on a line of their own where a person reads it, or asked for them.
+    An error's values of the data follow on a separate line, only on a terminal or with `--show-values`.
     """
     arguments = [word for word in sys.argv[1:] if word != SHOW_VALUES]
     code = 0
@@ -68,43 +68,40 @@ def main() -> None:
             warnings.simplefilter("ignore", ReleaseWarning)  # a command prints them as notes
             warnings.simplefilter("always", SourceWarning)
             warnings.showwarning = _note
-            SAID.clear()
+            PRINTED_WARNINGS.clear()
             from kanon_sql.cli.app import app
 
             _refuse_a_split_connection(arguments)
             _refuse_places(arguments)
             app(arguments, obj=signals)
     except KanonError as error:
-        _say(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]))
+        _print_error(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]))
         code = 2
     except interrupts.Stopped as stop:
         print(interrupts.LINE, file=sys.stderr, flush=True)
-        # All that was open is closed; DuckDB would complain at length of what the interpreter has not got round to.
+        # Everything is closed by now, but DuckDB would print errors about objects that are not yet garbage collected.
         sys.stdout.flush()
         os._exit(128 + stop.number)
-    sys.exit(code)  # with nothing of the error left to hold
-
-
-_MANY_OBJECTS = 200_000  # between two looks for cycles; a small run makes fewer, nearly all of which last
+    sys.exit(code)  # outside the except block, so that nothing refers to the error any more
 
 
 def process() -> None:
-    """Run `kanon` as a process of its own, which ends without taking apart what the system takes back at once.
+    """Run `kanon` as the installed script, and end the process without tearing down the interpreter.
 
-    Looking for cycles among all that is imported, and taking it apart at the end, took a seventh of a small run.
+    Garbage collection of the imported modules and their teardown at the end took a seventh of a small run.
     """
     gc.set_threshold(_MANY_OBJECTS)
     try:
         main()
     except SystemExit as end:
-        others = [each for each in threading.enumerate() if each is not threading.current_thread()]
-        if isinstance(end.code, int) and all(each.daemon for each in others):
+        threads = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+        if isinstance(end.code, int) and all(thread.daemon for thread in threads):
             _leave(end.code)
         raise
 
 
 def _leave(code: int) -> None:
-    """End here and now, if all that was printed can be written; else Python says why not."""
+    """End the process at once if its output can be flushed; otherwise return, and Python reports the error."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # there is nothing left to interrupt
     atexit._run_exitfuncs()

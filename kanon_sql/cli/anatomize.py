@@ -36,18 +36,18 @@ def anatomize(
     overwrite = bool(overrides["overwrite"])
     if report:
         check_report(report, overwrite)
-    made = run(source, spec, l=l, **overrides)
+    release = run(source, spec, l=l, **overrides)
     if report:
-        made.report(report, overwrite=overwrite)
+        release.report(report, overwrite=overwrite)
     if as_json:
-        print(json.dumps(made.manifest, indent=2))
-        warn(made.manifest["warnings"])
+        print(json.dumps(release.manifest, indent=2))
+        warn(release.manifest["warnings"])
     else:
-        _show(made.manifest)
+        _show(release.manifest)
 
 
 def _show(manifest: dict[str, Any]) -> None:
-    """Show what was released without k-anonymity."""
+    """Print what was released, and that it is not k-anonymous."""
     model, target = manifest["privacy"][0], manifest["target"]
     out.print(
         f"{manifest['rows']:,} rows released as they are in {manifest['groups']:,} groups, the smallest of "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def anonymize(
     settled = settle_labelled(source, spec, overrides)
     if sql:
         with watching() as watch:
-            from kanon_sql.verbs.statement import anonymize_sql  # loaded by who asks for it
+            from kanon_sql.verbs.statement import anonymize_sql  # not needed otherwise, so loaded here
 
             statement = anonymize_sql(source, settled, observer=watch, search_in=search_in, dialect=dialect)
         print(f"{statement};")
@@ -66,7 +65,7 @@ def anonymize(
             'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
         )
     with watching() as watch:
-        made = run(
+        release = run(
             source,
             settled,
             observer=watch,
@@ -77,16 +76,16 @@ def anonymize(
             report=report,
         )
     if as_json:
-        print(json.dumps(made.manifest, indent=2))
-        warn(made.manifest["warnings"])
+        print(json.dumps(release.manifest, indent=2))
+        warn(release.manifest["warnings"])
     else:
-        show_release(made.manifest)
-    if fail_empty and made.manifest.get("nothing_left"):
+        show_release(release.manifest)
+    if fail_empty and release.manifest.get("nothing_left"):
         raise typer.Exit(EMPTY)
 
 
 def show_release(manifest: dict[str, Any]) -> None:
-    """Show what was released: the node or what classes show, its cost, the promise, and where it is."""
+    """Print what was released: the recoding and its loss, the privacy models, and the target."""
     nothing_left = manifest.get("nothing_left")
     if nothing_left:
         out.print(f"[yellow]{escape(in_flags(nothing_left))}[/yellow]")
@@ -112,11 +111,11 @@ def show_release(manifest: dict[str, Any]) -> None:
     out.print(f"{took(manifest['seconds'])}.")
     _show_ways_out(manifest)
     out.print(_verified(manifest))
-    warn(each for each in manifest["warnings"] if each != nothing_left)
+    warn(warning for warning in manifest["warnings"] if warning != nothing_left)
 
 
 def _show_ways_out(manifest: dict[str, Any]) -> None:
-    """Name the columns that tell nothing any more, with the ways out that were looked for."""
+    """Print the columns at their top level, with the alternatives if they were computed."""
     if not manifest.get("at_top"):
         return
     hint = "" if "ways_out" in manifest else " What else could be done, and at which loss, is shown with --ways-out."
@@ -124,21 +123,19 @@ def _show_ways_out(manifest: dict[str, Any]) -> None:
     if not manifest.get("ways_out"):
         return
     ways = Table("column", "way out", "loss", "of the column", "suppressed", box=None, pad_edge=False)
-    for each in manifest["ways_out"]:
-        figures = ("", "", "") if each["loss"] is None else _figures(each)
-        said = each["way"] if each["loss"] is not None else f"{each['way']} (nothing found)"
-        ways.add_row(escape(each["column"] or "all"), escape(said), *figures)
+    for way in manifest["ways_out"]:
+        column = escape(way["column"] or "all")
+        if way["loss"] is None:
+            ways.add_row(column, escape(f"{way['way']} (nothing found)"), "", "", "")
+            continue
+        loss_of_column = "" if way["loss_of_column"] is None else f"{way['loss_of_column']:.3f}"
+        ways.add_row(column, escape(way["way"]), f"{way['loss']:.4f}", loss_of_column, f"{way['suppressed_rows']:,}")
     out.print(ways)
     out.print("Finer levels in the hierarchy, between the last and the top, may help as well.")
 
 
-def _figures(way: dict[str, Any]) -> tuple[str, str, str]:
-    own = "" if way["loss_of_column"] is None else f"{way['loss_of_column']:.3f}"
-    return f"{way['loss']:.4f}", own, f"{way['suppressed_rows']:,}"
-
-
 def _show_kept(manifest: dict[str, Any]) -> None:
-    """Show what became of the classes of an earlier release, and how many rows wait."""
+    """Print how many classes of an earlier release were reused, and how many rows were held back."""
     recoding = manifest["recoding"] or {}
     if "kept_classes" in recoding:
         out.print(f"{recoding['kept_classes']:,} earlier classes kept, {recoding['recut_classes']:,} recut.")
@@ -147,23 +144,35 @@ def _show_kept(manifest: dict[str, Any]) -> None:
 
 
 def _damage_table(manifest: dict[str, Any]) -> Table:
-    """What became of each quasi-identifier; a column that says nothing of any of them is left out."""
-    damage, shown = manifest["damage"], manifest["shown"]
-    weighted, numbers = bool(manifest["weights"]), any(each["squared_error"] is not None for each in damage)
-    columns: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
-        *([("shows", lambda each: escape(shown[each["column"]]))] if shown else []),
-        ("level", lambda each: _level(each["level"])),
-        ("of", lambda each: str(each["height"])),
-        *([("weight", lambda each: f"{each['weight']:.3g}")] if weighted else []),
-        ("unchanged", lambda each: f"{each['unchanged'] / manifest['rows']:.0%}"),
-        ("loss", lambda each: f"{each['loss']:.3f}"),
-        ("entropy", lambda each: _share(each["entropy_kept"])),
-        *([("error", lambda each: _share(each["squared_error"]))] if numbers else []),
+    """The recoding of every quasi-identifier and what it loses; columns that would be empty are left out."""
+    shown = manifest["shown"]
+    weighted = bool(manifest["weights"])
+    numeric = any(damage["squared_error"] is not None for damage in manifest["damage"])
+    figures = [
+        "level",
+        "of",
+        *(["weight"] if weighted else []),
+        "unchanged",
+        "loss",
+        "entropy",
+        *(["error"] if numeric else []),
     ]
-    titles = [header for header, _ in columns]
-    table = grid("quasi-identifier", *titles, right=[title for title in titles if title != "shows"])
-    for each in damage:
-        table.add_row(escape(each["column"]), *(said(each) for _, said in columns))
+    table = grid("quasi-identifier", *(["shows"] if shown else []), *figures, right=figures)
+    for damage in manifest["damage"]:
+        cells = [escape(damage["column"])]
+        if shown:
+            cells.append(escape(shown[damage["column"]]))
+        cells += [_level(damage["level"]), str(damage["height"])]
+        if weighted:
+            cells.append(f"{damage['weight']:.3g}")
+        cells += [
+            f"{damage['unchanged'] / manifest['rows']:.0%}",
+            f"{damage['loss']:.3f}",
+            _share(damage["entropy_kept"]),
+        ]
+        if numeric:
+            cells.append(_share(damage["squared_error"]))
+        table.add_row(*cells)
     return table
 
 
@@ -176,29 +185,28 @@ def _share(value: float | None) -> str:
 
 
 def _proof(manifest: dict[str, Any]) -> str:
+    seconds = f"{manifest['seconds']['search']:.1f} s"
     if manifest["lattice_size"] is None:
         ended = "" if manifest["search_ended"] == "complete" else f", ended: {manifest['search_ended']}"
-        return f"by {manifest['strategy']} ({manifest['seconds']['search']:.1f} s{ended})"
-    checked = f"{manifest['nodes_checked']:,} of {count(manifest['lattice_size'])} nodes checked"
-    seconds = f"{manifest['seconds']['search']:.1f} s"
+        return f"by {manifest['strategy']} ({seconds}{ended})"
+    effort = f"{manifest['nodes_checked']:,} of {count(manifest['lattice_size'])} nodes checked, {seconds}"
     if manifest["found_by"] == "kept":
-        return f"kept, not searched for ({checked}, {seconds})"
+        return f"kept, not searched for ({effort})"
     if manifest["proven_optimal"]:
-        return f"proven optimal ({checked}, {seconds})"
-    return f"not proven optimal: no node is below {manifest['lower_bound']:.4f} ({checked}, {seconds})"
+        return f"proven optimal ({effort})"
+    return f"not proven optimal: no node is below {manifest['lower_bound']:.4f} ({effort})"
 
 
 def _verified(manifest: dict[str, Any]) -> str:
-    model, where = manifest["privacy"][0], _where(manifest["target"])
-    where += f" and {manifest['anatomy']['sensitive']}" if "anatomy" in manifest else ""
-    kept = promised(manifest["privacy"])
+    model, target = manifest["privacy"][0], manifest["target"]
+    where = target.get("file") or f"{target['as']} {target['table']}"
+    if "anatomy" in manifest:
+        where += f" and {manifest['anatomy']['sensitive']}"
     if model["model"].startswith("NOT "):
         k = model["required"]
-        kept = f"every row fits {k} source rows, each * read as any value; [yellow]not[/yellow] {k}-anonymous"
+        privacy = f"every row fits {k} source rows, each * read as any value; [yellow]not[/yellow] {k}-anonymous"
+    else:
+        privacy = promised(manifest["privacy"])
     if "unit" in manifest:
-        kept += f" (people, by {escape(manifest['unit'])})"
-    return verified(kept, where)
-
-
-def _where(target: dict[str, Any]) -> str:
-    return target.get("file") or f"{target['as']} {target['table']}"
+        privacy += f" (people, by {escape(manifest['unit'])})"
+    return verified(privacy, where)

@@ -1,4 +1,4 @@
-"""The root of `kanon`: it lists its commands, and imports the module of the one that is called."""
+"""The root of `kanon`: it lists the commands, and imports the module of a command only when it is called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kanon_sql.resources import package_version
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Each command is in the module of its name, which is not imported to list it; what it does is said here alone.
+# Every command is in the module of its name; its help is here, so that listing the commands imports none of them.
 COMMANDS = {
     "init": "Suggest a spec for a table: what each column is, and a hierarchy for each that others may know. Nothing "
     "is anonymized.",
@@ -48,41 +48,38 @@ COMMANDS = {
 }
 
 
-def _plain(**more: Any) -> typer.Typer:
-    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", **more)
-
-
-def _one(name: str, function: Callable[..., None], said: str) -> Any:
-    """A command of a function, its docstring below what it does."""
-    alone = _plain()
-    alone.command(name, help="\n\n".join([said, *filter(None, [function.__doc__])]))(function)
-    return typer.main.get_command(alone)
+def _command_of(name: str, function: Callable[..., None], summary: str) -> Any:
+    """A command that calls a function; its help is the summary, followed by the function's docstring."""
+    text = f"{summary}\n\n{function.__doc__}" if function.__doc__ else summary
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    single.command(name, help=text)(function)
+    return typer.main.get_command(single)
 
 
 def command(name: str) -> Any:
-    """Import a command: the function of its module that has its name, or a group of the functions that it lists."""
+    """Import a command: the function with its name in its module, or a group of the module's `SUBCOMMANDS`."""
     module = import_module(f"kanon_sql.cli.{name}")
     subcommands = getattr(module, "SUBCOMMANDS", None)
     if subcommands is None:
-        return _one(name, getattr(module, name), COMMANDS[name])
+        return _command_of(name, getattr(module, name), COMMANDS[name])
     group = TyperGroup(name=name, help=COMMANDS[name], no_args_is_help=True, rich_markup_mode="rich")
-    for each, (function, said) in subcommands.items():
-        group.add_command(_one(each, function, said))
+    for subcommand, (function, summary) in subcommands.items():
+        group.add_command(_command_of(subcommand, function, summary))
     return group
 
 
 class _Commands(TyperGroup):
-    """Lists every command by name and sentence, and imports the one that is called."""
+    """Lists all commands with their summaries, and imports the one that is called."""
 
     def __init__(self, **attributes: Any) -> None:
-        listed = {name: TyperCommand(name, help=said) for name, said in COMMANDS.items()}
+        listed = {name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()}
         super().__init__(**{**attributes, "commands": listed})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)
         found = command(name) if name and listed else None
         if ctx.obj:
-            ctx.obj.tidy = True  # the modules are there; what begins now must be undone when a signal comes
+            ctx.obj.tidy = True  # imports are done; a signal must clean up from now on
         return name, found, rest
 
 

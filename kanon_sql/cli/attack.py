@@ -24,19 +24,21 @@ RELEASES = Argument(
     "table. Left out, the target of --spec.",
     type=list[str],
 )
-_GIVEN = "Attacker"
-SOURCE = Option("source", "The table that the release was made of: it tells which guesses are right.", _GIVEN)
-AUXILIARY = Option("auxiliary", "A table of people, with their names say, that an attacker may have.", _GIVEN)
+_ATTACKER = "Attacker"
+SOURCE = Option("source", "The table that the release was made of: it tells which guesses are right.", _ATTACKER)
+AUXILIARY = Option("auxiliary", "A table of people, with their names say, that an attacker may have.", _ATTACKER)
 CONTROL = Option(
-    "control", "People like those of the source who are not in the release: what is right of them too.", _GIVEN
+    "control", "People like those of the source who are not in the release: what is right of them too.", _ATTACKER
 )
-PRIORS = Option("priors", "A table of values and the `share` of people, by their other columns, who have it.", _GIVEN)
-PREVIOUS = Option("previous", "An earlier release of the same table.", _GIVEN)
+PRIORS = Option(
+    "priors", "A table of values and the `share` of people, by their other columns, who have it.", _ATTACKER
+)
+PREVIOUS = Option("previous", "An earlier release of the same table.", _ATTACKER)
 ONLY = Option(
-    "only", "The attacks to try, such as homogeneity,linkage (default: all that can be).", _GIVEN, read=o.names
+    "only", "The attacks to try, such as homogeneity,linkage (default: all that can be).", _ATTACKER, read=o.names
 )
 ATTEMPTS = Option(
-    "attempts", "People to attack, where an attack draws some.", _GIVEN, int, default=2000, limits={"min": 1}
+    "attempts", "People to attack, where an attack draws some.", _ATTACKER, int, default=2000, limits={"min": 1}
 )
 FAIL_ABOVE = Option(
     "fail_above",
@@ -66,38 +68,40 @@ def attack(
 ) -> None:
     """Counts and shares only, never a value of anybody. Nothing is written."""
     with watching() as watch:
-        tried = run(*(releases or ()), spec=spec, observer=watch, **overrides)
+        attacks = run(*(releases or ()), spec=spec, observer=watch, **overrides)
     if as_json:
-        print(json.dumps(tried.to_dict(), indent=2))
+        print(json.dumps(attacks.to_dict(), indent=2))
     else:
-        _show(tried)
-    if fail_above is not None and tried.worst > fail_above:
+        _show(attacks)
+    if fail_above is not None and attacks.worst > fail_above:
         raise typer.Exit(1)
 
 
-def _show(tried: Attacks) -> None:
-    """A line of figures and a sentence per attack."""
-    beside = ["control"] if any(each.on_control for each in tried.outcomes) else []
-    columns = ("attack", "on", "succeeds with", "right", *beside, "by chance", "above chance")
-    table = grid(*columns)
-    for each in tried.outcomes:
-        chance = "" if each.baseline is None and each.beyond is None else f"{each.chance:.1%}"
-        control = [f"{each.on_control.share:.1%}" if each.on_control else ""] if beside else []
-        cells = (counted(each.affected, each.counted), f"{each.share:.1%}", *control, chance, f"{each.excess:.1%}")
-        table.add_row(escape(each.name), escape(each.column or ""), *cells)
+def _show(attacks: Attacks) -> None:
+    """Print a row of figures for every attack, then a sentence on it."""
+    with_control = any(outcome.on_control for outcome in attacks.outcomes)
+    control_header = ["control"] if with_control else []
+    table = grid("attack", "on", "succeeds with", "right", *control_header, "by chance", "above chance")
+    for outcome in attacks.outcomes:
+        cells = [
+            escape(outcome.name),
+            escape(outcome.column or ""),
+            counted(outcome.affected, outcome.counted),
+            f"{outcome.share:.1%}",
+        ]
+        if with_control:
+            cells.append(f"{outcome.on_control.share:.1%}" if outcome.on_control else "")
+        cells.append("" if outcome.baseline is None and outcome.beyond is None else f"{outcome.chance:.1%}")
+        table.add_row(*cells, f"{outcome.excess:.1%}")
     out.print(table, soft_wrap=False)
-    for each in tried.outcomes:
-        out.print(f"\n[bold]{escape(each.name)}[/bold]{escape(f' of {each.column}' if each.column else '')}")
-        out.print(f"  {escape(each.sentence)}")
-        if each.avoid and each.excess:
-            out.print(f"  [cyan]To avoid it[/cyan]: {escape(each.avoid)}.")
-    for name, needs in tried.skipped:
-        out.print(f"\nNot tried: {escape(name)}; it needs {escape(_flagged(needs))}.")
-    warn(tried.notes)
-
-
-def _flagged(needs: str) -> str:
-    """What an attack needs, with the flags of this command too."""
-    for option in (SOURCE, AUXILIARY, PRIORS, PREVIOUS):
-        needs = needs.replace(f"`{option.name}`", option.spelled)
-    return in_flags(needs)
+    for outcome in attacks.outcomes:
+        of_column = f" of {outcome.column}" if outcome.column else ""
+        out.print(f"\n[bold]{escape(outcome.name)}[/bold]{escape(of_column)}")
+        out.print(f"  {escape(outcome.sentence)}")
+        if outcome.avoid and outcome.excess:
+            out.print(f"  [cyan]To avoid it[/cyan]: {escape(outcome.avoid)}.")
+    for name, needs in attacks.skipped:
+        for option in (SOURCE, AUXILIARY, PRIORS, PREVIOUS):
+            needs = needs.replace(f"`{option.name}`", option.spelled)
+        out.print(f"\nNot tried: {escape(name)}; it needs {escape(in_flags(needs))}.")
+    warn(attacks.notes)

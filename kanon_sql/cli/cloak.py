@@ -29,17 +29,17 @@ def cloak(source: str | None, spec: Path | None, report: Path | None, as_json: b
     if settled.target is None:
         raise SpecError('there is no target; give `output="FILE.parquet"`, or `into="TABLE"`')
     with watching("Ctrl-C stops it") as watch:
-        made = run(source, settled, observer=watch, report=report)
+        release = run(source, settled, observer=watch, report=report)
     if as_json:
-        print(json.dumps(made.manifest, indent=2))
-        warn(made.manifest["warnings"])
+        print(json.dumps(release.manifest, indent=2))
+        warn(release.manifest["warnings"])
     else:
-        _show(made.manifest)
+        _show(release.manifest)
 
 
 def _show(manifest: dict[str, Any]) -> None:
-    """Show what was cloaked: how many, how fine, the promise, and where it is."""
-    figures, promise, target = manifest["figures"], manifest["privacy"][0], manifest["target"]
+    """Print what was cloaked: the numbers of rows and boxes, their size, the privacy model, and the target."""
+    figures, model, target = manifest["figures"], manifest["privacy"][0], manifest["target"]
     out.print(
         f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, "
         f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "
@@ -49,5 +49,5 @@ def _show(manifest: dict[str, Any]) -> None:
     out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
     out.print(f"{took(manifest['seconds'])}.")
     where = target.get("file") or f"{target['as']} {target['table']}"
-    out.print(verified(f"at least {promise['required']} {promise['model']}", where))
+    out.print(verified(f"at least {model['required']} {model['model']}", where))
     warn(manifest["warnings"])

@@ -54,11 +54,18 @@ def compile(
     frequency_set = overrides.pop("frequency_set")
     settled = settle_spec(source, spec, overrides)
     if dbt is not None:
-        _check_alone({"table": table, "frequency_set_sql": frequency_set_sql, "as_json": as_json})
+        _refuse_printing({"table": table, "frequency_set_sql": frequency_set_sql, "as_json": as_json})
         check_project(dbt)
-        how = {"search_in": search_in, "frequency_set": frequency_set, "dialects": o.names(dialect or "")}
         with watching() as watch:
-            model = compile_dbt(source, settled, observer=watch, ref=ref, **how)
+            model = compile_dbt(
+                source,
+                settled,
+                observer=watch,
+                ref=ref,
+                search_in=search_in,
+                frequency_set=frequency_set,
+                dialects=o.names(dialect or ""),
+            )
         for path in model.write(dbt, overwrite=bool(overwrite)):
             out.print(escape(str(path)))
         return
@@ -68,15 +75,22 @@ def compile(
         print(f"{counting_sql(settled, dialect=dialect or 'duckdb', table=table)};")
         return
     with watching() as watch:
-        how = {"search_in": search_in, "dialect": dialect, "table": table, "frequency_set": frequency_set}
-        made = run(source, settled, observer=watch, **how)
-    print(json.dumps(made.to_dict(), indent=2) if as_json else f"{made.sql};")
+        compiled = run(
+            source,
+            settled,
+            observer=watch,
+            search_in=search_in,
+            dialect=dialect,
+            table=table,
+            frequency_set=frequency_set,
+        )
+    print(json.dumps(compiled.to_dict(), indent=2) if as_json else f"{compiled.sql};")
 
 
-def _check_alone(others: dict[str, Any]) -> None:
-    """What is printed otherwise does not go with files for dbt."""
-    for name, given in others.items():
-        if given:
+def _refuse_printing(options: dict[str, Any]) -> None:
+    """Refuse options about printed output together with `dbt`."""
+    for name, value in options.items():
+        if value:
             raise SpecError(
                 f"`{name}` is about what is printed, and `dbt` writes files; leave out the one or the other"
             )

@@ -1,4 +1,4 @@
-"""How an option is declared, and how a command takes options by naming them."""
+"""Declarations of options, and the decorator that adds them to a command."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import typer
 
 @dataclass(frozen=True)
 class Option:
-    """One option of the command line: its name in a spec or verb, what it takes, and what its help says.
+    """An option of the command line.
 
-    `name`: the keyword that the library takes; the flag is made of it unless one is given. `choices`: the words that
-    it may be. `read`: from its text to what the library takes. `default`: None is not passed on as a word of the
-    user's, so that a spec's word stands; ... where it has to be given. `limits`: least and most of a number.
+    `name`: the keyword of the library; the flag is derived from it unless `flag` is set. `choices`: the allowed words.
+    `read`: converts the text to the value that the library takes. `default`: with None, an option that is not used
+    leaves the spec's value unchanged; ... makes the option required. `limits`: `min` and `max` of a number.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Option:
         info = typer.Option(self.spelled, help=self.help, rich_help_panel=self.panel, **self.limits)
         return self._parameter(info)
 
-    def value(self, given: Any) -> Any:
-        """What the library is told: nothing of a switch that was not given."""
-        plain = given.value if isinstance(given, Enum) else given
+    def value(self, parsed: Any) -> Any:
+        """The value for the library, from the one that typer parsed; None if the option was not used."""
+        plain = parsed.value if isinstance(parsed, Enum) else parsed
         if self.type is bool:
             return True if plain else None
-        if plain == []:  # of an option that may be given several times
+        if plain == []:  # a repeatable option that was not used
             return None
         return self.read(plain) if self.read and plain is not None else plain
 
@@ -60,13 +60,13 @@ class Option:
 
 
 def _words(choices: tuple[str, ...]) -> Any:
-    """An enumeration of words, which typer reads in every version."""
+    """The words as an enumeration, which every version of typer supports."""
     return Enum("Words", [(word, word) for word in choices], type=str)
 
 
 @dataclass(frozen=True)
 class Argument(Option):
-    """A word of the command line that stands without a flag."""
+    """A positional argument of the command line."""
 
     @property
     def spelled(self) -> str:
@@ -79,14 +79,14 @@ class Argument(Option):
 
 
 def takes(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that it takes; it gets the value of each by the option's name.
+    """Declare the options of a command, which receives their values as keyword arguments.
 
-    What a command has no parameter of its own for arrives in its `**overrides`, ready for a verb of the library.
+    Options without a parameter of the command arrive in its `**overrides`, ready for a verb of the library.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        def command(**given: Any) -> None:
-            function(**{option.name: option.value(given[option.name]) for option in options})
+        def command(**parsed: Any) -> None:
+            function(**{option.name: option.value(parsed[option.name]) for option in options})
 
         command.__name__, command.__doc__ = function.__name__, function.__doc__
         command.__annotations__ = {}

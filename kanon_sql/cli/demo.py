@@ -1,4 +1,4 @@
-"""The demo: made-up people, anonymized with the hierarchies that travel with the package."""
+"""`kanon demo`: made-up people, anonymized with the hierarchies of the package."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ from kanon_sql.verbs.released import Release
 QUASI_IDENTIFIERS = (
     "age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country",
 )  # fmt: skip
+# Identifying columns, as many as fit into 80 characters before and after.
+_COLUMNS_SHOWN = ("person_id", "age", "education", "occupation", "sex", "native-country", "salary-class")
+
 SPEC = """\
 # The demo's run as a spec: kanon anonymize --spec release.yml
 source: people.parquet
@@ -50,15 +53,15 @@ SEED = replace(o.OPTIONS["seed"], help="Another seed makes other people.", panel
 
 @takes(DIRECTORY, ROWS, K, SEED, o.JSON)
 def demo(directory: Path, rows: int, k: int, seed: int, as_json: bool | None) -> None:
-    made = run(directory, rows, k, seed)
+    release = run(directory, rows, k, seed)
     if as_json:
-        print(json.dumps(made.manifest, indent=2))
+        print(json.dumps(release.manifest, indent=2))
     else:
-        _show(made, directory)
+        _show(release, directory)
 
 
 def run(directory: Path, rows: int, k: int, seed: int) -> Release:
-    """Make the people, write the spec, the hierarchies and what docs/ speaks of beside them, and run the spec."""
+    """Make up the people, write the spec, the hierarchies and the files of the examples in docs/, and run the spec."""
     if k > rows:
         raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower `k`, or make up more with --rows")
     try:
@@ -77,14 +80,15 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
         return anonymize(None, spec, observer=watch)
 
 
-def _show(made: Release, directory: Path) -> None:
-    """Show before and after, and what to try next."""
-    reader, manifest = embedded(), made.manifest
-    before = _some(*reader.sample(str(directory / "people.parquet")))
-    after = _some(*reader.sample(manifest["target"]["file"]))
+def _show(release: Release, directory: Path) -> None:
+    """Print some rows before and after, and commands to try next."""
+    reader, manifest = embedded(), release.manifest
+    k = manifest["privacy"][0]["required"]
+    before = _selected(*reader.sample(str(directory / "people.parquet")))
+    after = _selected(*reader.sample(manifest["target"]["file"]))
     out.print("[bold]Before[/bold]: people as they were made up, each with an identifier; some of their columns")
     sample(*before)
-    out.print(f"[bold]After[/bold]: every row now has {manifest['privacy'][0]['required'] - 1} or more like it")
+    out.print(f"[bold]After[/bold]: every row now has {k - 1} or more like it")
     sample(*after)
     show_release(manifest)
     out.print(
@@ -96,10 +100,7 @@ def _show(made: Release, directory: Path) -> None:
     for command, purpose in (
         (f"cd {quote(str(directory))}", "what follows is typed in the demo's folder"),
         ("kanon profile people.parquet", "how unique were they?"),
-        (
-            f"kanon verify {released} --quasi-identifiers {columns} --k {manifest['privacy'][0]['required']}",
-            "check it yourself",
-        ),
+        (f"kanon verify {released} --quasi-identifiers {columns} --k {k}", "check it yourself"),
         ("kanon explain --spec release.yml", "every SQL statement of this run"),
         ("kanon anonymize --spec release.yml --k 20 --output people_stricter.parquet", "a stricter release"),
         ("kanon anonymize --help", "your own table"),
@@ -107,10 +108,7 @@ def _show(made: Release, directory: Path) -> None:
         out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
 
 
-_SHOWN = ("person_id", "age", "education", "occupation", "sex", "native-country", "salary-class")
-
-
-def _some(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
-    """The demo's most identifying columns, as many as a terminal of 80 characters holds, before and after alike."""
-    kept = [i for i, name in enumerate(columns) if name in _SHOWN]
-    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+def _selected(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
+    """The columns of the source or the release that the demo shows."""
+    shown = [i for i, name in enumerate(columns) if name in _COLUMNS_SHOWN]
+    return [columns[i] for i in shown], [[row[i] for i in shown] for row in rows]

@@ -33,7 +33,7 @@ def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool
 
 
 def _show(steps: Sequence[Step]) -> None:
-    """Show the statements of a run, one after the other."""
+    """Print the statements of a run in order, with their results and plans."""
     for number, step in enumerate(steps, start=1):
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
         if step.sql:

@@ -1,4 +1,4 @@
-"""From how Python spells an option to how the command line does, in what an error or a note says."""
+"""Translate the Python spelling of options in errors and notes to the command line's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPELLED = re.compile(r"`(\w+)(?:=([^`]*))?`")
 
 
 def in_flags(text: str) -> str:
-    """Make flags of the options that a text of the library names in backticks.
+    """Replace the options that a text of the library names in backticks by their flags.
 
     >>> in_flags('give `overwrite=True`, `form="table"` or `keep="*"`; leave out `mask`')
     "give --overwrite, --as table or --keep '*'; leave out --mask"
@@ -25,7 +25,7 @@ def in_flags(text: str) -> str:
 
 
 def in_keys(text: str, taken: Collection[Option]) -> str:
-    """The same for a command that takes only some of these options: the others are keys of its spec.
+    """The same for a command that takes only some of the options; the others become keys of its spec.
 
     >>> in_keys('leave it out with `new_columns="drop"`, or give `differencing_limit=3`', [options.DIFFERENCING_LIMIT])
     'leave it out with `new_columns: drop` in the spec, or give --differencing-limit 3'

@@ -40,7 +40,7 @@ def _whole(text: str) -> list[int]:
 
 
 def _levels(text: str) -> list[list[int | float]]:
-    """Read `1,10,100;10`, the levels apart by semicolons."""
+    """Read `1,10,100;10`: the edges of the levels, with semicolons between levels."""
     return [
         _numbers(level, "--edges", "edges with commas between them, and `;` between levels")
         for level in text.split(";")
@@ -56,7 +56,7 @@ def _exact(number: float) -> int | float:
     return int(number) if number.is_integer() else number
 
 
-_FORMS = {  # of the keys of recipes that the command line knows
+_FORMS = {  # by key, for the keys of recipes that have an option
     "ranges": o.Form("For example 5,10,20.", read=_numbers),
     **dict.fromkeys(("top", "bottom", "origin"), o.Form(type=float, read=_exact)),
     "edges": o.Form("For example 1,10,100;10.", read=_levels),
@@ -76,11 +76,11 @@ _RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "
 _PARTS = {name: [key for key in RECIPES[name].model_fields if key in _FORMS] for name in _RECIPES}
 
 
-def _options(recipe: str, *wanted: str) -> list[Option]:
-    """The options of keys of a recipe."""
+def _options(recipe: str, *keys: str) -> list[Option]:
+    """The options for keys of a recipe."""
     fields = RECIPES[recipe].model_fields
-    made = [o.option(Keyword(key, key, "", fields[key], ""), _FORMS.get(key, o.Form())) for key in wanted]
-    return [option for option in made if option]
+    options = [o.option(Keyword(key, key, "", fields[key], ""), _FORMS.get(key, o.Form())) for key in keys]
+    return [option for option in options if option]
 
 
 SEPARATOR, HEADER = _options("file", "separator", "header")
@@ -95,29 +95,29 @@ SEPARATOR, HEADER = _options("file", "separator", "header")
     Option("suppress", "One step, from the value to *.", type=bool),
     o.OVERWRITE,
 )
-def build(source: str, column: str, output: Path, overwrite: bool | None, **how: Any) -> None:
-    places = {name: how.pop(name) for name in PlaceOptions.__annotations__}
-    made = hierarchies.build(source, column, _recipe(**how), output=output, overwrite=bool(overwrite), **places)
-    _show(made.hierarchy, str(output), rows=8)
+def build(source: str, column: str, output: Path, overwrite: bool | None, **options: Any) -> None:
+    places = {name: options.pop(name) for name in PlaceOptions.__annotations__}
+    built = hierarchies.build(source, column, _recipe(**options), output=output, overwrite=bool(overwrite), **places)
+    _show(built.hierarchy, str(output), rows=8)
 
 
-def _recipe(suppress: bool | None, **asked: Any) -> Any:
-    """The one recipe that is asked for, as a spec writes it."""
-    named = [name for name in _RECIPES if asked[name] is not None]
+def _recipe(suppress: bool | None, **options: Any) -> Any:
+    """The one recipe that the options describe, in the form of a spec."""
+    named = [name for name in _RECIPES if options[name] is not None]
     if len(named) + bool(suppress) != 1:
         *first, last = [*(f"--{name}" for name in _RECIPES), "--suppress"]
         raise SpecError(f"give exactly one of {', '.join(first)} and {last}")
     if suppress:
         return "suppress"
-    return {key: asked[key] for key in _PARTS[named[0]] if asked[key] is not None}
+    return {key: options[key] for key in _PARTS[named[0]] if options[key] is not None}
 
 
 @takes(FILE, COVERED, A_COLUMN, *o.PLACES, SEPARATOR, HEADER)
-def check(file: Path, source: str | None, column: str | None, header: bool | None, **how: Any) -> None:
-    checked = hierarchies.check(file, source, column, header=bool(header), **how)
-    said = "is a hierarchy" if source is None else f"covers {checked.column} of {source}"
+def check(file: Path, source: str | None, column: str | None, header: bool | None, **options: Any) -> None:
+    checked = hierarchies.check(file, source, column, header=bool(header), **options)
+    result = "is a hierarchy" if source is None else f"covers {checked.column} of {source}"
     size = f"{checked.hierarchy.leaf_count:,} values, height {checked.height}"
-    out.print(f"[green]{escape(f'{file} {said}')}[/green]: {size}")
+    out.print(f"[green]{escape(f'{file} {result}')}[/green]: {size}")
 
 
 @takes(FILE, Option("rows", "Values to show.", type=int, default=12, limits={"min": 1}), SEPARATOR, HEADER)
@@ -132,17 +132,16 @@ SUBCOMMANDS = {
 }
 
 
-def _show(made: Hierarchy, name: str, rows: int) -> None:
-    """Show a hierarchy: how many labels each level has, and the road of some values."""
-    levels = range(made.height + 1)
-    out.print(f"{escape(name)}: {made.leaf_count:,} values, height {made.height}")
+def _show(hierarchy: Hierarchy, name: str, rows: int) -> None:
+    """Print the number of labels per level, and the labels of some values at all levels."""
+    levels = range(hierarchy.height + 1)
+    out.print(f"{escape(name)}: {hierarchy.leaf_count:,} values, height {hierarchy.height}")
     counts = grid("level", "labels", "largest label holds")
     for level in levels:
-        counts.add_row(
-            str(level), f"{len(made.distinct_labels(level)):,}", f"{max(made.leaves(level), default=0):,} values"
-        )
+        largest = max(hierarchy.leaves(level), default=0)
+        counts.add_row(str(level), f"{len(hierarchy.distinct_labels(level)):,}", f"{largest:,} values")
     out.print(counts, soft_wrap=False)
-    step = max(1, made.leaf_count // rows)
-    picked = range(0, made.leaf_count, step)
-    shown = [[made.labels(level)[i] for level in levels] for i in picked][:rows]
-    sample([f"level {level}" for level in levels], shown)
+    step = max(1, hierarchy.leaf_count // rows)
+    leaves = range(0, hierarchy.leaf_count, step)[:rows]
+    paths = [[hierarchy.labels(level)[leaf] for level in levels] for leaf in leaves]
+    sample([f"level {level}" for level in levels], paths)

@@ -21,6 +21,12 @@ from kanon_sql.spec import read_value
 from kanon_sql.verbs.options import RoleOptions
 from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Suggestions, check_spec_file, suggest
 
+_ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
+_ANSWERS = (
+    "Enter takes it; q generalizes, i or d drops, s keeps as sensitive, k keeps; or a recipe, such as "
+    "{ranges: [5, 10]} or suppress"
+)
+
 OUTPUT = Option("output", "The spec to write; hierarchies/ is made beside it (default release.yml).", None, Path)
 K = replace(o.K, default=5)
 LIMIT = replace(o.OPTIONS["suppression_limit"], default="0.02")
@@ -36,7 +42,7 @@ def init(
     interactive: bool | None,
     overwrite: bool | None,
     as_json: bool | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """[bold]kanon init patients.csv && kanon anonymize --spec release.yml[/bold]
 
@@ -44,33 +50,27 @@ def init(
     target = output or Path("release.yml")
     check_spec_file(target, bool(overwrite))
     if interactive:
-        made = suggest(source, ask=_ask, **asked)
+        suggestions = suggest(source, ask=_ask, **options)
     else:
         with watching() as watch:
-            made = suggest(source, observer=watch, **asked)
-    written = made.write(target, overwrite=bool(overwrite))
+            suggestions = suggest(source, observer=watch, **options)
+    written = suggestions.write(target, overwrite=bool(overwrite))
     if as_json:
-        print(json.dumps(made.to_dict(), indent=2))
+        print(json.dumps(suggestions.to_dict(), indent=2))
         return
-    show(made)
+    _show(suggestions)
     command = shlex.join(["kanon", "anonymize", "--spec", str(written)])
     out.print(f"\nWritten to {escape(str(written))}. Read it, edit it, then: [bold]{escape(command)}[/bold]")
-    warn(made.notes)
-
-
-_ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
-_ANSWERS = (
-    "Enter takes it; q generalizes, i or d drops, s keeps as sensitive, k keeps; or a recipe, such as "
-    "{ranges: [5, 10]} or suppress"
-)
+    warn(suggestions.notes)
 
 
 def _ask(column: SuggestedColumn, preview: Preview, problem: str) -> SuggestedColumn:
-    """Show a column on a screen of its own, and ask what it is."""
+    """Clear the screen, show a column, and ask for its role or recipe."""
     out.clear()
     out.print(f"[bold]{escape(column.name)}[/bold] ({escape(column.type)}): {column.role}, {escape(column.reason)}")
     if column.role == QUASI_IDENTIFIER:
-        out.print(f"Generalized by {escape(_way(column) or 'nothing yet')}: {escape(column.why)}. {_labels(column)}")
+        recipe = _generalized_by(column) or "nothing yet"
+        out.print(f"Generalized by {escape(recipe)}: {escape(column.why)}. {_labels(column)}")
         _show_preview(preview)
     if problem:
         out.print(f"[red]{escape(problem)}[/red]")
@@ -81,11 +81,11 @@ def _ask(column: SuggestedColumn, preview: Preview, problem: str) -> SuggestedCo
         return replace(column, role=role, reason="as you said", recipe=recipe)
     if not answer:
         return column
-    return replace(column, role=QUASI_IDENTIFIER, recipe=_read(answer), reason="as you said")
+    return replace(column, role=QUASI_IDENTIFIER, recipe=_recipe_of(answer), reason="as you said")
 
 
-def _read(answer: str) -> Any:
-    """A recipe as it is typed; what is none is left to be refused."""
+def _recipe_of(answer: str) -> Any:
+    """The recipe that was typed; text that is not YAML becomes an unknown recipe, which the caller refuses."""
     try:
         return read_value(answer)
     except SpecError:
@@ -101,36 +101,33 @@ def _show_preview(preview: Preview) -> None:
         labels.add_row(escape(value), f"{rows:,}", *map(escape, path))
     out.print(labels)
     for level, classes in enumerate(preview.classes, start=1):
-        said = ", ".join(f"{label}: {rows:,}" for label, rows in classes)
-        out.print(f"level {level}, largest classes: {escape(said)}")
+        sizes = ", ".join(f"{label}: {rows:,}" for label, rows in classes)
+        out.print(f"level {level}, largest classes: {escape(sizes)}")
 
 
-def show(made: Suggestions) -> None:
-    """Show what each column is, and how it would be generalized."""
-    columns = Table("column", "role", "generalized by", "labels by level", box=None, pad_edge=False)
-    for each in columns.columns[1:3]:
-        each.no_wrap = True
-    for column in made.columns:
-        columns.add_row(escape(column.name), column.role, escape(_way(column)), _labels(column))
-    out.print(columns)
+def _show(suggestions: Suggestions) -> None:
+    """Print the suggested role and generalization of every column."""
+    table = Table("column", "role", "generalized by", "labels by level", box=None, pad_edge=False)
+    table.columns[1].no_wrap = table.columns[2].no_wrap = True
+    for column in suggestions.columns:
+        table.add_row(escape(column.name), column.role, escape(_generalized_by(column)), _labels(column))
+    out.print(table)
 
 
-def _way(column: SuggestedColumn) -> str:
+def _generalized_by(column: SuggestedColumn) -> str:
     if column.role != QUASI_IDENTIFIER:
         return ""
-    return "a file" if column.levels else _written(column.recipe)
+    return "a file" if column.levels else _recipe_text(column.recipe)
 
 
-def _written(recipe: Any) -> str:
+def _recipe_text(recipe: Any) -> str:
     if isinstance(recipe, str):
         return recipe
-    (first, value), *_ = recipe.items()
+    (name, value), *_ = recipe.items()
+    if isinstance(value, str):
+        return f"{name} ({value})"
     levels = len(value) if isinstance(value, list) else value
-    return (
-        f"{first} ({levels})"
-        if isinstance(levels, str)
-        else f"{first}, {levels} {'level' if levels == 1 else 'levels'}"
-    )
+    return f"{name}, {levels} {'level' if levels == 1 else 'levels'}"
 
 
 def _labels(column: SuggestedColumn) -> str:

@@ -51,18 +51,21 @@ def page(
 
     with TemporaryDirectory(prefix="kanon_page_", ignore_cleanup_errors=True) as folder:
 
-        def tell(address: str) -> None:
+        def announce(address: str) -> None:
             out.print(f"Steer it at [bold]{escape(address)}[/bold]\nCtrl-C ends it.", soft_wrap=True)
             if browser:
                 import webbrowser
 
-                webbrowser.open(_leading_to(address, Path(folder)))
+                webbrowser.open(_redirecting_file(address, Path(folder)))
 
-        serve(opened, port or 0, tell)
+        serve(opened, port or 0, announce)
 
 
-def _leading_to(address: str, folder: Path) -> str:
-    """The address of a private file that leads to another one: anybody can read the arguments of a process."""
+def _redirecting_file(address: str, folder: Path) -> str:
+    """Write a private file that redirects to the address, and return its URI.
+
+    Any user of the machine can read the arguments of the browser's process, and the address contains a secret.
+    """
     file = folder / "page.html"
     file.touch(mode=0o600)
     file.write_text(f'<!doctype html><title>kanon page</title><meta http-equiv="refresh" content="0; url={address}">')

@@ -18,6 +18,8 @@ from kanon_sql.spec import names_a_server
 from kanon_sql.verbs.profile import Profile
 from kanon_sql.verbs.profile import profile as run
 
+_SETS_SHOWN = 10
+
 LARGEST_SET = Option(
     "largest_set", "The most columns to look at together.", type=int, default=3, limits={"min": 1, "max": 4}
 )
@@ -29,62 +31,66 @@ TIME_LIMIT = Option(
 @takes(o.NEEDED_SOURCE, *o.PLACES, LARGEST_SET, TIME_LIMIT, o.JSON)
 def profile(source: str, largest_set: int, time_limit: float, as_json: bool | None, **places: Any) -> None:
     with watching() as watch:
-        seen = run(source, largest_set=largest_set, time_limit=time_limit, observer=watch, **places)
+        profiled = run(source, largest_set=largest_set, time_limit=time_limit, observer=watch, **places)
     if as_json:
-        print(json.dumps(seen.to_dict(), indent=2))
+        print(json.dumps(profiled.to_dict(), indent=2))
     else:
-        _show(seen, source, places["database"])
+        _show(profiled, source, places["database"])
 
 
-def _show(seen: Profile, source: str, database: str | None) -> None:
-    """Show what a table's columns and small sets of them give away, and what to do about it."""
-    out.print(f"{seen.rows:,} rows, {len(seen.columns)} columns")
+def _show(profiled: Profile, source: str, database: str | None) -> None:
+    """Print how identifying columns and small sets of columns are, and the next command to run."""
+    out.print(f"{profiled.rows:,} rows, {len(profiled.columns)} columns")
     columns = grid("column", "type", "different", "unique rows", "suggested")
-    for c in seen.columns:
-        counts = ("", "") if c.distinct is None else (f"{c.distinct:,}", _share(c.unique_rows, c.unique_share))
-        columns.add_row(escape(c.name), escape(c.type), *counts, c.suggestion)
+    for column in profiled.columns:
+        distinct = "" if column.distinct is None else f"{column.distinct:,}"
+        unique = "" if column.distinct is None else _share(column.unique_rows, column.unique_share)
+        columns.add_row(escape(column.name), escape(column.type), distinct, unique, column.suggestion)
     out.print(columns, soft_wrap=False)
     out.print("\nWhy:")
-    for c in seen.columns:
-        if c.reason:
-            out.print(f"  {escape(c.name)}: {escape(c.reason)}")
-    if seen.suspects:
+    for column in profiled.columns:
+        if column.reason:
+            out.print(f"  {escape(column.name)}: {escape(column.reason)}")
+    if profiled.suspects:
         out.print("\nFound in columns without a role, which a release has only if --keep names them:")
-    for suspect in seen.suspects:
+    for suspect in profiled.suspects:
         out.print(f"  {escape(suspect.column)}: {escape(suspect.reason)}")
     sets = grid("together", "different", "unique rows", "in classes < 5")
-    for each in seen.sets[:_SETS]:
-        unique = _share(each.unique_rows, each.unique_share)
-        small = _share(each.small_rows, each.small_share)
-        sets.add_row(escape(", ".join(each.columns)), f"{each.combinations:,}", unique, small)
-    if seen.sets:
-        out.print(f"\nThe most identifying of {len(seen.sets):,} small sets:")
+    for columns_together in profiled.sets[:_SETS_SHOWN]:
+        sets.add_row(
+            escape(", ".join(columns_together.columns)),
+            f"{columns_together.combinations:,}",
+            _share(columns_together.unique_rows, columns_together.unique_share),
+            _share(columns_together.small_rows, columns_together.small_share),
+        )
+    if profiled.sets:
+        out.print(f"\nThe most identifying of {len(profiled.sets):,} small sets:")
         out.print(sets, soft_wrap=False)
-    if seen.together:
-        unique = _share(seen.together.unique_rows, seen.together.unique_share)
+    if profiled.together:
+        unique = _share(profiled.together.unique_rows, profiled.together.unique_share)
         out.print(f"\nOn all suggested quasi-identifiers together, {unique} of the rows are unique.")
-    warn(seen.notes)
-    if seen.quasi_identifiers:
+    warn(profiled.notes)
+    if profiled.quasi_identifiers:
         out.print("\n[bold]Next[/bold]")
-        out.print(f"  [cyan]{escape(_anonymize_command(seen, source, database))}[/cyan]", soft_wrap=True)
-
-
-_SETS = 10
+        out.print(f"  [cyan]{escape(_anonymize_command(profiled, source, database))}[/cyan]", soft_wrap=True)
 
 
 def _share(rows: int | None, share: float | None) -> str:
     return "" if rows is None or share is None else f"{rows:,} ({share:.1%})"
 
 
-def _anonymize_command(seen: Profile, source: str, database: str | None) -> str:
+def _anonymize_command(profiled: Profile, source: str, database: str | None) -> str:
     words = ["kanon", "anonymize", source]
-    words += ["--database", "postgresql://…" if names_a_server(database) else database] if database else []
-    words += ["--identifiers", _columns(seen.identifiers)] if seen.identifiers else []
-    words += ["--quasi-identifiers", _columns(seen.quasi_identifiers), "--hierarchies", "FOLDER"]
-    words += ["--sensitive", _columns(seen.sensitive)] if seen.sensitive else []
-    suspected = {suspect.column for suspect in seen.suspects}
-    kept = [name for name in seen.kept if name not in suspected]
-    words += ["--keep", _columns(kept)] if seen.kept else []
+    if database:
+        words += ["--database", "postgresql://…" if names_a_server(database) else database]
+    if profiled.identifiers:
+        words += ["--identifiers", _columns(profiled.identifiers)]
+    words += ["--quasi-identifiers", _columns(profiled.quasi_identifiers), "--hierarchies", "FOLDER"]
+    if profiled.sensitive:
+        words += ["--sensitive", _columns(profiled.sensitive)]
+    if profiled.kept:
+        suspects = {suspect.column for suspect in profiled.suspects}
+        words += ["--keep", _columns([name for name in profiled.kept if name not in suspects])]
     return shlex.join([*words, "--output", "release.parquet"])
 
 

@@ -15,15 +15,15 @@ NAME = Argument("name", "What anonymize --as materialized made.", default=...)
 
 @takes(NAME, *o.PLACES, o.JSON)
 def refresh(name: str, as_json: bool | None, **options: Any) -> None:
-    made = run(name, **options)
+    manifest = run(name, **options)
     if as_json:
-        print(json.dumps(made, indent=2))
+        print(json.dumps(manifest, indent=2))
     else:
-        _show(made)
+        _show(manifest)
 
 
 def _show(manifest: dict[str, Any]) -> None:
-    """Show what is in a materialized release now."""
+    """Print the content of a refreshed release, and what was verified."""
     out.print(
         f"{manifest['released_rows']:,} rows in {manifest['classes']:,} classes, "
         f"the smallest of {smallest_of(manifest)}."

@@ -20,14 +20,14 @@ NUMBER = Argument("number", "The number of the row.", type=int, default=...)
 
 
 @takes(TRAIL, *o.PLACES, o.JSON)
-def list_(name: str, as_json: bool | None, **where: Any) -> None:
-    trail = read(name, **where)
+def list_(name: str, as_json: bool | None, **place: Any) -> None:
+    trail = read(name, **place)
     if as_json:
         print(json.dumps(trail.to_dict(), indent=2))
         return
     table = grid("row", "when", "release", "node", "singled out", "checksum")
-    for each in trail.entries:
-        table.add_row(*_cells(each))
+    for entry in trail.entries:
+        table.add_row(*_cells(entry))
     out.print(table, soft_wrap=False)
     _print_broken(trail)
 
@@ -38,22 +38,27 @@ def _print_broken(trail: Releases) -> None:
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
-    """A row of the list; of one that cannot be read its number alone."""
+    """The entry as a row of the list; of an unreadable entry only the number."""
     if not entry.checksum:
         return (str(entry.number), *["?"] * 5)
-    singled = "" if entry.singled_out is None else f"{entry.singled_out:,}"
-    told = escape(entry.release), escape(entry.node or ""), singled
-    return (str(entry.number), escape(entry.made_at), *told, entry.checksum[:12])
+    return (
+        str(entry.number),
+        escape(entry.made_at),
+        escape(entry.release),
+        escape(entry.node or ""),
+        "" if entry.singled_out is None else f"{entry.singled_out:,}",
+        entry.checksum[:12],
+    )
 
 
 @takes(TRAIL, NUMBER, *o.PLACES)
-def show(name: str, number: int, **where: Any) -> None:
-    print(json.dumps(read(name, **where).manifest(number), indent=2))
+def show(name: str, number: int, **place: Any) -> None:
+    print(json.dumps(read(name, **place).manifest(number), indent=2))
 
 
 @takes(TRAIL, *o.PLACES, o.JSON)
-def verify(name: str, as_json: bool | None, **where: Any) -> None:
-    trail = read(name, **where)
+def verify(name: str, as_json: bool | None, **place: Any) -> None:
+    trail = read(name, **place)
     if as_json:
         print(json.dumps(trail.to_dict(), indent=2))
     else:

@@ -44,7 +44,7 @@ def report(
     form: str | None,
     overwrite: bool | None,
     without: list[str] | None,
-    **told: Any,
+    **options: Any,
 ) -> None:
     """[bold]kanon report --spec release.yml --output report.html[/bold]
 
@@ -53,12 +53,12 @@ def report(
     if form and path.suffix.lower() != f".{form}":
         raise SpecError(f"{path} does not end in .{form}; name a file that does, or leave out --format")
     check_report(path, bool(overwrite))
-    without = list(PARTS) if path.suffix.lower() == ".json" else without or []  # the manifest needs none of them
+    without = list(PARTS) if path.suffix.lower() == ".json" else without or []  # JSON is the manifest alone
     with watching() as watch:
-        made = run(source, spec, without=without, observer=watch, **told)
+        written = run(source, spec, without=without, observer=watch, **options)
         watch.stage("Writing the report")
-        made.write(path, overwrite=bool(overwrite))
-    left_out = {part: why for part, why in made.figures.missing.items() if part not in without}
-    for part, why in left_out.items():
-        err.print(f"[yellow]note:[/yellow] without {escape(part.replace('_', ' '))}: {escape(in_flags(why))}")
+        written.write(path, overwrite=bool(overwrite))
+    for part, reason in written.figures.missing.items():
+        if part not in without:
+            err.print(f"[yellow]note:[/yellow] without {escape(part.replace('_', ' '))}: {escape(in_flags(reason))}")
     out.print(f"Report in {escape(str(path))}")

@@ -18,18 +18,20 @@ from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.run import Ran
 from kanon_sql.verbs.run import run as run_all
 
+_COLOURS = {"released": "green", "refused": "red", "failed": "red", "would release": "yellow"}
+
 
 def _variables(texts: list[str]) -> dict[str, str]:
-    """Read `DAY=2026-03-01` for each variable."""
-    said: dict[str, str] = {}
+    """Read variables written as `DAY=2026-03-01`."""
+    variables: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
             raise SpecError(f"--var takes NAME=VALUE; got {text!r}")
-        if name in said:
+        if name in variables:
             raise SpecError(f"--var: {name} is given twice; keep one of the two")
-        said[name] = value
-    return said
+        variables[name] = value
+    return variables
 
 
 RELEASES = Argument("spec", "A spec of one release, or of several under `releases`.", type=Path, default=...)
@@ -50,7 +52,7 @@ def run(
     reports: Path | None,
     fail_empty: bool | None,
     as_json: bool | None,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Exit code 0: done, or nothing to do. 1: a release was refused for what the data are, and the old one stays.
     2: any other error. 3, with --fail-empty: a release tells nothing. One release that is refused keeps no other from
@@ -58,33 +60,29 @@ def run(
     if reports:
         check_report(reports / "release.html", overwrite=True)
     with watching() as watch:
-        done = run_all(spec, dry_run=bool(dry_run), check=False, observer=watch, **how)
-        for each in done.releases if reports else ():
-            if reports and each.release:
-                watch.stage(f"Reporting on {each.name}")
-                each.release.report(reports / f"{each.name}.html", overwrite=True)
+        done = run_all(spec, dry_run=bool(dry_run), check=False, observer=watch, **options)
+        for outcome in done.releases:
+            if reports and outcome.release:
+                watch.stage(f"Reporting on {outcome.name}")
+                outcome.release.report(reports / f"{outcome.name}.html", overwrite=True)
     if as_json:
         print(json.dumps(done.to_dict(), indent=2))
     else:
-        for each in done.releases:
-            _show(each)
-    for each in done.releases:
-        if each.error:
-            err.print(
-                f"kanon: {escape(each.name)}: {escape(in_keys(str(each.error), [o.OPTIONS['differencing_limit']]))}",
-                highlight=False,
-            )
-        if each.release:
-            warn(each.release.manifest["warnings"])
-    empty = any(each.release and each.release.manifest.get("nothing_left") for each in done.releases)
-    raise typer.Exit(EMPTY if fail_empty and empty and not done.code else done.code)
+        for outcome in done.releases:
+            _show(outcome)
+    empty = False
+    for outcome in done.releases:
+        if outcome.error:
+            error = in_keys(str(outcome.error), [o.DIFFERENCING_LIMIT])
+            err.print(f"kanon: {escape(outcome.name)}: {escape(error)}", highlight=False)
+        if outcome.release:
+            warn(outcome.release.manifest["warnings"])
+            empty |= bool(outcome.release.manifest.get("nothing_left"))
+    raise typer.Exit(done.code or (EMPTY if fail_empty and empty else 0))
 
 
-_COLOURS = {"released": "green", "refused": "red", "failed": "red", "would release": "yellow"}
-
-
-def _show(each: Ran) -> None:
-    """A line of what was done about a release, and why."""
-    colour = _COLOURS.get(each.status, "dim")
-    why = f": {'; '.join(each.why)}" if each.why else ""
-    out.print(f"{escape(each.name)} [{colour}]{each.status}[/{colour}]{escape(why)} ({escape(each.target)})")
+def _show(outcome: Ran) -> None:
+    """Print one line: the status of a release, the reasons and the target."""
+    colour = _COLOURS.get(outcome.status, "dim")
+    why = f": {'; '.join(outcome.why)}" if outcome.why else ""
+    out.print(f"{escape(outcome.name)} [{colour}]{outcome.status}[/{colour}]{escape(why)} ({escape(outcome.target)})")

@@ -1,4 +1,4 @@
-"""What commands share in showing: consoles, progress on standard error, notes, roles and small tables."""
+"""Output shared by commands: consoles, progress on standard error, notes, roles and small tables."""
 
 from __future__ import annotations
 
@@ -11,20 +11,28 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from kanon_sql.cli import PRINTED_WARNINGS
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.said import SAID
 from kanon_sql.plan.observer import Observer
 from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, counted, figure, parameters
 from kanon_sql.report.words import smallest_group, who
 from kanon_sql.strategies import Progress
 
-EMPTY = 3  # the exit code of a release that tells nothing, where --fail-empty asks for one
+EMPTY = 3  # exit code of --fail-empty for a release without rows or information
+
+_STAGES = {
+    "frequency_set": "counting",
+    "search": "searching",
+    "release": "writing",
+    "verify": "verifying",
+    "cloak": "cloaking",
+}
 
 
 def _console(stderr: bool = False) -> Console:
     console = Console(stderr=stderr, highlight=False)
-    console.soft_wrap = not console.is_terminal  # a pipe or file gets whole lines
+    console.soft_wrap = not console.is_terminal  # do not break lines in a pipe or file
     return console
 
 
@@ -33,29 +41,29 @@ out, err = _console(), _console(stderr=True)
 
 @contextmanager
 def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Observer]:
-    """Progress on a terminal, with what an interrupt does; silence where nobody watches."""
+    """Show progress and the effect of an interrupt, if standard error is a terminal."""
     if not err.is_terminal:
         yield Observer()
         return
     with err.status("Reading") as status:
-        reached = ""
+        current = ""
 
         def stage(text: str) -> None:
-            nonlocal reached
-            reached = text
+            nonlocal current
+            current = text
             status.update(escape(text))
 
         def search(progress: Progress) -> None:
-            status.update(escape(f"{reached}: {_progress(progress)} ({interrupt})"))
+            status.update(escape(f"{current}: {_progress(progress)} ({interrupt})"))
 
         def recode(rounds: Rounds) -> None:
-            status.update(escape(f"{reached}: {_rounds(rounds)}"))
+            status.update(escape(f"{current}: {_rounds(rounds)}"))
 
         yield Observer(stage, search, recode)
 
 
 def _rounds(rounds: Rounds) -> str:
-    """Where a local recoding stands."""
+    """The progress of a local recoding."""
     parts = [f"round {rounds.round}", f"{count(rounds.classes)} classes"]
     if rounds.left is not None:
         parts.append(f"{count(rounds.left)} to go")
@@ -66,7 +74,7 @@ def _rounds(rounds: Rounds) -> str:
 
 
 def _progress(progress: Progress) -> str:
-    """Where a search stands; what is not known yet is left out."""
+    """The progress of a search, without the figures that are not available yet."""
     parts = [f"{count(progress.nodes_checked)} of {count(progress.lattice_size)} nodes checked"]
     if progress.node:
         parts += [f"best {figure(progress.score)}", f"bound {figure(progress.bound)}", f"gap {figure(progress.gap)}"]
@@ -79,7 +87,7 @@ def _progress(progress: Progress) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Seconds as long as they are few, then minutes and hours."""
+    """Seconds, minutes or hours, whichever gives a number of few digits."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = seconds / 60
@@ -87,13 +95,14 @@ def _duration(seconds: float) -> str:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Say on standard error what a careful reader should know, and has not been told."""
-    for text in (each for each in warnings if each not in SAID):
-        err.print(f"[yellow]note:[/yellow] {escape(in_flags(text))}")
+    """Print notes to standard error, except those that were printed while the source was read."""
+    for text in warnings:
+        if text not in PRINTED_WARNINGS:
+            err.print(f"[yellow]note:[/yellow] {escape(in_flags(text))}")
 
 
 def found_by(found_by: str | None, strategy: str) -> str:
-    """A sentence that says who found the node, where the strategy did not."""
+    """A sentence about where the node comes from, empty if the strategy itself found it."""
     return {
         "lowered": f" What {strategy} found was then lowered to a node of the same score.",
         "reduction": f" {strategy} did not find its node: it is a probe of the lattice reduction.",
@@ -102,27 +111,27 @@ def found_by(found_by: str | None, strategy: str) -> str:
 
 
 def roles(roles: dict[str, Any]) -> None:
-    """List the columns that are released as they are, and those that are not released."""
+    """List the columns that are released unchanged, and those that are not released."""
     kept = [*(f"{name} (sensitive)" for name in roles["sensitive"]), *roles["kept"]]
     labels = [f"{name} ({role})" for name, role in roles.get("labels", {}).items()]
-    told = {
+    columns_by_use = {
         "Released as they are": (kept, ""),
         "Dropped": (roles["identifiers_dropped"], ""),
         "Dropped, no role": (roles["dropped"], "; keep them with --keep"),
         "Labelled for PostgreSQL Anonymizer": (labels, ""),
     }
-    for said, (columns, way_out) in told.items():
+    for use, (columns, remedy) in columns_by_use.items():
         if columns:
-            out.print(f"{said}: {escape(', '.join(columns))}{way_out}.")
+            out.print(f"{use}: {escape(', '.join(columns))}{remedy}.")
 
 
-def verified(promise: str, where: str, in_: str = "what was written") -> str:
-    """A sentence that says what was verified, and where it is."""
-    return f"[green]Verified[/green] in {in_}: {promise}. It is in {escape(where)}"
+def verified(privacy: str, target: str, in_: str = "what was written") -> str:
+    """The last line of a run: which privacy models were verified, and where the release is."""
+    return f"[green]Verified[/green] in {in_}: {privacy}. It is in {escape(target)}"
 
 
 def grid(*titles: str, right: Collection[str] = ()) -> Table:
-    """A table without lines, nothing of which is cut off: a long word goes on below itself."""
+    """A table without lines, whose cells are wrapped and never cut off."""
     table = Table(box=None, pad_edge=False)
     for title in titles:
         table.add_column(title, overflow="fold", justify="right" if title in right else "left")
@@ -130,11 +139,12 @@ def grid(*titles: str, right: Collection[str] = ()) -> Table:
 
 
 def sample(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Show some rows, and name the columns that have no room."""
-    fit = _that_fit([[name, *(_shown(row[i]) for row in rows)] for i, name in enumerate(columns)])
+    """Print some rows, then the names of the columns that do not fit on the terminal."""
+    texts = [["NULL" if cell is None else str(cell) for cell in row] for row in rows]
+    fit = _that_fit([[name, *(row[i] for row in texts)] for i, name in enumerate(columns)])
     table = grid(*(escape(columns[i]) for i in fit))
-    for row in rows:
-        table.add_row(*(escape(_shown(row[i])) for i in fit))
+    for row in texts:
+        table.add_row(*(escape(row[i]) for i in fit))
     out.print(table, soft_wrap=False)
     left_out = [name for i, name in enumerate(columns) if i not in fit]
     if left_out:
@@ -143,54 +153,42 @@ def sample(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def _that_fit(columns: Sequence[Sequence[str]]) -> list[int]:
-    """The columns that fit side by side: the widest are left out until they do."""
+    """Indices of the columns that fit side by side, after leaving out the widest ones."""
     widths = {i: max(map(len, cells)) + 2 for i, cells in enumerate(columns)}
     while len(widths) > 2 and sum(widths.values()) > out.width:
         del widths[max(widths, key=lambda i: widths[i])]
     return list(widths)
 
 
-def _shown(cell: Any) -> str:
-    return "NULL" if cell is None else str(cell)
-
-
-_STAGES = {
-    "frequency_set": "counting",
-    "search": "searching",
-    "release": "writing",
-    "verify": "verifying",
-    "cloak": "cloaking",
-}
-
-
 def smallest_of(manifest: Mapping[str, Any]) -> str:
-    """The size of the smallest class of a release, in people where these are counted."""
+    """The size of the smallest class of a release, in people if a unit is set, else in rows."""
     return counted(smallest_group(manifest) or 0, who(manifest))
 
 
 def took(seconds: Mapping[str, float]) -> str:
-    """How long a run took, and which stages of it, the longest first; what none of them is was reading and describing.
+    """How long a run and its stages took, the longest stage first; the rest of the time is reading and describing.
 
     >>> took({"frequency_set": 20.31, "search": 0.04, "release": 1.5, "verify": 0.2, "total": 23.05})
     '23.1 s in all: counting 20.3, writing 1.5, reading and describing 1.0, verifying 0.2'
     """
-    known = {_STAGES.get(name, name.replace("_", " ")): each for name, each in seconds.items() if name != "total"}
-    total = seconds.get("total", sum(known.values()))
-    known["reading and describing"] = max(0.0, total - sum(known.values()))
-    shown = [f"{name} {each:.1f}" for name, each in sorted(known.items(), key=lambda each: -each[1]) if each >= 0.05]
+    stages = {_STAGES.get(name, name.replace("_", " ")): taken for name, taken in seconds.items() if name != "total"}
+    total = seconds.get("total", sum(stages.values()))
+    stages["reading and describing"] = max(0.0, total - sum(stages.values()))
+    longest_first = sorted(stages, key=lambda name: -stages[name])
+    shown = [f"{name} {stages[name]:.1f}" for name in longest_first if stages[name] >= 0.05]
     return f"{total:.1f} s in all{': ' if shown else ''}{', '.join(shown)}"
 
 
 def promised(privacy: Sequence[dict[str, Any]]) -> str:
-    """What every class meets, in words; only k-anonymity is called so.
+    """The privacy models of a release in words; only k-anonymity is called anonymous.
 
     >>> promised([{"model": "k-anonymity", "required": 5}, {"model": "at most", "required": 0.8}])
     '5-anonymous, at most (0.8)'
     """
-    words = (
-        f"{each['required']}-anonymous"
-        if each["model"] == "k-anonymity"
-        else f"{each['model']} ({parameters(each['required'])})"
-        for each in privacy
-    )
+    words = []
+    for model in privacy:
+        if model["model"] == "k-anonymity":
+            words.append(f"{model['required']}-anonymous")
+        else:
+            words.append(f"{model['model']} ({parameters(model['required'])})")
     return ", ".join(words)

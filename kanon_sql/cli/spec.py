@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from rich.markup import escape
 
@@ -41,9 +40,9 @@ def print_schema(output: Path | None, overwrite: bool | None) -> None:
 
 
 @takes(FILE, VAR)
-def check(file: Path, **how: Any) -> None:
+def check(file: Path, vars: dict[str, str] | None) -> None:
     """Opens no database and no file of data. Exit code 0 if the spec can be used, 2 with the error if not."""
-    for name, spec in load_to_check(file, how["vars"]).items():
+    for name, spec in load_to_check(file, vars).items():
         out.print(f"{escape(name)}: {escape(_summary(spec))}")
 
 

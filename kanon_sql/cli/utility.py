@@ -17,10 +17,12 @@ from kanon_sql.verbs.options import UtilityOptions
 from kanon_sql.verbs.utility import Utility, counts_line
 from kanon_sql.verbs.utility import utility as run
 
+_MEASURES = "Measures"
+_PAIRS_SHOWN = 5
+
 RELEASE = Argument(
     "release", "A release of the source: a CSV or Parquet file, or a table or view. Left out, the target of --spec."
 )
-_MEASURES = "Measures"
 PREDICT = Option(
     "predict",
     "Columns that models are trained to tell from all others (default: each sensitive one); takes scikit-learn.",
@@ -29,7 +31,6 @@ PREDICT = Option(
 )
 QUERIES = Option("queries", "Count queries to ask.", _MEASURES, int, default=1000, limits={"min": 1})
 ROWS = Option("rows", "Rows to train models on, at most.", _MEASURES, int, default=10_000, limits={"min": 1})
-_SHOWN = 5  # pairs
 
 
 @takes(
@@ -71,29 +72,33 @@ def _show(measured: Utility) -> None:
 
 def _columns(measured: Utility) -> Table:
     table = grid("column", "generalized", "total variation", "earth mover's")
-    for each in measured.marginals:
-        moved = "" if each.earth_mover is None else f"{each.earth_mover:.4f}"
-        table.add_row(escape(each.column), f"{each.generalized:.1%}", f"{each.total_variation:.4f}", moved)
+    for marginal in measured.marginals:
+        table.add_row(
+            escape(marginal.column),
+            f"{marginal.generalized:.1%}",
+            f"{marginal.total_variation:.4f}",
+            "" if marginal.earth_mover is None else f"{marginal.earth_mover:.4f}",
+        )
     return table
 
 
 def _pairs(measured: Utility) -> Table:
     table = grid("columns", "measure", "source", "release", "error")
-    for each in measured.associations[:_SHOWN]:
-        measure = "Cramér's V" if each.measure == "cramers_v" else each.measure
-        figures = (_figure(each.source), _figure(each.release), _figure(each.error))
-        table.add_row(escape(" and ".join(each.columns)), measure, *figures)
+    for pair in measured.associations[:_PAIRS_SHOWN]:
+        measure = "Cramér's V" if pair.measure == "cramers_v" else pair.measure
+        figures = (_figure(pair.source), _figure(pair.release), _figure(pair.error))
+        table.add_row(escape(" and ".join(pair.columns)), measure, *figures)
     return table
 
 
 def _models(measured: Utility) -> Table:
     table = grid("\nmodel of", "\nfigure", "trained on\nsource", "trained on\nrelease", "\nguess")
-    for each in measured.learned:
-        for name, figure in each.source.items():
-            figures = (_figure(figure), _figure(each.release[name]), _figure(each.baseline[name]))
-            table.add_row(escape(each.column), name.replace("_", " "), *figures)
+    for model in measured.learned:
+        for name, on_source in model.source.items():
+            figures = (_figure(on_source), _figure(model.release[name]), _figure(model.baseline[name]))
+            table.add_row(escape(model.column), name.replace("_", " "), *figures)
     return table
 
 
-def _figure(figure: float | None) -> str:
-    return "-" if figure is None else f"{figure:.4f}"
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

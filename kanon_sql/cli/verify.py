@@ -32,39 +32,40 @@ def verify(source: str | None, spec: Path | None, as_json: bool | None, **overri
 
 
 def _show(checked: dict[str, Any]) -> None:
-    """Say whether a table holds, and the sizes of the classes that do not."""
+    """Print whether the models are satisfied, and the sizes of the classes that violate k-anonymity."""
     if "problem" in checked:
         out.print(f"[red]does not hold[/red]: {escape(in_flags(checked['problem']))}")
         return
-    people = f" of {checked['people']:,} people" if "people" in checked else ""
-    smallest = counted(
-        checked["smallest_class_of_people" if people else "smallest_class"] or 0, "people" if people else "rows"
-    )
-    said = f"{checked['rows']:,} rows{people} in {checked['classes']:,} classes, the smallest of {smallest}"
+    if "people" in checked:
+        counts, people, size = "people", f" of {checked['people']:,} people", checked["smallest_class_of_people"]
+    else:
+        counts, people, size = "rows", "", checked["smallest_class"]
+    smallest = counted(size or 0, counts)
+    classes = f"{checked['rows']:,} rows{people} in {checked['classes']:,} classes, the smallest of {smallest}"
     models = escape(promised(checked["findings"]))
+    columns = escape(", ".join(checked["quasi_identifiers"]))
     if checked["holds"]:
-        out.print(f"[green]holds[/green]: {models} on {_listed(checked)}; {said}")
-        _show_comparison(checked)
-        return
-    negated = "not " if models.endswith("-anonymous") and len(checked["findings"]) == 1 else ""
-    out.print(f"[red]does not hold[/red]: {negated}{models} on {_listed(checked)}; {said}")
-    for finding in checked["findings"]:
-        if finding["unsafe_rows"]:
-            _show_offence(finding, checked["offending_sizes"], "people" if people else "rows")
+        out.print(f"[green]holds[/green]: {models} on {columns}; {classes}")
+    else:
+        negation = "not " if models.endswith("-anonymous") and len(checked["findings"]) == 1 else ""
+        out.print(f"[red]does not hold[/red]: {negation}{models} on {columns}; {classes}")
+        for finding in checked["findings"]:
+            if finding["unsafe_rows"]:
+                _show_violation(finding, checked["offending_sizes"], counts)
     _show_comparison(checked)
 
 
-def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]], whose: str) -> None:
-    """Say how far a model is missed; of k, by the sizes of the classes."""
+def _show_violation(finding: dict[str, Any], sizes: list[dict[str, int]], counts: str) -> None:
+    """Print the value that a model achieves; for k-anonymity, the sizes of the small classes."""
     rows = f"{finding['unsafe_rows']:,} rows in {finding['unsafe_classes']:,} classes"
     if finding["model"] != "k-anonymity":
         achieved = "unknown" if finding["achieved"] is None else f"{finding['achieved']:.4g}"
         model = escape(promised([finding]))
         out.print(f"{rows} do not meet {model}: {achieved} found")
         return
-    out.print(f"{rows} are below {finding['required']} {whose}:")
-    for offence in sizes:
-        out.print(f"  {offence['classes']:,} classes of {counted(offence['size'], whose)}")
+    out.print(f"{rows} are below {finding['required']} {counts}:")
+    for size in sizes:
+        out.print(f"  {size['classes']:,} classes of {counted(size['size'], counts)}")
 
 
 def _show_comparison(checked: dict[str, Any]) -> None:
@@ -76,7 +77,3 @@ def _show_comparison(checked: dict[str, Any]) -> None:
         )
     elif compared:
         out.print(f"The classes were compared with {escape(compared)}.")
-
-
-def _listed(checked: dict[str, Any]) -> str:
-    return escape(", ".join(checked["quasi_identifiers"]))
