@@ -1,4 +1,4 @@
-"""Strategies and sizes of k on one frequency set: what each releases, what it proved, and what it asked for."""
+"""Compare strategies, for one or several k, on one frequency set: their releases, proofs and effort."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
 
-SECONDS = 60.0  # for each strategy, where nobody says
-_SHOW: Show = "common"  # what the classes of a local recoding show by default: labels, as the node of a search does
+SECONDS = 60.0  # default time limit of each strategy
+_SHOW: Show = "common"  # local recodings show labels of hierarchies by default, so that they compare with nodes
 
 
 @spelled_out(CompareOptions)
@@ -47,24 +47,24 @@ def compare(
 ) -> Comparison:
     """Run several strategies, for one k or several, on one frequency set; nothing is written.
 
-    `strategies`: the names of searches and local recodings; left out, all searches but `auto`, which is made of them.
-    `k`: a number or a list of them. All show labels of hierarchies, Mondrian too, or what `show` says. The other
-    arguments are those of `anonymize`. Every strategy has the same time limit (60 seconds unless said otherwise), the
-    same seed, a judge of its own, and so counts of its own. One that cannot run here, or finds nothing in its time,
-    says why in `refused`; if none of them finds anything, the first one's error is raised.
+    `strategies`: names of searches and local recodings (default: all searches except `auto`, which combines them). `k`:
+    a number or a list. All releases show labels of hierarchies, even Mondrian's, unless `show` is set. The other
+    arguments are those of `anonymize`. Every strategy has the same time limit (default: 60 seconds) and the same seed,
+    and none profits from another's counts. If one cannot run or finds nothing in time, `refused` says why; if this is
+    true of all, the first error is raised.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
     >>> side_by_side = compare(people, {"quasi_identifiers": recipes}, strategies=["ola", "exhaustive"], k=2)
-    >>> [(each.strategy, each.node, each.proven_optimal) for each in side_by_side.searches]
+    >>> [(search.strategy, search.node, search.proven_optimal) for search in side_by_side.searches]
     [('ola', {'zip': 1, 'sex': 0}, True), ('exhaustive', {'zip': 1, 'sex': 0}, True)]
     >>> both = compare(people, {"quasi_identifiers": recipes}, strategies=["auto", "mondrian"], k=[2, 4])
-    >>> [(each.strategy, each.k, each.classes, each.risk_highest, each.same_as) for each in both.searches[:2]]
+    >>> [(found.strategy, found.k, found.classes, found.risk_highest, found.same_as) for found in both.searches[:2]]
     [('auto', 2, 2, 0.5, None), ('mondrian', 2, 2, 0.5, ('auto', 2))]
     """
-    names, given = chosen(strategies), taken(CompareOptions, options)
-    specs = [_settled(source, spec, asked) for asked in _sizes(given)]
+    names = _names(strategies)
+    specs = [_settled(source, spec, of_k) for of_k in _options_by_k(taken(CompareOptions, options))]
     observer = observer or Observer()
     with opened(source, specs[0], connection) as data, data.engine.transaction(), data.scratches:
         problem = count(preflight(specs[0], data, search_in, compared=names), observer)
@@ -79,8 +79,8 @@ def _settled(source: Any, spec: Any, options: dict[str, Any]) -> Spec:
     return settled
 
 
-def _sizes(options: dict[str, Any]) -> list[dict[str, Any]]:
-    """The options for each k, as they are where k is no list."""
+def _options_by_k(options: dict[str, Any]) -> list[dict[str, Any]]:
+    """The options for every k of a list."""
     sizes = options.get("k")
     if sizes is None or isinstance(sizes, int):
         return [options]
@@ -89,8 +89,8 @@ def _sizes(options: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**options, "k": k} for k in sorted(set(sizes))]
 
 
-def chosen(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
-    """The names of the strategies to run, each once; SpecError if one is not known."""
+def _names(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
+    """The names of the strategies to run, without duplicates; SpecError if one is unknown."""
     if isinstance(strategies, str):
         raise SpecError(f"strategies is a list of names, not {strategies!r}; write [{strategies!r}]")
     if strategies is None:
@@ -107,19 +107,19 @@ def chosen(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
 
 @dataclass(frozen=True)
 class _Run:
-    """One strategy's end for one k: what it made, with the k-minimal nodes that it knows, or why there is nothing."""
+    """One strategy's result for one k, with the k-minimal nodes that it proved; or why there is none."""
 
     strategy: str
     k: int = 0
     outcome: Outcome | None = None
-    made: _Made | None = None
+    measured: _Measured | None = None
     minimal: tuple[Node, ...] = ()
     refused: str | None = None
 
 
 @dataclass(frozen=True)
-class _Made:
-    """What a release would be: its figures, its scores, what it took, and a checksum of its classes."""
+class _Measured:
+    """A release that was measured, not written: its figures and scores, its time, and a checksum of its classes."""
 
     figures: Figures
     scores: dict[str, float | None]
@@ -129,29 +129,29 @@ class _Made:
 
 
 def _runs(problem: Problem, specs: Sequence[Spec], names: Sequence[str], observer: Observer) -> Iterator[_Run]:
-    """One strategy after the other for each k; an error that every one of them meets is raised."""
+    """All strategies for every k, one after the other; if all fail, the first error is raised."""
     errors: list[KanonError] = []
-    of_all = [(spec, name) for spec in specs for name in names]
+    to_run = [(spec, name) for spec in specs for name in names]
     problem = replace(problem, costs=problem.judge.with_cells(problem.costs))
     with Scratch(problem.frequency_set.engine, "compared") as tables:
         prepared = _Prepared(problem, tables)
-        for number, (spec, name) in enumerate(of_all, start=1):
+        for number, (spec, name) in enumerate(to_run, start=1):
             k = spec.privacy.k if len(specs) > 1 else problem.judge.model.k
-            observer.stage(f"{name}{f', k {k}' if len(specs) > 1 else ''}, {number} of {len(of_all)}")
+            observer.stage(f"{name}{f', k {k}' if len(specs) > 1 else ''}, {number} of {len(to_run)}")
             try:
                 yield replace(prepared.run(spec.model_copy(update={"strategy": name}), observer), k=k)
             except (SpecError, InfeasibleError) as error:
                 errors.append(error)
-                if len(errors) == len(of_all):
+                if len(errors) == len(to_run):
                     raise errors[0] from None
                 yield _Run(name, k, refused=str(error))
 
 
 @dataclass
 class _Prepared:
-    """What is counted once, for searches and for local recodings, each run with tables and a judge of its own.
+    """The frequency set, counted once for all runs. Every run has a new judge and new tables.
 
-    One search's roll-ups would save the next one its queries.
+    Otherwise a search would save queries by the roll-ups of the one before it.
     """
 
     problem: Problem
@@ -159,9 +159,9 @@ class _Prepared:
 
     @cached_property
     def local(self) -> FrequencySet:
-        """The frequency set as local recodings name its tuples."""
-        counted = sampled(self.problem.frequency_set)
-        return merge_equal_codes(counted, drop=counted is not self.problem.frequency_set)
+        """The frequency set with one row per combination of codes, as local recodings need it."""
+        frequency_set = sampled(self.problem.frequency_set)
+        return merge_equal_codes(frequency_set, drop=frequency_set is not self.problem.frequency_set)
 
     def run(self, spec: Spec, observer: Observer) -> _Run:
         """One strategy for one k."""
@@ -178,46 +178,45 @@ class _Prepared:
         spec = spec.model_copy(update={"show": spec.show or _SHOW})
         with Scratch(self.tables.engine, spec.strategy) as tables:
             problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
-            return _Run(spec.strategy, made=_made_of_classes(recode(problem, observer)))
+            return _Run(spec.strategy, measured=_measured_classes(recode(problem, observer)))
 
 
 def _search(problem: Problem, observer: Observer, tables: Scratch) -> _Run:
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
-    known = _minimal(problem, outcome)
+    minimal = _minimal(problem, outcome)
     if shows.asked(problem.spec):
-        made = _shown(plan, tables)
+        measured = _measured_as_shown(plan, tables)
     else:
         safe = plan.recoding.judge.model.safe
         with joint.of_node(problem.frequency_set, safe, outcome.node, problem.costs.weights) as cells:
-            made = _made(plan, cells, cells.divergence_apart())
-    slim = replace(outcome, tags=None)  # those of a large lattice are large
-    return _Run(problem.spec.strategy, outcome=slim, made=made, minimal=known)
+            measured = _measured(plan, cells, cells.divergence_apart())
+    slim = replace(outcome, tags=None)  # the tags of a large lattice take much memory
+    return _Run(problem.spec.strategy, outcome=slim, measured=measured, minimal=minimal)
 
 
-def _shown(plan: Plan, tables: Scratch) -> _Made:
-    """A search's release where its classes show what the spec asks for."""
+def _measured_as_shown(plan: Plan, tables: Scratch) -> _Measured:
+    """The release of a search whose classes show statistics instead of labels (the option `show`)."""
     with Scratch(tables.engine, "shown") as own:
-        counted = replace(plan.problem.frequency_set, tables=own)
-        return _made_of_classes(shown_by_classes(replace(plan, problem=replace(plan.problem, frequency_set=counted))))
+        problem = replace(plan.problem, frequency_set=replace(plan.problem.frequency_set, tables=own))
+        return _measured_classes(shown_by_classes(replace(plan, problem=problem)))
 
 
-def _made_of_classes(plan: Plan) -> _Made:
-    """What a release by classes would be."""
+def _measured_classes(plan: Plan) -> _Measured:
     recoding, problem = plan.recoding, plan.problem
     assert isinstance(recoding, LocalRecoding)
     with joint.of_classes(problem.frequency_set, recoding.local, recoding.classes, problem.costs.weights) as cells:
-        return _made(plan, cells, None)
+        return _measured(plan, cells, None)
 
 
-def _made(plan: Plan, cells: joint.Cells, divergence: float | None) -> _Made:
+def _measured(plan: Plan, cells: joint.Cells, divergence: float | None) -> _Measured:
     figures = manifests.figures_of(plan)
     scores = {**manifests.scores(plan.problem, figures), "ambiguity": cells.ambiguity, "divergence": divergence}
-    return _Made(figures, scores, plan.search_seconds, plan.ended, cells.checksum)
+    return _Measured(figures, scores, plan.search_seconds, plan.ended, cells.checksum)
 
 
 def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:
-    """The nodes that a search knows to be k-minimal: no node one step below is anonymous, so none further down."""
+    """The nodes that a search proved to be k-minimal: no node one step below is anonymous, so none further down."""
     tags, below = outcome.tags, problem.lattice.predecessors
     if tags is None or not problem.judge.model.monotone:
         return ()
@@ -225,17 +224,23 @@ def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:
 
 
 def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
-    """What only all of them together tell: which found the optimum, and how near they came to the minimal nodes."""
+    """All results, with the comparison: which strategies found the optimum, and which releases are the same."""
     spec, lattice = problem.spec, problem.lattice
-    of_k = {k: [run for run in runs if run.k == k] for k in dict.fromkeys(run.k for run in runs)}
-    proven = tuple(_proven(k, of, lattice.size) for k, of in of_k.items())
+    by_k: dict[int, list[_Run]] = {}
+    for run in runs:
+        by_k.setdefault(run.k, []).append(run)
+    proven = tuple(_proven(k, runs_of_k, lattice.size) for k, runs_of_k in by_k.items())
     first = proven[0]
+    searches = []
+    for of_k in proven:
+        minimal = _known_minimal(by_k[of_k.k])
+        searches += [_result(problem, run, of_k, minimal, _same(run, runs)) for run in by_k[of_k.k]]
     return Comparison(
         source=spec.source,
         rows=problem.frequency_set.rows,
         distinct_tuples=problem.frequency_set.tuples,
         k=first.k,
-        privacy=tuple({"model": each.name, "required": each.required} for each in problem.judge.model.asked),
+        privacy=tuple({"model": model.name, "required": model.required} for model in problem.judge.model.asked),
         suppression_limit=spec.suppression_limit,
         metric=spec.metric,
         heights=dict(zip(problem.columns, problem.costs.heights, strict=True)),
@@ -249,11 +254,7 @@ def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
         minimal_nodes=first.minimal_nodes,
         minimal_nodes_complete=first.minimal_nodes_complete,
         by_k=proven,
-        searches=tuple(
-            _found(problem, run, each, _known_minimal(of_k[each.k]), _same(run, runs))
-            for each in proven
-            for run in of_k[each.k]
-        ),
+        searches=tuple(searches),
     )
 
 
@@ -273,9 +274,10 @@ def _known_minimal(runs: Sequence[_Run]) -> list[Node]:
 
 
 def _same(run: _Run, runs: Sequence[_Run]) -> tuple[str, int] | None:
-    """The first run before this one that makes the same release."""
-    text = run.made and run.made.checksum
-    first = next((each for each in runs if text and each.made and each.made.checksum == text), run)
+    """The strategy and k of the first earlier run with the same release."""
+    if run.measured is None or not run.measured.checksum:
+        return None
+    first = next(other for other in runs if other.measured and other.measured.checksum == run.measured.checksum)
     return None if first is run else (first.strategy, first.k)
 
 
@@ -291,40 +293,39 @@ def _promise(name: str) -> str:
     return RECODERS[name].promise if name in RECODERS else strategy(name).promise
 
 
-def _found(
+def _result(
     problem: Problem, run: _Run, proven: Proven, minimal: Sequence[Node], same: tuple[str, int] | None
 ) -> StrategyResult:
-    made = run.made
-    if made is None:
+    measured = run.measured
+    if measured is None:
         return StrategyResult(run.strategy, _promise(run.strategy), run.refused, run.k)
-    figures = made.figures
-    suppressed, columns = figures.rows_at_risk or 0, problem.columns
-    released, classes = figures.released_rows or 0, figures.classes or 0
-    by_rows = problem.judge.model.unit is None  # classes are counted in rows here, which tells no risk of people
+    figures = measured.figures
+    suppressed, released, classes = figures.rows_at_risk or 0, figures.released_rows or 0, figures.classes or 0
+    by_rows = problem.judge.model.unit is None  # the sizes of classes are in rows: no risk of people follows from them
     result = StrategyResult(
         run.strategy,
         _promise(run.strategy),
         k=run.k,
-        score=made.scores[problem.spec.metric],
-        seconds=made.seconds,
-        ended=made.ended,
+        score=measured.scores[problem.spec.metric],
+        seconds=measured.seconds,
+        ended=measured.ended,
         suppressed_rows=suppressed,
         los=suppressed / problem.costs.rows,
-        loss_per_attribute=dict(zip(columns, figures.losses or (), strict=True)),
-        information_loss=made.scores,
+        loss_per_attribute=dict(zip(problem.columns, figures.losses or (), strict=True)),
+        information_loss=measured.scores,
         classes=classes,
         smallest_class=figures.smallest_class,
         risk_highest=(1 / figures.smallest_class if figures.smallest_class else 0.0) if by_rows else None,
         risk_mean=(classes / released if released else 0.0) if by_rows else None,
         same_as=same,
     )
-    return _searched(problem, result, run.outcome, proven, minimal) if run.outcome else result
+    return _with_search(problem, result, run.outcome, proven, minimal) if run.outcome else result
 
 
-def _searched(
+def _with_search(
     problem: Problem, result: StrategyResult, outcome: Outcome, proven: Proven, minimal: Sequence[Node]
 ) -> StrategyResult:
-    """The result with what only a search has: its node, what it asked for, and what it proved."""
+    """The result with the fields of searches: node, effort and proofs."""
     best = proven.proven_score
     return replace(
         result,
@@ -339,11 +340,9 @@ def _searched(
         found_by=outcome.found_by,
         node=dict(zip(problem.columns, outcome.node, strict=True)),
         log=level_of_generalization(outcome.node, problem.costs.heights),
-        accuracy=None if best is None else _accuracy(problem, outcome, minimal),
+        accuracy=(
+            None
+            if best is None or not minimal
+            else accuracy(minimal, [*outcome.minimal, outcome.node], problem.lattice, problem.costs.heights)
+        ),
     )
-
-
-def _accuracy(problem: Problem, outcome: Outcome, minimal: Sequence[Node]) -> float | None:
-    if not minimal:
-        return None
-    return accuracy(minimal, [*outcome.minimal, outcome.node], problem.lattice, problem.costs.heights)

@@ -1,8 +1,8 @@
-"""The profile: which columns tell people apart, alone and in small sets. Counts only, never a raw value.
+"""The profile: which columns identify people, alone and in small sets. Counts only, never a raw value.
 
-Every column is counted once on the table. Those that may be quasi-identifiers then become one frequency set
-of integer codes, and all sets of columns are counted on that: in DuckDB beside us where the engine is a
-server, which so hands over codes and counts alone.
+Every column is counted once on the table. The possible quasi-identifiers then become one frequency set of integer
+codes, on which all sets of columns are counted: in an embedded DuckDB if the engine is a server, so that only codes
+and counts leave the server.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ from kanon_sql.verbs.result import Result
 if TYPE_CHECKING:
     import pandas
 
+_MANY_NUMBERS = 100  # with more different values, a column of whole numbers could be a measure
+
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """A column's counts (None where its type cannot be grouped), what it is suggested to be, and why.
+    """A column's counts (None if its type cannot be grouped), its suggested role and the reason.
 
-    `distinct` counts NULL as a value. `unique_rows` hold a value that occurs once; `unique_share` is their
-    share of all rows. `suggestion` is `identifier`, `quasi-identifier`, or empty. `dates`: most values are dates.
+    `distinct` counts NULL as a value. `unique_rows`: rows with a value that occurs once; `unique_share`: their share of
+    all rows. `suggestion`: `identifier`, `quasi-identifier` or empty. `dates`: most values are dates.
     """
 
     name: str
@@ -66,13 +68,12 @@ class ColumnProfile:
 
 @dataclass(frozen=True, repr=False)
 class Profile(Result):
-    """What `profile` found; `to_dict` makes it JSON.
+    """The result of `profile`.
 
-    `combined`: the columns that the sets are made of. `sets`: the most identifying first. `together`: all
-    counted `quasi_identifiers` as one set. `sensitive`: by name alone. `kept`: all other columns; of these a
-    release that keeps them warns of the `suspects`. `unit`: the column that tells people apart, where some of them have
-    several rows. `complete`: the time limit cut nothing off;
-    else `notes` say what.
+    `combined`: the columns that the sets consist of. `sets`: the most identifying first. `together`: all counted
+    `quasi_identifiers` as one set. `sensitive`: by name only. `kept`: all other columns; a release that keeps them
+    warns of the `suspects` among them. `unit`: the column that identifies people, if some have several rows.
+    `complete`: whether the time limit sufficed; if not, `notes` say what is missing.
     """
 
     rows: int
@@ -92,7 +93,7 @@ class Profile(Result):
     seconds: float = field(compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile in lists, mappings, numbers and text."""
+        """The profile as lists, mappings, numbers and text, for JSON."""
         plain: dict[str, Any] = _plain(self)
         return plain
 
@@ -114,7 +115,7 @@ class Profile(Result):
             ("rows", f"{self.rows:,}; by the quasi-identifiers, {small}"),
             *((role, ", ".join(names) or "none") for role, names in roles.items()),
             *([("people", f"{self.unit.people:,}, by {self.unit.column}")] if self.unit else []),
-            *(("suspect", f"{each.column}: {each.reason}") for each in self.suspects),
+            *(("suspect", f"{suspect.column}: {suspect.reason}") for suspect in self.suspects),
             *(("note", note) for note in self.notes),
         ]
 
@@ -129,7 +130,7 @@ def profile(
     observer: Observer | None = None,
     **options: Unpack[PlaceOptions],
 ) -> Profile:
-    """Look at a table before anonymizing it: which columns tell people apart, alone and in small sets.
+    """Profile a table before anonymizing it: which columns identify people, alone and in small sets.
 
     `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. The rules are
     those of `profiled`. Counts only, never a value; nothing is written. Raises KanonError.
@@ -154,26 +155,26 @@ def profiled(
     time_limit: float | None = 30.0,
     on_progress: OnProgress | None = None,
 ) -> Profile:
-    """Count how far each column, and each set of 2 to `largest_set` columns, tells the rows of a table apart.
+    """Count how identifying every column is, and every set of 2 to `largest_set` columns.
 
-    What a column is suggested to be: as labels of PostgreSQL Anonymizer say, or else the first of these that applies:
+    The suggested role of a column is that of its PostgreSQL Anonymizer label, or else the first of these that applies:
 
-    1. Nothing: its type cannot be grouped (but a UUID is an identifier), or it has one value.
-    2. Identifier: text or whole numbers of which 90 % of the non-NULL rows are unique, unless the name says
+    1. None: its type cannot be grouped (except UUIDs, which are identifiers), or it has one value.
+    2. Identifier: text or whole numbers of which 90 % of the non-NULL rows are unique, unless the name suggests
        otherwise (zip, diagnosis, charge); or many values under a name like ssn, e-mail, patient_id; or values that
-       are names of people, e-mail addresses, telephone numbers, numbers with a check digit, free text. Never a date,
-       which can be generalized.
-    3. Nothing: sensitive by its name (diagnosis, salary), or a measure, by its name (charge, amount) or since it
-       holds fractions.
-    4. Quasi-identifier: by its name (age, zip, birth, sex, …), or since it raises the rows in classes smaller
-       than 5, or the unique ones, by at least 1 % of all rows when it joins a set of the columns that came this
-       far: none, a small set, or, where small sets do not tell, one of a chain. The chain begins with the column
-       that puts most rows in classes smaller than 5 and always takes the one that puts most there next.
+       are names of people, e-mail addresses, telephone numbers, numbers with a check digit, free text. Never dates,
+       since they can be generalized.
+    3. None: sensitive by its name (diagnosis, salary), or a measure, by its name (charge, amount) or because it
+       contains fractions.
+    4. Quasi-identifier: by its name (age, zip, birth, sex, …), or because adding it to a set of remaining columns
+       puts at least 1 % of all rows more into classes smaller than 5, or makes them unique. The set is empty or
+       small or, if small sets are inconclusive, one of a chain. The chain begins with the column that puts most rows
+       into classes smaller than 5, and grows by the column that adds most of them.
 
-    Sets are made of at most 12 columns: first those named like quasi-identifiers, then those with the most values.
-    Identifiers, constants and measures are not in them, nor what is sensitive and differs in nearly every row.
-    After `time_limit` seconds (None: never) no other set is counted. `on_progress(what, done, total)` is told
-    of columns and sets. Raises SourceError for an empty table.
+    Sets consist of at most 12 columns: first those named like quasi-identifiers, then those with the most values.
+    They contain no identifiers, constants or measures, and no sensitive columns that differ in nearly every row.
+    After `time_limit` seconds (None: never) no more sets are counted. `on_progress(what, done, total)` is called for
+    columns and sets. Raises SourceError for an empty table.
 
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> engine = DuckDB()
@@ -200,35 +201,38 @@ def profiled(
             raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
         counted = count_columns(engine, table, source, rows, progress)
         found = contents(tables, source, counted).identifiers
-        held = {one.name: [each for each in found if each.column == one.name] for one in counted}
-        counted = [replace(one, content=tells_who(held[one.name])) for one in counted]
+        found_in = {column.name: [content for content in found if content.column == column.name] for column in counted}
+        counted = [replace(column, content=tells_who(found_in[column.name])) for column in counted]
         unit = unit_of(tables, source, counted, found)
         combined, left_out = choose(counted)
-        coded = [*combined, *(one for one in left_out if one.identifying)]
+        coded = [*combined, *(column for column in left_out if column.identifying)]
         code(tables, source, coded, rows, coded_tables)
         sets = Sets(coded_tables, counted, coded, rows, deadline)
         complete = count_sets(sets, combined, largest_set, progress)
-        listed = sets.listed([one.name for one in combined], largest_set)
+        listed = sets.listed([column.name for column in combined], largest_set)
         columns = _suggest(counted, combined, sets.gains(), labelled(engine, table))
         columns = tuple(
-            replace(column, dates=any(each.said == "holds dates" for each in held[column.name])) for column in columns
+            replace(column, dates=any(content.said == "holds dates" for content in found_in[column.name]))
+            for column in columns
         )
-        together = sets.total([one.name for one in coded if columns[one.order].suggestion == QUASI_IDENTIFIER])
-        kept = [one.column for one in counted if not columns[one.order].suggestion and one.role != SENSITIVE]
-        quasi = [one.column for one in counted if columns[one.order].suggestion == QUASI_IDENTIFIER]
-        whole = source == table.relation  # a copy lacks what cannot be grouped
-        able = [column for column in kept if whole or column.kind != "other"]
-        suspected = suspects(engine, replace(table, relation=source), able, quasi)
+        suggestions = {column.name: column.suggestion for column in columns}
+        together = sets.total([column.name for column in coded if suggestions[column.name] == QUASI_IDENTIFIER])
+        sensitive = [column.name for column in counted if column.role == SENSITIVE and not suggestions[column.name]]
+        kept = [c.column for c in counted if not suggestions[c.name] and c.role != SENSITIVE]
+        quasi = [column.column for column in counted if suggestions[column.name] == QUASI_IDENTIFIER]
+        is_copy = source != table.relation  # which lacks columns that cannot be grouped
+        available = [column for column in kept if not is_copy or column.kind != "other"]
+        suspected = suspects(engine, replace(table, relation=source), available, quasi)
     possible = possible_sets(len(combined), largest_set)
     return Profile(
         rows=rows,
         columns=columns,
-        combined=tuple(one.name for one in counted if one in combined),
+        combined=tuple(column.name for column in counted if column in combined),
         sets=listed,
         possible_sets=possible,
-        identifiers=tuple(c.name for c in columns if c.suggestion == IDENTIFIER),
-        quasi_identifiers=tuple(c.name for c in columns if c.suggestion == QUASI_IDENTIFIER),
-        sensitive=tuple(one.name for one in counted if one.role == SENSITIVE and not columns[one.order].suggestion),
+        identifiers=tuple(column.name for column in columns if column.suggestion == IDENTIFIER),
+        quasi_identifiers=tuple(column.name for column in columns if column.suggestion == QUASI_IDENTIFIER),
+        sensitive=tuple(sensitive),
         kept=tuple(column.name for column in kept),
         suspects=tuple(suspected),
         together=together,
@@ -245,31 +249,30 @@ def _suggest(
     gains: Mapping[str, Gain],
     labels: Sequence[Labelled] = (),
 ) -> tuple[ColumnProfile, ...]:
-    told = {each.column: each for each in labels}
-    described = (_described(one, gains.get(one.name), one in combined) for one in counted)
-    return tuple(_as_labelled(each, told.get(each.name)) for each in described)
+    by_column = {label.column: label for label in labels}
+    profiles = []
+    for column in counted:
+        profile = _column_profile(column, gains.get(column.name), column in combined)
+        if label := by_column.get(column.name):  # the owner of the table knows better than counts and names
+            reason = f"labelled {label.said} for PostgreSQL Anonymizer"
+            profile = replace(profile, suggestion=label.role, reason=reason)
+        profiles.append(profile)
+    return tuple(profiles)
 
 
-def _as_labelled(column: ColumnProfile, label: Labelled | None) -> ColumnProfile:
-    """What the table's owner says of a column goes before what its counts and name suggest."""
-    if label is None:
-        return column
-    return replace(column, suggestion=label.role, reason=f"labelled {label.said} for PostgreSQL Anonymizer")
-
-
-def _described(one: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnProfile:
-    role, reason = one.verdict
+def _column_profile(column: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnProfile:
+    role, reason = column.verdict
     if role is None:
-        role, reason = _quasi_identifier(one, gain or one.alone, combined)
-    counts = asdict(one.counted) if one.counted else {}
+        role, reason = _quasi_identifier(column, gain or column.alone, combined)
+    counts = asdict(column.counted) if column.counted else {}
     return ColumnProfile(
-        name=one.name,
-        type=one.column.type_without_values,
-        kind=one.column.kind,
+        name=column.name,
+        type=column.column.type_without_values,
+        kind=column.column.kind,
         distinct=counts.get("distinct"),
         null_rows=counts.get("null_rows"),
         unique_rows=counts.get("unique_rows"),
-        unique_share=one.counted.unique_rows / one.rows if one.counted else None,
+        unique_share=column.counted.unique_rows / column.rows if column.counted else None,
         smallest_class=counts.get("smallest_class"),
         largest_class=counts.get("largest_class"),
         suggestion=role if role in (IDENTIFIER, QUASI_IDENTIFIER) else NOTHING,
@@ -277,15 +280,17 @@ def _described(one: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnPr
     )
 
 
-def _quasi_identifier(one: ColumnCounts, gain: Gain, combined: bool) -> tuple[str, str]:
-    """Rule 4, and the reason."""
-    gained = noticeable(gain.rows, one.rows)
-    told = gain.told(one.rows)
-    if one.hint == QUASI_IDENTIFIER:
-        return QUASI_IDENTIFIER, f"a quasi-identifier by its name{f'; {told}' if gained else ''}"
+def _quasi_identifier(column: ColumnCounts, gain: Gain, combined: bool) -> tuple[str, str]:
+    """Rule 4 of `profiled`: the role and the reason."""
+    gained = noticeable(gain.rows, column.rows)
+    reason = gain.told(column.rows)
+    if column.hint == QUASI_IDENTIFIER:
+        return QUASI_IDENTIFIER, f"a quasi-identifier by its name{f'; {reason}' if gained else ''}"
     if gained:
-        many = one.column.kind not in ("text", "boolean") and one.counts.distinct > _MANY_NUMBERS
-        return QUASI_IDENTIFIER, f"{told}{'; leave it out if others cannot know it' if many else ''}"
+        is_numeric = column.column.kind not in ("text", "boolean")
+        if is_numeric and column.counts.distinct > _MANY_NUMBERS:
+            reason += "; leave it out if others cannot know it"
+        return QUASI_IDENTIFIER, reason
     if not combined:
         return NOTHING, f"alone it distinguishes few rows, and {MOST_COLUMNS} columns go before it in the sets"
     return NOTHING, "it adds less than 1 % of the rows to those at risk, in any set counted"
@@ -306,8 +311,5 @@ def _notes(left_out: int, counted: int, possible: int, complete: bool, time_limi
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-_MANY_NUMBERS = 100  # from here on whole numbers may well be a measure
