@@ -1,7 +1,10 @@
-"""What travels with the package: its version, and the folders `sql/`, `hierarchies/` and `demo/`."""
+"""What travels with the package: its version, where it was installed from, and `sql/`, `hierarchies/` and `demo/`."""
 
+import json
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+_DISTRIBUTION = "kanon-sql"
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -22,6 +25,30 @@ def package_version() -> str:
     from importlib.metadata import PackageNotFoundError, version  # loads all that reads e-mail: not for a page of help
 
     try:
-        return version("kanon-sql")
+        return version(_DISTRIBUTION)
     except PackageNotFoundError:
         return "unknown"
+
+
+def install_command(extra: str) -> str:
+    """The command that installs the package with an extra, from where it was installed itself.
+
+    Installers record that in `direct_url.json` unless it was an index
+    (https://packaging.python.org/en/latest/specifications/direct-url/).
+
+    >>> "[postgres]" in install_command("postgres")
+    True
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        recorded = json.loads(distribution(_DISTRIBUTION).read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:  # a checkout that was never installed
+        return f"pip install '{_PACKAGE.parent}[{extra}]'"
+    url = recorded.get("url", "")
+    if commit := recorded.get("vcs_info", {}).get("commit_id"):
+        url = f"{recorded['vcs_info']['vcs']}+{url}@{commit}"
+    if "dir_info" in recorded:
+        editable = "-e " if recorded["dir_info"].get("editable") else ""
+        return f"pip install {editable}'{unquote(urlsplit(url).path)}[{extra}]'"
+    return f"pip install '{_DISTRIBUTION}[{extra}] @ {url}'" if url else f"pip install '{_DISTRIBUTION}[{extra}]'"

@@ -8,6 +8,7 @@ import pytest
 
 from kanon_sql import Attacks, attack
 from kanon_sql.attack import material, model_inference
+from kanon_sql.resources import install_command
 
 
 def tried(release: pandas.DataFrame, source: pandas.DataFrame, **more: Any) -> Attacks:
@@ -69,7 +70,7 @@ def test_without_scikit_learn_it_is_said_how_to_get_it(monkeypatch: pytest.Monke
     source = people(1, 9, 3)
     result = tried(source, source)
     assert result.outcomes == ()
-    assert dict(result.skipped)["model_inference"] == "scikit-learn; install it with `pip install 'kanon-sql[utility]'`"
+    assert dict(result.skipped)["model_inference"] == f"scikit-learn; run: {install_command('utility')}"
 
 
 def test_every_record_is_left_out_of_one_model() -> None:

@@ -19,6 +19,7 @@ from kanon_sql import anonymize, compile, profile, suggest
 from kanon_sql.engine import FilesRead
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.resources import install_command
 from kanon_sql.spec import session
 from support.command_line import kanon
 
@@ -234,7 +235,7 @@ def test_only_names_are_a_table_of_no_rows(tmp_path: Path) -> None:
 def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "x.xlsx", ("a",), (1,))
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(SourceError, match=r"to read it, run: pip install 'kanon-sql\[excel\]'"):
+    with pytest.raises(SourceError, match=re.escape(f"to read it, run: {install_command('excel')}")):
         read(tmp_path / "x.xlsx")
 
 

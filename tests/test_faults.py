@@ -15,6 +15,7 @@ from kanon_sql import anonymize
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import TargetError
 from kanon_sql.plan.observer import Observer
+from kanon_sql.resources import install_command
 from kanon_sql.spec import names_a_server
 from support.command_line import COLUMNS, PEOPLE, ask, done, kanon
 from support.engines import ByHand
@@ -97,7 +98,7 @@ def test_a_missing_extra_names_the_command_that_installs_it(ward: Path, monkeypa
     monkeypatch.setitem(sys.modules, "psycopg", None)
     run = kanon("anonymize", "people", "--database", "postgresql://me@host/db", *shlex.split(QI), "--into", "anon")
     assert (run.code, run.out) == (2, "")
-    assert run.err == "kanon: PostgreSQL needs psycopg; pip install 'kanon-sql[postgres]'\n"
+    assert run.err == f"kanon: PostgreSQL needs psycopg: {install_command('postgres')}\n"
     assert snapshot(ward) == before
 
 

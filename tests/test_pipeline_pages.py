@@ -122,7 +122,7 @@ def test_make_release_makes_and_verifies_the_release(clinic: Path) -> None:
 def test_the_steps_of_the_workflow_run(clinic: Path) -> None:
     (workflow,) = map(yaml.safe_load, blocks("pipelines/github-actions.md", "yml"))
     install, run = (step for step in workflow["jobs"]["release"]["steps"] if "run" in step)
-    assert ran(clinic, "bash", "-e", "-c", install["run"]) == "pip install kanon-sql[postgres]\n"
+    assert ran(clinic, "bash", "-e", "-c", install["run"]) == "pip install ./kanon_sql[postgres]\n"
     (variable,) = run["env"]
     assert "nightly" in ran(clinic, "bash", "-e", "-c", run["run"], **{variable: str(clinic / "hospital.duckdb")})
 

@@ -14,6 +14,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.resources import install_command
 from support.engines import TABLE, ByHand, read
 
 WITHOUT_HOST = ["postgresql://user:{}/db", "postgresql://user:{}"]
@@ -71,7 +72,7 @@ except SourceError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "PostgreSQL needs psycopg; pip install 'kanon-sql[postgres]'\n"
+    assert done.stdout == f"PostgreSQL needs psycopg: {install_command('postgres')}\n"
 
 
 def test_a_connection_inside_a_transaction_is_refused(postgres_dsn: str) -> None:

@@ -43,6 +43,7 @@ from kanon_sql.plan.observer import Observer
 from kanon_sql.relation import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.release.findings import Summary
+from kanon_sql.resources import install_command
 from kanon_sql.spec import Session
 from support.command_line import kanon
 from support.database import create_table
@@ -572,7 +573,7 @@ def test_a_program_that_is_no_file_may_open_a_server(sail_url: str) -> None:
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(SourceError, match=r"pip install 'kanon-sql\[spark\]'"):
+    with pytest.raises(SourceError, match=re.escape(install_command("spark"))):
         open_engine(Session("sc://127.0.0.1:1"))
 
 

@@ -18,6 +18,7 @@ from kanon_sql import Utility, anonymize, utility
 from kanon_sql.engine import Column, Engine
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.plan.observer import Observer
+from kanon_sql.resources import install_command
 from kanon_sql.utility import attribute
 from kanon_sql.utility.counts import SANITY_BOUND, drawn
 from support.command_line import done, kanon
@@ -347,7 +348,7 @@ def test_without_scikit_learn_the_other_measures_are_made(monkeypatch: pytest.Mo
     monkeypatch.setattr("kanon_sql.measure.measuring.is_installed", lambda: False)
     measured = utility(PEOPLE, PEOPLE, **NAMED)
     assert measured.learned == ()
-    assert measured.skipped == (("models", "they take scikit-learn; install it with pip install 'kanon_sql[utility]'"),)
+    assert measured.skipped == (("models", f"they need scikit-learn; run: {install_command('utility')}"),)
 
 
 @pytest.mark.parametrize(

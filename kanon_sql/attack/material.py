@@ -13,6 +13,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
+from kanon_sql.resources import install_command
 
 Need = Literal[
     "sensitive",
@@ -40,7 +41,7 @@ NEEDS: Mapping[Need, str] = {
     "order": "the source that the release was made of, or another release of it; name it with `source` or `previous`",
     "labels": "quasi-identifiers, not cloaked places",
     "cloaked": "places that were cloaked; name their columns with `location`",
-    "models": "scikit-learn; install it with `pip install 'kanon-sql[utility]'`",
+    "models": f"scikit-learn; run: {install_command('utility')}",
 }
 
 

@@ -13,6 +13,7 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.show import out, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.resources import install_command
 
 PORT = Option(
     "port", "The port to listen on; a free one unless it is given.", type=int, limits={"min": 1, "max": 65535}
@@ -44,7 +45,7 @@ def page(
         from kanon_sql.page import serve
         from kanon_sql.page.opening import open_page
     except ModuleNotFoundError as error:
-        raise SpecError(f"{error.name} is not installed; install it with `pip install 'kanon-sql[page]'`") from error
+        raise SpecError(f"{error.name} is not installed; run: {install_command('page')}") from error
     with watching() as watch:
         opened = open_page(source, spec, watch, time_limit, hierarchies, output, **places)
     warn(opened.notes)

@@ -19,6 +19,7 @@ from xml.parsers import expat
 from kanon_sql.engine import refuse_equal_names
 from kanon_sql.engines.csv_form import CSVForm
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.resources import install_command
 from kanon_sql.spec import Reading
 
 _MOST_BYTES, _MOST_TIMES = 2**31, 100  # of a part of a workbook, unpacked; and those of its packed ones
@@ -50,7 +51,7 @@ def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
     try:
         import openpyxl
     except ModuleNotFoundError:
-        raise SourceError(f"{path} is an Excel file; to read it, run: pip install 'kanon-sql[excel]'") from None
+        raise SourceError(f"{path} is an Excel file; to read it, run: {install_command('excel')}") from None
     try:
         _check_parts(path)
         workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)

@@ -43,6 +43,7 @@ from kanon_sql.engines.postgres_sql import (
 )
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.resources import install_command
 from kanon_sql.spec import Limits
 from kanon_sql.staging import PrivateFolder
 
@@ -139,7 +140,7 @@ class PostgreSQL:
         try:
             import psycopg
         except ImportError as error:
-            raise SourceError("PostgreSQL needs psycopg; pip install 'kanon-sql[postgres]'") from error
+            raise SourceError(f"PostgreSQL needs psycopg: {install_command('postgres')}") from error
         dsn = _SCHEME.sub("postgresql://", dsn.strip())
         # libpq would look for a host called like a piece of a password that it misreads.
         if dsn.startswith("postgresql://") and not _URL.fullmatch(dsn):

@@ -19,6 +19,7 @@ from kanon_sql.engines.reading import SOURCE_VIEW
 from kanon_sql.engines.singles import shortest
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.resources import install_command
 from kanon_sql.spec import Limits
 
 if TYPE_CHECKING:  # pyspark is optional, and most of a second to import
@@ -358,7 +359,7 @@ def _sessions() -> type[SparkSession]:
             import_module("pyspark.sql.connect.catalog")  # which a session imports when it is asked for
             from pyspark.sql import SparkSession
     except ImportError as error:
-        raise SourceError("Spark needs pyspark-client; pip install 'kanon-sql[spark]'") from error
+        raise SourceError(f"Spark needs pyspark-client: {install_command('spark')}") from error
     finally:
         if not interactive:
             del sys.ps1

