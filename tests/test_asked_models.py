@@ -271,7 +271,7 @@ def test_rows_of_nobody_are_counted(engine: Engine) -> None:
     rows = [(20 + i % 7, None if i % 40 == 0 else i // 2) for i in range(120)]
     create_table(engine, "visits", {"age": "INTEGER", "person": "INTEGER"}, rows)
     spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "unit": "person"}
-    with pytest.raises(SpecError, match="3 rows have no 'person', so that nobody knows how many people they are"):
+    with pytest.raises(SpecError, match="3 rows have no 'person', so the number of people is unknown"):
         kanon_sql.anonymize("visits", spec, connection=engine.connection)
     engine.run("DROP TABLE visits")
     create_table(

@@ -14,7 +14,7 @@ from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SpecError, TargetError
-from kanon_sql.plan.trace import so_far
+from kanon_sql.plan.trace import partial_file
 from support.database import create_table
 from support.resumed import ROWS, TYPES
 from support.resumed import SPEC as SEARCHED
@@ -66,15 +66,15 @@ def test_a_killed_search_goes_on_from_what_it_wrote(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} >= {"t.jsonl.part"}
     assert not Path("t.jsonl").exists()
     assert not Path("out.csv").exists()
-    known = len(so_far(Path("t.jsonl")).read_text().splitlines())
-    with so_far(Path("t.jsonl")).open("a") as cut:
+    known = len(partial_file(Path("t.jsonl")).read_text().splitlines())
+    with partial_file(Path("t.jsonl")).open("a") as cut:
         cut.write('{"seconds": 0.1, "asked"')  # where the kernel stopped the pen
     resumed = anonymize("people", resume="t.jsonl", trace="t.jsonl", **said).manifest
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}
     assert known > 3
     assert 0 < resumed["nodes_resumed"] < resumed["nodes_checked"]
     assert Path("t.jsonl").exists()
-    assert not so_far(Path("t.jsonl")).exists()
+    assert not partial_file(Path("t.jsonl")).exists()
     again = anonymize("people", resume="t.jsonl", overwrite=True, **said).manifest
     assert again["nodes_resumed"] == again["nodes_checked"]
     _check_killed_resumption()
@@ -85,7 +85,7 @@ def _check_killed_resumption() -> None:
     lines = Path("t.jsonl").read_text().splitlines()
     Path("t.jsonl").write_text("".join(f"{line}\n" for line in lines[:4]))
     killed(2, "people.duckdb", "--output", "out.csv", "--overwrite", "--resume", "t.jsonl")
-    nodes = [json.loads(line)["node"] for line in so_far(Path("t.jsonl")).read_text().splitlines()]
+    nodes = [json.loads(line)["node"] for line in partial_file(Path("t.jsonl")).read_text().splitlines()]
     assert nodes[:4] == [json.loads(line)["node"] for line in lines[:4]]
 
 

@@ -1,4 +1,4 @@
-"""Drift: how a source and its hierarchies differ from those of an earlier release, and what is done about it."""
+"""Drift: differences of a source and its hierarchies from those of an earlier release, and the policy for them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Kind: TypeAlias = Literal["new column", "lost column", "changed type", "changed 
 
 @dataclass(frozen=True)
 class Drift:
-    """One difference: of which kind, in which column, and what the spec's policy does about it.
+    """One difference: its kind, the column, and the spec's policy for it.
 
-    `policy`: error, drop (the column), accept, search (recode anew), or keep. `text`: a sentence without its end, and
-    without a value of the data.
+    `policy`: error, drop (the column), accept, search (recode again), or keep. `text`: a sentence without a full stop
+    and without values of the data.
     """
 
     kind: Kind
@@ -31,12 +31,12 @@ class Drift:
 
     @property
     def stops(self) -> bool:
-        """Whether nothing may be released because of it."""
+        """Whether it prevents a release."""
         return self.policy == "error"
 
     @property
     def way_out(self) -> str:
-        """What to do where it stops a run."""
+        """What the user can do about it if it stops a run."""
         return _WAYS_OUT[self.kind]
 
 
@@ -48,41 +48,41 @@ _WAYS_OUT: dict[str, str] = {
 
 
 def drift(manifest: Mapping[str, Any], source: Source, spec: Spec) -> list[Drift]:
-    """What differs between what a manifest says of its source and hierarchies, and what is there now.
+    """The differences of an open source, with all its columns, and its hierarchies from those in a manifest.
 
-    `source`: open, with all its columns. What the manifest does not say, of a release by an older version, is not
-    compared. Reads the hierarchies, and no row. HierarchyError if one cannot be read.
+    Entries that the manifest of an older version lacks are not compared. Reads the hierarchies, but no rows.
+    HierarchyError if a hierarchy cannot be read.
     """
     return [*_columns(manifest, source.table, source.types(), spec), *_hierarchies(manifest, source, spec)]
 
 
 def without_new(source: Source, drifted: Sequence[Drift]) -> tuple[Source, list[str]]:
-    """The source without the new columns that are to be dropped, and these; SpecError for what stops a run."""
+    """The source without the new columns that the policy drops, and their names; SpecError if the policy is error."""
     for difference in drifted:
         if difference.stops:
             raise SpecError(f"{difference.text}; {difference.way_out}")
     new = [difference.column for difference in drifted if difference.policy == "drop"]
-    known = tuple(column for column in source.table.columns if column.name not in new)
-    return replace(source, table=replace(source.table, columns=known)), new
+    remaining = tuple(column for column in source.table.columns if column.name not in new)
+    return replace(source, table=replace(source.table, columns=remaining)), new
 
 
 def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str], spec: Spec) -> Iterator[Drift]:
-    known = manifest.get("columns")
-    if known is None:
+    earlier = manifest.get("columns")
+    if earlier is None:
         return
     named = {*spec.named, *spec.kept_by_name}
     read = {*spec.named - {*spec.identifiers}, *spec.hidden, *spec.privacy.counted, *spec.kept_by_name}
     for column in table.columns:
         name, now = column.name, types[column.name]
-        if name not in known and name not in named:
+        if name not in earlier and name not in named:
             text = f"the column {name!r} is new: the earlier release did not know it"
             yield Drift("new column", name, spec.new_columns, text)
-        elif name in known and known[name] != now:
-            text = f"the column {name!r} is of type {now} now, and was {known[name]}"
-            # The release is the same whatever is in a column that is dropped, and that nothing is counted by.
+        elif name in earlier and earlier[name] != now:
+            text = f"the column {name!r} is of type {now} now, and was {earlier[name]}"
+            # The type does not matter if the column is dropped and no model counts by it.
             unread = name not in read and (name in spec.identifiers or spec.keep != EVERY)
             yield Drift("changed type", name, "accept" if unread else spec.changed_types, text)
-    for name in known:
+    for name in earlier:
         if name not in types:
             yield Drift("lost column", name, "accept", f"the column {name!r} is gone")
 
@@ -91,11 +91,11 @@ def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Ite
     digests, rows = manifest.get("hierarchies"), manifest.get("hierarchy_rows", {})
     if not digests:
         return
-    made_of = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
-    for name, each in made_of.items():
-        if name not in digests or each.sha256 == digests[name]:
+    current = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    for name, hierarchy in current.items():
+        if name not in digests or hierarchy.sha256 == digests[name]:
             continue
-        if each.grew_from(digests[name], rows.get(name)):
+        if hierarchy.grew_from(digests[name], rows.get(name)):
             text = f"the hierarchy of {name!r} has new rows behind the old ones"
             yield Drift("grown hierarchy", name, "keep", text)
         else:

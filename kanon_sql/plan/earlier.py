@@ -1,4 +1,4 @@
-"""An earlier release, by its manifest: the node, or the regions, that a release of new data keeps."""
+"""Reusing the node or the regions of an earlier release, from its manifest, for new data."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kanon_sql.spec import RedactRecipe, Spec
 
 @dataclass(frozen=True)
 class Earlier:
-    """What is to be kept: a manifest, or what a spec says in its place.
+    """The recoding to reuse, from a manifest or from the spec itself.
 
-    `levels`: of a node, by column; None of a local recoding. `manifest`: empty where the spec alone says the node or
-    the regions. `folder`: where the manifest is, and its files may be. `why_not`: why none of it is kept after all.
+    `levels`: of the node, by column; None for a local recoding. `manifest`: empty if the spec has the node or the
+    regions. `folder`: of the manifest, which can contain its other files. `why_not`: the reason not to reuse it.
     """
 
     levels: Mapping[str, int] | None = None
@@ -32,7 +32,7 @@ class Earlier:
 
 
 def earlier_of(spec: Spec) -> Earlier | None:
-    """What a spec keeps of an earlier release; None if nothing. SpecError or SourceError if that cannot be read."""
+    """The recoding that a spec reuses, None if it reuses none. SpecError or SourceError if that cannot be read."""
     if not spec.holds_on:
         return None
     regions = None if spec.regions is None else Path(spec.regions)
@@ -46,11 +46,11 @@ def earlier_of(spec: Spec) -> Earlier | None:
     return Earlier(levels, regions, manifest, folder)
 
 
-def read_manifest(given: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str, Any]:
-    """A manifest, or what its JSON file holds; SourceError if that cannot be read."""
-    if isinstance(given, Mapping):
-        return given
-    path = Path(given)
+def read_manifest(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Read a manifest from its JSON file, or return one that is read already; SourceError if that fails."""
+    if isinstance(source, Mapping):
+        return source
+    path = Path(source)
     try:
         manifest = json.loads(path.read_bytes())
     except OSError as error:
@@ -63,7 +63,7 @@ def read_manifest(given: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str
 
 
 def check_kind(earlier: Earlier, spec: Spec, local: bool) -> None:
-    """Refuse to keep a node with a local recoding, and classes with a search of the lattice."""
+    """Refuse to reuse a node with a local recoding, or regions with a lattice search."""
     made_by = earlier.manifest.get("strategy", "a local recoding")
     if local and earlier.regions is None and not earlier.manifest.get("regions"):
         raise SpecError(
@@ -78,7 +78,7 @@ def check_kind(earlier: Earlier, spec: Spec, local: bool) -> None:
 
 
 def regions_file(earlier: Earlier) -> Path:
-    """Where the regions of an earlier release are; SourceError if they are not there, or not those of the manifest."""
+    """The file of an earlier release's regions; SourceError if it is missing, or differs from the manifest's."""
     named = earlier.manifest.get("regions") or {}
     path = earlier.regions or Path(str(named.get("file")))
     if earlier.regions is None and not path.is_file():
@@ -94,13 +94,13 @@ def regions_file(earlier: Earlier) -> Path:
 
 
 def check_columns(earlier: Earlier, spec: Spec) -> None:
-    """Refuse quasi-identifiers that are more or less than those of the node, or of the earlier release."""
-    known = earlier.manifest["roles"]["quasi_identifiers"] if earlier.manifest else earlier.levels
-    if known is None:
+    """Refuse quasi-identifiers that differ from those of the node or the earlier release."""
+    earlier_columns = earlier.manifest["roles"]["quasi_identifiers"] if earlier.manifest else earlier.levels
+    if earlier_columns is None:
         return
     whose = "the earlier release" if earlier.manifest else "the node"
-    more = next((name for name in known if name not in spec.quasi_identifiers), None)
-    less = next((name for name in spec.quasi_identifiers if name not in known), None)
+    more = next((name for name in earlier_columns if name not in spec.quasi_identifiers), None)
+    less = next((name for name in spec.quasi_identifiers if name not in earlier_columns), None)
     if more is not None:
         raise SpecError(f"{whose} has {more!r}, which is no quasi-identifier now; add it to them, or recode anew")
     if less is not None:
@@ -108,13 +108,13 @@ def check_columns(earlier: Earlier, spec: Spec) -> None:
 
 
 def node_of(earlier: Earlier, spec: Spec, frequency_set: FrequencySet, lattice: Lattice) -> Node:
-    """The node that is kept, in the frequency set's order; SpecError if there is no such node any more."""
+    """The node to reuse, in the frequency set's order; SpecError if it is not in the lattice any more."""
     assert earlier.levels is not None
     heights, node = earlier.manifest.get("heights", {}), []
     for attribute, low, high in zip(frequency_set.attributes, lattice.bottom, lattice.top, strict=True):
         name, height = attribute.column.name, attribute.hierarchy.height
         level = int(earlier.levels[name])
-        # What was wholly redacted is so still, however long the longest value is now.
+        # The height of redaction depends on the longest value: a fully redacted column stays fully redacted.
         if level == heights.get(name) and isinstance(spec.quasi_identifiers[name].hierarchy, RedactRecipe):
             level = height
         if level > height:

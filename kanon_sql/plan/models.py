@@ -1,4 +1,4 @@
-"""The privacy models of a run: what the spec and the program ask for together, and whether it can be asked here."""
+"""The privacy models of a run, those of the spec and those passed in Python, and whether its source supports them."""
 
 from __future__ import annotations
 
@@ -21,112 +21,123 @@ from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
 
 
 def models_of(spec: Spec, source: Source) -> PrivacyModels:
-    """The privacy models that a spec asks for, and those given in Python; the unit's people are counted, or rows.
+    """All privacy models of a spec, including those passed in Python.
 
-    The values of a hierarchical distance's column are read, and its hierarchy is made of them.
+    For a hierarchical distance, reads the values of the column to build its hierarchy.
     """
     if spec.privacy.models:
         raise SpecError(f"privacy.models names {spec.privacy.models[0]}, which is not run here; leave it out")
-    said = [_model(spec, source, column, each) for _, column, each in spec.privacy.asked]
-    beside = [each.model() for each in spec.privacy.populated]
-    model = all_of(*_k(spec), *said, *beside, *spec.privacy.of_release, *spec.models, unit=spec.unit)
-    # Who of a population the classes of somebody stand for is counted class by class.
-    by_class = class_by_class(spec) or (spec.unit and any(each.population is not None for each in model.of_release))
-    return model.of_classes if by_class else model
+    of_columns = [_model(spec, source, column, settings) for _, column, settings in spec.privacy.asked]
+    of_population = [settings.model() for settings in spec.privacy.populated]
+    models = all_of(*_k(spec), *of_columns, *of_population, *spec.privacy.of_release, *spec.models, unit=spec.unit)
+    # The people of a population can only be counted class by class.
+    populated = any(model.population is not None for model in models.of_release)
+    return models.of_classes if class_by_class(spec) or (spec.unit and populated) else models
 
 
 def searched_models(spec: Spec, source: Source) -> PrivacyModels:
-    """The privacy models that classes are chosen by: all, or none of sensitive values where these are redrawn.
+    """The privacy models that the search uses: all, except those of sensitive values if these are redrawn afterwards.
 
-    Somebody may be in several classes, and is at the risk of the smallest: with a unit every class is large enough.
+    With a unit, models of the whole release become models of every class: a person can be in several classes, and the
+    smallest one decides the risk.
     """
-    model = models_of(spec, source).of_classes if spec.unit else models_of(spec, source)
-    return model.before_redrawing if spec.privacy.minimality else model
+    models = models_of(spec, source)
+    if spec.unit:
+        models = models.of_classes
+    return models.before_redrawing if spec.privacy.minimality else models
 
 
 def class_by_class(spec: Spec) -> bool:
-    """Whether classes are made, shown or counted one by one, so that nobody looks at all of them together."""
+    """Whether classes are built, shown or counted one by one, so that no step sees all of them together."""
     return is_a_query(spec) or spec.strategy in RECODERS or shows.asked(spec)
 
 
 def _k(spec: Spec) -> list[PrivacyModel]:
-    """The spec's k, unless models given in Python say another, or some say what holds without one.
+    """k-anonymity with the spec's k, unless other models replace it.
 
-    A k-map holds without one: it is asked where rows may be alone in the sample.
+    Models passed in Python replace it if they set a class size, or if the spec's k is 1. The default k does not apply
+    together with a risk, a uniqueness or a model of a population: with five rows in every class these would often be
+    satisfied without any effect, and a k-map allows rows that are unique in the sample.
     """
-    said = any(model.class_size for model in spec.models) or (spec.models and spec.privacy.k == 1)
-    # Of a risk or a uniqueness nothing would be left to ask where every class had the five rows of nobody's choice.
-    others = spec.privacy.of_release or spec.privacy.populated
-    unsaid = others and "k" not in spec.privacy.model_fields_set
-    return [] if said or unsaid else [k_anonymity(spec.privacy.k)]
+    in_python = any(model.class_size for model in spec.models) or (spec.models and spec.privacy.k == 1)
+    replaces_default = spec.privacy.of_release or spec.privacy.populated
+    default = "k" not in spec.privacy.model_fields_set
+    return [] if in_python or (replaces_default and default) else [k_anonymity(spec.privacy.k)]
 
 
-def _model(spec: Spec, source: Source, column: str, asked: SensitiveModel) -> PrivacyModel:
-    """One model, with the hierarchy of its column where it asks for a distance in it."""
-    if not isinstance(asked, TCloseness) or (asked.distance != "hierarchical" and asked.hierarchy is None):
-        return asked.model(column)
+def _model(spec: Spec, source: Source, column: str, settings: SensitiveModel) -> PrivacyModel:
+    """The model of a sensitive column, with the column's hierarchy if it uses the hierarchical distance."""
+    if not isinstance(settings, TCloseness) or (settings.distance != "hierarchical" and settings.hierarchy is None):
+        return settings.model(column)
     described = source.table.column(column)
     if described is None:
         raise SpecError(f"{column!r} is in privacy.t_closeness, and there is no such column")
-    made = hierarchy_source(Attribute(hierarchy=asked.hierarchy), described, spec, source.engine)
-    return asked.model(column, fitted(source, described, made.build))
+    origin = hierarchy_source(Attribute(hierarchy=settings.hierarchy), described, spec, source.engine)
+    return settings.model(column, fitted(source, described, origin.build))
 
 
-def check_models(model: PrivacyModels, table: Table) -> None:
-    """SpecError if a model says what no class can be asked, or counts the values of a column that is not there."""
-    if model.unit and table.column(model.unit) is None:
+def check_models(models: PrivacyModels, table: Table) -> None:
+    """SpecError if a condition cannot be evaluated on classes, or a column of a model is missing."""
+    if models.unit and table.column(models.unit) is None:
         raise SpecError(
-            f"people are told apart by {model.unit!r}, and there is no such column; a release does not have it, so its "
+            f"people are counted by {models.unit!r}, and there is no such column; a release does not have it, so its "
             "people are counted when it is made; leave out `unit` to count rows"
         )
-    for each in model.models:
-        if each.sensitive is not None and table.column(each.sensitive) is None:
-            raise SpecError(f"{each.name} counts the values of {each.sensitive!r}, and there is no such column")
-        _check_order(each, table)
-        asked = model.predicate(each)
-        queries.check_condition(asked, population=each.population is not None)
-        if each.achieved is not None:
-            queries.over_classes(replace(asked, text=each.achieved))
-        if model.unit and each.reads_size and not each.one_value:
+    for model in models.models:
+        if model.sensitive is not None and table.column(model.sensitive) is None:
+            raise SpecError(f"{model.name} counts the values of {model.sensitive!r}, and there is no such column")
+        _check_order(model, table)
+        predicate = models.predicate(model)
+        queries.check_condition(predicate, population=model.population is not None)
+        if model.achieved is not None:
+            queries.over_classes(replace(predicate, text=model.achieved))
+        if models.unit and model.reads_size and not model.one_value:
             raise SpecError(
-                f"{each.name} divides by `size`, the rows of all values, and `unit` counts people, who can have "
+                f"{model.name} divides by `size`, the rows of all values, and `unit` counts people, who can have "
                 "several values; divide by SUM(n), the people of a class, outside of the aggregate"
             )
 
 
-def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
-    """Refuse models that cannot be met or verified by this spec, before any long work."""
-    check_models(model, table)
-    counted = [each for each in model.models if each.sensitive]
-    for column in dict.fromkeys(each.sensitive for each in counted if each.released):
-        _check_counted(str(column), spec)
-    for each in counted:
-        _check_hidden(each, spec)
+def check_feasible(models: PrivacyModels, spec: Spec, table: Table) -> None:
+    """Refuse models that this spec can never satisfy or verify, before any long query."""
+    check_models(models, table)
+    of_columns = [model for model in models.models if model.sensitive]
+    for column in dict.fromkeys(str(model.sensitive) for model in of_columns if model.released):
+        _check_released(column, spec)
+    for model in of_columns:
+        _check_not_released(model, spec)
     if spec.privacy.minimality:
-        _check_redrawn(model)
-    alone = model.k_alone and not model.of_release
-    if not alone and spec.wildcard_suppression:
-        raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
-    if not alone and spec.target and spec.target.form == "anatomy":
-        raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give `form='table'`")
+        _check_redrawn(models)
+    if models.k_alone and not models.of_release:
+        return
+    if spec.wildcard_suppression:
+        raise SpecError(f"a release with wildcards is made for k alone, not for {models.name}; leave out one of them")
+    if spec.target and spec.target.form == "anatomy":
+        raise SpecError(f"the groups of an anatomy are made for k alone, not for {models.name}; give `form='table'`")
 
 
-def _check_redrawn(model: PrivacyModels) -> None:
-    """Redrawing takes one value out of classes, so it meets a model of that value, and no other."""
-    asked = [each for each in model.models if each.sensitive is not None]
-    odd = next((each for each in asked if not each.released or each.parameters.keys() != {"alpha", "value"}), None)
-    columns = [each.sensitive for each in asked]
-    twice = next((each for each in columns if columns.count(each) > 1), None)
-    if odd or twice or not asked:
-        why = f"{odd.name} is about all values" if odd else f"{twice!r} has two" if twice else "no model names one"
+def _check_redrawn(models: PrivacyModels) -> None:
+    """Redrawing hides one value of a column, so the only model it can satisfy is an `alpha_k` of that value."""
+    problem = "" if any(model.sensitive for model in models.models) else "no model names one"
+    columns: set[str] = set()
+    for model in models.models:
+        if model.sensitive is None:
+            continue
+        if not model.released or model.parameters.keys() != {"alpha", "value"}:
+            problem = f"{model.name} is about all values"
+            break
+        if model.sensitive in columns:
+            problem = problem or f"{model.sensitive!r} has two"
+        columns.add(model.sensitive)
+    if problem:
         raise SpecError(
-            f"`minimality` hides one value of a sensitive column, and {why}; ask for one `alpha_k` with a `value` per "
-            "column, or leave out `minimality`"
+            f"`minimality` hides one value of a sensitive column, and {problem}; ask for one `alpha_k` with a `value` "
+            "per column, or leave out `minimality`"
         )
 
 
-def _check_counted(column: str, spec: Spec) -> None:
-    """A column whose values are counted must be in the release as it is, for who checks it counts them again."""
+def _check_released(column: str, spec: Spec) -> None:
+    """A column whose values a model counts must be released unchanged, so that verification can count them again."""
     if column in spec.dropped:
         raise SpecError(
             f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
@@ -144,8 +155,8 @@ def _check_counted(column: str, spec: Spec) -> None:
         )
 
 
-def _check_hidden(model: PrivacyModel, spec: Spec) -> None:
-    """A column that is counted and not released cannot be released in another way."""
+def _check_not_released(model: PrivacyModel, spec: Spec) -> None:
+    """A column that a model counts without releasing it must not be released for another reason."""
     column = model.sensitive
     released = (*spec.quasi_identifiers, *spec.sensitive, *spec.kept_by_name, *spec.perturb)
     if not model.released and (column in released or (spec.target and spec.target.form == "anatomy")):
@@ -156,7 +167,7 @@ def _check_hidden(model: PrivacyModel, spec: Spec) -> None:
 
 
 def _check_order(model: PrivacyModel, table: Table) -> None:
-    """A distance by the order of values needs a column whose values have one that means something."""
+    """An ordered distance needs a column whose values have a meaningful order."""
     column = table.column(model.sensitive) if model.sensitive and model.in_order else None
     if column and not column.ordered:
         raise SpecError(
@@ -165,99 +176,108 @@ def _check_order(model: PrivacyModel, table: Table) -> None:
         )
 
 
-def check_unit(model: PrivacyModels, source: Source) -> None:
-    """SpecError if it is not known whose some of the rows are: people could not be counted."""
-    if model.unit is None:
+def check_unit(models: PrivacyModels, source: Source) -> None:
+    """SpecError if rows have NULL as their unit: their people cannot be counted."""
+    if models.unit is None:
         return
     engine, relation = source.engine, source.table.relation
-    query = queries.text("privacy/unknown_units", engine.dialect, source=relation, unit=[model.unit])
+    query = queries.text("privacy/unknown_units", engine.dialect, source=relation, unit=[models.unit])
     ((unknown,),) = engine.rows(query)
     if unknown:
         raise SpecError(
-            f"{unknown:,} rows have no {model.unit!r}, so that nobody knows how many people they are; leave these rows "
-            "out of the source, or give each of them a value"
+            f"{unknown:,} rows have no {models.unit!r}, so the number of people is unknown; leave these rows out of "
+            "the source, or give each of them a value"
         )
 
 
-def check_reachable(model: PrivacyModels, frequency_set: FrequencySet, may_suppress: int) -> None:
-    """InfeasibleError if no release can meet a model: all rows together, the most general class, do not.
+def check_reachable(models: PrivacyModels, frequency_set: FrequencySet, may_suppress: int) -> None:
+    """InfeasibleError if no release can satisfy a model, because the most general class, of all rows, does not.
 
-    That is certain where safe classes merged are safe, so that an unsafe whole has an unsafe class. Where rows may be
-    suppressed, more must have to go from the whole than may.
+    The conclusion needs a model for which merged safe classes are safe: if the class of all rows is unsafe, then so is
+    a class of every release. If rows can be suppressed, more rows than allowed must need suppression in that class.
     """
-    _check_occurring(model, frequency_set)
-    _check_one_value(model, frequency_set)
-    for each in model.models:
-        needed = model.needed_of_all(each, may_suppress)
+    _check_occurring(models, frequency_set)
+    _check_one_value(models, frequency_set)
+    for model in models.models:
+        needed = models.needed_of_all(model, may_suppress)
         if not needed:
             continue
-        asked = model.predicate(each)
-        achieved = queries.over_classes(replace(asked, text=each.achieved)) if each.achieved else (None, None)
-        holes: dict[str, Any] = {"safe": needed, "achieved": achieved[0], "of_class": achieved[1]}
-        relation = frequency_set.relation
-        ((unsafe, reached),) = frequency_set.tables.rows("privacy/whole_table", frequency_set=relation, **holes)
+        achieved, of_class = None, None
+        if model.achieved:
+            achieved, of_class = queries.over_classes(replace(models.predicate(model), text=model.achieved))
+        ((unsafe, reached),) = frequency_set.tables.rows(
+            "privacy/whole_table",
+            frequency_set=frequency_set.relation,
+            safe=needed,
+            achieved=achieved,
+            of_class=of_class,
+        )
         if unsafe:
-            suppressed = 0 if each.monotone == "always" else may_suppress
-            raise _unreachable(each, frequency_set.rows, reached, suppressed)
+            suppressed = 0 if model.monotone == "always" else may_suppress
+            raise _unreachable(model, frequency_set.rows, reached, suppressed)
 
 
-def _check_one_value(model: PrivacyModels, frequency_set: FrequencySet) -> None:
+def _check_one_value(models: PrivacyModels, frequency_set: FrequencySet) -> None:
     """SpecError if a model needs shares that add up to 1, and people have several values of its column."""
-    for each in model.models if model.unit else ():
-        if not each.one_value:
+    if not models.unit:
+        return
+    for model in models.models:
+        if not model.one_value:
             continue
-        value = next(name for name, column in model.sensitive.items() if column == each.sensitive)
-        holes: dict[str, Any] = {"counted": frequency_set.relation, "unit": [UNIT], "value": [value]}
-        ((people,),) = frequency_set.tables.rows("privacy/several_values", **holes)
+        value = next(name for name, column in models.sensitive.items() if column == model.sensitive)
+        ((people,),) = frequency_set.tables.rows(
+            "privacy/several_values", counted=frequency_set.relation, unit=[UNIT], value=[value]
+        )
         if people:
             raise SpecError(
-                f"{each.name} is about shares of people that add up to 1, and {people:,} people have several values of "
-                f"{each.sensitive!r}; ask for alpha_k, beta_likeness, delta_disclosure or distinct l-diversity, which "
-                "count a person with each of their values"
+                f"{model.name} is about shares of people that add up to 1, and {people:,} people have several values "
+                f"of {model.sensitive!r}; ask for alpha_k, beta_likeness, delta_disclosure or distinct l-diversity, "
+                "which count a person with each of their values"
             )
 
 
-def check_sizes(model: PrivacyModels, rows: int, population: int | None = None) -> None:
-    """InfeasibleError if no release can meet a model about all classes: one class of all rows has the least risk."""
-    for each in model.of_release:
-        whole = each.histogram([Alike(rows, population or 0, 1)])
-        if not each.holds(whole):
-            raise _unreachable(each, rows, each.achieved(whole))
+def check_sizes(models: PrivacyModels, rows: int, population: int | None = None) -> None:
+    """InfeasibleError if no release can satisfy a model of the whole release: one class of all rows has least risk."""
+    for model in models.of_release:
+        whole = model.histogram([Alike(rows, population or 0, 1)])
+        if not model.holds(whole):
+            raise _unreachable(model, rows, model.achieved(whole))
 
 
 def _unreachable(
-    each: PrivacyModel | ReleaseModel, rows: int, reached: float | None, suppressed: int = 0
+    model: PrivacyModel | ReleaseModel, rows: int, reached: float | None, suppressed: int = 0
 ) -> InfeasibleError:
-    said = "" if reached is None else f", which reach {figure(reached)}"
-    helped = f", and the {suppressed:,} that may be suppressed are too few to help" if suppressed else ""
+    achieved = "" if reached is None else f", which reach {figure(reached)}"
+    too_few = f", and the {suppressed:,} that may be suppressed are too few to help" if suppressed else ""
     more = ", or raise `suppression_limit`" if suppressed else ""
     return InfeasibleError(
-        f"no release can meet {each.name}, {parameters(each.required)} required: not even all {rows:,} rows in one "
-        f"class do{said}{helped}; ask less of a class{more}"
+        f"no release can meet {model.name}, {parameters(model.required)} required: not even all {rows:,} rows in one "
+        f"class do{achieved}{too_few}; ask less of a class{more}"
     )
 
 
-def _check_occurring(model: PrivacyModels, frequency_set: FrequencySet) -> None:
+def _check_occurring(models: PrivacyModels, frequency_set: FrequencySet) -> None:
     """SpecError if a model names a value that its column lacks: it would hide nothing."""
-    for name, column in model.sensitive.items():
-        asked = (each.parameters.get("value") for each in model.models if each.sensitive == column)
-        values = {value for value in asked if isinstance(value, str)}
+    for name, column in models.sensitive.items():
+        named = [model.parameters.get("value") for model in models.models if model.sensitive == column]
+        values = {value for value in named if isinstance(value, str)}
         reference = frequency_set.references.get(name)
         if not values or reference is None:
             continue
-        kind = next(each.kind for each in frequency_set.engine.table(reference).columns if each.name == "raw")
+        columns = frequency_set.engine.table(reference).columns
+        kind = next(described.kind for described in columns if described.name == "raw")
         texts = frequency_set.tables.rows("privacy/occurring_texts", reference=reference)
-        known = {_key(text, kind) for (text,) in texts if text is not None}
-        lacking = {value for value in values if _key(value, kind) not in known}
-        if lacking:
+        occurring = {_key(text, kind) for (text,) in texts if text is not None}
+        missing = {value for value in values if _key(value, kind) not in occurring}
+        if missing:
             raise SpecError(
-                f"alpha of {column!r} names the value {min(lacking)!r}, which does not occur; correct it, or leave it "
+                f"alpha of {column!r} names the value {min(missing)!r}, which does not occur; correct it, or leave it "
                 "out to mean every value"
             )
 
 
 def _key(text: str, kind: str) -> Any:
-    """What a text is equal by, as a value of this kind."""
+    """The key by which values of this kind are compared; the text itself if it is not such a value."""
     try:
         return key(read(text, kind))
     except ValueError:

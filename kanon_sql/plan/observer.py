@@ -1,4 +1,4 @@
-"""Whoever watches a long run."""
+"""Callbacks for the progress of a long run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kanon_sql.strategies.driver import Evaluator
 
 @dataclass
 class Observer:
-    """Whoever wants to see a long run: told of each stage, and of the search or the recoding as it goes.
+    """Callbacks for the progress of a long run: for every stage, and during a search or a local recoding.
 
-    `judge`: the judge that a search asks in the place of its problem's own, such as one that knows some answers.
+    `judge`: returns the judge for a search to use instead of the problem's, such as one that has some answers already.
     """
 
     stage: Callable[[str], None] = lambda _: None

@@ -27,14 +27,14 @@ from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import Spec, may_suppress, suppresses
 from kanon_sql.strategies import Driver, Outcome, strategy
 
-_INTERRUPTED_SECONDS = 0.2  # for the search of an algorithm that is to stop
+_INTERRUPTED_SECONDS = 0.2  # for a search that a local recoding starts after an interrupt
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Whether the recoding of an earlier release was kept, and if not, why.
+    """Whether the recoding of an earlier release was reused, and if not, why.
 
-    `chosen_by_values`: what the earlier manifest says of its node, which nobody chose anew.
+    `chosen_by_values`: from the earlier manifest, because a reused node was chosen in that run.
     """
 
     kept: bool = True
@@ -44,10 +44,10 @@ class Kept:
 
 @dataclass(frozen=True)
 class Plan:
-    """A problem and its solution: all that is needed to write the release, and to say what it is.
+    """A problem and its solution: everything needed to write and describe the release.
 
-    The judge of the problem answers for any node, that of the recoding for what is released. `outcome`: of a search of
-    the lattice, None of a local recoding. `ended` and `search_seconds`: how and when either of them ended.
+    The judge of the problem answers for any node, the one of the recoding for the released classes. `outcome`: of the
+    lattice search, None for a local recoding. `ended` and `search_seconds`: how the search or recoding ended, and when.
     """
 
     problem: Problem
@@ -58,7 +58,7 @@ class Plan:
     kept: Kept | None = None
 
     def with_cells(self) -> Plan:
-        """The plan whose costs know what metrics of bits and of generalized cells need."""
+        """The plan with the additional figures that metrics of bits and of generalized cells need."""
         costs = self.recoding.judge.with_cells(self.problem.costs)
         return replace(self, problem=replace(self.problem, costs=costs))
 
@@ -66,7 +66,7 @@ class Plan:
 def plan_release(
     source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Plan:
-    """Everything up to the release, by a search of the lattice, by a local recoding, or as an earlier release."""
+    """Plan a release by a lattice search, by a local recoding, or with the recoding of an earlier release."""
     ready = preflight(spec, source, search_in, releases_it=True)
     if spec.strategy in RECODERS:
         return _recode_or_keep(ready, observer, keep_tuples)
@@ -75,17 +75,18 @@ def plan_release(
 
 
 def plan_search(source: Source, spec: Spec, observer: Observer, search_in: str = "embedded") -> Plan:
-    """Check, count, and search the lattice, whatever a release would do with the columns that have no role."""
+    """Check, count and search the lattice, without settling the roles of the other columns."""
     return _search_or_keep(preflight(spec, source, search_in), observer)
 
 
 def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Plan:
-    """The plan of the best node, or of the node of an earlier release if it still holds."""
-    spec, model, earlier = ready.spec, ready.models, ready.earlier
-    chosen, suppressing = strategy(spec.strategy), suppresses(spec.suppression_limit)
-    chosen.check(model.monotone_for(suppressing), model.not_monotone(suppressing))
+    """The plan of the best node, or of an earlier release's node if it is still anonymous."""
+    spec, models, earlier = ready.spec, ready.models, ready.earlier
+    searching = strategy(spec.strategy)
+    suppressing = suppresses(spec.suppression_limit)
+    searching.check(models.monotone_for(suppressing), models.not_monotone(suppressing))
     problem = count(ready, observer, keep_tuples)
-    chosen.check_hierarchies(problem.lattice, problem.costs)
+    searching.check_hierarchies(problem.lattice, problem.costs)
     kept = None
     if earlier:
         kept = Kept(earlier.why_not is None, earlier.why_not, bool(earlier.manifest.get("chosen_by_values")))
@@ -104,12 +105,12 @@ def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False)
 
 
 def search(problem: Problem, observer: Observer) -> Outcome:
-    """Run the strategy of the spec; its questions go to the judge of the problem, or to the observer's."""
+    """Run the strategy of the spec, with the judge of the problem or the observer's."""
     return driver_of(problem, problem.may_suppress, observer).run(strategy(problem.spec.strategy))
 
 
 def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) -> Driver:
-    """What asks the judge of a problem about nodes, of which so many rows may be suppressed."""
+    """The driver of a search, in which nodes can suppress up to `allowed` rows."""
     spec, judge = problem.spec, problem.judge
     limit = strategy(spec.strategy).default_seconds if spec.time_limit is None else spec.time_limit
     return Driver(
@@ -131,15 +132,19 @@ def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) 
 
 
 def planned(problem: Problem, outcome: Outcome) -> Plan:
-    """A finished search as a plan of its release."""
+    """The plan of a completed search."""
     spec, source, judge = problem.spec, problem.source, problem.judge.settled(outcome.node)
-    known = outcome.trace[0].rows_at_risk if outcome.found_by == "kept" and judge is problem.judge else None
+    rows_at_risk = None
+    if outcome.found_by == "kept" and judge is problem.judge:
+        rows_at_risk = outcome.trace[0].rows_at_risk
+    if rows_at_risk is None:
+        rows_at_risk = judge.rows_at_risk([outcome.node])[0]
     recoding = FullDomain(
         source.scratches[source.engine],
         source.table,
         judge,
         outcome.node,
-        rows_at_risk=judge.rows_at_risk([outcome.node])[0] if known is None else known,
+        rows_at_risk=rows_at_risk,
         spec=spec,
         rules={name: fitted.rule for name, fitted in problem.hierarchy_sources.items()},
         read_files=source.read_files,
@@ -148,7 +153,7 @@ def planned(problem: Problem, outcome: Outcome) -> Plan:
 
 
 def shown_by_classes(plan: Plan) -> Plan:
-    """The plan of a search with each class showing what the spec asks for, in the place of the node's labels."""
+    """The plan of a search whose classes show what the spec's `show` requests instead of the node's labels."""
     assert isinstance(plan.recoding, FullDomain)
     judge, node = plan.recoding.judge, plan.recoding.node
     problem = replace(plan.problem, judge=judge)
@@ -157,13 +162,13 @@ def shown_by_classes(plan: Plan) -> Plan:
 
 
 def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan:
-    """The plan of a local recoding, or of the regions of an earlier one if they still hold."""
+    """The plan of a local recoding, or of the regions of an earlier one if they are still anonymous."""
     spec, earlier, regions = ready.spec, ready.earlier, ready.regions
     problem = count(ready, observer, keep_tuples)
     observer.stage("Recoding")
     kept = Kept(False, earlier.why_not) if earlier else None
     if regions:
-        regions = check_regions(regions, problem.columns, _hows(problem, RECODERS[spec.strategy]))
+        regions = check_regions(regions, problem.columns, _display_forms(problem, RECODERS[spec.strategy]))
         try:
             return replace(recode(problem, observer, regions), kept=Kept())
         except InfeasibleError as error:
@@ -174,48 +179,58 @@ def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan
 
 
 def recode(problem: Problem, observer: Observer, regions: Regions | None = None) -> Plan:
-    """Run the local recoding of the spec on what is counted, or what no region holds, within its time limit."""
+    """Run the local recoding of the spec within its time limit, on all tuples or on those outside the regions."""
     spec, recoder, judge = problem.spec, RECODERS[problem.spec.strategy], problem.judge
     started = time.monotonic()
     clock = Clock(recoder.default_seconds if spec.time_limit is None else spec.time_limit, observer.recode)
     weights = problem.costs.weights or (1.0,) * len(problem.columns)
 
     def spans() -> tuple[Spans | None, ...]:
-        """How far each quasi-identifier's values reach, in the form that their classes show."""
+        """The span of every quasi-identifier's values, in the form in which classes show them."""
         recipes = [spec.quasi_identifiers[name].hierarchy for name in problem.columns]
-        every = zip(problem.frequency_set.attributes, _hows(problem, recoder), recipes, strict=True)
-        return tuple(shows.spans(attribute, how, recipe) for attribute, how, recipe in every)
+        attributes = problem.frequency_set.attributes
+        forms = _display_forms(problem, recoder)
+        return tuple(map(shows.spans, attributes, forms, recipes))
 
     with (
         interrupts.caught(clock.interrupt),
         separate_database(problem.frequency_set, problem.source.engine) as moved,
     ):
-        beside = replace(problem, frequency_set=moved, judge=Judge(moved, judge.model))
+        moved_problem = replace(problem, frequency_set=moved, judge=Judge(moved, judge.model))
 
         def optimum(seconds: float | None) -> Node:
-            """The node that a search of the lattice finds."""
+            """The best node of a lattice search."""
             seconds = _INTERRUPTED_SECONDS if clock.interrupted else seconds
             limited = spec.model_copy(update={"strategy": "auto", "time_limit": seconds})
-            return search(replace(beside, spec=limited), observer).node
+            return search(replace(moved_problem, spec=limited), observer).node
 
         task = Task(
-            moved, judge.model, spec, weights, clock, beside.judge, problem.costs, problem.lattice, optimum, spans=spans
+            moved,
+            judge.model,
+            spec,
+            weights,
+            clock,
+            moved_problem.judge,
+            problem.costs,
+            problem.lattice,
+            optimum,
+            spans=spans,
         )
         local = recoder(task) if regions is None else keep_regions(recoder, task, regions)
         local = bring_back(local, moved.engine, problem.frequency_set.tables)
-    seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
+    seconds = time.monotonic() - started  # the time limit does not cover building and releasing the classes
     return Plan(problem, local_recoding(problem, local, recoder), local.ended, seconds)
 
 
 def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
-    """Make the classes of a local algorithm's assignment show what the spec asks for."""
+    """The recoding of a local algorithm's result, whose classes show what the spec's `show` requests."""
     frequency_set, spec, source = problem.frequency_set, problem.spec, problem.source
-    hows = ("labels",) * len(problem.columns) if local.classes else _hows(problem, recoder)
-    orders = shows.load_orders(frequency_set.tables, frequency_set, hows)
-    classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, hows, spec)
+    forms = ("labels",) * len(problem.columns) if local.classes else _display_forms(problem, recoder)
+    orders = shows.load_orders(frequency_set.tables, frequency_set, forms)
+    classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, forms, spec)
     if local.kept:
-        classes = shown_as_before(frequency_set.tables, classes, orders, hows, local.kept)
-    figures = shows.figures(frequency_set.engine, local, classes, orders, hows, frequency_set.rows)
+        classes = shown_as_before(frequency_set.tables, classes, orders, forms, local.kept)
+    figures = shows.figures(frequency_set.engine, local, classes, orders, forms, frequency_set.rows)
     tables = source.scratches[source.engine]
     return LocalRecoding(
         tables,
@@ -224,14 +239,14 @@ def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = Non
         local,
         classes,
         orders,
-        hows,
+        forms,
         figures,
         spec,
         read_files=source.read_files,
     )
 
 
-def _hows(problem: Problem, recoder: Recoder | None) -> tuple[str, ...]:
-    """How classes show each quasi-identifier, where the algorithm does not make labels of its own."""
+def _display_forms(problem: Problem, recoder: Recoder | None) -> tuple[str, ...]:
+    """How classes show every quasi-identifier, if the algorithm does not generate the labels itself."""
     spec, table, ranges = problem.spec, problem.source.table, recoder is not None and recoder.ranges
     return tuple(shows.how_of(spec, table, name, ranges) for name in problem.columns)

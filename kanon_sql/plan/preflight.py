@@ -1,4 +1,4 @@
-"""The preflight: every check of a spec against its source that needs no counting, in the order in which it is made."""
+"""The preflight: all checks of a spec against its source that do not need counting, in execution order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kanon_sql.loss import metric
 from kanon_sql.own import Own
 from kanon_sql.plan.drift import drift, without_new
 from kanon_sql.plan.earlier import Earlier, check_columns, check_kind, earlier_of, regions_file
-from kanon_sql.plan.models import check_asked, check_unit, searched_models
+from kanon_sql.plan.models import check_feasible, check_unit, searched_models
 from kanon_sql.plan.population import check_population
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
@@ -34,10 +34,10 @@ from kanon_sql.strategies.igh import not_identical
 
 @dataclass(frozen=True)
 class Ready:
-    """A spec and a source that go together, as far as can be known before anything is counted.
+    """A spec and a source that passed all checks before counting.
 
-    `source`: with its roles, where it is to be released. `models`: what classes are chosen by. `here`: the engine to
-    search in. `earlier`: the release whose recoding is kept, and `regions` those of a local recoding.
+    `source`: with settled roles if it is to be released. `models`: those that the search uses. `here`: the engine to
+    search in. `earlier`: the recoding to reuse, with the `regions` of a local one.
     """
 
     spec: Spec
@@ -50,26 +50,29 @@ class Ready:
 
 
 def check_spec(spec: ReleaseSpec, verb: Verb) -> None:
-    """Refuse what the spec alone can tell, before anything is opened."""
-    known = (*STRATEGIES, *RECODERS)
-    if isinstance(spec, Spec) and spec.strategy not in known and not isinstance(spec.strategy, Own):
-        raise SpecError(f"{spec.strategy!r} is not a strategy; choose one of {', '.join(known)}")
+    """Make the checks that need the spec only, before anything is opened."""
+    available = (*STRATEGIES, *RECODERS)
+    if isinstance(spec, Spec) and spec.strategy not in available and not isinstance(spec.strategy, Own):
+        raise SpecError(f"{spec.strategy!r} is not a strategy; choose one of {', '.join(available)}")
     check(spec, verb)
 
 
 def preflight(
     spec: Spec, source: Source, search_in: str = "embedded", *, releases_it: bool = False, compared: Sequence[str] = ()
 ) -> Ready:
-    """Make every check that needs no counting.
+    """Make all checks that do not need counting.
 
-    `releases_it`: whether a release is planned, so that columns get their roles and an earlier release may be kept.
-    `compared`: strategies that are to be run side by side, in the place of the spec's own.
+    `releases_it`: whether a release is planned, so that roles are settled and an earlier recoding can be reused.
+    `compared`: strategies to compare, instead of the spec's.
     """
     check_roles(spec, source.table)
     earlier, regions, strategies = None, None, compared or [spec.strategy]
     if releases_it:
         earlier = earlier_of(spec)
-        source, earlier = _followed(source, spec, earlier) if earlier else (settle_roles(source, spec), None)
+        if earlier:
+            source, earlier = _reusing(source, spec, earlier)
+        else:
+            source = settle_roles(source, spec)
     if (releases_it or compared) and (shows.asked(spec) or any(name in RECODERS for name in strategies)):
         if search_in == "engine" and not source.engine.is_embedded:
             raise SpecError(
@@ -79,39 +82,39 @@ def preflight(
     if earlier and earlier.why_not is None and spec.strategy in RECODERS:
         regions = read_regions(regions_file(earlier), spec.session.limits)
     models = searched_models(spec, source)
-    promised = models.after_redrawing
+    all_models = models.after_redrawing
     _check_engine(source.engine, source.table, spec, models, search_in)
     releases.check_target(spec, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)
     minimality.check(spec)
-    check_asked(promised, spec, source.table)
+    check_feasible(all_models, spec, source.table)
     check_unit(models, source)
-    as_written.check(source.engine, source.table, spec.target, promised)
+    as_written.check(source.engine, source.table, spec.target, all_models)
     check_population(spec, models)
     metric(spec.metric)
-    # A column in order needs no hierarchy for a local recoding.
-    order_will_do = all(name in RECODERS for name in strategies)
-    fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=order_will_do)
-    _check_identical(spec, fitted)
+    # Local recodings do not need a hierarchy for a column with ordered values.
+    allow_ordered = all(name in RECODERS for name in strategies)
+    hierarchies = hierarchy_sources(spec, source.table, source.engine, order_will_do=allow_ordered)
+    _check_identical(spec, hierarchies)
     if spec.target and spec.target.stays_a_query:
         view = source.engine.place(str(spec.target.table))
-        stems = companion_stems(list(fitted), spec.strategy in RECODERS or shows.asked(spec))
+        stems = companion_stems(list(hierarchies), spec.strategy in RECODERS or shows.asked(spec))
         needed = [companion(view, stem) for stem in stems]
         tables.check_companions(source.engine, spec.target, source.table, needed)
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
-    # Labels of moments would be other days where two engines read them by other clocks.
+    # Two engines with different time zones would assign timestamps to different days.
     zoned = any(column.zoned and column.name in spec.quasi_identifiers for column in source.table.columns)
     if zoned and source.time_zone and here.time_zone().lower() != source.time_zone.lower():
         raise SpecError(
             f"{source.engine.name} has the time zone {source.time_zone!r}, which DuckDB does not know; give one, such "
             "as Europe/Zurich, as `time_zone`"
         )
-    return Ready(spec, source, models, fitted, here, earlier, regions)
+    return Ready(spec, source, models, hierarchies, here, earlier, regions)
 
 
 def check_roles(spec: Spec, table: Table) -> None:
-    """Every column that the spec names must be there, in its own capitals."""
+    """SpecError if a column of the spec does not exist, with the same capitalization."""
     named = {
         "identifier": spec.identifiers,
         "quasi-identifier": spec.quasi_identifiers,
@@ -119,33 +122,33 @@ def check_roles(spec: Spec, table: Table) -> None:
         "unit": (spec.unit,) if spec.unit else (),
         "kept": spec.kept_by_name,
     }
-    known = [column.name for column in table.columns]
+    names = [column.name for column in table.columns]
     for role, columns in named.items():
         for column in columns:
-            if column not in known:
-                near = next((f"; did you mean {name!r}?" for name in known if name.lower() == column.lower()), "")
-                raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(known)}")
+            if column not in names:
+                near = next((f"; did you mean {name!r}?" for name in names if name.lower() == column.lower()), "")
+                raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(names)}")
 
 
-def _followed(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Earlier]:
-    """The source as far as an earlier release knew it, with its roles; SpecError for what drifted and may not."""
+def _reusing(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Earlier]:
+    """The source for a reused recoding: without dropped new columns, and with roles; SpecError for refused drift."""
     check_columns(earlier, spec)
     check_kind(earlier, spec, spec.strategy in RECODERS)
     drifted = drift(earlier.manifest, source, spec)
-    known, new = without_new(source, drifted)
-    settled = settle_roles(known, spec)
-    dropped = replace(settled.roles, dropped=(*settled.roles.dropped, *new))
+    remaining, new = without_new(source, drifted)
+    settled = settle_roles(remaining, spec)
+    roles_with_new = replace(settled.roles, dropped=(*settled.roles.dropped, *new))
     why_not = next((difference.text for difference in drifted if difference.policy == "search"), None)
-    return replace(settled, roles=dropped), replace(earlier, why_not=why_not)
+    return replace(settled, roles=roles_with_new), replace(earlier, why_not=why_not)
 
 
 def settle_roles(source: Source, spec: ReleaseSpec) -> Source:
-    """Leave out of the source what a release drops unasked; SpecError if it keeps unasked what should be named."""
+    """The source without the columns that a release drops for lack of a role, after checks of the columns it keeps."""
     table, settled = roles.settle(source.engine, source.table, spec)
-    # Columns that are released unchanged may single out too many people by themselves.
-    apart = spec.sensitive if spec.target and spec.target.form == "anatomy" else ()
+    # Columns that are released unchanged can identify too many people by themselves.
+    in_second_table = spec.sensitive if spec.target and spec.target.form == "anatomy" else ()
     perturbed = spec.perturb if isinstance(spec, Spec) else ()
-    names = {*spec.sensitive, *settled.kept} - {*perturbed, *apart}
+    names = {*spec.sensitive, *settled.kept} - {*perturbed, *in_second_table}
     uncounted = {"other", *source.engine.kinds_kept_only}
     shown = [column.name for column in source.table.columns if column.name in names and column.kind not in uncounted]
     notes = source.notes
@@ -156,25 +159,25 @@ def settle_roles(source: Source, spec: ReleaseSpec) -> Source:
     return replace(source, table=table, roles=settled, columns=source.columns or source.types(), notes=notes)
 
 
-def _check_engine(engine: Engine, table: Table, spec: Spec, model: PrivacyModels, search_in: str) -> None:
-    """Refuse what an engine cannot do, or would do otherwise than others."""
+def _check_engine(engine: Engine, table: Table, spec: Spec, models: PrivacyModels, search_in: str) -> None:
+    """Refuse what an engine cannot do, or would do differently from other engines."""
     if search_in == "engine" and not engine.has_temporary_tables and not (spec.target and spec.target.table):
         raise SpecError(
             f"{engine.name} has no temporary tables to search in, and makes tables beside the target instead; name a "
             "table with `into`, or leave out `search_in`"
         )
-    made_step_by_step = {
+    needs_temporary_tables = {
         "an anatomy": spec.target is not None and spec.target.form == "anatomy",
         "a perturbation": bool(spec.perturb),
-        "a population": model.population is not None,
-        "masking against minimality": bool(model.redrawn),
+        "a population": models.population is not None,
+        "masking against minimality": bool(models.redrawn),
         "a table of rows that wait": spec.waiting is not None,
     }
-    needs = [name for name, wanted in made_step_by_step.items() if wanted]
-    if needs and not engine.has_temporary_tables:
+    needed_by = [name for name, requested in needs_temporary_tables.items() if requested]
+    if needed_by and not engine.has_temporary_tables:
         raise SpecError(
-            f"{needs[0]} needs temporary tables, which {engine.name} does not have; leave it out, or copy the table to "
-            "DuckDB or PostgreSQL"
+            f"{needed_by[0]} needs temporary tables, which {engine.name} does not have; leave it out, or copy the "
+            "table to DuckDB or PostgreSQL"
         )
     if spec.target and spec.target.stays_a_query and table.relation == SOURCE_VIEW:
         raise SpecError("a view needs a table below it; load the files into a table, or give `form='table'`")
@@ -188,15 +191,15 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, model: PrivacyModels
             )
 
 
-def _check_identical(spec: Spec, fitted: Mapping[str, HierarchySource]) -> None:
-    """Refuse hierarchies or levels that differ where the strategy needs one, as far as files and tables tell."""
+def _check_identical(spec: Spec, hierarchies: Mapping[str, HierarchySource]) -> None:
+    """Refuse different hierarchies or levels if the strategy needs one for all, as far as files and tables show."""
     if spec.strategy in RECODERS or not strategy(spec.strategy).one_hierarchy:
         return
-    (first, its), *others = ((name, source.fixed) for name, source in fitted.items())
-    for name, fixed in others:
-        if its and fixed and its.contradicts(fixed):
+    (first, first_fixed), *rest = ((name, source.fixed) for name, source in hierarchies.items())
+    for name, fixed in rest:
+        if first_fixed and fixed and first_fixed.contradicts(fixed):
             raise not_identical(spec.strategy, "hierarchy", name, first)
-        # The levels that each may have, as far as they are known before its hierarchy is.
+        # The bounds of both columns' levels, as far as they are known before the hierarchies are built.
         columns = spec.quasi_identifiers[first], spec.quasi_identifiers[name]
         height = fixed.height if fixed else 0
         highest = [height if column.max_level is None else min(column.max_level, height) for column in columns]

@@ -25,7 +25,7 @@ from kanon_sql.spec import Spec, may_suppress
 
 @dataclass(frozen=True)
 class Problem:
-    """All that a search needs: what is asked for, and the source's frequency set."""
+    """Everything that a search needs: the spec and the source's frequency set."""
 
     spec: Spec
     source: Source
@@ -43,24 +43,24 @@ class Problem:
 
     @property
     def may_suppress(self) -> int:
-        """How many rows a release may leave out."""
+        """Maximum number of rows to suppress."""
         return may_suppress(self.spec.suppression_limit, self.costs.rows)
 
     @property
     def pruned_by(self) -> str | None:
-        """What a search rules nodes out by, where a privacy model is not monotone."""
+        """How a search rules out nodes if a privacy model is not monotone; None if all are."""
         return self.judge.model.pruned_by(self.may_suppress > 0)
 
 
 def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Problem:
-    """Count the distinct tuples of a source that is checked, and what their levels cost."""
+    """Count the distinct tuples of a source, and compute the losses of their levels."""
     spec, source, model, here = ready.spec, ready.source, ready.models, ready.here
     local = spec.strategy in RECODERS or shows.asked(spec)
-    # A local recoding looks at every value itself.
+    # A local recoding reads every value in Python, so its hierarchies are not built by rules in SQL.
     builders = {name: fit.build if local else fit.builder for name, fit in ready.hierarchy_sources.items()}
-    made = source.scratches[here]
+    scratch = source.scratches[here]
     if spec.target and not here.has_temporary_tables:
-        made.keep_beside(*releases.scratch_beside(here, spec.target))
+        scratch.keep_beside(*releases.scratch_beside(here, spec.target))
     with opened_population(source.engine, spec, model) as population:
         observer.stage("Counting the distinct tuples")
         started = time.monotonic()
@@ -68,7 +68,7 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
             source.engine,
             source.table,
             builders,
-            made,
+            scratch,
             keep_tuples,
             spec.unmapped,
             model.sensitive,
@@ -88,14 +88,14 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
 
 
 def posed_again(problem: Problem, spec: Spec, frequency_set: FrequencySet) -> Problem:
-    """The problem of another spec of the same table, whose columns are counted in this frequency set already."""
+    """The problem of another spec for the same table, with a frequency set that has all its columns."""
     judge = _judge(spec, searched_models(spec, problem.source), frequency_set)
     costs = replace(problem.costs, k=judge.model.k, k_of_metric=judge.model.requested_k)
     return replace(problem, spec=spec, frequency_set=frequency_set, judge=judge, costs=costs)
 
 
 def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Judge:
-    """The judge of what is asked for, if it can be reached at all."""
+    """The judge of a problem, after checking that a release can satisfy its models at all."""
     rows = frequency_set.rows
     if rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
@@ -112,28 +112,28 @@ def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Jud
 
 
 def weights_of(spec: Spec) -> tuple[float, ...]:
-    """One weight per quasi-identifier: its own, or (P - p + 1) / P of its priority p of 1 to P; empty if none is said.
+    """One weight per quasi-identifier: its `weight`, or (P - p + 1) / P for priority p of 1 to P; empty without any.
 
-    Of PrioPrivacy's comparison (the importance of an attribute as a weight). An attribute without a priority, where
-    others have one, is among the least important.
+    The formula is from PrioPrivacy's evaluation, with the importance of an attribute as its weight. An attribute
+    without a priority counts as least important if others have one.
     """
-    asked = spec.quasi_identifiers.values()
-    if not any(a.weight or a.priority for a in asked):
+    attributes = spec.quasi_identifiers.values()
+    if not any(attribute.weight or attribute.priority for attribute in attributes):
         return ()
-    last = max((a.priority for a in asked if a.priority), default=1)
-    return tuple(a.weight or (last - (a.priority or last) + 1) / last for a in asked)
+    last = max((attribute.priority for attribute in attributes if attribute.priority), default=1)
+    return tuple(attribute.weight or (last - (attribute.priority or last) + 1) / last for attribute in attributes)
 
 
 def _bounded(spec: Spec, frequency_set: FrequencySet) -> Lattice:
     """The lattice between each attribute's min_level and max_level."""
     bottom, top = [], []
     for attribute in frequency_set.attributes:
-        asked, height = spec.quasi_identifiers[attribute.column.name], attribute.hierarchy.height
-        if asked.min_level > height:
+        bounds, height = spec.quasi_identifiers[attribute.column.name], attribute.hierarchy.height
+        if bounds.min_level > height:
             raise SpecError(
-                f"min_level of {attribute.column.name!r} is {asked.min_level}, above the height of its hierarchy, "
+                f"min_level of {attribute.column.name!r} is {bounds.min_level}, above the height of its hierarchy, "
                 f"{height}; lower it"
             )
-        bottom.append(asked.min_level)
-        top.append(height if asked.max_level is None else min(asked.max_level, height))
+        bottom.append(bounds.min_level)
+        top.append(height if bounds.max_level is None else min(bounds.max_level, height))
     return Lattice(tuple(bottom), tuple(top))

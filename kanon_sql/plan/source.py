@@ -40,18 +40,22 @@ from kanon_sql.spec import (
 )
 
 AS_IT_IS = {name: Spec.model_fields[name].get_default(call_default_factory=True) for name in READING}
-"""Of a spec that is used for another file than its source, which alone is read as the spec says."""
-WITHOUT_TABLES: dict[str, Any] = {"database": None, "attach": {}}  # of a spec whose source is read as a file
-IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
+"""Defaults of the options for reading files, for a spec that is applied to another file than its source."""
+WITHOUT_TABLES: dict[str, Any] = {"database": None, "attach": {}}  # overrides for a spec whose source is a file
+IN_MEMORY = "in memory"  # the name of a DataFrame or an Arrow table in the manifest
+_NAMES_SHOWN = 5  # suggestions in an error
+_ROLES = {"quasi_identifiers", "identifiers", "sensitive", "location", "unit", "releases"}
+
+_Kind = TypeVar("_Kind", bound=ReleaseSpec)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source that is open: its engine, its table, and the files it is read from, as they were before.
+    """An open source: its engine, its table, and the fingerprints of its files from before it was read.
 
-    `before`: what told the rows of a table from others then, where no transaction keeps them.
-    `counted_by`: the column, none of the table's, of the rows that each row stands for, where it was counted elsewhere.
-    `roles`: what `settle_roles` made of the columns without a role; the table then has no column that is dropped so.
+    `before`: the fingerprint of a table, for engines that do not read it in one transaction.
+    `counted_by`: the column with the number of source rows per row, of a table that was counted elsewhere.
+    `roles`: the result of `settle_roles` for columns without a role; the table then lacks the columns it drops.
     """
 
     engine: Engine
@@ -61,46 +65,46 @@ class Source:
     before: tuple[Any, ...] | None = None
     roles: Roles = field(default_factory=Roles)
     columns: Mapping[str, str] = field(default_factory=dict)
-    """The types of all columns, those that are dropped too, once the roles are settled."""
+    """The types of all columns, including dropped ones, once the roles are settled."""
     scratches: Scratches = field(default_factory=Scratches, repr=False)
-    """What is made for a run, here and in other engines; it is dropped where their block ends."""
+    """Temporary tables of the run, in this and other engines, which are dropped when their blocks end."""
     counted_by: str | None = None
     files_query: str | None = None
-    """The query that reads the files of the source anywhere."""
+    """A query that reads the source's files without this connection."""
     time_zone: str | None = None
-    """The time zone in which its moments are read, if it has a column of them."""
+    """The time zone of its timestamps, if it has a column of timestamps with time zone."""
     notes: tuple[str, ...] = ()
-    """How the files were read, and what a server hides of a table, where that is to be said."""
+    """Warnings about how the files were read, and about rows that a server hides."""
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be said of how it was read, and of its columns."""
+        """Warnings about how it was read, and about its columns."""
         return [*self.notes, *self.roles.warnings]
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that the source is read from, none for a table."""
+        """The source's files, empty for a table."""
         return tuple(self.fingerprints)
 
     @property
     def written_as(self) -> str | None:
-        """The format of the source's files, by which its values are told apart; None for a table."""
+        """The format of the source's files, which decides how its values are compared; None for a table."""
         if not self.files:
             return None
         kind = source_format(str(self.files[0]))
-        return "parquet" if kind == "xlsx" else kind  # which has types, as a sheet has
+        return "parquet" if kind == "xlsx" else kind  # both have types
 
     @property
     def read_files(self) -> str | None:
-        """The query that reads the files of the source; None for a table, and where it was counted elsewhere."""
+        """The query that reads the source's files; None for a table, and for one that was counted elsewhere."""
         return None if self.counted_by else self.files_query
 
     def types(self) -> dict[str, str]:
-        """The columns with the engine's names of their types, which tell no value."""
+        """The engine's type names by column, without the values of enumerations."""
         return {column.name: column.type_without_values for column in self.table.columns}
 
     def check_unchanged(self, source: str) -> None:
-        """Stop a release of files that are others now: what was counted is not what was written."""
+        """SourceError if the source changed since it was opened: the release would not match its counts."""
         now = self.engine.fingerprint(self.table) if self.before else None
         if now != self.before or (self.fingerprints and fingerprints(source) != self.fingerprints):
             raise SourceError(
@@ -109,7 +113,7 @@ class Source:
 
 
 def check_engine(engine: Engine, verb: str) -> None:
-    """Refuse a verb that asks its temporary tables again and again, where each would be worked out anew every time."""
+    """Refuse a verb that queries temporary tables repeatedly, if the engine would recompute them for every query."""
     if not engine.has_temporary_tables:
         raise SpecError(
             f"{verb} works with temporary tables, which {engine.name} does not have; release to a Parquet file with "
@@ -123,28 +127,29 @@ def settle_spec(
     overrides: dict[str, Any],
     releases: bool = False,
 ) -> Spec:
-    """Join what the spec, the source and the keyword arguments say, with the privacy models given in Python.
+    """Merge the spec, the source and the keyword arguments, with the privacy models passed in Python.
 
-    `releases`: whether a release is to be made, which a spec file of a pipeline leaves to `run`.
+    `releases`: whether the verb writes a release; a spec file of a pipeline is then left to `run`.
     """
-    models, k = overrides.get("privacy"), overrides.get("k")
-    if models is None or isinstance(models, Mapping):
+    privacy, k = overrides.get("privacy"), overrides.get("k")
+    models: tuple[PrivacyModel | ReleaseModel, ...] = ()
+    if privacy is None or isinstance(privacy, Mapping):
         settled = settle(Spec, source, spec, overrides, releases)
-        given = spec.models if isinstance(spec, Spec) and models is None else ()
-        given = tuple(model for model in given if k is None or model.class_size is None)
+        if privacy is None and isinstance(spec, Spec):
+            models = tuple(model for model in spec.models if k is None or model.class_size is None)
     else:
-        given = _models(models)
-        if k is not None and any(model.class_size for model in given):
+        models = _models(privacy)
+        if k is not None and any(model.class_size for model in models):
             raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
         settled = settle(Spec, source, spec, {**overrides, "privacy": None}, releases)
     folders = [Path(spec).parent] if isinstance(spec, (str, Path)) else []
-    return with_code(settled.with_models(given) if given else settled, folders)
+    return with_code(settled.with_models(models) if models else settled, folders)
 
 
 def with_code(spec: Spec, folders: Sequence[Path] = ()) -> Spec:
-    """The spec with the code that it names as `module:name`; SpecError unless it may be run, see `own.imported`.
+    """The spec with the code that it names as `module:name` imported; SpecError if it must not run, see `own.imported`.
 
-    `folders`: those of spec files. The folders of the data count too.
+    `folders`: those of spec files. Code in the folders of the data is allowed, too.
     """
     if not spec.references and not spec.privacy.models:
         return spec
@@ -158,7 +163,7 @@ def with_code(spec: Spec, folders: Sequence[Path] = ()) -> Spec:
         name: spec.privacy.t_closeness[name].model_copy(update={"hierarchy": FunctionRecipe(function=function)})
         for name, function in functions.items()
     }
-    named = [code.get(each, each) if isinstance(each, str) else each for each in spec.privacy.models]
+    named = [code.get(model, model) if isinstance(model, str) else model for model in spec.privacy.models]
     models = (*spec.models, *(_models(named) if named else ()))
     merged = specs.merge(spec, **{name: value for name, value in options.items() if value})
     privacy = merged.privacy.model_copy(update={"models": ()})
@@ -166,10 +171,13 @@ def with_code(spec: Spec, folders: Sequence[Path] = ()) -> Spec:
 
 
 def _functions(columns: Mapping[str, Attribute | TCloseness], code: Mapping[str, Any]) -> dict[str, Any]:
-    """The code that the hierarchies of columns name, by column."""
-    recipes = {name: each.hierarchy for name, each in columns.items()}
-    named = {name: each.function for name, each in recipes.items() if isinstance(each, FunctionRecipe)}
-    return {name: code[function] for name, function in named.items() if isinstance(function, str)}
+    """The functions that the hierarchies of columns name, by column."""
+    functions = {}
+    for name, column in columns.items():
+        recipe = column.hierarchy
+        if isinstance(recipe, FunctionRecipe) and isinstance(recipe.function, str):
+            functions[name] = code[recipe.function]
+    return functions
 
 
 def settle_either(
@@ -178,10 +186,10 @@ def settle_either(
     overrides: dict[str, Any],
     releases: bool = False,
 ) -> ReleaseSpec:
-    """The same of a release that generalizes columns or cloaks places, by whether a location is named."""
-    said = specs.mapping_to_read(Path(spec)) if isinstance(spec, (str, Path)) else specs.mapping_of(spec)
-    said |= {name: value for name, value in overrides.items() if value is not None}
-    if specs.model_of(said) is CloakSpec:
+    """The settled spec of a release that generalizes columns, or of one that cloaks places if it names a location."""
+    merged = specs.mapping_to_read(Path(spec)) if isinstance(spec, (str, Path)) else specs.mapping_of(spec)
+    merged |= {name: value for name, value in overrides.items() if value is not None}
+    if specs.model_of(merged) is CloakSpec:
         return settle(CloakSpec, source, spec, overrides, releases)
     return settle_spec(source, spec, overrides, releases)
 
@@ -189,29 +197,25 @@ def settle_either(
 def settle_labelled(
     source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], connection: Any = None
 ) -> Spec:
-    """The settled spec; where nobody says a role, the columns have those that labels on the server's table give."""
-    said = {**specs.mapping_of(spec), **{name: value for name, value in overrides.items() if value is not None}}
-    name, database = source if source is not None else said.get("source"), said.get("database")
+    """The settled spec; without any role in it, the labels of the server's table determine the roles."""
+    merged = {**specs.mapping_of(spec), **{name: value for name, value in overrides.items() if value is not None}}
+    name, database = source if source is not None else merged.get("source"), merged.get("database")
     server = connection is not None or (database is not None and names_a_server(str(database)))
-    if not server or said.keys() & _ROLES or not isinstance(name, str):
+    if not server or merged.keys() & _ROLES or not isinstance(name, str):
         return settle_spec(source, spec, overrides, releases=True)
     with opened_source(name, specs.session(database=database), connection) as data:
         labels = labelled(data.engine, data.table)
-    of = {role: [each.column for each in labels if each.role == role] for role in (QUASI_IDENTIFIER, IDENTIFIER)}
-    roles = {"quasi_identifiers": of[QUASI_IDENTIFIER] or None, "identifiers": of[IDENTIFIER] or None}
+    roles = {
+        "quasi_identifiers": [label.column for label in labels if label.role == QUASI_IDENTIFIER] or None,
+        "identifiers": [label.column for label in labels if label.role == IDENTIFIER] or None,
+    }
     spec = {**spec, **roles} if isinstance(spec, dict) else spec
     return settle_spec(source, spec, {**overrides, **roles}, releases=True)
 
 
-_ROLES = {"quasi_identifiers", "identifiers", "sensitive", "location", "unit", "releases"}
-
-
-def _models(given: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
-    models = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+def _models(privacy: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
+    models = privacy if isinstance(privacy, Sequence) and not isinstance(privacy, str) else (privacy,)
     return all_of(*models).every
-
-
-_Kind = TypeVar("_Kind", bound=ReleaseSpec)
 
 
 def settle(
@@ -221,23 +225,25 @@ def settle(
     overrides: dict[str, Any],
     releases: bool,
 ) -> _Kind:
-    """Join what the spec, the source and the keyword arguments say, as a spec of this model."""
-    unnamed = source is None or isinstance(source, Source)  # which is open already, under its name in the spec
-    named = str(source) if isinstance(source, (str, Path)) else None if unnamed else IN_MEMORY
-    said = {"source": named, **overrides}
+    """Merge the spec, the source and the keyword arguments into a spec of this model."""
+    if source is None or isinstance(source, Source):  # an open source has its name in the spec
+        name = None
+    else:
+        name = str(source) if isinstance(source, (str, Path)) else IN_MEMORY
+    arguments = {"source": name, **overrides}
     if isinstance(spec, (str, Path)):
         load = specs.loaded if releases else specs.loaded_to_read
-        return load(Path(spec), model, said)
+        return load(Path(spec), model, arguments)
     if isinstance(spec, model):
-        return specs.merge(spec, **said)
-    mapping = specs.mapping_of(spec) if isinstance(spec, ReleaseSpec) else spec  # whose keys belong elsewhere
+        return specs.merge(spec, **arguments)
+    mapping = specs.mapping_of(spec) if isinstance(spec, ReleaseSpec) else spec  # a spec of the other model
     if not mapping:
-        return specs.merge(model, **said)
-    return specs.merge(specs.parsed(specs.with_needed(mapping, model, said), model), **said)
+        return specs.merge(model, **arguments)
+    return specs.merge(specs.parsed(specs.with_needed(mapping, model, arguments), model), **arguments)
 
 
 def column_values(source: Source, column: str) -> list[Any]:
-    """The distinct values of one column, as a hierarchy is made of them."""
+    """The distinct values of a column, in the form that hierarchies are built from."""
     described = source.table.column(column)
     if described is None:
         raise SpecError(f"there is no column {column!r} in {source.table.relation.name}")
@@ -246,7 +252,7 @@ def column_values(source: Source, column: str) -> list[Any]:
 
 
 def fitted(source: Source, column: Column, build: Build) -> Hierarchy:
-    """A hierarchy made of the values of one column; HierarchyError if it lacks one of them."""
+    """Build a hierarchy for the values of a column; HierarchyError if it lacks one of them."""
     with _values_of(source, column) as place:
         values = in_canonical_form(values_of(place), column)
         hierarchy = aligned(place, build(values), values, source.engine)
@@ -255,7 +261,7 @@ def fitted(source: Source, column: Column, build: Build) -> Hierarchy:
 
 @contextlib.contextmanager
 def _values_of(source: Source, column: Column) -> Iterator[Place]:
-    """The distinct values of a column as a relation, in their type."""
+    """A temporary table of the distinct values of a column, in their original type."""
     with Scratch(source.engine, "column") as tables:
         tuples = tables.make("tuples", "frequency_sets/tuples", columns=[column.name], source=source.table.relation)
         yield Place(source.engine, tuples, column)
@@ -269,10 +275,9 @@ def opened(
     writes: tuple[str, ...] = (),
     said: bool = False,
 ) -> contextlib.AbstractContextManager[Source]:
-    """Open the source of a spec, or the data that a program hands over in its place.
+    """Open the source of a spec, or the data in memory that replaces it.
 
-    `writes`: the names of the tables that are made in its database, which else is only read. `said`: as `opened_source`
-    takes it.
+    `writes`: the tables to create in its database, which is opened read-only without any. `said`: see `opened_source`.
     """
     data = source if _in_memory(source) else spec.source
     return opened_source(data, replace(spec.session, writes=writes), connection, spec.target, keep, said)
@@ -280,7 +285,7 @@ def opened(
 
 @contextlib.contextmanager
 def opened_engine(session: Session, connection: Any = None) -> Iterator[Engine]:
-    """Open a database, or take the one behind a connection, which stays open."""
+    """Open a database, or use the one of a connection, which stays open."""
     engine = open_engine(session) if connection is None else engine_of(connection, session)
     try:
         yield engine
@@ -298,18 +303,18 @@ def opened_source(
     keep: bool = False,
     said: bool = False,
 ) -> Iterator[Source]:
-    """Open a source; what was opened here is closed again, unless it is to be kept and all went well.
+    """Open a source and close it again, unless `keep` is set and no error occurred. An open source is used unchanged.
 
-    `target`: where a release of it will go, which may need a database, or a table and not a file. `said`: whether the
-    verb itself says how files were read; else a `SourceWarning` does. A source that is open already
-    is given back as it is.
+    `target`: of a release of it, which can require a database, or a table as the source. `said`: whether the verb
+    reports itself how files were read; otherwise a `SourceWarning` does.
     """
     if isinstance(source, Source):
         yield source
         return
     data = open_source(source, session or Session(), connection, target)
-    for note in () if said else data.notes:
-        warnings.warn(note, SourceWarning, stacklevel=4)
+    if not said:
+        for note in data.notes:
+            warnings.warn(note, SourceWarning, stacklevel=4)
     try:
         yield data
     except BaseException:
@@ -319,12 +324,12 @@ def opened_source(
         if data.owned and not keep:
             data.engine.close()
         elif data.files and reads_files(data.engine):
-            with contextlib.suppress(KanonError):  # in a transaction that failed nothing can be dropped
+            with contextlib.suppress(KanonError):  # a failed transaction cannot drop anything
                 data.engine.forget_files()
 
 
 def open_source(source: Any, session: Session, connection: Any = None, target: Target | None = None) -> Source:
-    """Find the data that a name means, or that a program hands over."""
+    """Find the table or file with a name, or register data in memory."""
     if _in_memory(source):
         _refuse_reading(session.reading, "the data in memory are a table")
         memory = embedded(session.limits)
@@ -351,7 +356,7 @@ def _in_memory(source: Any) -> bool:
 
 
 def _refuse_reading(reading: Reading, what: str) -> None:
-    """Refuse options of files for what has types already."""
+    """Refuse options for reading files if the source is not a file."""
     for option in reading.said:
         raise SpecError(f"`{option}` says how a file is read, and {what}; leave it out, and convert the columns there")
 
@@ -359,7 +364,7 @@ def _refuse_reading(reading: Reading, what: str) -> None:
 def _find(
     engine: Engine, name: str, reading: Reading, target: Target | None, owned: bool, tables: bool = True
 ) -> Source:
-    """Look a name up, among the tables too if there are `tables`, and else as that of a file."""
+    """Find a table if there are `tables`, otherwise a file."""
     table = engine.find(name) if tables else None
     if table is None and _is_file(name):
         if not reads_files(engine):
@@ -379,25 +384,22 @@ def _find(
 
 
 def _zone(engine: Engine, table: Table) -> str | None:
-    """The time zone in which the moments of a table are read; None where it has none."""
+    """The time zone of a table's timestamps; None if no column needs one."""
     return engine.time_zone() if any(column.zoned for column in table.columns) else None
 
 
 def _elsewhere(engine: Engine, name: str) -> str:
-    """What to do about a table that is missing: name the one of another schema or database, or of a similar name."""
-    wanted, *_ = reversed(name_readings(name)[-1])
-    known = engine.relations()
-    names = {relation.name.lower(): None for relation in known}
-    meant = [wanted.lower()] if wanted.lower() in names else get_close_matches(wanted.lower(), names, _FEW)
-    shown = [written(engine.lasting(each)) for each in known if each.name.lower() in meant]
-    if not shown:
+    """The remedy for a missing table: tables of that name in other schemas or databases, or of a similar name."""
+    wanted = name_readings(name)[-1][-1].lower()
+    relations = engine.relations()
+    names = {relation.name.lower(): None for relation in relations}
+    similar = [wanted] if wanted in names else get_close_matches(wanted, names, _NAMES_SHOWN)
+    found = [written(engine.lasting(relation)) for relation in relations if relation.name.lower() in similar]
+    if not found:
         return "check its name, or its schema"
-    more = [f"{len(shown) - _FEW} more"] if len(shown) > _FEW else []
-    *first, last = [*shown[:_FEW], *more]
+    more = [f"{len(found) - _NAMES_SHOWN} more"] if len(found) > _NAMES_SHOWN else []
+    *first, last = [*found[:_NAMES_SHOWN], *more]
     return f"did you mean {', '.join(first)}{' or ' * bool(first)}{last}?"
-
-
-_FEW = 5  # names that an error shows
 
 
 def _is_file(source: str) -> bool:
