@@ -1,4 +1,4 @@
-"""A release as a dbt model in plain SQL, with its mapping tables as seeds and its promise as tests."""
+"""A release as a dbt model in plain SQL, with its mapping tables as seeds and its privacy models as tests."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from kanon_sql.verbs import counted
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.statement import warn_of
 
-_READ = Relation("kanon_ref")  # the model that is read, in a statement that is still to be filled with refs
+_READ = Relation("kanon_ref")  # placeholder for the dbt model that is read; replaced by a ref
 
 
 @dataclass(frozen=True)
 class DbtModel:
-    """A dbt model: its `name`, the name of the model that it reads, and the texts of its files by their paths."""
+    """A dbt model: its `name`, the name of the model that it `reads`, and the text of its `files`, by path."""
 
     name: str
     reads: str
     files: Mapping[str, str]
 
     def write(self, folder: str | PathLike[str], *, overwrite: bool = False) -> list[Path]:
-        """Write the files into the folder of a dbt project, all or none; give their paths.
+        """Write all files into the folder of a dbt project, or none; return their paths.
 
-        TargetError if there is no such project, or if a file exists and may not be replaced.
+        TargetError if there is no such project, or if a file exists and must not be replaced.
         """
         check_project(folder)
         paths = {Path(folder) / name: text for name, text in self.files.items()}
@@ -54,7 +54,7 @@ class DbtModel:
 
 
 def check_project(folder: str | PathLike[str]) -> None:
-    """TargetError if a folder is not that of a dbt project."""
+    """TargetError if a folder is not a dbt project."""
     if not (Path(folder) / "dbt_project.yml").is_file():
         raise TargetError(f"there is no dbt_project.yml in {folder}; name the folder of a dbt project")
 
@@ -63,7 +63,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise TargetError(f"the folder {folder} cannot be made: {error.strerror}; name another project") from None
+        raise TargetError(f"the folder {folder} cannot be created: {error.strerror}; name another project") from None
 
 
 @spelled_out(AnonymizeOptions)
@@ -79,11 +79,11 @@ def compile_dbt(
     frequency_set: str | PathLike[str] | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> DbtModel:
-    """Search, and give the release as a dbt model in plain SQL; nothing is read but the source, and nothing is written.
+    """Search, and return the release as a dbt model in plain SQL. Only the source is read, and nothing is written.
 
-    `ref`: the dbt model or seed that the SQL reads; left out, it has the name of the source's table. The model has the
-    name of the target's table (`into`), or the ref's with `_anon`. `dialects`: what to print, one text for each; left
-    out, that of the source's engine. `frequency_set`: as in `compile`. `source`, `spec` and options are those of
+    `ref`: the dbt model or seed that the SQL reads (default: the name of the source's table). The new model is named
+    after the target's table (`into`), or after the ref, with `_anon`. `dialects`: the SQL dialects to print (default:
+    that of the source's engine). `frequency_set`: as in `compile`. `source`, `spec` and options are those of
     `anonymize`. Raises KanonError, also for a release that takes more than one statement.
 
     >>> import pandas
@@ -97,15 +97,15 @@ def compile_dbt(
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     check_spec(settled, "sql")
-    for each in dialects or ():
-        queries.check_dialect(each)
-    written = settled.model_copy(update={"target": None}).standing_alone()
+    for dialect in dialects or ():
+        queries.check_dialect(dialect)
+    to_plan = settled.model_copy(update={"target": None}).standing_alone()
     if frequency_set is not None:
-        with counted.planned(frequency_set, written, observer or Observer()) as plan:
+        with counted.planned(frequency_set, to_plan, observer or Observer()) as plan:
             return _of_plan(plan, settled, ref, dialects)
-    with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
-        _names(data, settled, ref)  # before any long work
-        return _of_plan(plan_release(data, written, observer or Observer(), search_in), settled, ref, dialects)
+    with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
+        _names(data, settled, ref)  # fails before the search if the names are wrong
+        return _of_plan(plan_release(data, to_plan, observer or Observer(), search_in), settled, ref, dialects)
 
 
 def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | None) -> DbtModel:
@@ -115,14 +115,14 @@ def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | 
             f"{spec.strategy} lists the tuples of its classes, which no seed of a dbt project should hold; "
             "name a search strategy, or release by a Python model"
         )
-    own = [plan.recoding.engine.dialect]
-    statements = [plan.recoding.standalone(_READ, each, lasting=True) for each in dialects or own]
+    dialects = dialects or [plan.recoding.engine.dialect]
+    statements = [plan.recoding.standalone(_READ, dialect, lasting=True) for dialect in dialects]
     warn_of(plan, *statements)
     return DbtModel(name, reads, _files(name, reads, plan, statements))
 
 
 def _names(source: Source, spec: Spec, ref: str | None) -> tuple[str, str]:
-    """What the model reads, and its own name."""
+    """The name of the model that is read, and the name of the new model."""
     if not ref and (source.counted_by is not None or source.files or spec.source == IN_MEMORY):
         raise SpecError("the SQL has to read a dbt model; name it with `ref`")
     reads = _checked("ref", ref or source.table.relation.name)
@@ -136,7 +136,7 @@ def _names(source: Source, spec: Spec, ref: str | None) -> tuple[str, str]:
 
 
 def _checked(option: str, name: str) -> str:
-    """A name that dbt takes; of a ref in another package, with that before a dot."""
+    """A valid name for dbt; a ref can have a package before a dot. SpecError for any other."""
     if not re.fullmatch(r"\w+(\.\w+)?" if option == "ref" else r"\w+", name, re.ASCII):
         raise SpecError(
             f"{name!r} cannot be the name of a dbt model; give one of letters, digits and _ with `{option}`"
@@ -151,12 +151,12 @@ def _ref(name: str) -> str:
 def _files(name: str, reads: str, plan: Plan, statements: Sequence[Statement]) -> dict[str, str]:
     seeds = {_seed_name(name, table): Seed(table) for statement in statements for table in statement.tables}
     kept = {seed_name: seed for seed_name, seed in seeds.items() if seed.text}
-    texts = {each.dialect: _with_refs(name, reads, each) for each in statements}
-    properties: dict[str, Any] = {"version": 2, "models": [_described(name, reads, plan)]}
+    texts = {statement.dialect: _with_refs(name, reads, statement) for statement in statements}
+    properties: dict[str, Any] = {"version": 2, "models": [_model_properties(name, reads, plan)]}
     if kept:
-        properties["seeds"] = [_seed_described(seed_name, seed, list(texts)) for seed_name, seed in kept.items()]
+        properties["seeds"] = [_seed_properties(seed_name, seed, list(texts)) for seed_name, seed in kept.items()]
     return {
-        f"models/{name}.sql": _model(texts),
+        f"models/{name}.sql": _model_text(texts),
         **{f"seeds/{seed_name}.csv": seed.text or "" for seed_name, seed in kept.items()},
         f"models/{name}.yml": as_yaml(_escaped(properties)),
     }
@@ -167,7 +167,7 @@ def _seed_name(model: str, table: WrittenTable) -> str:
 
 
 def _with_refs(name: str, reads: str, statement: Statement) -> str:
-    """A statement with refs to what it reads: the model, and the seeds of its own long tables."""
+    """A statement with refs to the model that it reads, and to the seeds with its long mappings."""
     references = {_READ.name: f"{{{{ {_ref(reads)} }}}}"}
     for table in statement.tables:
         reference = f"{{{{ {_ref(_seed_name(name, table))} }}}}"
@@ -175,10 +175,10 @@ def _with_refs(name: str, reads: str, statement: Statement) -> str:
     return queries.with_references(statement.query, statement.dialect, references)
 
 
-def _model(texts: Mapping[str, str]) -> str:
-    """The text of the model: what it is, and a query for each dialect, or one for all where they are the same."""
-    known = "', '".join(texts)
-    listed = f"'{known}'," if len(texts) == 1 else f"'{known}'"
+def _model_text(texts: Mapping[str, str]) -> str:
+    """The text of the model: a comment, and one query for all dialects if they agree, or else one for every dialect."""
+    dialects = ", ".join(f"'{dialect}'" for dialect in texts)
+    as_tuple = f"{dialects}," if len(texts) == 1 else dialects
     if len(set(texts.values())) == 1:
         body = next(iter(texts.values()))
     else:
@@ -189,7 +189,7 @@ def _model(texts: Mapping[str, str]) -> str:
         "    rows that it returns, and leaves out those that do not meet what the release promises. It fails if\n"
         "    these are more than the suppression limit allows. -#}\n"
         "{{ config(materialized='table') }}\n"
-        f"{{%- if execute and target.type not in ({listed}) %}}\n"
+        f"{{%- if execute and target.type not in ({as_tuple}) %}}\n"
         "  {{ exceptions.raise_compiler_error(model.name ~ ' is compiled for "
         f"{' and '.join(texts)}: compile it again with --dialect ' ~ target.type) }}}}\n"
         "{%- endif %}\n"
@@ -197,7 +197,7 @@ def _model(texts: Mapping[str, str]) -> str:
     )
 
 
-def _described(name: str, reads: str, plan: Plan) -> dict[str, Any]:
+def _model_properties(name: str, reads: str, plan: Plan) -> dict[str, Any]:
     spec, quasi = plan.problem.spec, list(plan.recoding.quasi_identifiers)
     sensitive = [column for column in spec.sensitive if column in plan.recoding.columns]
     roles = {**dict.fromkeys(quasi, "quasi-identifier"), **dict.fromkeys(sensitive, "sensitive")}
@@ -215,37 +215,37 @@ def _described(name: str, reads: str, plan: Plan) -> dict[str, Any]:
 
 
 def _tests(reads: str, plan: Plan, quasi: list[str], sensitive: list[str]) -> Iterator[dict[str, Any]]:
-    """What the package's tests can ask of the release: its people are counted by the model alone."""
+    """The tests that the dbt package has for this release; they count rows, since only the model counts people."""
     spec, model = plan.problem.spec, plan.recoding.judge.model
     classes = {"quasi_identifiers": quasi}
     yield _test("suppression", {"against": _ref(reads), "suppression_limit": spec.suppression_limit})
     yield _test("k_anonymity", {**classes, "k": model.k})
-    for column, asked in spec.privacy.l_diversity.items():
-        if asked.kind == "distinct" or (asked.kind == "entropy" and not model.unit):
-            yield _test(
-                "l_diversity",
-                {**classes, "sensitive": column, "l": asked.model(column).parameters["l"], "kind": asked.kind},
-            )
-    for column, near in spec.privacy.t_closeness.items():
-        if near.distance != "hierarchical" and not model.unit:
-            said = {"sensitive": column, "t": near.t, "distance": near.distance, "against": _ref(reads)}
-            yield _test("t_closeness", classes | said)
+    for column, diversity in spec.privacy.l_diversity.items():
+        if diversity.kind == "distinct" or (diversity.kind == "entropy" and not model.unit):
+            l_required = diversity.model(column).parameters["l"]
+            yield _test("l_diversity", {**classes, "sensitive": column, "l": l_required, "kind": diversity.kind})
+    for column, closeness in spec.privacy.t_closeness.items():
+        if closeness.distance != "hierarchical" and not model.unit:
+            distance = {"t": closeness.t, "distance": closeness.distance, "against": _ref(reads)}
+            yield _test("t_closeness", {**classes, "sensitive": column, **distance})
     kept = [column for column in plan.recoding.columns if column not in (*quasi, *sensitive)]
-    named = {"identifiers": list(spec.dropped), **classes, "sensitive": sensitive, "keep": kept}
-    yield _test("no_identifiers", {key: value for key, value in named.items() if value})
+    roles = {"identifiers": list(spec.dropped), **classes, "sensitive": sensitive, "keep": kept}
+    yield _test("no_identifiers", {role: columns for role, columns in roles.items() if columns})
 
 
 def _test(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return {f"kanon.{name}": {"arguments": arguments}}
 
 
-def _seed_described(name: str, seed: Seed, dialects: Sequence[str]) -> dict[str, Any]:
-    by_dialect = {dialect: seed.types(dialect) for dialect in dialects}
+def _seed_properties(name: str, seed: Seed, dialects: Sequence[str]) -> dict[str, Any]:
+    types_of = {dialect: seed.types(dialect) for dialect in dialects}
     types = {}
     for column in seed.table.columns:
-        said = {dialect: kinds[column] for dialect, kinds in by_dialect.items()}
-        one = next(iter(said.values())) if len(set(said.values())) == 1 else None
-        types[column] = one or _Jinja(f"{{{{ {json.dumps(said)}.get(target.type) }}}}")
+        by_dialect = {dialect: types_of[dialect][column] for dialect in dialects}
+        if len(set(by_dialect.values())) == 1:
+            types[column] = by_dialect[dialects[0]]
+        else:
+            types[column] = _Jinja(f"{{{{ {json.dumps(by_dialect)}.get(target.type) }}}}")
     return {
         "name": name,
         "description": "What the values of a column become: a table that a compiled release reads.",
@@ -254,15 +254,15 @@ def _seed_described(name: str, seed: Seed, dialects: Sequence[str]) -> dict[str,
 
 
 class _Jinja(str):
-    """A text that dbt is to read as Jinja."""
+    """A text that dbt must evaluate as Jinja."""
 
 
 def _escaped(value: Any) -> Any:
-    """A mapping for dbt's YAML, of which Jinja reads nothing but what is meant for it."""
+    """Values for dbt's YAML: all texts are escaped for Jinja, except `_Jinja`."""
     if isinstance(value, Mapping):
-        return {key: _escaped(each) for key, each in value.items()}
+        return {key: _escaped(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_escaped(each) for each in value]
+        return [_escaped(item) for item in value]
     if isinstance(value, _Jinja):
         return str(value)
     return queries.escaped(value) if isinstance(value, str) else value

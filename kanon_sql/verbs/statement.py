@@ -1,4 +1,4 @@
-"""The statement of a release, to be read before it is run, and to be run by somebody else."""
+"""The SQL statement of a release, to review before a run or to run elsewhere."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Compiled(Result):
-    """A release as SQL. `sql` is all of it: comments, what is too long to stand in the statement, the statement.
+    """A release as SQL. `sql`: everything, that is comments, statements that create mapping tables, the statement.
 
-    `query`: the query alone, which reads `table` and, if there are any, the `mappings`: tables of value and label.
+    `query`: only the query. It reads `table` and the `mappings`, if there are any: tables of values and their labels.
     """
 
     sql: str
@@ -42,12 +42,17 @@ class Compiled(Result):
     table: str
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON; of a mapping the number of its rows."""
-        written = {mapping.name: len(mapping.rows) for mapping in self.mappings}
-        return {"dialect": self.dialect, "table": self.table, "mappings": written, "query": self.query, "sql": self.sql}
+        """The release as a mapping for JSON; only the numbers of rows of the mapping tables."""
+        return {
+            "dialect": self.dialect,
+            "table": self.table,
+            "mappings": {mapping.name: len(mapping.rows) for mapping in self.mappings},
+            "query": self.query,
+            "sql": self.sql,
+        }
 
     def to_df(self) -> pandas.DataFrame:
-        """The mappings, one row per table."""
+        """One row per mapping table."""
         import pandas
 
         rows = [(mapping.name, len(mapping.rows)) for mapping in self.mappings]
@@ -73,11 +78,11 @@ def anonymize_sql(
     dialect: str | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> str:
-    """Search, and give the release's statement, which stands alone; nothing is written.
+    """Search, and return the release as one self-contained SQL statement; nothing is written.
 
     `source`, `spec` and options are those of `anonymize`; `dialect` is that of `compile`. A hierarchy of more than 200
-    values that no expression can say has a table, made by statements before it. Raises KanonError, also for a release
-    that takes more than one statement: masked, perturbed, an anatomy, or with wildcards.
+    values that cannot be written as an expression becomes a table, created by statements before. Raises KanonError,
+    also for a release that takes more than one statement: masked, perturbed, an anatomy, or with wildcards.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
@@ -111,12 +116,12 @@ def compile(
     frequency_set: Place | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> Compiled:
-    """Search, and give the release as SQL for this engine or for another system; nothing is written.
+    """Search, and return the release as SQL for this engine or for another system; nothing is written.
 
-    `source`, `spec` and options are those of `anonymize`. `dialect`: of the system that it is for, `snowflake`,
-    `bigquery`, …; nobody has executed it there. `table`: what it reads there (default: the source's own name).
-    `frequency_set`: a Parquet or CSV file of what `frequency_set_sql` gives, searched in place of the source. Raises
-    KanonError, also for what one statement, the dialect or a frequency set cannot say.
+    `source`, `spec` and options are those of `anonymize`. `dialect`: that of the other system, `snowflake`, `bigquery`,
+    …; it was not executed there. `table`: the table to read there (default: the source's name). `frequency_set`: a
+    Parquet or CSV file with the result of `frequency_set_sql`, searched instead of the source. Raises KanonError, also
+    for a release that one statement, the dialect or a frequency set cannot express.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
@@ -126,8 +131,7 @@ def compile(
     True
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
-    how = observer or Observer(), search_in, dialect, table
-    return compiled(source, settled, connection, *how, frequency_set)
+    return compiled(source, settled, connection, observer or Observer(), search_in, dialect, table, frequency_set)
 
 
 def compiled(
@@ -144,18 +148,18 @@ def compiled(
     check_spec(settled, "sql")
     if dialect is not None:
         queries.check_dialect(dialect)
-    written = _overwriting(settled).standing_alone()
+    to_plan = _overwriting(settled).standing_alone()
     if frequency_set is not None:
-        with counted.planned(frequency_set, written, observer) as plan:
+        with counted.planned(frequency_set, to_plan, observer) as plan:
             return of_plan(plan, settled, dialect, table)
-    with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
+    with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
         if table is None:
             _check_readable(data, settled)
-        return of_plan(plan_release(data, written, observer, search_in), settled, dialect, table)
+        return of_plan(plan_release(data, to_plan, observer, search_in), settled, dialect, table)
 
 
 def _check_readable(source: Source, spec: Spec) -> None:
-    """Refuse files that no statement reads by itself."""
+    """SourceError for files that a SQL statement cannot read."""
     if source.files and source.read_files is None:
         raise SourceError(
             f"no statement reads {spec.source} by itself, an Excel file or text in another encoding than UTF-8; save "
@@ -171,31 +175,32 @@ def of_plan(plan: Plan, spec: Spec, dialect: str | None = None, table: str | Non
     printed = statement(recoding, spec.target, dialect, source)
     warn_of(plan, printed)
     sql = target_sql(recoding, spec.target, dialect, source, printed)
-    said = "\n".join(f"-- {' '.join(line.split())}" for line in _header(plan, printed.dialect, source is not None))
-    return Compiled(f"{said}\n{sql}", printed.query, printed.tables, printed.dialect, table or spec.source)
+    lines = _header(plan, printed.dialect, source is not None)
+    header = "\n".join(f"-- {' '.join(line.split())}" for line in lines)
+    return Compiled(f"{header}\n{sql}", printed.query, printed.tables, printed.dialect, table or spec.source)
 
 
 def warn_of(plan: Plan, *printed: queries.Statement) -> None:
-    """Warn whoever has statements printed of the values in them, and of the columns that are not in the release."""
+    """Warn about columns that are not in the release, and about values of the data in printed statements."""
     if dropped := plan.problem.source.roles.dropped:
         text = f"dropped, no role: {', '.join(dropped)}; keep them with `keep`"
         warnings.warn(text, StatementWarning, stacklevel=4)
-    if any(each.has_values for each in printed):
+    if any(statement.has_values for statement in printed):
         text = "the statement lists values of the data, those of its hierarchies: keep it as private as the source"
         warnings.warn(text, StatementWarning, stacklevel=4)
 
 
 def _named(plan: Plan, spec: Spec) -> str:
-    """The name of the source where it is a table; SpecError if it is none."""
+    """The name of the source if it is a table; otherwise SpecError."""
     if plan.problem.source.counted_by is None and (plan.problem.source.files or spec.source == IN_MEMORY):
-        raise SpecError(f"{spec.source} is no table that another system could read; name that of yours with `table`")
+        raise SpecError(f"{spec.source} is not a table that another system could read; name that of yours with `table`")
     return spec.source
 
 
 def _header(plan: Plan, dialect: str, elsewhere: bool) -> Iterator[str]:
-    """What the comments above a statement say of it."""
-    asked = models((each.name, each.required) for each in plan.recoding.judge.model.asked)
-    yield f"{plan.problem.spec.source}, released by kanon_sql {package_version()}: {asked}"
+    """The comments above a statement."""
+    privacy = models((model.name, model.required) for model in plan.recoding.judge.model.asked)
+    yield f"{plan.problem.spec.source}, released by kanon_sql {package_version()}: {privacy}"
     if plan.outcome:
         levels = (f"{name} {level}" for name, level in zip(plan.problem.columns, plan.outcome.node, strict=True))
         proven = "proven optimal" if plan.outcome.proven_optimal else f"no node is below {plan.outcome.lower_bound:.4f}"
@@ -206,6 +211,6 @@ def _header(plan: Plan, dialect: str, elsewhere: bool) -> Iterator[str]:
 
 
 def _overwriting(spec: Spec) -> Spec:
-    """Where nothing is written, a target that exists is in nobody's way."""
+    """The spec with a target that can be overwritten: nothing is written, so an existing target does not matter."""
     target = spec.target.model_copy(update={"overwrite": True}) if spec.target else None
     return spec.model_copy(update={"target": target})
