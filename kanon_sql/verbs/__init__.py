@@ -1,1 +1,1 @@
-"""What a user can ask for, each verb whole: from a source and a spec to a result."""
+"""The public verbs: every one goes from a source and a spec to a result."""

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class LatticePicture(Result):
-    """A searched lattice: `svg` draws it, a notebook shows it, `write` makes a file of it; `search` says its end."""
+    """A picture of a searched lattice: `svg`, shown in notebooks and written by `write`; `search`: the result."""
 
     svg: str
     summary: str
     search: Search
 
     def to_dict(self) -> dict[str, Any]:
-        """What is said of the search, ready for JSON."""
+        """The result of the search, as a mapping for JSON."""
         return self.search.to_dict()
 
     def to_df(self) -> pandas.DataFrame:
@@ -78,10 +78,17 @@ def lattice(
 
 
 def searched(plan: Plan) -> Searched:
-    """What a plan's picture shows."""
+    """The facts that the picture of a search shows."""
     spec, outcome = plan.problem.spec, plan.outcome
     if outcome is None or outcome.tags is None:
         raise ValueError("the search kept no tags")
-    asked = models((each.name, each.required) for each in plan.recoding.judge.model.asked)
-    args = (spec.strategy, spec.metric, asked, spec.suppression_limit)
-    return Searched(plan.problem.columns, plan.problem.lattice, outcome, outcome.tags, *args)
+    return Searched(
+        plan.problem.columns,
+        plan.problem.lattice,
+        outcome,
+        outcome.tags,
+        spec.strategy,
+        spec.metric,
+        models((model.name, model.required) for model in plan.recoding.judge.model.asked),
+        spec.suppression_limit,
+    )

@@ -1,6 +1,6 @@
-"""The options of the verbs, declared once: for a type checker, for `help()`, and for who misspells one.
+"""The options of the verbs, declared once for type checkers, `help()` and the check for misspelled names.
 
-A verb takes them as `**options: Unpack[…]`; `spelled_out` gives it a signature and a help text with each of them.
+A verb takes them as `**options: Unpack[…]`; `spelled_out` adds them to its signature and its help text.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ from kanon_sql.spec import (
 
 Place: TypeAlias = str | PathLike[str]
 Columns: TypeAlias = Sequence[str]
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+_OR_MODELS = " Or a list of privacy models such as [k_anonymity(5)], which can replace k."
 
 
 class PlaceOptions(TypedDict, total=False):
-    """Where the tables are, how the source's files are read, and how much of the machine may be taken."""
+    """Where the tables are, how the source's files are read, and limits of memory and threads."""
 
     encoding: str | None
     decimal: Literal[",", "."] | None
@@ -58,7 +60,7 @@ class PlaceOptions(TypedDict, total=False):
 
 
 class RoleOptions(PlaceOptions, total=False):
-    """Where the data are, and what their columns are."""
+    """Where the data are, and the roles of their columns."""
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
     identifiers: Columns | None
@@ -67,13 +69,13 @@ class RoleOptions(PlaceOptions, total=False):
 
 
 class PrivacyOptions(PrivacyModelOptions, total=False):
-    """What must hold of every class."""
+    """The privacy models that every class must meet."""
 
     k: int | None
 
 
 class CostOptions(TypedDict, total=False):
-    """How the values may be generalized, and what it costs."""
+    """How values can be generalized, and how the loss is measured."""
 
     hierarchies: Place | Mapping[str, Any] | None
     unmapped: Unmapped | None
@@ -84,11 +86,11 @@ class CostOptions(TypedDict, total=False):
 
 
 class ModelOptions(PrivacyOptions, CostOptions, total=False):
-    """How the values may be generalized, what must hold then, and what it costs."""
+    """How values can be generalized, the privacy models, and how the loss is measured."""
 
 
 class BudgetOptions(TypedDict, total=False):
-    """How long a search may take."""
+    """Limits and parameters of searches."""
 
     time_limit: float | None
     evaluations: int | None
@@ -100,20 +102,20 @@ class BudgetOptions(TypedDict, total=False):
 
 
 class SearchOptions(RoleOptions, ModelOptions, BudgetOptions, total=False):
-    """What a search of the lattice is told."""
+    """The options of a search of the lattice."""
 
     strategy: str | Callable[..., Any] | None
 
 
 class CompareOptions(RoleOptions, PrivacyModelOptions, CostOptions, BudgetOptions, total=False):
-    """What several searches and local recodings side by side are told."""
+    """The options of a comparison of searches and local recodings."""
 
     k: int | Sequence[int] | None
     show: Show | None
 
 
 class RecodingOptions(SearchOptions, total=False):
-    """What a search or a local recoding is told."""
+    """The options of a search or a local recoding."""
 
     show: Show | None
     rules: Place | None
@@ -123,7 +125,7 @@ class RecodingOptions(SearchOptions, total=False):
 
 
 class KeepingOptions(TypedDict, total=False):
-    """Which recoding of an earlier release is kept, and what is done where that cannot be."""
+    """Which recoding of an earlier release is kept, and what to do if that is impossible."""
 
     node: Mapping[str, int] | None
     node_from: Place | Mapping[str, Any] | None
@@ -145,7 +147,7 @@ class TargetOptions(TypedDict, total=False):
 
 
 class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=False):
-    """All that a release can be told."""
+    """All options of a release."""
 
     mask: bool | None
     shuffle: bool | None
@@ -161,7 +163,7 @@ class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=Fal
 
 
 class PlacesOptions(PlaceOptions, total=False):
-    """Which columns are places and times, and whose."""
+    """Which columns are places and times, and which identifies people or devices."""
 
     location: Columns | None
     time: str | None
@@ -169,7 +171,7 @@ class PlacesOptions(PlaceOptions, total=False):
 
 
 class CloakOptions(PlacesOptions, TargetOptions, total=False):
-    """All that a release of cloaked places can be told."""
+    """All options of a release of cloaked places."""
 
     cloak: CloakMethod | Mapping[str, Any] | None
     identifiers: Columns | None
@@ -184,21 +186,21 @@ class CloakOptions(PlacesOptions, TargetOptions, total=False):
 
 
 class AnatomizeOptions(RoleOptions, TargetOptions, total=False):
-    """All that an anatomy of exact rows can be told."""
+    """All options of an anatomy of exact rows."""
 
     secret: Place | None
     target: Mapping[str, Any] | None
 
 
 class VerifyOptions(PlaceOptions, PrivacyOptions, total=False):
-    """What a check of a table or file is told."""
+    """The options of a check of a table or file."""
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
     hierarchies: Place | Mapping[str, Any] | None
 
 
 class AttackOptions(PlaceOptions, total=False):
-    """What attackers are told of a release."""
+    """The options of attacks on a release."""
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
@@ -211,7 +213,7 @@ class AttackOptions(PlaceOptions, total=False):
 
 
 class RiskOptions(PlaceOptions, PrivacyOptions, total=False):
-    """What the measures of risk are told of a table."""
+    """The options of risk measures."""
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
@@ -219,7 +221,7 @@ class RiskOptions(PlaceOptions, PrivacyOptions, total=False):
 
 
 class UtilityOptions(PlaceOptions, total=False):
-    """What is told of a release that is measured beside its source."""
+    """The options of utility measures."""
 
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
@@ -227,17 +229,14 @@ class UtilityOptions(PlaceOptions, total=False):
     seed: int | None
 
 
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
-
-
 def spelled_out(options: type) -> Callable[[_Verb], _Verb]:
-    """Let `help()` and a notebook's completion list every option of a verb, with what to give."""
+    """Let `help()` and a notebook's completion list every option of a verb, with its meaning."""
 
     def decorate(verb: _Verb) -> _Verb:
-        own = inspect.signature(verb)
-        plain = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        named = [_parameter(name, annotation) for name, annotation in _declared(options).items()]
-        verb.__signature__ = own.replace(parameters=[*plain, *named])  # type: ignore[attr-defined]
+        signature = inspect.signature(verb)
+        parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters += [_parameter(name, annotation) for name, annotation in _declared(options).items()]
+        verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         if verb.__doc__:  # not with -OO
             heading = "Options, each of which wins over the spec:"
             verb.__doc__ = f"{cleandoc(verb.__doc__)}\n\n{heading}\n\n{_listed(options)}\n"
@@ -246,17 +245,17 @@ def spelled_out(options: type) -> Callable[[_Verb], _Verb]:
     return decorate
 
 
-def taken(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were given; SpecError if the verb has no such option."""
-    known = _declared(options)
-    for name in given:
-        if name in CLOAKING and name not in known:
+def taken(options: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The keyword arguments of a verb; SpecError if the verb has no option of that name."""
+    declared = _declared(options)
+    for name in arguments:
+        if name in CLOAKING and name not in declared:
             raise SpecError(CLOAKS.format(option=name))
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+        if name not in declared:
+            near = get_close_matches(name, declared, n=1)
+            way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(declared)}"
             raise SpecError(f"there is no option {name!r}; {way_out}")
-    return dict(given)
+    return dict(arguments)
 
 
 def _declared(options: type) -> dict[str, Any]:
@@ -265,12 +264,12 @@ def _declared(options: type) -> dict[str, Any]:
 
 
 def _parameter(name: str, annotation: Any) -> inspect.Parameter:
-    said = getattr(annotation, "__forward_arg__", annotation)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=said)
+    annotation = getattr(annotation, "__forward_arg__", annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def described(options: type) -> dict[str, tuple[str, str]]:
-    """Each option with its type, and with what it means and takes."""
+    """The type and the description of every option."""
     return {
         name: (getattr(annotation, "__forward_arg__", str(annotation)), _description(name))
         for name, annotation in _declared(options).items()
@@ -278,12 +277,9 @@ def described(options: type) -> dict[str, tuple[str, str]]:
 
 
 def _listed(options: type) -> str:
-    return "\n".join(f"    {name}: {said}" for name, (_, said) in described(options).items())
+    return "\n".join(f"    {name}: {description}" for name, (_, description) in described(options).items())
 
 
 @cache
 def _description(name: str) -> str:
     return keys.described(KEYWORDS[name].field) + (_OR_MODELS if name == "privacy" else "")
-
-
-_OR_MODELS = " Or a list of privacy models such as [k_anonymity(5)], which may take k's place."

@@ -1,4 +1,4 @@
-"""A verified release as Python has it: read, checked again, copied to a file."""
+"""The result of `anonymize`: a verified release that can be read, verified again and copied to a file."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.figures import ReleaseFigures
     from kanon_sql.verbs.report import Report
 
+_UNCHECKED = (
+    "the copy was checked by what its rows tell, and not again by all of {model}: {why}. It has the rows of the "
+    "release, which was verified when it was made"
+)
+
 
 @dataclass(frozen=True)
 class Place:
@@ -49,7 +54,7 @@ class Place:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Source]:
-        """The release, to be read."""
+        """Open the release for reading."""
         if self.engine and self.relation:
             yield Source(self.engine, self.engine.table(self.relation), owned=False)
             return
@@ -59,13 +64,13 @@ class Place:
 
 @dataclass(frozen=True, repr=False)
 class Release(Result):
-    """A verified release. `manifest` says what it is, `sql` how it was made, `to_df()` reads it.
+    """A verified release. `manifest` describes it, `sql` created it, `to_df()` reads it.
 
-    `trace`: every question that the search asked of the data, in order, with its answer. `statements`: what was run
-    to write the release, each with its sentence, seconds and rows. `quasi_identifiers`: the released columns that make
-    the classes; `model`: what every class of them meets, None where that cannot be asked again. `place`: where it is;
-    `source_place`: where its source was, None of data in memory that are gone. `spec`: what it was made by;
-    `population`: the population by the labels of a local recoding, as it was counted then; of a view, its query.
+    `trace`: every query of the search, in order, with its result. `statements`: the SQL statements that wrote the
+    release, with a sentence, seconds and rows. `quasi_identifiers`: the released columns that form the classes;
+    `model`: the privacy models that every class meets, None if they cannot be checked again. `place`: where the release
+    is; `source_place`: where its source was, None for data in memory. `spec`: the spec of the release; `population`:
+    the population by the labels of a local recoding, as it was counted then; for a view, the query.
     """
 
     manifest: dict[str, Any]
@@ -90,7 +95,7 @@ class Release(Result):
             return frame
 
     def damage_to_df(self) -> pandas.DataFrame:
-        """The manifest's table of damage: what became of each quasi-identifier, one row each."""
+        """The manifest's table of damage: one row per quasi-identifier."""
         import pandas
 
         return pandas.DataFrame(self.manifest.get("damage", []))
@@ -98,12 +103,12 @@ class Release(Result):
     def figures(
         self, source: Any = None, *, without: Collection[str] = (), observer: Observer | None = None
     ) -> ReleaseFigures:
-        """The figures of its report as data, measured now; see `kanon_sql.ReleaseFigures`.
+        """The figures of the report as data, measured now; see `kanon_sql.ReleaseFigures`.
 
-        `source`: data in memory that it was made of, where they cannot be read again. `without`: parts that are not
-        measured, of `risk`, `columns`, `loss_by_k`, `lattice` and `attacks`.
+        `source`: the original data, if they were in memory. `without`: parts to leave out, of `risk`, `columns`,
+        `loss_by_k`, `lattice` and `attacks`.
         """
-        from kanon_sql.verbs.figures import figures_of  # which knows the other verbs
+        from kanon_sql.verbs.figures import figures_of  # imports this module
 
         if self.spec is None:
             raise SpecError("there is no spec of this release to measure it by; report on it by `kanon_sql.report`")
@@ -112,17 +117,17 @@ class Release(Result):
                 release: Source | str = stack.enter_context(self.place.opened())
             except KanonError as error:
                 release = f"the release cannot be read any more: {error}"
-            read = self._source(stack, source, release)
-            return figures_of(self.manifest, self.spec, release, read, observer, without)
+            opened = self._open_source(stack, source, release)
+            return figures_of(self.manifest, self.spec, release, opened, observer, without)
 
-    def _source(self, stack: contextlib.ExitStack, given: Any, release: Source | str) -> Source | str:
-        """The source as it is now, by the release's own connection if it is there too; or why it cannot be read."""
+    def _open_source(self, stack: contextlib.ExitStack, in_memory: Any, release: Source | str) -> Source | str:
+        """The current source, opened by the connection of the release if possible; or why it cannot be read."""
         place = self.source_place
-        if place is None and given is None:
+        if place is None and in_memory is None:
             return "the source was in memory, and is gone; give it as `source`"
         try:
             if place is None:
-                return stack.enter_context(opened_source(given))
+                return stack.enter_context(opened_source(in_memory))
             if place.engine or isinstance(release, str) or self.spec is None:
                 return stack.enter_context(place.opened())
             return stack.enter_context(opened_whole(place.name, self.spec, None, release)).source
@@ -138,60 +143,69 @@ class Release(Result):
         overwrite: bool = False,
         observer: Observer | None = None,
     ) -> Report:
-        """Its report: what was promised, by which figure it holds, what is left; written to a path, if one is given.
+        """The report: the required privacy, its evidence, and the utility; written to `path`, if there is one.
 
-        `source` and `without` as of `figures`; the path and `overwrite` as of `Report.write`.
+        `source` and `without`: see `figures`; `path` and `overwrite`: see `Report.write`.
         """
         from kanon_sql.verbs.figures import PARTS
         from kanon_sql.verbs.report import Report, check_report
 
         if path is not None:
             check_report(Path(path), overwrite)
-            without = PARTS if Path(path).suffix.lower() == ".json" else without  # the manifest alone
-        made = Report(self.figures(source, without=without, observer=observer))
+            without = PARTS if Path(path).suffix.lower() == ".json" else without  # only the manifest
+        report = Report(self.figures(source, without=without, observer=observer))
         if path is not None:
-            made.write(path, overwrite=overwrite)
-        return made
+            report.write(path, overwrite=overwrite)
+        return report
 
     def _repr_html_(self) -> str:
-        from kanon_sql.report.page import glance  # with its templates: loaded by who looks
+        from kanon_sql.report.page import glance  # loads templates, so only on demand
 
         return glance(self.manifest)
 
     def verify(self) -> Verification:
-        """Check the release where it is now, by an independent query of it; see `kanon_sql.verify`.
+        """Check the release in its current place by an independent query; see `kanon_sql.verify`.
 
-        Models that compare it with its source do so while that can be read, else with the release itself. People are
-        counted in the source, and a population where it is, by the release's labels; beside a local recoding that is
-        no view it is taken as it was counted then.
+        Models that compare a release with its source use the source if it can be read, otherwise the release itself.
+        People are counted in the source, and a population in its table, by the labels of the release. For a local
+        recoding that is not a view, the population as counted by the run is used.
         """
         with self.place.opened() as source:
             return self._verified(source, source.written_as, source.engine)
 
     def _verified(self, release: Source, written_as: str | None, engine: Engine) -> Verification:
-        """Check the release, or a copy of it; `written_as`: the format of a file, `engine`: where the release is."""
+        """Check the release or a copy of it. `written_as`: the format of a file; `engine`: that of the release."""
         if self.model is None or not isinstance(self.spec, Spec):
             raise SpecError("what was promised of this release needs more than its rows; verify what it was made of")
         with contextlib.ExitStack() as stack:
             population = (engine, self.population) if isinstance(self.population, str) else self.population
-            more = self.model.compared or self.model.hidden or self.model.population is not None
-            whole = self._whole(stack) if more else None
-            asked = self.quasi_identifiers, self.spec.model_copy(update={"target": None}), self.model, whole, written_as
-            evidence = stack.enter_context(self._evidence())
-            levels = self.manifest.get("node")
-            rows, population = stack.enter_context(shown(release, *asked, population, levels, evidence))
+            needs_source = self.model.compared or self.model.hidden or self.model.population is not None
+            whole = self._whole(stack) if needs_source else None
+            rows, population = stack.enter_context(
+                shown(
+                    release,
+                    self.quasi_identifiers,
+                    self.spec.model_copy(update={"target": None}),
+                    self.model,
+                    whole,
+                    written_as,
+                    population,
+                    levels=self.manifest.get("node"),
+                    evidence=stack.enter_context(self._evidence()),
+                )
+            )
             return checked(rows, self.place.name, self.quasi_identifiers, self.model, whole, population)
 
     @contextlib.contextmanager
     def _evidence(self) -> Iterator[Evidence | None]:
-        """What was kept with a local recoding of people or of a sample, where it is."""
+        """The evidence stored with a local recoding of people or of a sample, if there is any."""
         assert isinstance(self.spec, Spec)
         with contextlib.ExitStack() as stack:
             if self.spec.target is None or self.model is None:
                 yield None
                 return
-            there = stack.enter_context(self.place.opened())
-            yield stack.enter_context(evidence_of(there, self.spec, self.quasi_identifiers, self.model))
+            release = stack.enter_context(self.place.opened())
+            yield stack.enter_context(evidence_of(release, self.spec, self.quasi_identifiers, self.model))
 
     def _whole(self, stack: contextlib.ExitStack) -> Whole | None:
         """The source, if it can still be read."""
@@ -203,27 +217,27 @@ class Release(Result):
             return None
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Copy the released rows to a CSV or Parquet file, verified there; `.json` takes the manifest.
+        """Copy the released rows to a CSV or Parquet file, and verify the copy; `.json` writes the manifest.
 
-        What cannot be asked of the copy, for its source or population cannot be read any more, is said in a
-        `ReleaseWarning`; it holds as long as the release was left as it was made, for the copy has the same rows.
-        TargetError if the file exists and may not be replaced, VerificationError if the rows do not hold any more.
+        If the source or the population cannot be read any more, some models cannot be checked on the copy, and a
+        `ReleaseWarning` names them. They are still met if the release is unchanged, since the copy has the same rows.
+        TargetError if the file exists and must not be replaced, VerificationError if the rows fail the check.
         """
         target = Path(path)
         if target.suffix.lower() == ".json":
             return super().write(target, overwrite=overwrite)
         check_file(target, overwrite, ())
         with self.place.opened() as source, Staging() as staging:
-            asked = Target(file=str(target), overwrite=overwrite)
-            copied = queries.select_all(source.table.relation, source.engine.dialect)
-            pieces = [Piece("release", "Copy a release.", copied)]
+            rows = queries.select_all(source.table.relation, source.engine.dialect)
+            pieces = [Piece("release", "Copy a release.", rows)]
             check = partial(self._check_copy, source.engine, file_format(str(target)))
-            publish(source.engine, asked, lambda _: pieces, check, staging)
+            copy_target = Target(file=str(target), overwrite=overwrite)
+            publish(source.engine, copy_target, lambda _: pieces, check, staging)
             staging.place()
         return target
 
     def _check_copy(self, made_in: Engine, written_as: str, engine: Engine, staged: Staged) -> None:
-        """Hold the copy against what was promised, or against what its rows tell of that, with a warning."""
+        """VerificationError if the copy fails the privacy models; a warning if only some can be checked."""
         ((rows,),) = engine.rows(queries.text("frequency_sets/row_count", engine.dialect, relation=staged["release"]))
         if rows != self.manifest["released_rows"]:
             raise VerificationError(
@@ -236,7 +250,7 @@ class Release(Result):
             )
 
     def _summary_of_copy(self, copy: Source, written_as: str, made_in: Engine) -> Summary | None:
-        """What is found in a copy: of everything that was promised, or of what its rows alone tell."""
+        """The findings in a copy: of all models, or of those that can be checked without the source."""
         if self.model is None:
             return None
         try:
@@ -251,35 +265,31 @@ class Release(Result):
         return summarize(copy.engine, copy.table.relation, self.quasi_identifiers, alone) if alone else None
 
     def _lines(self) -> list[tuple[str, str]]:
-        said, target = self.manifest, self.manifest["target"]
-        models = [f"{each['model']}: {each['required']} required, {each['achieved']} found" for each in said["privacy"]]
-        suppressed = said.get("suppressed_rows", 0)
+        manifest, target = self.manifest, self.manifest["target"]
         lines = [
-            ("source", f"{said['source']}, {said['rows']:,} rows"),
+            ("source", f"{manifest['source']}, {manifest['rows']:,} rows"),
             ("release", f"{target.get('as', 'file')} {target.get('table') or target.get('file')}"),
-            ("rows", f"{said['released_rows']:,} released, {suppressed:,} suppressed"),
-            *(
-                [("people", f"{said['released_people']:,} released, {said['suppressed_people']:,} suppressed")]
-                if "people" in said
-                else []
-            ),
-            *(("model", model) for model in models),
+            ("rows", f"{manifest['released_rows']:,} released, {manifest.get('suppressed_rows', 0):,} suppressed"),
         ]
-        if said.get("node"):
-            lines.append(("node", ", ".join(f"{name} {level}" for name, level in said["node"].items())))
-        if said.get("score") is not None:
-            proof = "proven optimal" if said["proven_optimal"] else "not proven optimal"
-            found = "kept, not searched for" if said["strategy"] == "kept" else f"{proof}, by {said['strategy']}"
-            lines.append(("cost", f"{said['metric']} {said['score']:.4f}, {found}"))
-        if dropped := said["roles"].get("dropped"):
+        if "people" in manifest:
+            people = f"{manifest['released_people']:,} released, {manifest['suppressed_people']:,} suppressed"
+            lines.append(("people", people))
+        for finding in manifest["privacy"]:
+            found = f"{finding['model']}: {finding['required']} required, {finding['achieved']} found"
+            lines.append(("model", found))
+        if manifest.get("node"):
+            lines.append(("node", ", ".join(f"{name} {level}" for name, level in manifest["node"].items())))
+        if manifest.get("score") is not None:
+            if manifest["strategy"] == "kept":
+                proof = "kept, not searched for"
+            else:
+                optimal = "proven optimal" if manifest["proven_optimal"] else "not proven optimal"
+                proof = f"{optimal}, by {manifest['strategy']}"
+            lines.append(("cost", f"{manifest['metric']} {manifest['score']:.4f}, {proof}"))
+        if dropped := manifest["roles"].get("dropped"):
             lines.append(("dropped", f"no role: {', '.join(dropped)}; keep them with `keep`"))
-        return [*lines, ("verified", "yes" if said["verified"] else "no"), *(("warning", w) for w in said["warnings"])]
-
-
-_UNCHECKED = (
-    "the copy was checked by what its rows tell, and not again by all of {model}: {why}. It has the rows of the "
-    "release, which was verified when it was made"
-)
+        lines.append(("verified", "yes" if manifest["verified"] else "no"))
+        return [*lines, *(("warning", warning) for warning in manifest["warnings"])]
 
 
 def released(
@@ -292,22 +302,30 @@ def released(
     model: PrivacyModels | None = None,
     population: Shown | str | None = None,
 ) -> Release:
-    """What was published, as its result."""
-    place = _place(source, spec, published)
-    whence = _source_place(source, spec)
-    said = manifest, published.sql, trace, published.statements, quasi_identifiers, model, place, whence
-    return Release(*said, spec, population)
+    """The result for a published release."""
+    return Release(
+        manifest=manifest,
+        sql=published.sql,
+        trace=trace,
+        statements=published.statements,
+        quasi_identifiers=quasi_identifiers,
+        model=model,
+        place=_place(source, spec, published),
+        source_place=_source_place(source, spec),
+        spec=spec,
+        population=population,
+    )
 
 
 def warned(release: Release) -> Release:
-    """Pass the warnings of a finished release on to whoever called the verb that calls this."""
+    """Issue the warnings of a finished release, at the line that called the verb."""
     for warning in release.manifest["warnings"]:
         warnings.warn(warning, ReleaseWarning, stacklevel=3)
     return release
 
 
 def _place(source: Source, spec: ReleaseSpec, published: Published[Any]) -> Place:
-    """A table behind a connection that stays open is read there; any other release is opened again."""
+    """Where to read the release: a table by the connection if that stays open, any other by opening it again."""
     if published.path:
         return Place(str(published.path), spec.session.as_it_is.without_tables)
     name = spec.target.table if spec.target and spec.target.table else published.relation.name
@@ -317,7 +335,7 @@ def _place(source: Source, spec: ReleaseSpec, published: Published[Any]) -> Plac
 
 
 def _source_place(source: Source, spec: ReleaseSpec) -> Place | None:
-    """Where the source can be read again: a file or table by its name, data in memory while their engine is open."""
+    """Where to read the source again: a file or table by its name, data in memory while their engine is open."""
     if source.files:
         return Place(spec.source, spec.session.without_tables)
     if spec.target is None or not source.owned:

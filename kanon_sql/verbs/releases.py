@@ -1,4 +1,4 @@
-"""What pipelines have released: an audit trail, read and held against its own checksums."""
+"""The releases of pipelines: an audit trail, read and verified by its checksums."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from kanon_sql.verbs.result import Result
 if TYPE_CHECKING:
     import pandas
 
+_COLUMNS = ("number", "made_at", "release", "spec", "node", "findings", "singled_out", "checksum")
+
 
 @dataclass(frozen=True, repr=False)
 class Releases(Result):
-    """The rows of an audit trail; true if every row is as it was written.
+    """The rows of an audit trail; true if all rows are unchanged.
 
-    `broken`: the numbers of the rows that are not, each with what is wrong. `head`: the checksum of the last row, which
-    tells, where it was noted elsewhere, that none was taken off the end.
+    `broken`: the numbers of the changed rows, with the problem. `head`: the checksum of the last row. A copy of it,
+    kept elsewhere, shows whether rows were removed from the end.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Releases(Result):
 
     def manifest(self, number: int) -> dict[str, Any]:
         """The manifest of a row; SpecError if there is no such row, SourceError if it cannot be read."""
-        entry = next((each for each in self.entries if each.number == number), None)
+        entry = next((entry for entry in self.entries if entry.number == number), None)
         if entry is None:
             raise SpecError(f"{self.name} has no row {number}; it has {len(self.entries):,} rows")
         try:
@@ -52,35 +54,32 @@ class Releases(Result):
             raise SourceError(f"row {number} of {self.name} cannot be read; restore it from a copy") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Its rows without their manifests, and what is broken."""
-        broken = [{"number": number, "problem": problem} for number, problem in self.broken]
-        rows = [dict(zip(_COLUMNS, _row(each), strict=True)) for each in self.entries]
-        return {"name": self.name, "rows": rows, "holds": not broken, "broken": broken, "head": self.head}
+        """The rows without their manifests, and the broken ones."""
+        return {
+            "name": self.name,
+            "rows": [{column: getattr(entry, column) for column in _COLUMNS} for entry in self.entries],
+            "holds": not self.broken,
+            "broken": [{"number": number, "problem": problem} for number, problem in self.broken],
+            "head": self.head,
+        }
 
     def to_df(self) -> pandas.DataFrame:
         """One row per release."""
         import pandas
 
-        return pandas.DataFrame([_row(each) for each in self.entries], columns=list(_COLUMNS))
+        return pandas.DataFrame(self.to_dict()["rows"], columns=list(_COLUMNS))
 
     def _lines(self) -> list[tuple[str, str]]:
-        said = [(f"row {number}", problem) for number, problem in self.broken]
-        return [("trail", f"{self.name}, {len(self.entries):,} rows"), *said, ("head", self.head)]
-
-
-_COLUMNS = ("number", "made_at", "release", "spec", "node", "findings", "singled_out", "checksum")
-
-
-def _row(entry: Entry) -> tuple[Any, ...]:
-    return tuple(getattr(entry, name) for name in _COLUMNS)
+        broken = [(f"row {number}", problem) for number, problem in self.broken]
+        return [("trail", f"{self.name}, {len(self.entries):,} rows"), *broken, ("head", self.head)]
 
 
 @spelled_out(PlaceOptions)
 def releases(name: str | PathLike[str], *, connection: Any = None, **options: Unpack[PlaceOptions]) -> Releases:
-    """Read an audit trail and work out its chain of checksums again.
+    """Read an audit trail and verify its chain of checksums.
 
-    `name`: a table of the `database`, or behind the `connection` (DuckDB or psycopg), or else a `.jsonl` file. Nothing
-    is written; KanonError if there is none, or something else.
+    `name`: a table of the `database`, or behind the `connection` (DuckDB or psycopg), or a `.jsonl` file. Nothing is
+    written. Raises KanonError if there is no such trail.
 
     >>> releases("kanon_releases", database="hospital.duckdb")  # doctest: +SKIP
     trail  kanon_releases, 31 rows

@@ -1,4 +1,4 @@
-"""What a verb gives back: a small frozen object that prints in a few lines, in a notebook as a table."""
+"""The result of a verb: a small frozen object that prints in a few lines, in a notebook as a table."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 class Result(ABC):
-    """What every result can do; a subclass says what it is in `to_dict`, `to_df` and `_lines`."""
+    """The interface of every result; a subclass implements `to_dict`, `to_df` and `_lines`."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """The whole result as a mapping for JSON."""
 
     @abstractmethod
     def to_df(self) -> pandas.DataFrame:
-        """The table that it is about, as a pandas DataFrame."""
+        """The main table of the result, as a pandas DataFrame."""
 
     @abstractmethod
     def _lines(self) -> Sequence[tuple[str, str]]:
-        """What it prints: a word, and what is to be said of it."""
+        """The printed lines: a heading and its text."""
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write it to a file, by the file's ending: `.json` all of it, `.csv` the table of `to_df`; give the path.
+        """Write a file and return its path: `.json` for the whole result, `.csv` for the table of `to_df`.
 
-        TargetError if the file exists and may not be replaced, SpecError for another ending.
+        TargetError if the file exists and must not be replaced, SpecError for another ending.
         """
         target = Path(path)
         texts = self._texts()
@@ -50,16 +50,18 @@ class Result(ABC):
         return target
 
     def _texts(self) -> dict[str, Any]:
-        """The endings that it can be written with, each with the function that gives the text."""
+        """The possible file endings, with the functions that return the text."""
         return {
             ".json": lambda: json.dumps(self.to_dict(), indent=2) + "\n",
             ".csv": lambda: self.to_df().to_csv(index=False),
         }
 
     def __repr__(self) -> str:
-        width = max(len(word) for word, _ in self._lines())
-        return "\n".join(f"{word:<{width}}  {said}" for word, said in self._lines())
+        lines = self._lines()
+        width = max(len(heading) for heading, _ in lines)
+        return "\n".join(f"{heading:<{width}}  {text}" for heading, text in lines)
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(word)}</th><td>{escape(said)}</td></tr>" for word, said in self._lines())
+        lines = self._lines()
+        rows = "".join(f"<tr><th>{escape(heading)}</th><td>{escape(text)}</td></tr>" for heading, text in lines)
         return f"<table>{rows}</table>"

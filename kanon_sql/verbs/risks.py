@@ -1,4 +1,4 @@
-"""How far people are at risk in a table, or in a source and its release, side by side. Aggregates only."""
+"""The re-identification risks in a table, or in a source and its release. Aggregates only."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Risks(Result):
-    """The risks in a source and, where one is given, its release: counts, shares and names of columns, never a value.
+    """The risks in a source and in its release, if there is one: counts, shares and names of columns, never a value.
 
-    `suppressed_rows`: those of the source that the release lacks, None without a release. `notes`: what limits the
+    `suppressed_rows`: rows of the source that are not in the release, None without a release. `notes`: limits of the
     figures.
     """
 
@@ -39,7 +39,7 @@ class Risks(Result):
 
     @property
     def last(self) -> TableRisk:
-        """What would go out: the release where one is given."""
+        """The table to be shared: the release, or the source if there is no release."""
         return self.release or self.source
 
     @property
@@ -48,25 +48,25 @@ class Risks(Result):
 
     @property
     def tables(self) -> tuple[TableRisk, ...]:
-        """The source, and the release where one is given."""
+        """The source, and the release if there is one."""
         return (self.source,) if self.release is None else (self.source, self.release)
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each figure means, by its name."""
+        """The meaning of every figure, by its name."""
         return meanings(self.source.unit)
 
     def figure(self, name: str = "highest") -> float:
-        """One figure of what would go out: one of `FIGURES`; SpecError if it is not known."""
+        """One of `FIGURES` for the table to be shared; SpecError if it is not available."""
         if name not in FIGURES:
             raise SpecError(f"there is no figure {name!r} of risk; choose among {', '.join(FIGURES)}")
-        found = FIGURES[name](self.last)
-        if found is None:
+        value = FIGURES[name](self.last)
+        if value is None:
             raise SpecError(f"the figure {name!r} is not known here; {_NEEDS[name]}")
-        return found
+        return value
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON; `meanings` says what each figure is."""
+        """All figures as a mapping for JSON, with their meanings."""
         return {
             "quasi_identifiers": list(self.quasi_identifiers),
             "unit": self.source.unit,
@@ -106,7 +106,7 @@ class Risks(Result):
 
 
 def _worst_attribution(table: TableRisk) -> float | None:
-    return max((each.attribution for each in table.sensitive), default=None)
+    return max((sensitive.attribution for sensitive in table.sensitive), default=None)
 
 
 def _journalist(table: TableRisk) -> float | None:
@@ -120,7 +120,7 @@ FIGURES: Mapping[str, Callable[[TableRisk], float | None]] = {
     "attribution": _worst_attribution,
     "uniqueness": lambda table: table.uniqueness,
 }
-"""The figures of a table that may be held against a bound: the prosecutor's highest and mean risk, and others."""
+"""The figures that can be compared with a limit: the prosecutor's highest and mean risk, and others."""
 
 _NEEDS = {
     "journalist": "name a population that has all classes",
@@ -142,45 +142,46 @@ def risks(
     observer: Observer | None = None,
     **options: Unpack[RiskOptions],
 ) -> Risks:
-    """Measure how far people are at risk in a table, or before and after in a source and its release.
+    """Measure the re-identification risks in a table, or in a source and its release.
 
-    `source`, `release`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table;
-    a release alone may be the source. Where neither is given, the target of the spec is the release, if it is there.
-    `population`: a table of the people that the rows were drawn from, for the
-    journalist's risk; `sampling_fraction`: the rows of the source over those of the population, for its uniqueness.
-    `largest_set`: the most columns that are looked at together. Counts and shares only, never a value; nothing is
-    written. Raises KanonError.
+    `source`, `release`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. A
+    release without its source can be measured as `source`. Without both, the spec's source is measured, and the spec's
+    target as its release, if it exists. `population`: a table of the people that the rows were sampled from, for the
+    journalist's risk; `sampling_fraction`: rows of the source / rows of the population, for the uniqueness.
+    `largest_set`: the maximum number of columns in the sets that are counted. Counts and shares only, never a value;
+    nothing is written. Raises KanonError.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "12", "21", "21", "22"], "ill": list("xyzzx")})
-    >>> seen = risks(people, quasi_identifiers=["zip"], sensitive=["ill"])
-    >>> seen.source.classes.smallest, seen.figure("mean"), seen.source.sensitive[0].homogeneous_rows
+    >>> measured = risks(people, quasi_identifiers=["zip"], sensitive=["ill"])
+    >>> measured.source.classes.smallest, measured.figure("mean"), measured.source.sensitive[0].homogeneous_rows
     (1, 0.6, 3)
     """
     settled = settle_spec(source, spec, taken(RiskOptions, options))
     target = settled.target if source is None and release is None else None
-    # That the identifiers of a spec are gone is as it should be.
+    # The identifiers of the spec are missing in a release, as they should be.
     settled = settled.model_copy(update={"target": None, "identifiers": (), "keep": None})
     _check_numbers(sampling_fraction, largest_set)
     measuring = Measuring(settled, population, sampling_fraction, largest_set, observer or Observer(), [])
-    # As in a check of a release, a file beside a table in a database is read without it.
-    alone = WITHOUT_TABLES if release is not None and files(settled.source) else {}
+    # A file that is compared with a table of a database is read without the database, as in `verify`.
+    without_tables = WITHOUT_TABLES if release is not None and files(settled.source) else {}
     with contextlib.ExitStack() as stack:
         measuring.observer.stage("Reading")
-        before = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
+        before = stack.enter_context(opened(source, settled.model_copy(update=without_tables), connection))
         check_engine(before.engine, "risk")
         written = release if release is not None else _written(target, before)
-        as_it_is = settled.model_copy(update=AS_IT_IS)  # what a spec says of its source, it does not say of its release
+        as_it_is = settled.model_copy(update=AS_IT_IS)  # the options for reading the source do not apply to the release
         after = None if written is None else stack.enter_context(opened_whole(written, as_it_is, connection, before))
+        of_release: TableRisk | None = None
         if after is None or not measuring.is_release(before, after, release is None):
-            measured = measuring.of("the source", settled.source, before)
-            return Risks(tuple(settled.quasi_identifiers), measured, None, tuple(measuring.notes))
-        one, other = measuring.of_both(settled.source, before, after)
-        return Risks(tuple(settled.quasi_identifiers), one, other, tuple(measuring.notes))
+            of_source = measuring.of("the source", settled.source, before)
+        else:
+            of_source, of_release = measuring.of_both(settled.source, before, after)
+        return Risks(tuple(settled.quasi_identifiers), of_source, of_release, tuple(measuring.notes))
 
 
 def _written(target: Target | None, before: Source) -> str | None:
-    """What the spec's run wrote, where it is there and has all columns in one table."""
+    """The file or table that the spec's run wrote, if it exists and has all columns in one table."""
     if target is None or target.form == "anatomy":
         return None
     if target.file:

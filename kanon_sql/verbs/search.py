@@ -1,4 +1,4 @@
-"""Search the lattice of a table, and write nothing."""
+"""Search the lattice of a table, without a release."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Search(Result):
-    """The end of a search: the best node, its score, and what is proven of it; `to_df` gives its trace.
+    """The result of a search: the best node, its score and whether it is proven optimal; `to_df` returns the trace.
 
-    `rows_at_risk`: the rows that the node suppresses. `pruned_by`: what nodes were ruled out by, where a privacy model
-    is not monotone. `outcome`: all that the search says, see `kanon_sql.strategies.Outcome`. `sql`: the release's
-    statement, where a dialect was given.
+    `rows_at_risk`: the rows that the node suppresses. `pruned_by`: the condition that ruled nodes out, if a privacy
+    model is not monotone. `outcome`: the details, see `kanon_sql.strategies.Outcome`. `sql`: the release's statement,
+    if a dialect was requested.
     """
 
     source: str
@@ -47,22 +47,22 @@ class Search(Result):
     sql: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it but the trace, ready for JSON."""
-        ended = self.outcome
+        """Everything except the trace, as a mapping for JSON."""
+        outcome = self.outcome
         return {
             **{name: value for name, value in vars(self).items() if name != "outcome"},
-            "lower_bound": ended.lower_bound,
-            "gap": ended.gap,
-            "nodes_checked": ended.nodes_checked,
-            "nodes_tagged": ended.nodes_tagged,
-            "queries": ended.queries,
-            "search_ended": ended.ended,
-            "found_by": ended.found_by,
-            "seconds": ended.seconds,
+            "lower_bound": outcome.lower_bound,
+            "gap": outcome.gap,
+            "nodes_checked": outcome.nodes_checked,
+            "nodes_tagged": outcome.nodes_tagged,
+            "queries": outcome.queries,
+            "search_ended": outcome.ended,
+            "found_by": outcome.found_by,
+            "seconds": outcome.seconds,
         }
 
     def to_df(self) -> pandas.DataFrame:
-        """The trace: one row per question asked of the data, in order, with its answer."""
+        """The trace: one row per query of the search, in order, with its result."""
         import pandas
 
         columns = ["seconds", "asked", "node", "rows_at_risk", "score"]
@@ -97,9 +97,9 @@ def search(
 ) -> Search:
     """Search the lattice for the best node that meets the privacy model; nothing is written.
 
-    `source` and `spec` are those of `anonymize`, and so are the options. `frequency_set`, `dialect` and `table` are
-    those of `compile`: a file of tuples that another system has counted, and how to print the release for it. Raises
-    KanonError, InfeasibleError where no node meets the model.
+    `source`, `spec` and options are those of `anonymize`. `frequency_set` (a file of tuples that another system
+    counted), `dialect` and `table` (how to print the release for that system) are those of `compile`. Raises
+    KanonError; InfeasibleError if no node meets the model.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
@@ -127,20 +127,20 @@ def search(
 
 
 def result_of(plan: Plan) -> Search:
-    """A finished search as its result."""
+    """The result of a finished search."""
     problem, outcome, spec = plan.problem, plan.outcome, plan.problem.spec
     assert outcome
     return Search(
-        spec.source,
-        spec.strategy,
-        spec.metric,
-        dict(zip(problem.columns, outcome.node, strict=True)),
-        dict(zip(problem.columns, problem.costs.heights, strict=True)),
-        outcome.score,
-        outcome.proven_optimal,
-        problem.costs.rows,
-        plan.recoding.rows_at_risk,
-        problem.lattice.size,
-        problem.pruned_by,
-        outcome,
+        source=spec.source,
+        strategy=spec.strategy,
+        metric=spec.metric,
+        node=dict(zip(problem.columns, outcome.node, strict=True)),
+        heights=dict(zip(problem.columns, problem.costs.heights, strict=True)),
+        score=outcome.score,
+        proven_optimal=outcome.proven_optimal,
+        rows=problem.costs.rows,
+        rows_at_risk=plan.recoding.rows_at_risk,
+        lattice_size=problem.lattice.size,
+        pruned_by=problem.pruned_by,
+        outcome=outcome,
     )

@@ -1,4 +1,4 @@
-"""Check any table or file against what was promised of it, whoever made it."""
+"""Verify that a table or file meets its privacy models, whatever tool created it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from kanon_sql.verbs.result import Result
 if TYPE_CHECKING:
     import pandas
 
-ITSELF = "itself"  # what a release is compared with where its source is not given
-_NOT_READ = "not read"  # a source, where the target is verified: the spec need not name one
+ITSELF = "itself"  # what a release is compared with if its source is not available
+_NOT_READ = "not read"  # the source of a spec whose target is verified: it need not name one
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """What a check found: how many classes there are, and how many do not meet the model; never whose.
+    """The findings of a check: numbers of classes, and of those that do not meet the models; never their rows.
 
-    `offending_sizes`: classes that do not hold, by size. `compared_with`: what the models compare the classes with, the
-    source or `ITSELF`; None where they compare nothing. `problem`: why nothing could be checked, else None.
+    `offending_sizes`: sizes of classes below k, with their numbers. `compared_with`: the table that models compare the
+    classes with, the source or `ITSELF`; None if no model compares. `problem`: why nothing could be checked, or None.
     """
 
     source: str
@@ -51,7 +51,7 @@ class Verification(Result):
         return self.holds
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """All findings as a mapping for JSON."""
         if self.summary is None:
             return {"source": self.source, "holds": self.holds, "problem": self.problem}
         return {
@@ -66,7 +66,7 @@ class Verification(Result):
         }
 
     def to_df(self) -> pandas.DataFrame:
-        """The classes that do not hold, by size."""
+        """The numbers of classes below k, by size."""
         import pandas
 
         return pandas.DataFrame(self.offending_sizes, columns=["size", "classes"])
@@ -79,8 +79,8 @@ class Verification(Result):
         return [
             ("source", self.source),
             *(
-                ("model", f"{each.model}, {parameters(each.required)} required, {_found(each)} found")
-                for each in summary.findings
+                ("model", f"{finding.model}, {parameters(finding.required)} required, {_achieved(finding)} found")
+                for finding in summary.findings
             ),
             *([("compared", f"with {self.compared_with}")] if self.compared_with else []),
             ("classes", f"{summary.classes:,} of {summary.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
@@ -88,7 +88,7 @@ class Verification(Result):
         ]
 
 
-def _found(finding: Finding) -> float | str:
+def _achieved(finding: Finding) -> float | str:
     return "unknown" if finding.achieved is None else finding.achieved
 
 
@@ -101,14 +101,14 @@ def verify(
     connection: Any = None,
     **options: Unpack[VerifyOptions],
 ) -> Verification:
-    """Check a table, file or DataFrame: does every class have k rows or more, or meet the given privacy models?
+    """Check a table, file or DataFrame: does every class have at least k rows, and meet the other privacy models?
 
-    With a spec and no source, its target is checked: what `anonymize` wrote by that spec. `against`: the source that it
-    was made of, a file, a table, a DataFrame or an Arrow table, for models that compare a class with the whole table
-    (t-closeness, β-likeness, δ-disclosure); without it they compare with what is checked itself, which may have lost
-    rows. By the labels of the release, with the spec's hierarchies, a population (k-map, δ-presence) is counted, and
-    the people of a `unit` in the source: `against`, or the one that the spec names. Nothing is written. Raises
-    KanonError if the data cannot be read; a check that fails is a result, which is false.
+    With a spec and no source, its target is checked: what `anonymize` wrote by that spec. `against`: the source of the
+    release, a file, a table, a DataFrame or an Arrow table, for models that compare a class with the whole table
+    (t-closeness, β-likeness, δ-disclosure); without it they use the checked table, where suppressed rows are missing.
+    A population (k-map, δ-presence), and the people of a `unit` in the source (`against`, or the spec's), are counted
+    by the labels of the release, with the spec's hierarchies. Nothing is written. Raises KanonError if the data cannot
+    be read; a failed check is a result that is false.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
@@ -118,46 +118,45 @@ def verify(
     classes   2 of 3 rows, by zip
     verified  no: 1 rows in 1 classes
     """
-    given = taken(VerifyOptions, options)
+    overrides = taken(VerifyOptions, options)
     if spec is not None and source is None:
-        settled = of_target(settle_spec(_NOT_READ, spec, given))
+        settled = of_target(settle_spec(_NOT_READ, spec, overrides))
     else:
-        settled = settle_spec(source, spec, given)
-    # The spec of a release will do: that its identifiers are gone is as it should be.
-    unasked = {"target": None, "identifiers": (), "sensitive": (), "keep": None}
-    settled = settled.model_copy(update=unasked)
+        settled = settle_spec(source, spec, overrides)
+    # Columns with these roles are not checked: in a release, the identifiers are missing, as they should be.
+    settled = settled.model_copy(update={"target": None, "identifiers": (), "sensitive": (), "keep": None})
     problem = anatomy.file_problem(Path(settled.source))
     if problem:
         return Verification(settled.source, False, problem)
     with contextlib.ExitStack() as stack:
-        # A file beside a source in a database is read without it: a server could not read the file.
-        alone = WITHOUT_TABLES if against is not None and files(settled.source) else {}
-        # What a spec says of its source, or is said beside one, is not said of its release.
-        alone = alone | (AS_IT_IS if spec is not None or against is not None else {})
-        data = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
+        # A file is read without the database of its source: a server could not read the file.
+        changes = WITHOUT_TABLES if against is not None and files(settled.source) else {}
+        # The options for reading a source do not apply to its release.
+        changes = changes | (AS_IT_IS if spec is not None or against is not None else {})
+        data = stack.enter_context(opened(source, settled.model_copy(update=changes), connection))
         whole = None if against is None else stack.enter_context(opened_whole(against, settled, connection, data))
         if whole is None and settled.hidden and source is None:
-            whole = _own_whole(stack, spec, given, connection, data)
+            whole = _whole_of_spec(stack, spec, overrides, connection, data)
         return _checked(data, settled, whole)
 
 
-def _own_whole(
-    stack: contextlib.ExitStack, spec: Any, given: dict[str, Any], connection: Any, data: Source
+def _whole_of_spec(
+    stack: contextlib.ExitStack, spec: Any, options: dict[str, Any], connection: Any, data: Source
 ) -> Whole | None:
-    """The source that a spec itself names, where its people are to be counted; None if it cannot be read."""
+    """The source of the spec, to count people in; None if it cannot be read."""
     try:
-        settled = settle_spec(None, spec, given)
+        settled = settle_spec(None, spec, options)
         return stack.enter_context(opened_whole(settled.source, settled, connection, data))
     except KanonError:
         return None
 
 
 def of_target(spec: Spec) -> Spec:
-    """The spec of a release with what it wrote in the source's place."""
+    """The spec of a release with its target as the source."""
     check(spec, "verify")
     assert spec.target
-    alone = WITHOUT_TABLES if spec.target.file else {}
-    return spec.model_copy(update={"source": spec.target.file or spec.target.table, **alone, **AS_IT_IS})
+    without_tables = WITHOUT_TABLES if spec.target.file else {}
+    return spec.model_copy(update={"source": spec.target.file or spec.target.table, **without_tables, **AS_IT_IS})
 
 
 def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verification:
@@ -179,9 +178,9 @@ def checked(
     whole: Whole | None = None,
     population: Shown | None = None,
 ) -> Verification:
-    """Ask a source that is open whether its classes meet the models; SourceError if it has no rows.
+    """Check whether the classes of an open source meet the models; SourceError if it has no rows.
 
-    `population`: the query of the population as the source shows it, and where it is to be asked.
+    `population`: the population by the labels of the source, as a query, and the engine to run it in.
     """
     engine, relation = source.engine, source.table.relation
     check_models(model, source.table)
@@ -193,9 +192,19 @@ def checked(
         raise SourceError(f"{name} has no rows; there is nothing to verify")
     sizes = findings.class_sizes(engine, relation, quasi_identifiers, model.unit)
     offending = tuple((size, classes) for size, classes in sizes if size < model.k)
-    held_against = (whole.name if whole else ITSELF) if model.compared else None
-    said = name, summary.holds, None, quasi_identifiers, model.name, model.k, summary, offending, held_against
-    return Verification(*said)
+    compared_with = None
+    if model.compared:
+        compared_with = whole.name if whole else ITSELF
+    return Verification(
+        source=name,
+        holds=summary.holds,
+        quasi_identifiers=quasi_identifiers,
+        model=model.name,
+        required=model.k,
+        summary=summary,
+        offending_sizes=offending,
+        compared_with=compared_with,
+    )
 
 
 def _check_whole(model: PrivacyModels, whole: Whole) -> None:
