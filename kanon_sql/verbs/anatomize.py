@@ -1,8 +1,8 @@
-"""The original Anatomy: exact quasi-identifiers, and sensitive values that only a group of rows has.
+"""The original Anatomy: exact quasi-identifiers, with sensitive values per group of rows.
 
-Xiao and Tao 2006, "Anatomy: simple and effective privacy preservation" (VLDB), sections 3 to 5. What is released is
-NOT k-anonymous: every quasi-identifier is there as it is, so that who knows them finds the row. What is hidden is
-which of l or more sensitive values belongs to it. A verb of its own, so that nobody gets this for k-anonymity.
+Xiao and Tao 2006, "Anatomy: simple and effective privacy preservation" (VLDB), sections 3 to 5. The release is NOT
+k-anonymous: the quasi-identifiers are unchanged, so whoever knows them finds the row. Hidden is which of at least l
+sensitive values belongs to it. This is a separate verb, so that it cannot be mistaken for k-anonymity.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def anatomize(
     connection: Any = None,
     **options: Unpack[AnatomizeOptions],
 ) -> Release:
-    """Release exact rows and, apart from them, the sensitive values of groups of `l` rows or more, all different.
+    """Release exact rows and, separately, the sensitive values of groups of at least `l` rows, all different.
 
-    Arguments as of `anonymize`; the spec names a target and one sensitive column. Who knows a person's
-    quasi-identifiers learns that the person is in the table, and each of the group's values with a chance of at
-    most 1 / l. Not k-anonymous, and the manifest says so. Raises KanonError; then nothing was written.
+    The arguments are those of `anonymize`; the spec names a target and one sensitive column. Whoever knows a person's
+    quasi-identifiers learns that the person is in the table, and that the person has each of the group's values with a
+    probability of at most 1 / l. Not k-anonymous, as the manifest states. Raises KanonError; then nothing was written.
 
-    How rows are dealt to groups: `kanon_sql.release.exact`.
+    The assignment of rows to groups: `kanon_sql.release.exact`.
 
     >>> import pandas, tempfile
     >>> people = pandas.DataFrame({"age": [31, 34, 47, 52], "ill": ["flu", "acne", "flu", "gout"]})

@@ -1,4 +1,4 @@
-"""The whole road: source, hierarchies, frequency set, search, recoding, release, manifest."""
+"""Anonymize a table: source, hierarchies, frequency set, search, recoding, release, manifest."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ def anonymize(
 ) -> Release:
     """Anonymize a table, write the release where the spec says, and verify it there.
 
-    `source`: the path of a CSV or Parquet file (a glob too), the name of a table in the spec's `database`
-    or behind `connection` (DuckDB or psycopg), a pandas DataFrame, or an Arrow table; left out, the spec's
-    own. `spec`: a `Spec`, a mapping of the same shape, or the path of a YAML file; keyword arguments win
-    over it (`k=5`, `quasi_identifiers=["age"]`, `hierarchies="folder"`, `into="patients_anon"`, …).
-    Without a target the release is kept in a temporary table. `search_in`: where a server's frequency set
-    is searched, `embedded` (DuckDB beside us) or `engine`. `trace`: a file for every question of the search, as lines
-    of JSON. `resume`: the trace of an earlier search of the same question, which then goes on where that one ended.
-    `ways_out`: whether to look for what could be done for columns that are left at their top; the manifest says it.
-    `report`: a file for the report of the release, .html, .pdf, .md or .json; it is made once the release is there.
-    Raises KanonError; then nothing was written, but the trace if the database was lost. If the process is killed, what
-    was known is in a file beside the trace, `.part`, which `resume` reads when the trace is named.
+    `source`: the path of a CSV or Parquet file (or a glob pattern), the name of a table in the spec's `database` or
+    behind `connection` (DuckDB or psycopg), a pandas DataFrame, or an Arrow table (default: the spec's source). `spec`:
+    a `Spec`, a mapping of the same shape, or the path of a YAML file; keyword arguments override it (`k=5`,
+    `quasi_identifiers=["age"]`, `hierarchies="folder"`, `into="patients_anon"`, …). Without a target, the release is
+    kept in a temporary table. `search_in`: where the frequency set of a server is searched, `embedded` (in a local
+    DuckDB) or `engine`. `trace`: a file for every query of the search, as lines of JSON. `resume`: the trace of an
+    earlier search for the same spec and source; the search continues where that one ended. `ways_out`: look for ways
+    out for columns that are left at their top level; they are in the manifest. `report`: a file for the report,
+    .html, .pdf, .md or .json, written after the release. Raises KanonError; then nothing was written, except the trace
+    if the database was lost. If the process is killed, the trace so far is in a file next to it, with the ending
+    `.part`; `resume` reads it if you name the trace.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"name": list("abcd"), "zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
@@ -85,59 +85,58 @@ def anonymize(
     inputs.refuse_files(written, [*own, *inputs.files_read(settled)])
     replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
     if report:
-        from kanon_sql.verbs.report import check_report  # with all that measures: loaded by who asks for it
+        from kanon_sql.verbs.report import check_report  # imports all measures, so only on demand
 
         check_report(Path(report), settled.target is not None and settled.target.overwrite)
-    asked = Trace(resume and Path(resume), trace and Path(trace)) if trace or resume else None
-    observer = replace(observer, judge=asked.recalling) if asked else observer
+    recorder = Trace(resume and Path(resume), trace and Path(trace)) if trace or resume else None
+    observer = replace(observer, judge=recorder.recalling) if recorder else observer
     started = time.monotonic()
     with (
-        _keeping(asked, trace, replaces),
+        _saving_trace(recorder, trace, replaces),
         releasing(source, settled, connection, keep=settled.target is None) as (data, staging),
     ):
-        made = make_release(data, settled, observer, staging, search_in, started, ways=ways_out)
-        if trace and asked:
+        release = make_release(data, settled, observer, staging, search_in, started, ways=ways_out)
+        if trace and recorder:
             with staging.file(Path(trace), replaces) as path:
-                path.write_text(asked.lines(made.trace), encoding="utf-8")
-        if resume and asked:
-            made.manifest["nodes_resumed"] = asked.nodes_resumed
+                path.write_text(recorder.lines(release.trace), encoding="utf-8")
+        if resume and recorder:
+            release.manifest["nodes_resumed"] = recorder.nodes_resumed
     if report:
-        made.report(
-            report, source=source, overwrite=bool(settled.target and settled.target.overwrite), observer=observer
-        )
-    return warned(made)
+        overwrite = settled.target is not None and settled.target.overwrite
+        release.report(report, source=source, overwrite=overwrite, observer=observer)
+    return warned(release)
 
 
 @contextlib.contextmanager
-def _keeping(asked: Trace | None, trace: Path | None, overwrite: bool) -> Iterator[None]:
-    """Write what a search was told before the database was lost, so that another run can go on."""
+def _saving_trace(recorder: Trace | None, trace: Path | None, overwrite: bool) -> Iterator[None]:
+    """Save the trace if the database is lost, so that another run can continue the search."""
     try:
         yield
     except SourceError as error:
-        if asked and trace and (kept := asked.keep(Path(trace), overwrite, error)):
-            raise kept from None
+        if recorder and trace and (error_with_remedy := recorder.keep(Path(trace), overwrite, error)):
+            raise error_with_remedy from None
         raise
     finally:
-        if asked:
-            asked.close()
+        if recorder:
+            recorder.close()
 
 
 def _check_trace(trace: Path, spec: Spec, resume: Path | None) -> None:
-    """Refuse a trace that exists, unless it is the one that is resumed; that is the source, or the release itself."""
+    """Refuse a trace that is the source or the release, or that exists and is not the one to resume."""
     target = spec.target
     check_file(trace, trace == resume or (target is not None and target.overwrite), files(spec.source))
     if target and target.file and trace.absolute() == Path(target.file).absolute():
-        raise SpecError(f"{trace} is to be both the release and the trace; name two files")
+        raise SpecError(f"the release and the trace need different files; both are {trace}")
 
 
 @contextlib.contextmanager
 def releasing(
     source: Any, spec: ReleaseSpec, connection: Any = None, keep: bool = False
 ) -> Iterator[tuple[Source, Staging]]:
-    """Open the source for one release, all of which becomes visible at the end of the block, or nothing.
+    """Open the source for one release. At the end of the block, the whole release becomes visible, or nothing.
 
-    Files are placed when the source is read and closed. A table is there when the transaction ends, and files beside
-    it just before.
+    Files get their final names after the source was closed. A table becomes visible when the transaction ends, and the
+    files that belong to it just before.
     """
     writes = spec.tables_written
     with Staging() as staging:
@@ -155,7 +154,7 @@ def releasing(
                 with data.scratches:
                     yield data, staging
             except KanonError:
-                data.check_unchanged(spec.source)  # else it is no wonder that something does not fit
+                data.check_unchanged(spec.source)  # a changed source is the likely cause of other errors
                 raise
             data.check_unchanged(spec.source)
             if writes:
@@ -164,9 +163,9 @@ def releasing(
 
 
 def _transaction(source: Source, spec: ReleaseSpec) -> contextlib.AbstractContextManager[None]:
-    """The transaction of a release; none from files to a file, which are no part of any.
+    """The transaction of a release; none if both source and target are files.
 
-    DuckDB frees what is dropped in a transaction only when that ends.
+    Without a transaction, DuckDB frees the space of dropped tables at once.
     """
     to_file = spec.target is not None and not spec.tables_written
     own_tables = source.engine.is_embedded and source.owned and spec.database is None and not spec.attach
@@ -183,15 +182,15 @@ def make_release(
     earlier: Sequence[Past] = (),
     ways: bool = False,
 ) -> Release:
-    """Make a release of an open source: nothing of it is visible before the block of `releasing` ends.
+    """Create a release of an open source; it becomes visible when the block of `releasing` ends.
 
-    `earlier`: releases that it is held against besides the one that it replaces. `ways`: whether ways out are looked
-    for where a column is at its top.
+    `earlier`: older releases that it is compared with, in addition to the one that it replaces. `ways`: whether to look
+    for ways out for columns at their top level.
     """
     started = time.monotonic() if started is None else started
-    held_against_others = spec.differencing_limit not in (None, "unlimited")
-    if held_against_others and search_in == "engine" and not source.engine.is_embedded:
-        raise SpecError(  # rows would be copied out of a server where even counts may not leave it
+    is_compared = spec.differencing_limit not in (None, "unlimited")
+    if is_compared and search_in == "engine" and not source.engine.is_embedded:
+        raise SpecError(  # the comparison copies rows; with `search_in="engine"` not even counts may leave the server
             f"two releases are held against each other in an embedded DuckDB, not in {source.engine.name}; leave out "
             "`search_in` or `differencing_limit`"
         )
@@ -223,26 +222,31 @@ def make_release(
     described = manifests.describe(plan, costs, published, started)
     described |= guard.to_dict() if guard else {}
     live = spec.target is not None and spec.target.stays_a_query
-    population = kept_population(plan.recoding, published.relation if live else None)
-    trace = plan.outcome.trace if plan.outcome else ()
-    names = tuple(plan.recoding.quasi_identifiers)
-    model = None if spec.wildcard_suppression else plan.recoding.model
-    return released(source, spec, described, published, trace, names, model, population)
+    return released(
+        source,
+        spec,
+        described,
+        published,
+        trace=plan.outcome.trace if plan.outcome else (),
+        quasi_identifiers=tuple(plan.recoding.quasi_identifiers),
+        model=None if spec.wildcard_suppression else plan.recoding.model,
+        population=kept_population(plan.recoding, published.relation if live else None),
+    )
 
 
 def _guarded(
     source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past]
 ) -> contextlib.AbstractContextManager[Guard | None]:
-    """What holds the release against those before it, where that is asked for."""
+    """The comparison with earlier releases, if there is a `differencing_limit`."""
     if not isinstance(spec.differencing_limit, int):
         return contextlib.nullcontext()
-    from kanon_sql.pipeline.differencing import guarded  # with all that attacks: loaded by who asks for it
+    from kanon_sql.pipeline.differencing import guarded  # imports the attacks, so only on demand
 
     return guarded(source, spec, spec.differencing_limit, columns, earlier)
 
 
 def _check_regions(spec: Spec, source: Source) -> None:
-    """Refuse a file for regions that exists, is the source or the release, or is no Parquet file by its name."""
+    """Refuse a file for regions that exists, is the source or the release, or is not named like a Parquet file."""
     if spec.write_regions is None:
         return
     path, target = Path(spec.write_regions), spec.target
@@ -250,16 +254,16 @@ def _check_regions(spec: Spec, source: Source) -> None:
         raise SpecError(f"regions are written as Parquet; name a file that ends in .parquet, and not {path.name}")
     check_file(path, target is not None and target.overwrite, source.files)
     if target and target.file and path.absolute() == Path(target.file).absolute():
-        raise SpecError(f"{path} is to be both the release and its regions; name two files")
+        raise SpecError(f"the release and its regions need different files; both are {path}")
 
 
 def _write_regions(plan: Plan, path: Path, staging: Staging) -> dict[str, Any]:
-    """Write the regions of a local recoding for whoever may read the source; what the manifest says of them."""
+    """Write the regions of a local recoding, as private as the source; return the manifest's entry."""
     recoding, target = plan.recoding, plan.problem.spec.target
     assert isinstance(recoding, LocalRecoding)
-    shown = recoding.local, recoding.classes, recoding.orders, recoding.hows
-    made = regions_of(plan.problem.frequency_set.tables, *shown)
+    tables = plan.problem.frequency_set.tables
+    regions = regions_of(tables, recoding.local, recoding.classes, recoding.orders, recoding.hows)
     with staging.file(path, target is not None and target.overwrite, private=True) as file:
-        write_regions(made, file, plan.problem.spec.session.limits)
+        write_regions(regions, file, plan.problem.spec.session.limits)
         digest = sha256(file)
-    return {"file": str(path), "sha256": digest, "classes": made.count}
+    return {"file": str(path), "sha256": digest, "classes": regions.count}

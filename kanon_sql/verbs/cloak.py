@@ -1,4 +1,4 @@
-"""Places and times become boxes and intervals that k units share, written and verified there."""
+"""Generalize places and times to boxes and intervals that k units share, and verify the release."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def cloak(
     report: Path | None = None,
     **options: Unpack[CloakOptions],
 ) -> Release:
-    """Turn every place into a box and every time into an interval, so that `k` different units have exactly the same.
+    """Turn every place into a box and every time into an interval, so that at least `k` different units share both.
 
-    Arguments as of `anonymize`; `location` names the two columns of a place, `time` that of the time, and `unit` that
-    of the people or devices, which are counted in the place of rows. `cloak` says how: a method, or a mapping of it and
-    its options. What is written is verified there. Raises KanonError; then nothing was written.
+    The arguments are those of `anonymize`. `location`: the two columns of a place; `time`: the column of the time;
+    `unit`: the column of the people or devices, which are counted instead of rows. `cloak`: a method, or a mapping of
+    the method and its options. The written release is verified. Raises KanonError; then nothing was written.
 
     >>> import pandas
     >>> trips = pandas.DataFrame({"x": [1.0, 2.0, 9.0, 8.0], "y": [1.0, 1.0, 9.0, 9.0], "at": [1, 2, 3, 4]})
@@ -54,20 +54,20 @@ def cloak(
     own = [Path(spec)] if isinstance(spec, (str, Path)) else []
     inputs.refuse_files([target.file if target else None, report], own)
     if report:
-        from kanon_sql.verbs.report import check_report  # with all that measures: loaded by who asks for it
+        from kanon_sql.verbs.report import check_report  # imports all measures, so only on demand
 
         check_report(Path(report), overwrite)
     with releasing(source, settled, connection, keep=target is None) as (data, staging):
-        made = make_cloaked(data, settled, observer, staging, started)
+        release = make_cloaked(data, settled, observer, staging, started)
     if report:
-        made.report(report, source=source, overwrite=overwrite, observer=observer)
-    return warned(made)
+        release.report(report, source=source, overwrite=overwrite, observer=observer)
+    return warned(release)
 
 
 def make_cloaked(
     source: Source, spec: CloakSpec, observer: Observer, staging: Staging, started: float | None = None
 ) -> Release:
-    """Make a cloaked release of an open source: nothing of it is visible before the block of `releasing` ends."""
+    """Create a cloaked release of an open source; it becomes visible when the block of `releasing` ends."""
     started = time.monotonic() if started is None else started
     check_engine(source.engine, "the cloaking of places")
     check_columns(source.table, spec)
@@ -79,14 +79,18 @@ def make_cloaked(
     published = _publish(cloaked, source, spec.target, staging)
     observer.stage("Describing the release")
     target = manifests.target_of(spec, published, source.engine.dialect)
-    seconds = {"release": published.write_seconds, "verify": published.verify_seconds}
-    seconds = {**cloaked.seconds, **seconds, "total": time.monotonic() - started}
+    seconds = {
+        **cloaked.seconds,
+        "release": published.write_seconds,
+        "verify": published.verify_seconds,
+        "total": time.monotonic() - started,
+    }
     described = describe(cloaked, target, source.engine.name, source.roles.described(), source.warnings, seconds)
     return released(source, spec, described, published)
 
 
 def _publish(cloaked: Cloaked, source: Source, target: Target | None, staging: Staging) -> Published[Summary]:
-    """Publish what was cloaked in an embedded DuckDB: a file from there, a table where the source is."""
+    """Publish the cloaked rows: a file from the embedded DuckDB, or a table in the engine of the source."""
     cloaking, query = cloaked.cloaking, cloaked.sql
     where = cloaking.engine if target and target.file else source.engine
     if where is not cloaking.engine:

@@ -1,7 +1,7 @@
-"""Tuples that another system has counted: the query that counts them there, and a search of what it gave.
+"""Frequency sets from other systems: the query that counts the tuples there, and a search of its result.
 
-No row leaves that system, only the combinations of quasi-identifiers that occur, with the sensitive values that a model
-counts, and how many rows have each.
+No row leaves that system, only the distinct combinations of quasi-identifiers and of the sensitive values that a model
+counts, with their numbers of rows.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.options import Place, SearchOptions, taken
 
-ROWS = "kanon_rows"  # the column of the rows that a tuple stands for
+ROWS = "kanon_rows"  # the column with the number of rows of a tuple
 
 
 def frequency_set_sql(
     spec: Spec | dict[str, Any] | str | Path, *, dialect: str = "duckdb", table: str | None = None, **options: Any
 ) -> str:
-    """The query to run where the table is: its tuples of quasi-identifiers and counted values, each with its rows.
+    """The query to run in another system: distinct quasi-identifiers and counted values, with numbers of rows.
 
-    Nothing is opened: `table` (default: the spec's source) and the columns are those of that system, in its own
-    capitals. Raises KanonError for what a frequency set cannot tell: people, a population.
+    Nothing is opened: `table` (default: the spec's source) and the columns are those of that system, in its spelling.
+    Raises KanonError for models that a frequency set cannot serve: of people, of a population.
 
     >>> print(frequency_set_sql({"source": "PATIENTS", "quasi_identifiers": ["ZIP"]}, dialect="snowflake"))
     SELECT
@@ -51,25 +51,25 @@ def frequency_set_sql(
 
 @contextlib.contextmanager
 def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Plan]:
-    """The plan of a search of a file of counted tuples, while the file is open."""
+    """The plan of a search on a file of counted tuples, while the file is open."""
     _check(spec)
-    known = columns_of(spec)
-    searched = spec.model_copy(update={"keep": None, "identifiers": (), "target": None})
-    searched = searched.model_copy(update={"sensitive": tuple(name for name in spec.sensitive if name in known)})
+    columns = columns_of(spec)
+    sensitive = tuple(name for name in spec.sensitive if name in columns)
+    searched = spec.model_copy(update={"keep": None, "identifiers": (), "target": None, "sensitive": sensitive})
     with (
         opened_source(str(frequency_set), spec.session.as_it_is.without_tables) as data,
         data.engine.transaction(),
         data.scratches,
     ):
-        plan = plan_search(_counted(data, str(frequency_set), known), searched, observer)
+        plan = plan_search(_counted(data, str(frequency_set), columns), searched, observer)
         recoding = replace(plan.recoding, table=_released(plan.recoding.table, spec))
         yield replace(plan, problem=replace(plan.problem, spec=spec), recoding=recoding)
 
 
 def columns_of(spec: Spec) -> list[str]:
     """The columns that a search needs: the quasi-identifiers, and those whose values a privacy model counts."""
-    given = [model.sensitive for model in spec.models if model.sensitive is not None]
-    return list(dict.fromkeys([*spec.quasi_identifiers, *spec.privacy.counted, *given]))
+    of_models = [model.sensitive for model in spec.models if model.sensitive is not None]
+    return list(dict.fromkeys([*spec.quasi_identifiers, *spec.privacy.counted, *of_models]))
 
 
 def _check(spec: Spec) -> None:
@@ -78,7 +78,7 @@ def _check(spec: Spec) -> None:
 
 
 def _counted(data: Source, name: str, columns: list[str]) -> Source:
-    """A file of counted tuples as a source, if it is one."""
+    """A file of counted tuples as a source; SpecError or SourceError if it is not such a file."""
     found = [column.name for column in data.table.columns]
     for column in (*columns, ROWS):
         if column not in found:
@@ -95,7 +95,7 @@ def _counted(data: Source, name: str, columns: list[str]) -> Source:
 
 
 def _released(table: Table, spec: Spec) -> Table:
-    """The table as it is there: with the columns that are released as they are, of whose types nothing is known."""
+    """The table in the other system: with the columns that are released unchanged, whose types are unknown."""
     names = dict.fromkeys((*spec.sensitive, *spec.kept_by_name))
     kept = [Column(name, "", "other") for name in names if table.column(name) is None]
     return replace(table, columns=(*table.columns, *kept))

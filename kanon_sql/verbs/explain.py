@@ -1,4 +1,4 @@
-"""The road in SQL: every statement of a run, as its log has it, with the engine's plan and what it gave."""
+"""Explain a run in SQL: every logged statement, with the engine's plan and its result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kanon_sql.verbs.statement import warn_of
 if TYPE_CHECKING:
     import pandas
 
-# Queries of tables that are there until the end.
+# Queries of tables that exist until the end of the run, so that their plans can be shown.
 _LASTING = (
     "frequency_sets/tuples",
     "node_tests/level_losses",
@@ -42,10 +42,10 @@ _CLASSES = "What every class shows that {} made, with its rows, the leaves under
 
 @dataclass(frozen=True)
 class Step:
-    """Statements of one name: a sentence, the text of the last, its plan, what it gave, and what they took.
+    """Statements with the same name: a sentence, the text of the last one, its plan and its result.
 
-    `plan`: empty where what was read is gone. `seconds`, `rows`: of all `times`; the rows that were given or written,
-    None where the engine does not say.
+    `plan`: empty if a table of the query does not exist any more. `gave`: the result, in words. `seconds`, `rows`: the
+    sums over all `times` that they ran; `rows` returned or written, None if the engine does not report them.
     """
 
     name: str
@@ -60,16 +60,16 @@ class Step:
 
     @property
     def told(self) -> str:
-        """What it gave, and what it took."""
+        """The result and the time, in words."""
         times = f"{self.times:,} times " if self.times > 1 else ""
         return f"{self.gave or 'nothing'}, {times}in {self.seconds:.3f} s"
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Result):
-    """The statements of a run in order, each with its sentence, its plan, what it gave, and what it took.
+    """The statements of a run in order, with explanations, plans, results and times.
 
-    `statement`: the release of a search as `anonymize_sql` gives it, to be read; empty where that takes several.
+    `statement`: the release as `anonymize_sql` returns it; empty if it takes several statements.
     """
 
     source: str
@@ -77,7 +77,7 @@ class Explanation(Result):
     statement: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """All statements as a mapping for JSON."""
         steps = [asdict(step) for step in self.steps]
         return {"source": self.source, "steps": steps, "statement": self.statement}
 
@@ -109,7 +109,7 @@ def explain(
     search_in: SearchIn = "embedded",
     **options: Unpack[RecodingOptions],
 ) -> Explanation:
-    """Show the road in SQL: each statement with a sentence, its plan, what it gave and took. Nothing is written.
+    """Show every SQL statement of a run, with an explanation, its plan, result and time. Nothing is written.
 
     `source`, `spec` and options are those of `anonymize`.
 
@@ -130,7 +130,7 @@ def explain(
 
 
 def _statement(plan: Plan, spec: Spec) -> str:
-    """The release as a statement that stands alone, if it is one; that of a local recoding would list tuples."""
+    """The release as one self-contained statement, or ""; for a local recoding it would list the tuples."""
     if plan.outcome is None:
         return ""
     try:
@@ -143,16 +143,16 @@ def _statement(plan: Plan, spec: Spec) -> str:
 
 
 def _steps(plan: Plan) -> Iterator[Step]:
-    """What a finished search or recoding has run, and its release into a temporary table, as their logs have it.
+    """The logged statements of a finished search or recoding, and of its release into a temporary table.
 
-    The plan must have been made with `keep_tuples`, inside the source engine's transaction. What a local recoding runs
-    in its own tables is told by its manifest: its dozens of statements are those of `sql/`, over and over.
+    The plan must have been created with `keep_tuples`, inside the source engine's transaction. The dozens of statements
+    of a local recoding repeat the same queries of `sql/`; they become one step.
     """
     recoding = plan.recoding
     figures = recoding.figures if isinstance(recoding, LocalRecoding) else recoding.judge.classes(recoding.node)
     with Staging() as staging:
         published = recoded.release(plan.recoding, None, staging)
-    queries_of, gave = _queries(plan), _gave(plan, figures, published.checked)
+    queries_of, results = _queries(plan), _results(plan, figures, published.checked)
     engines = {engine.name: engine for engine in (plan.problem.frequency_set.engine, plan.problem.source.engine)}
     for run in (*plan.problem.source.scratches.log, *_classes(plan), *published.statements):
         if run.name == "drop":
@@ -160,21 +160,21 @@ def _steps(plan: Plan) -> Iterator[Step]:
         engine = engines[run.engine or plan.problem.source.engine.name]
         query = queries_of.get(run.name, "") or run.sql
         yield Step(
-            run.name.rpartition("/")[2],
-            run.sentence,
-            engine.name,
-            queries.pretty(run.sql, engine.dialect) if run.sql else "",
-            engine.explain(query) if run.name in queries_of else "",
-            gave.get(run.name, "" if run.rows is None else f"{run.rows:,} rows"),
-            run.times,
-            run.seconds,
-            run.rows,
+            name=run.name.rpartition("/")[2],
+            sentence=run.sentence,
+            engine=engine.name,
+            sql=queries.pretty(run.sql, engine.dialect) if run.sql else "",
+            plan=engine.explain(query) if run.name in queries_of else "",
+            gave=results.get(run.name, "" if run.rows is None else f"{run.rows:,} rows"),
+            times=run.times,
+            seconds=run.seconds,
+            rows=run.rows,
         )
     plan.recoding.tables.drop(published.relation)
 
 
 def _classes(plan: Plan) -> Iterator[Statement]:
-    """What a local recoding made in all its statements."""
+    """The classes of a local recoding, as one step."""
     if isinstance(plan.recoding, LocalRecoding):
         engine, sentence = plan.problem.frequency_set.engine, _CLASSES.format(plan.problem.spec.strategy)
         sql = queries.select_all(plan.recoding.classes, engine.dialect)
@@ -184,16 +184,16 @@ def _classes(plan: Plan) -> Iterator[Statement]:
 
 
 def _queries(plan: Plan) -> dict[str, str]:
-    """The statements that read what is there until the end, each with the query in it, or nothing if it is one."""
+    """The statements whose plan can be shown, with the query inside them, or "" if the statement is a query."""
     model = plan.recoding.judge.model
-    # What values or people are compared with, or counted in, is dropped when the release has been checked.
+    # The tables with source values, or with people, are dropped after the check.
     summary = [] if model.compared or model.hidden else ["release/class_summary"]
     printed = {"frequency_set": plan.problem.frequency_set.sql[1], "release": plan.recoding.select_sql()}
     return dict.fromkeys([*_LASTING, *summary], "") | printed
 
 
-def _gave(plan: Plan, figures: Figures | LocalFigures, summary: Summary) -> dict[str, str]:
-    """What statements gave, where their rows alone do not tell."""
+def _results(plan: Plan, figures: Figures | LocalFigures, summary: Summary) -> dict[str, str]:
+    """The results of statements in words, if their number of rows does not tell enough."""
     frequency_set, node = plan.problem.frequency_set, plan.outcome.node if plan.outcome else ()
     columns = len(frequency_set.engine.table(frequency_set.relation).columns)
     levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(frequency_set.attributes, node, strict=False))

@@ -1,4 +1,4 @@
-"""Hierarchies as files: build one from a column's values, check one, show one."""
+"""Hierarchy files: build one from a column's values, check one, show one."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class HierarchyTable(Result):
-    """A hierarchy: what each value becomes, level by level. `write` makes the file that `hierarchies` reads."""
+    """A hierarchy: the label of every value on every level. `write` writes a file for the option `hierarchies`."""
 
     column: str
     hierarchy: h.Hierarchy
 
     @property
     def height(self) -> int:
-        """How many levels there are above the values."""
+        """The number of levels above the values."""
         return self.hierarchy.height
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """The hierarchy as a mapping for JSON."""
         return {"column": self.column, "height": self.height, "rows": [list(row) for row in self.hierarchy.rows()]}
 
     def to_df(self) -> pandas.DataFrame:
-        """One row per value: the value, and its label on each level."""
+        """One row per value: the value and its labels."""
         import pandas
 
         names = [self.column, *(f"level_{level}" for level in range(1, self.height + 1))]
@@ -75,7 +75,7 @@ def build(
     overwrite: bool = False,
     **options: Unpack[PlaceOptions],
 ) -> HierarchyTable:
-    """Build a hierarchy from the values of a column, and write it to a file if `output` names one.
+    """Build a hierarchy from the values of a column, and write it to the file `output`, if there is one.
 
     `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. `recipe`: as
     in a spec, `{"ranges": [5, 10], "top": 90}`, `{"redact": "right"}`, `{"dates": ["month", "year"]}`,
@@ -89,10 +89,10 @@ def build(
     target = None if output is None else Path(output)
     if target:
         check_file(target, overwrite, files(str(source)) if isinstance(source, (str, Path)) else ())
-    made = HierarchyTable(column, _fitted(source, taken(PlaceOptions, options), connection, column, recipe))
+    table = HierarchyTable(column, _fitted(source, taken(PlaceOptions, options), connection, column, recipe))
     if target:
-        made.write(target, overwrite=overwrite)
-    return made
+        table.write(target, overwrite=overwrite)
+    return table
 
 
 @spelled_out(PlaceOptions)
@@ -106,9 +106,9 @@ def check(
     header: bool = False,
     **options: Unpack[PlaceOptions],
 ) -> HierarchyTable:
-    """Check that a file is a hierarchy, and that it covers every value of a column where a source is named.
+    """Check that a file is a hierarchy and, with a source, that it covers every value of a column.
 
-    `column`: left out, the file's name without its ending. HierarchyError says what is wrong.
+    `column`: by default the file's name without its ending. HierarchyError says what is wrong.
     """
     path, places = Path(file), taken(PlaceOptions, options)
     if source is None:
@@ -119,18 +119,22 @@ def check(
 
 
 def show(file: str | PathLike[str], *, separator: str | None = None, header: bool = False) -> HierarchyTable:
-    """Read a hierarchy file; HierarchyError if it is none."""
+    """Read a hierarchy file; HierarchyError if it is not one."""
     path = Path(file)
     return HierarchyTable(path.stem, fitting.read_hierarchy(path, separator, header))
 
 
 def _fitted(source: Any, places: dict[str, Any], connection: Any, column: str, recipe: Any) -> h.Hierarchy:
-    """The hierarchy that a recipe makes of the values that a column has."""
-    named = str(source) if isinstance(source, (str, Path)) else IN_MEMORY
-    said = {name: place for name, place in places.items() if place is not None}
-    spec = parse({"source": named, **said, "quasi_identifiers": {column: {"hierarchy": recipe}}})
+    """The hierarchy of a recipe for the values of a column."""
+    spec = parse(
+        {
+            "source": str(source) if isinstance(source, (str, Path)) else IN_MEMORY,
+            **{name: place for name, place in places.items() if place is not None},
+            "quasi_identifiers": {column: {"hierarchy": recipe}},
+        }
+    )
     with opened(source, spec, connection) as data:
         check_roles(spec, data.table)
-        waiting = fitting.hierarchy_sources(spec, data.table, data.engine)[column]
+        hierarchy_source = fitting.hierarchy_sources(spec, data.table, data.engine)[column]
         values = column_values(data, column)
-        return h.cover(waiting.build(values), values, column)
+        return h.cover(hierarchy_source.build(values), values, column)

@@ -1,4 +1,4 @@
-"""Whether a release tells anything by its quasi-identifiers, and if not, which privacy model left nothing of them."""
+"""Whether the quasi-identifiers of a release still carry information, and if not, which privacy model is the cause."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ _EQUAL_DISTANCE = "(equal distance)"
 
 
 def nothing_left(plan: Plan, figures: Figures) -> str | None:
-    """What the manifest says of a release without a row, or with one class for different rows; None for any other."""
+    """A warning for a release without rows, or with only one class; None for any other.
+
+    One class is fine if all rows of the source are equal.
+    """
     problem = plan.problem
     if figures.released_rows and (figures.classes != 1 or problem.frequency_set.tuples == 1):
         return None
     if problem.spec.target and problem.spec.target.form == "anatomy":
-        return None  # which keeps its quasi-identifiers as they are
+        return None  # an anatomy releases its quasi-identifiers unchanged
     if not figures.released_rows:
         fact = f"nothing is left: all {problem.frequency_set.rows:,} rows were suppressed"
     else:
@@ -33,22 +36,22 @@ def nothing_left(plan: Plan, figures: Figures) -> str | None:
     if not below:
         return f"{fact}, since `min_level` allows nothing less general; lower it"
     models = plan.recoding.judge.model
-    if plan.outcome:  # whose model is settled for the released node: as a search asks it of any node
+    if plan.outcome:  # the judge's models are those of the released node: keep only those that apply to any node
         models = replace(models, models=tuple(model for model in models.models if model in models.asked))
     forcing = _forcing(problem, models, below)
     if forcing is None:
         return f"{fact}, though a less general node meets the models; try another strategy or more time"
     last = forcing.every[-1]
-    # A class size that is ours stands for the models about the whole release.
-    asked = [last] if last in models.asked else models.of_release
-    names = " and ".join(model.name for model in asked)
-    return f"{fact}, since nothing less general meets {names}; {', or '.join(_ways_out(problem, asked[0]))}"
+    # A derived class size replaces the models of the whole release, so name those instead.
+    causes = [last] if last in models.asked else models.of_release
+    names = " and ".join(model.name for model in causes)
+    return f"{fact}, since nothing less general meets {names}; {', or '.join(_ways_out(problem, causes[0]))}"
 
 
 def _forcing(problem: Problem, models: PrivacyModels, nodes: Sequence[Node]) -> PrivacyModels | None:
-    """The fewest first models that none of these nodes, one level below the top, meets; the last of them does it."""
+    """The shortest prefix of the models that no node one level below the top meets; its last model is the cause."""
     allowed = may_suppress(problem.spec.may_leave_out, problem.frequency_set.rows)
-    for first in _more_and_more(models):
+    for first in _prefixes(models):
         judge = Judge(problem.frequency_set, first)
         met = min(judge.rows_at_risk(nodes), default=problem.frequency_set.rows) <= allowed
         judge.drop()
@@ -57,8 +60,8 @@ def _forcing(problem: Problem, models: PrivacyModels, nodes: Sequence[Node]) -> 
     return None
 
 
-def _more_and_more(models: PrivacyModels) -> Iterator[PrivacyModels]:
-    """The first of the models, the first two, and so on, so that their columns keep the names that are counted."""
+def _prefixes(models: PrivacyModels) -> Iterator[PrivacyModels]:
+    """The first model, the first two, and so on. In prefixes, counted columns keep their (numbered) names."""
     for count in range(1, len(models.models) + 1):
         yield replace(models, models=models.models[:count], of_release=())
     for count in range(1, len(models.of_release) + 1):

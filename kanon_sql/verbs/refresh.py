@@ -1,4 +1,4 @@
-"""Fill a materialized release anew from its source, and verify what is there then, or leave it as it was."""
+"""Refresh a materialized release from its source, and verify it; if the check fails, it stays unchanged."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from kanon_sql.spec import limit_text, may_suppress
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 
+_ANEW = "run anonymize with `overwrite=True` to make it again"
+
 
 @spelled_out(PlaceOptions)
 def refresh(name: str, *, connection: Any = None, **options: Unpack[PlaceOptions]) -> dict[str, Any]:
-    """Fill a materialized release anew and verify it by an independent query; give a small manifest of what is there.
+    """Refresh a materialized release and verify it by an independent query; return a small manifest.
 
-    `name`: what `anonymize` made with `form="materialized"`, in the `database` or behind the `connection` (psycopg).
-    The node stays the one that was released, and so do the privacy models and the quasi-identifiers, which a comment
-    on the view tells. One that counts people, or compares a class with the source or a population, is made anew by
-    `anonymize` instead.
-    Only its owner may do this. Raises KanonError; then the old rows are still there.
+    `name`: a release that `anonymize` created with `form="materialized"`, in the `database` or behind the `connection`
+    (psycopg). Its node stays, and so do its privacy models and quasi-identifiers, which are stored in a comment on the
+    view. Models that count people, or compare a class with the source or a population, cannot be verified here: use
+    `anonymize` instead. Only the owner of the view can refresh it. Raises KanonError; then the old rows remain.
 
     >>> refresh("patients_anon", database="office.duckdb")  # doctest: +SKIP
     Traceback (most recent call last):
@@ -67,9 +68,9 @@ def refresh(name: str, *, connection: Any = None, **options: Unpack[PlaceOptions
 
 
 def _suppressed(engine: Engine, relation: Relation, name: str, released: int) -> int | None:
-    """How many rows of its source a refreshed view leaves out; VerificationError for all, or more than its limit.
+    """The number of suppressed rows after a refresh; VerificationError for all, or more than the suppression limit.
 
-    None where the comment of an earlier version does not name the source.
+    None if the comment was written by an earlier version, which did not store the source.
     """
     about, left = tables.about(engine, relation), "it was left as it was"
     source = engine.existing(Relation(*about["source"])) if "source" in about else None
@@ -93,9 +94,6 @@ def _suppressed(engine: Engine, relation: Relation, name: str, released: int) ->
     return suppressed
 
 
-_ANEW = "run anonymize with `overwrite=True` to make it again"
-
-
 def _materialized(engine: Engine, name: str) -> Relation:
     if not engine.has_materialized_views:
         raise SpecError(f"{engine.name} has no materialized views; release a table again with `overwrite=True`")
@@ -106,17 +104,14 @@ def _materialized(engine: Engine, name: str) -> Relation:
         hint = f"; did you mean {other.relation.name!r}?" if other else "; check its name, or its schema"
         raise TargetError(f"there is no materialized view {name}{hint}")
     if existing.form != "materialized view":
-        told = (
-            "shows its source as it is now"
-            if existing.form == "view"
-            else "is replaced by anonymize with `overwrite=True`"
-        )
-        raise TargetError(f"{name} is a {existing.form}, which {told}; only a materialized view can be refreshed")
+        is_view = existing.form == "view"
+        fact = "shows its source as it is now" if is_view else "is replaced by anonymize with `overwrite=True`"
+        raise TargetError(f"{name} is a {existing.form}, which {fact}; only a materialized view can be refreshed")
     return relation
 
 
 def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyModels, list[str]]:
-    """What was promised of a release, by the comment on it."""
+    """The privacy models and the quasi-identifiers of a release, from the comment on it."""
     about = tables.about(engine, relation)
     if not ((about.get("k") or about.get("privacy")) and about.get("quasi_identifiers")):
         raise TargetError(
@@ -125,7 +120,7 @@ def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyMode
         )
     if about.get("k"):
         return all_of(k_anonymity(int(about["k"]))), list(about["quasi_identifiers"])
-    model = all_of(*(PrivacyModel(**each) for each in about["privacy"]), unit=about.get("unit"))
+    model = all_of(*(PrivacyModel(**fields) for fields in about["privacy"]), unit=about.get("unit"))
     if model.hidden or model.compared or model.population is not None:
         raise SpecError(
             f"{name} can be verified only by {_needed(model)}; run anonymize with `overwrite=True` to make it anew "
@@ -136,7 +131,7 @@ def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyMode
 
 
 def _needed(model: PrivacyModels) -> str:
-    """What a release has to be verified by, where the view alone does not tell."""
+    """The data that the models need, if the view alone is not enough."""
     if model.unit:
         return "people, whose column no release has"
     if model.hidden:

@@ -1,4 +1,4 @@
-"""Ways out for a column that the best node leaves at its top, where it tells nothing: what each of them would lose."""
+"""Ways out if the best node leaves a column at its top level, without information: their losses, for comparison."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from kanon_sql.plan.problem import posed_again
 from kanon_sql.spec import check
 from kanon_sql.verbs import manifest as manifests
 
-SECONDS = 2.0  # for each search, and for the local recoding
-HEAVIER = 4  # times the weight of the others
+SECONDS = 2.0  # time limit of each search, and of the local recoding
+HEAVIER = 4  # weight of the column, in multiples of the other weights
 
 
 @dataclass(frozen=True)
 class WayOut:
-    """What could be done for a column at its top, or for all (`column` None): the mean loss then, and the column's own.
+    """A way out for a column at its top, or for all columns (`column` None).
 
-    None where nothing meets the model so, or nothing was found in time; `suppressed_rows` as many are left out then.
+    `loss`: the mean loss then; `loss_of_column`: that of the column; `suppressed_rows`: the rows suppressed then. All
+    are None if no such release meets the model, or none was found in time.
     """
 
     column: str | None
@@ -35,7 +36,7 @@ class WayOut:
 
 
 def at_top(plan: Plan) -> list[str]:
-    """The columns that a node leaves at the top of their hierarchies, where all values are one; a recoding has none."""
+    """The columns that a node leaves at the top of their hierarchies, where all values are equal; [] for recodings."""
     if plan.outcome is None:
         return []
     problem = plan.problem
@@ -44,13 +45,13 @@ def at_top(plan: Plan) -> list[str]:
 
 
 def ways_out(plan: Plan, observer: Observer) -> list[dict[str, object]]:
-    """The ways out for each column at its top, searched for on the frequency set that is there, ready for JSON.
+    """The ways out for all columns at their top, found on the plan's frequency set, as mappings for JSON.
 
-    Each search ends after two seconds with the best that it has, so a way may be better than it says.
+    Every search ends after two seconds with its best node so far, so the losses are upper bounds.
     """
     names, problem, found = at_top(plan), plan.problem, []
     for name in names:
-        # No node at which the column is at its top.
+        # A lattice without the column's top level.
         place, bottom, top = problem.columns.index(name), problem.lattice.bottom, list(problem.lattice.top)
         top[place] -= 1
         way = f"max_level: {top[place]}"
@@ -58,9 +59,9 @@ def ways_out(plan: Plan, observer: Observer) -> list[dict[str, object]]:
             found.append(WayOut(name, way))
         else:
             found.append(_searched(plan, name, way, observer, lattice=Lattice(bottom, tuple(top))))
-        # The column weighs more than the others.
-        own = dict(zip(problem.columns, problem.costs.weights or (1.0,) * len(problem.columns), strict=True))
-        weights = tuple(weight if other == name else weight / HEAVIER for other, weight in own.items())
+        # A larger weight for the column.
+        old = problem.costs.weights or (1.0,) * len(problem.columns)
+        weights = tuple(weight if number == place else weight / HEAVIER for number, weight in enumerate(old))
         found.append(_searched(plan, name, f"weight: 1, and {1 / HEAVIER:g} for the others", observer, weights=weights))
     if names:
         found.extend(_refined(plan, observer))
@@ -75,10 +76,10 @@ def _searched(
     lattice: Lattice | None = None,
     weights: tuple[float, ...] | None = None,
 ) -> WayOut:
-    """What is lost at the best node of another lattice or by other weights, by the release's own weights."""
-    given = plan.problem
-    spec = given.spec.model_copy(update={"time_limit": SECONDS, "target": None})
-    problem = posed_again(given, spec, given.frequency_set)
+    """The best node of another lattice or by other weights; its loss is measured by the weights of the release."""
+    original = plan.problem
+    spec = original.spec.model_copy(update={"time_limit": SECONDS, "target": None})
+    problem = posed_again(original, spec, original.frequency_set)
     costs = replace(problem.costs, weights=problem.costs.weights if weights is None else weights)
     observer.stage(f"Looking for a way out: {name}, {way}")
     try:
@@ -88,27 +89,27 @@ def _searched(
         return WayOut(name, way)
     finally:
         problem.judge.drop()
-    return _told(plan, name, way, plan.recoding.judge.losses(node, given.costs))
+    return _way_out(plan, name, way, plan.recoding.judge.losses(node, original.costs))
 
 
 def _refined(plan: Plan, observer: Observer) -> Iterator[WayOut]:
-    """A local recoding instead, where the spec can have one."""
+    """A local recoding, if the spec allows one."""
     problem = plan.problem
     spec = problem.spec.model_copy(update={"strategy": "refine", "time_limit": SECONDS, "target": None})
     observer.stage("Looking for a way out: refine")
     try:
         check(spec, "anonymize")
         with Scratch(problem.frequency_set.engine, "refined") as tables:
-            counted = sampled(problem.frequency_set)
-            counted = merge_equal_codes(counted, drop=counted is not problem.frequency_set)
-            refined = recode(posed_again(problem, spec, replace(counted, tables=tables)), observer)
-            yield _told(plan, None, "strategy: refine", manifests.figures_of(refined.with_cells()))
+            frequency_set = sampled(problem.frequency_set)
+            frequency_set = merge_equal_codes(frequency_set, drop=frequency_set is not problem.frequency_set)
+            refined = recode(posed_again(problem, spec, replace(frequency_set, tables=tables)), observer)
+            yield _way_out(plan, None, "strategy: refine", manifests.figures_of(refined.with_cells()))
     except (SpecError, InfeasibleError):
         return
 
 
-def _told(plan: Plan, name: str | None, way: str, figures: Figures) -> WayOut:
+def _way_out(plan: Plan, name: str | None, way: str, figures: Figures) -> WayOut:
     costs, losses = plan.problem.costs, figures.losses or ()
     mean = sum(share * loss for share, loss in zip(costs.shares, losses, strict=True))
-    own = None if name is None else losses[plan.problem.columns.index(name)]
-    return WayOut(name, way, mean, own, figures.rows_at_risk)
+    loss_of_column = None if name is None else losses[plan.problem.columns.index(name)]
+    return WayOut(name, way, mean, loss_of_column, figures.rows_at_risk)
