@@ -336,7 +336,7 @@ def test_a_release_of_another_table_is_refused() -> None:
 def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
     made(engine, "t", drawn(13))
     made(engine, "empty", [])
-    with pytest.raises(SourceError, match="empty has no rows; there is nobody at risk"):
+    with pytest.raises(SourceError, match="empty has no rows; there is nothing to measure"):
         measured(engine, "empty", sensitive=[])
     with pytest.raises(SourceError, match="empty has no rows"):
         measured(engine, release="empty", sensitive=[])

@@ -1,4 +1,4 @@
-"""The table of damage: what a recoding did to each attribute, one row per quasi-identifier."""
+"""The table of damage: the effect of a recoding on every quasi-identifier."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kanon_sql.loss import Costs, Figures
 
 @dataclass(frozen=True)
 class Damage:
-    """What became of one column.
+    """The effect of a recoding on one column.
 
-    `level`: of the node, or the mean level that the released cells of a local recoding need, of `height`; `weight`: its
-    part in means over the columns, beside the others'. `unchanged`, `generalized`, `suppressed`: cells, which add up to
-    the source's rows. `loss` (which is the column's granularity too), `intensity`: from 0, nothing lost, to 1.
-    `entropy_kept`: the share of its bits that are left, None where it had none. `squared_error`: of what is shown of a
-    number, over that of the column's mean shown for all; None for other columns, and where nothing says what is shown.
+    `level`: of the node, or the mean level that the released cells of a local recoding need, out of `height`. `weight`:
+    in means over the columns. `unchanged`, `generalized`, `suppressed`: numbers of cells, which add up to the source's
+    rows. `loss` (also the column's granularity) and `intensity`: from 0, nothing lost, to 1. `entropy_kept`: the
+    remaining share of the column's bits, None if it had none. `squared_error`: of the released numbers, divided by the
+    error of the column's mean in their place; None for other columns, and for labels without a number.
     """
 
     column: str
@@ -36,9 +36,9 @@ class Damage:
 def damage(
     costs: Costs, figures: Figures, levels: Sequence[float], kept: Sequence[int], errors: Sequence[float | None]
 ) -> list[dict[str, Any]]:
-    """The table, ready for JSON; `levels`: the (mean) level of each column, `kept`: its cells that are as they were.
+    """The table, ready for JSON. `levels`: the (mean) levels of the columns, `kept`: their numbers of unchanged cells.
 
-    `figures` with rows at risk, losses, intensities and bits, the costs with their bits.
+    `figures` need rows at risk, losses, intensities and bits, and `costs` their bits.
     """
     suppressed = figures.rows_at_risk or 0
     bits, losses = figures.part("bits", costs), figures.part("losses", costs)

@@ -1,7 +1,7 @@
-"""The evidence of a local recoding: a table, shown as the release says of its tuples, so that its rows can be counted.
+"""The evidence of a local recoding: the labels of the source's tuples, so that the people of a release can be counted.
 
-It is what `kanon_sql.release.private` keeps with a release. Nothing in it is believed: the rows that it shows must be
-rows of the source, each once, with labels that are true of them, and the very rows of the release.
+`kanon_sql.release.private` keeps it with a release. Verification does not trust it: the rows that it shows must be rows
+of the source, all different, with labels that fit their values, and exactly the rows of the release.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
@@ -19,7 +18,7 @@ from kanon_sql.errors import SourceError
 from kanon_sql.measure.tables import known_hierarchy
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of, shown_names
 from kanon_sql.release import tables as release_tables
 from kanon_sql.release.pieces import EVIDENCE, companion, private_file
@@ -33,9 +32,11 @@ _WRONG = (
 
 @dataclass(frozen=True)
 class Evidence:
-    """Where the evidence of a release is, by the columns that it is of: quasi-identifiers, and what shows them.
+    """The table with the evidence of a release.
 
-    `counted`: what the models count, in whose order the rows of a tuple were dealt to its parts.
+    `quasi_identifiers`: of the source. `shown`: the columns of the release that show them. `parted`: whether the rows
+    of a tuple can be in several classes ("parts"). `counted`: the columns that the models count; the rows of a tuple
+    were assigned to its parts in their order.
     """
 
     engine: Engine
@@ -47,41 +48,54 @@ class Evidence:
 
     @property
     def values(self) -> list[str]:
-        """Its columns of the source's values, in the order of the quasi-identifiers."""
+        """Its columns with the source's values, in the order of the quasi-identifiers."""
         return [f"value_{i}" for i, _ in enumerate(self.quasi_identifiers)]
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its columns of what is shown, by the release's names."""
+        """Its columns with the labels, by the release's names."""
         return {name: f"shown_{i}" for i, name in enumerate(self.shown)}
 
     def _shown(self, tables: Scratch, table: Table, counted: Sequence[str], parted: bool) -> tuple[Relation, list[str]]:
-        """The rows of a table as the release shows them: number, what is shown and counted; and the latter's names.
+        """A relation of the table's rows with number, labels and counted columns, and the names of the latter.
 
-        `tables`: where the table is. `parted`: whether a tuple's rows are dealt to its parts, in the order of what is
-        counted; else each is in all of them.
+        `tables`: in the table's engine. `parted`: whether every row of a tuple is assigned to one of its parts, in the
+        order of the counted columns; otherwise every row is in all of them.
         """
         plain = {name: f"counted_{i}" for i, name in enumerate(counted)}
         columns = dict(zip(self.values, self.quasi_identifiers, strict=True)) | {new: old for old, new in plain.items()}
         source = tables.make("evidence_source", "frequency_sets/copy", columns=columns, source=table.relation)
         order = [*plain.values()] or self.values
-        holes: dict[str, Hole] = {"columns": list(columns), "values": self.values, "order": order}
-        rows = tables.make("evidence_rows", "evidence/evidence_rows", source=source, **holes)
+        rows = tables.make(
+            "evidence_rows",
+            "evidence/evidence_rows",
+            source=source,
+            columns=list(columns),
+            values=self.values,
+            order=order,
+        )
         text = queries.select_all(self.relation, self.engine.dialect)
         received = tables.receive("evidence_received", self.engine, text)
-        known = [*self.values, *(["first", "last"] if parted else []), *self.labels.values()]
-        evidence = tables.make("evidence_known", "evidence/evidence_numbered", evidence=received, columns=known)
-        holes = {"rows": rows, "evidence": evidence, "values": self.values}
-        tuples = tables.make("evidence_tuples", "evidence/evidence_tuples", **holes)
-        query = "evidence/evidence_shown_parts" if parted else "evidence/evidence_shown_whole"
-        holes = {"shown": list(self.labels.values()), "counted": list(plain.values())}
-        shown = tables.make("evidence_shown", query, rows=rows, tuples=tuples, evidence=evidence, **holes)
+        numbered = [*self.values, *(["first", "last"] if parted else []), *self.labels.values()]
+        evidence = tables.make("evidence_known", "evidence/evidence_numbered", evidence=received, columns=numbered)
+        tuples = tables.make(
+            "evidence_tuples", "evidence/evidence_tuples", rows=rows, evidence=evidence, values=self.values
+        )
+        shown = tables.make(
+            "evidence_shown",
+            "evidence/evidence_shown_parts" if parted else "evidence/evidence_shown_whole",
+            rows=rows,
+            tuples=tuples,
+            evidence=evidence,
+            shown=list(self.labels.values()),
+            counted=list(plain.values()),
+        )
         return shown, list(plain.values())
 
     def people(self, tables: Scratch, table: Table, spec: Spec, counted: Sequence[str]) -> str:
-        """The query of the rows of a source, by the names that they have in the release, with what is counted of them.
+        """The query of the source's rows with their labels, by the release's names, and with the counted columns.
 
-        SourceError if the evidence shows a row more than once, or with a label that is not true of it.
+        SourceError if the evidence shows a row more than once, or with a label that does not fit its value.
         """
         counted = list(dict.fromkeys([*self.counted, *counted]))
         shown, plain = self._shown(tables, table, counted, self.parted)
@@ -93,14 +107,19 @@ class Evidence:
         return queries.text("frequency_sets/copy", tables.engine.dialect, source=shown, columns=columns)
 
     def population(self, tables: Scratch, table: Table, unit: str | None) -> str:
-        """The query of a population as the release shows it: what is shown, and `population`, its rows or people."""
+        """The query of a population by the release's labels: these, and `population`, the number of rows or people."""
         shown, plain = self._shown(tables, table, [unit] if unit else [], parted=False)
-        holes: dict[str, Any] = {"labels": list(self.labels.values()), "names": self.labels}
-        holes["counted"] = plain or ["number"]
-        return queries.text("evidence/evidence_population", tables.engine.dialect, shown=shown, **holes)
+        return queries.text(
+            "evidence/evidence_population",
+            tables.engine.dialect,
+            shown=shown,
+            labels=list(self.labels.values()),
+            names=self.labels,
+            counted=plain or ["number"],
+        )
 
     def _check_labels(self, tables: Scratch, table: Table, spec: Spec) -> None:
-        """SourceError if a label cannot stand for a value that it is shown for; a statistic tells nothing."""
+        """SourceError if a label does not fit a value that it is shown for; statistics fit any value."""
         from kanon_sql.attack.labels import covered  # loads all attacks, which a release does not need
 
         for value, name in zip(self.values, self.quasi_identifiers, strict=True):
@@ -108,20 +127,25 @@ class Evidence:
             column = table.column(name)
             if column is None or not labels or how_of(spec, table, name) in STATISTICS:
                 continue
-            holes: dict[str, Hole] = {"evidence": tables["evidence_known"], "value": [value], "label": labels}
-            pairs = tables.rows("evidence/evidence_labels", **holes)
+            pairs = tables.rows(
+                "evidence/evidence_labels", evidence=tables["evidence_known"], value=[value], label=labels
+            )
             texts = {found: text for found, text, _ in pairs}
             places = {found: place for place, found in enumerate(texts)}
-            hierarchy = known_hierarchy(spec, tables.engine, column, list(texts))
-            asked = {label for *_, label in pairs}, list(texts), column.kind, hierarchy, list(texts.values())
-            may_be, _ = covered(*asked)
-            if any(places[found] not in may_be.get(label, ()) for found, _, label in pairs):
+            fitting, _ = covered(
+                {label for *_, label in pairs},
+                values=list(texts),
+                kind=column.kind,
+                hierarchy=known_hierarchy(spec, tables.engine, column, list(texts)),
+                texts=list(texts.values()),
+            )
+            if any(places[found] not in fitting.get(label, ()) for found, _, label in pairs):
                 raise SourceError(_WRONG.format(why=f"has labels of {name!r} that are not true of its values"))
 
 
 @contextlib.contextmanager
 def evidence_of(release: Source, spec: Spec, shown: Sequence[str], model: PrivacyModels) -> Iterator[Evidence | None]:
-    """The evidence that was kept with a release, where it is; None if none is needed, was kept, or may be read."""
+    """Open the evidence kept with a release; None if it is not needed, or there is none that can be read."""
     if not model.hidden and model.population is None:
         yield None
         return
@@ -144,9 +168,15 @@ def evidence_of(release: Source, spec: Spec, shown: Sequence[str], model: Privac
 def _evidence(
     engine: Engine, table: Table, names: tuple[str, ...], shown: Sequence[str], model: PrivacyModels
 ) -> Evidence:
-    parted, counted = table.column("first") is not None, tuple(dict.fromkeys(model.sensitive.values()))
-    found = Evidence(engine, table.relation, names, tuple(sorted(shown)), parted, counted)
+    evidence = Evidence(
+        engine,
+        table.relation,
+        names,
+        shown=tuple(sorted(shown)),
+        parted=table.column("first") is not None,
+        counted=tuple(dict.fromkeys(model.sensitive.values())),
+    )
     columns = {column.name for column in table.columns}
-    if {*found.values, *found.labels.values()} != columns - {"first", "last"}:
+    if {*evidence.values, *evidence.labels.values()} != columns - {"first", "last"}:
         raise SourceError(_WRONG.format(why="is of other quasi-identifiers"))
-    return found
+    return evidence

@@ -1,4 +1,4 @@
-"""A population, or a source, as a release of anybody's shows it: its values, with the labels that the release has."""
+"""A population or a source with the labels of a release, determined from the release alone."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from kanon_sql.measure.evidence import Evidence
 from kanon_sql.plan.population import opened_population
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Relation
 from kanon_sql.release.full_domain import FullDomain, shown_population
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.people import as_read, with_people
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, SuppressRecipe
 
-Shown = tuple[Engine, str]  # the query of a population as a release shows it, and where it is asked
+PopulationQuery = tuple[Engine, str]  # the query of a population with a release's labels, and the engine to run it
 
 
-def kept_population(recoding: Recoding, view: Relation | None) -> Shown | str | None:
-    """The population as a local recoding shows it, for its labels do not tell what they stand for.
+def kept_population(recoding: Recoding, view: Relation | None) -> PopulationQuery | str | None:
+    """The population with the labels of a local recoding, which cannot be determined from the labels later.
 
-    Of a view the query that counts it anew, else what it is now, kept by itself. None without a population, and where
-    the labels of a node tell it.
+    For a view, the query that counts the population again; otherwise a copy of its current counts. None without a
+    population, and for a node, whose labels suffice.
     """
-    made = recoding.shown_population() if isinstance(recoding, LocalRecoding) else None
-    if made is None:
+    population = recoding.shown_population() if isinstance(recoding, LocalRecoding) else None
+    if population is None:
         return None
     if view and isinstance(recoding, LocalRecoding):
         return recoding.view_population_sql(view)
-    engine, query = made
+    engine, query = population
     here = engine.embedded()
-    kept = Scratch(here, "kept").receive("population", engine, query)  # not dropped: it goes with the engine
-    return here, queries.select_all(kept, here.dialect)
+    copy = Scratch(here, "kept").receive("population", engine, query)  # not dropped: it ends with its engine
+    return here, queries.select_all(copy, here.dialect)
 
 
 @contextlib.contextmanager
@@ -56,17 +56,17 @@ def labelled_population(
     beside: Engine | None = None,
     levels: Mapping[str, int] | None = None,
     evidence: Evidence | None = None,
-) -> Iterator[Shown | None]:
-    """The query of the population that the models ask for as a release shows it, and where it is to be asked.
+) -> Iterator[PopulationQuery | None]:
+    """The query of the models' population with the labels of a release, and the engine to run it.
 
-    `beside`: where a table of the population is looked for, if not where the release is. The hierarchies are those of
-    the spec, fitted to the population; where it has none for a column, this shows its values or `*`. Each column is
-    taken to be generalized to the lowest level that has all its labels: a higher one would have at least as many of the
-    population in a class. SpecError if there is none. `levels`: those of the columns, where they are known. `evidence`:
-    what the tuples of the source are shown as, of a local recoding.
+    `beside`: the engine with the population's table, if it is not the release's. The hierarchies of the spec are fitted
+    to the population; columns without one show values or `*`. A column's level is the lowest one that has all labels of
+    the release: at a higher one, classes would contain at least as many of the population. SpecError if there is no
+    such level. `levels`: of the columns, if available. `evidence`: of a local recoding, the labels of the source's
+    tuples.
     """
-    where = beside or release.engine
-    with opened_population(where, spec, model) as population, contextlib.closing(where.embedded()) as here:
+    home = beside or release.engine
+    with opened_population(home, spec, model) as population, contextlib.closing(home.embedded()) as here:
         if population is None:
             yield None
             return
@@ -90,12 +90,11 @@ def labelled_people(
     levels: Mapping[str, int] | None = None,
     evidence: Evidence | None = None,
 ) -> Iterator[Source]:
-    """The released rows with the columns that no release has, such as the people's, as its source has them.
+    """The released rows together with the source's columns that a release lacks, such as the unit.
 
-    A class is all rows of the source with its labels: SourceError if the release has others, for nobody knows then
-    whose its rows are. The labels are found as those of a population are. `written_as`: the format of a release that
-    is a file. `levels`: those of the columns, where they are known. `evidence`: what the tuples are shown as, of a
-    local recoding.
+    A class consists of all rows of the source with its labels. SourceError if the release has other rows, since their
+    people are then unknown. Labels are determined as for a population. `written_as`: the format of a release in a
+    file. `levels`: of the columns, if available. `evidence`: of a local recoding, the labels of the source's tuples.
     """
     _check_people(whole, model)
     counted = [column for column in model.sensitive.values() if column not in model.hidden]
@@ -103,30 +102,37 @@ def labelled_people(
     with (
         contextlib.closing(whole.engine.embedded()) as here,
         Scratch(here, "people") as tables,
-        Scratch(whole.engine) as made,
+        Scratch(whole.engine) as scratch,
     ):
         if evidence:
-            shown = evidence.people(made, whole.table, spec, [*counted, *hidden])
-            people = as_read(tables, whole.engine, shown, written_as)
+            query = evidence.people(scratch, whole.table, spec, [*counted, *hidden])
+            people = as_read(tables, whole.engine, query, written_as)
         else:
             table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *hidden)))
-            frequency_set = _counted("source", whole.engine, table, names, spec, made)
+            frequency_set = _counted("source", whole.engine, table, names, spec, scratch)
             recoding = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)
             people = with_people(recoding, tables, written_as)
         query = queries.text(
             "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=columns
         )
         released = tables.receive("released", release.engine, query)
-        holes: dict[str, Hole] = {"people": people, "released": released, "names": list(names), "columns": columns}
-        kept = tables.make("kept", "privacy/released_people", hidden=hidden, **holes)
-        other = tables.make("shown", "privacy/class_rows", release=kept, columns=columns)
-        ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=other, columns=columns)
+        with_people_rows = tables.make(
+            "kept",
+            "privacy/released_people",
+            people=people,
+            released=released,
+            names=list(names),
+            columns=columns,
+            hidden=hidden,
+        )
+        expected = tables.make("shown", "privacy/class_rows", release=with_people_rows, columns=columns)
+        ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=expected, columns=columns)
         if differing:
             raise SourceError(
                 f"the release has other rows than its source shows by the same labels, in {differing:,} kinds of rows, "
                 "so that nobody knows whose they are; give the source that it was made of as it was then"
             )
-        yield Source(here, here.table(kept))
+        yield Source(here, here.table(with_people_rows))
 
 
 def _check_people(whole: Source, model: PrivacyModels) -> None:
@@ -138,41 +144,44 @@ def _check_people(whole: Source, model: PrivacyModels) -> None:
 
 
 def _shown_rows(frequency_set: FrequencySet, node: Node, table: Table, spec: Spec) -> FullDomain:
-    """The rows of a source as a recoding shows them that suppresses none."""
+    """A recoding that shows all rows of a source at a node, without suppression."""
     judge = Judge(frequency_set, all_of(k_anonymity(1)))
     plain = spec.model_copy(update={"identifiers": (), "target": None, "mask": False, "shuffle": False})
-    shown = FullDomain(frequency_set.tables, table, judge, node, 0, plain)
-    shown.prepare()
-    return shown
+    recoding = FullDomain(frequency_set.tables, table, judge, node, 0, plain)
+    recoding.prepare()
+    return recoding
 
 
 def _counted(
     what: str, engine: Engine, table: Table, names: Sequence[str], spec: Spec, tables: Scratch
 ) -> FrequencySet:
-    """The tuples of a population, or of a source, by hierarchies that are fitted to them."""
+    """The frequency set of a population or a source, with hierarchies that are fitted to its values."""
     for name in names:
         if name not in spec.quasi_identifiers or table.column(name) is None:
             raise SourceError(
                 f"the {what} has no column {name!r}, which makes the classes of the release; name a {what} with the "
                 "same columns"
             )
-    asked = {
-        name: each if has_hierarchy(spec, name) else each.model_copy(update={"hierarchy": SuppressRecipe()})
-        for name, each in spec.quasi_identifiers.items()
-    }
-    fitted = hierarchy_sources(spec.model_copy(update={"quasi_identifiers": asked}), table, engine)
-    builders = {name: each.build for name, each in fitted.items()}
+    attributes = {}
+    for name, attribute in spec.quasi_identifiers.items():
+        if not has_hierarchy(spec, name):
+            attribute = attribute.model_copy(update={"hierarchy": SuppressRecipe()})
+        attributes[name] = attribute
+    fitted = hierarchy_sources(spec.model_copy(update={"quasi_identifiers": attributes}), table, engine)
+    builders = {name: hierarchy.build for name, hierarchy in fitted.items()}
     return build_frequency_set(engine, table, builders, tables, keep_tuples=True, unmapped=spec.unmapped)
 
 
 def _node(release: Source, frequency_set: FrequencySet, levels: Mapping[str, int] | None = None) -> Node:
-    """The level that each column of a release shows, unless it is known."""
-    if levels is not None:
-        return tuple(levels[each.column.name] for each in frequency_set.attributes)
-    return tuple(
-        _level(each.hierarchy, each.column.name, _labels(release, each.column.name))
-        for each in frequency_set.attributes
-    )
+    """The level of every column of a release: from `levels` if available, otherwise from its labels."""
+    node = []
+    for attribute in frequency_set.attributes:
+        name = attribute.column.name
+        if levels is None:
+            node.append(_level(attribute.hierarchy, name, _labels(release, name)))
+        else:
+            node.append(levels[name])
+    return tuple(node)
 
 
 def _labels(release: Source, name: str) -> set[str | None]:
@@ -184,8 +193,8 @@ def _labels(release: Source, name: str) -> set[str | None]:
 
 def _level(hierarchy: Hierarchy, name: str, labels: set[str | None]) -> int:
     for level in range(hierarchy.height + 1):
-        known = {None if label is None else as_text(label) for label in hierarchy.distinct_labels(level)}
-        if labels <= known:
+        texts = {None if label is None else as_text(label) for label in hierarchy.distinct_labels(level)}
+        if labels <= texts:
             return level
     raise SpecError(
         f"column {name!r} of the release shows labels that are not all on one level of its hierarchy, so that nobody "

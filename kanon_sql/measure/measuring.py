@@ -1,10 +1,9 @@
-"""A source and its release beside each other, and what is measured of them."""
+"""Measure the utility of a release in comparison with its source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
@@ -32,16 +31,16 @@ from kanon_sql.utility import (
     why_not,
 )
 
-_MOST_COLUMNS = 40  # whose pairs are looked at
-_UNEXPECTED = 0.05  # of the rows, beside those suppressed
+_MOST_COLUMNS = 40  # whose pairs are compared
+_TOLERATED = 0.05  # share of rows that match no released row, in addition to those suppressed
 _BOTH = ("source", "release")
 Measured = tuple[tuple[Marginal, ...], tuple[Association, ...], Counts | None, tuple[Learned, ...]]
 
 
 class Measuring:
-    """A source and its release, copied beside each other as text, and all that is asked of them.
+    """A source and its release, copied as text into one place, and the measures that compare them.
 
-    `rows`: of each; `targets`: the columns to learn. `notes` and `skipped` grow while it measures.
+    `rows`: the number of rows by table. `targets`: the columns to predict. The measures add to `notes` and `skipped`.
     """
 
     def __init__(
@@ -63,63 +62,72 @@ class Measuring:
         self.rows = {side: tables.count(copy) for side, copy in self.copies.items()}
         self._check_rows()
 
-    def measured(self, many: int, most: int) -> Measured:
-        """All measures, one after the other: so many count queries, and models of at most so many rows."""
+    def measured(self, query_count: int, training_rows: int) -> Measured:
+        """All measures, with this number of count queries, and models trained on at most this number of rows."""
         sides = self.sides()
         marginals = tuple(map(marginal, sides.attributes))
         self.observer.stage("Comparing pairs of columns")
         associations = sides.associations(self._paired())
-        worst_first = sorted(associations, key=lambda each: (-each.error, each.columns))
+        worst_first = sorted(associations, key=lambda pair: (-pair.error, pair.columns))
         self.observer.stage("Asking count queries")
-        counts = sides.counts(many, self.spec.seed, self.rows["source"])
+        counts = sides.counts(query_count, self.spec.seed, self.rows["source"])
         if counts is None:
             self.skipped.append(("count queries", "no column has more than one value"))
-        return marginals, tuple(worst_first), counts, tuple(self._learned(sides, most))
+        return marginals, tuple(worst_first), counts, tuple(self._learned(sides, training_rows))
 
     def sides(self) -> Sides:
-        """Both tables in codes, and what each column's cells stand for."""
+        """Both tables with their cells as codes, and the values that the cells of every column can stand for."""
         self.observer.stage("Comparing columns")
         attributes = [self._attribute(number, name) for number, name in enumerate(self.shown)]
         return Sides(self.tables, attributes, *(self._coded(side, attributes) for side in _BOTH))
 
     def _shown(self) -> dict[str, tuple[str, ...]]:
-        """The columns that both tables have, each with those that show it in the release."""
+        """The columns that both tables have, with the columns that show them in the release."""
         source, release = (self.both[side].table for side in _BOTH)
         shown = {column.name: shown_columns(column.name, release) for column in source.columns}
-        both = {name: names for name, names in shown.items() if all(map(release.column, names))}
-        if not both:
+        common = {name: names for name, names in shown.items() if all(map(release.column, names))}
+        if not common:
             raise SourceError(
                 f"{self.names['source']} and {self.names['release']} have no column in common; name a source, and a "
                 "release of it"
             )
-        return both
+        return common
 
     def _check_named(self) -> None:
-        """SpecError if a column that was named is not in both tables."""
+        """SpecError if a column with a role, or one to predict, is not in both tables."""
         for name in (*self.spec.quasi_identifiers, *self.spec.sensitive, *self.targets):
             if name not in self.shown:
                 where = "release" if self.both["source"].table.column(name) else "source"
                 raise SpecError(f"the {where} has no column {name!r}; name columns that both tables have")
 
     def _copied(self, side: str) -> Relation:
-        """A table beside us: the columns that both have, as text, bounds as the range between them."""
+        """A copy of the common columns of a table, as text; two columns of bounds become one of ranges."""
         source = self.both[side]
-        shown = self.shown if side == "release" else {name: (name,) for name in self.shown}
-        ends = [_ends(number, len(names)) for number, names in enumerate(shown.values())]
-        texts = {
-            plain: name
-            for names, plains in zip(shown.values(), ends, strict=True)
-            for name, plain in zip(names, plains, strict=True)
-        }
-        holes: dict[str, Any] = {"source": source.table.relation, "texts": texts, "natives": {}}
-        text = queries.text("attack_linkage/copied", source.engine.dialect, **holes)
-        copied = self.tables.receive(side, source.engine, text, "attack_linkage/copied")
-        for number, plains in enumerate(ends):
-            if len(plains) > 1:
-                low, high = ({_plain(number): plain} for plain in plains)
-                copied = self.tables.make(
-                    f"{side}_{number}", "attack_linkage/ranged", copied=copied, low=low, high=high
-                )
+        texts: dict[str, str] = {}
+        bounds: list[int] = []
+        for number, (name, names) in enumerate(self.shown.items()):
+            if side == "source" or len(names) == 1:
+                texts[_plain(number)] = name if side == "source" else names[0]
+            else:
+                bounds.append(number)
+                texts[f"{_plain(number)}_0"], texts[f"{_plain(number)}_1"] = names
+        query = queries.text(
+            "attack_linkage/copied",
+            source.engine.dialect,
+            source=source.table.relation,
+            texts=texts,
+            natives={},
+        )
+        copied = self.tables.receive(side, source.engine, query, "attack_linkage/copied")
+        for number in bounds:
+            plain = _plain(number)
+            copied = self.tables.make(
+                f"{side}_{number}",
+                "attack_linkage/ranged",
+                copied=copied,
+                low={plain: f"{plain}_0"},
+                high={plain: f"{plain}_1"},
+            )
         return copied
 
     def _check_rows(self) -> None:
@@ -137,62 +145,63 @@ class Measuring:
         assert column is not None
         cells = {side: self._cells(side, number) for side in _BOTH}
         hierarchy = partial(known_hierarchy, self.spec, self.both["source"].engine, column)
-        made = attribute(column, cells["source"], cells["release"], hierarchy, self._may_be_generalized(name))
-        self._check(made)
-        return made
+        generalized = name in self.spec.quasi_identifiers
+        compared = attribute(column, cells["source"], cells["release"], hierarchy, generalized)
+        self._check(compared, generalized)
+        return compared
 
     def _cells(self, side: str, number: int) -> list[tuple[str | None, int]]:
-        """How a column's cells print, in an order of their own, each with its rows."""
+        """The distinct cells of a column as text, sorted, with their numbers of rows."""
         rows = self.tables.rows("utility/cells", copied=self.copies[side], cell=[_plain(number)])
-        return sorted(((cell, int(n)) for cell, n in rows), key=lambda each: (each[0] is None, each[0] or ""))
+        return sorted(((cell, int(n)) for cell, n in rows), key=lambda counted: (counted[0] is None, counted[0] or ""))
 
-    def _check(self, made: Attribute) -> None:
-        """SourceError if a column says nothing of its source; a note of what of it cannot be read."""
-        if made.lost == self.rows["release"]:
+    def _check(self, compared: Attribute, generalized: bool) -> None:
+        """SourceError if no label of a column fits a value of the source; a note if labels cannot be read."""
+        if compared.lost == self.rows["release"]:
             raise SourceError(
-                f"no released {made.name} can stand for any that the source has; name the source that the release was "
-                "made of"
+                f"no released {compared.name} can stand for any that the source has; name the source that the release "
+                "was made of"
             )
-        if made.unread:
-            stand = "any value" if self._may_be_generalized(made.name) else "none"
+        if compared.unread:
+            values = "any value" if generalized else "none"
             self.notes.append(
-                f"labels of {made.name} that cannot be read ({made.unread:,}) are taken to stand for {stand}; name the "
-                "quasi-identifiers and their hierarchies"
+                f"labels of {compared.name} that cannot be read ({compared.unread:,}) are taken to stand for {values}; "
+                "name the quasi-identifiers and their hierarchies"
             )
-
-    def _may_be_generalized(self, name: str) -> bool:
-        """Whether a label that nobody can read may stand for anything."""
-        return name in self.spec.quasi_identifiers
 
     def _coded(self, side: str, attributes: Sequence[Attribute]) -> Relation:
         plain = [_plain(number) for number in range(len(attributes))]
-        codes = [each.source_codes if side == "source" else each.released_codes for each in attributes]
+        if side == "source":
+            codes = [attribute.source_codes for attribute in attributes]
+        else:
+            codes = [attribute.released_codes for attribute in attributes]
         return coded(self.tables, side, self.copies[side], plain, codes)
 
     def _paired(self) -> list[int]:
-        """The numbers of the columns whose pairs are looked at: those with a role first, where there are too many."""
+        """The numbers of the columns whose pairs are compared; of too many, those with a role come first."""
+        names = list(self.shown)
         roles = [*self.spec.quasi_identifiers, *self.spec.sensitive, *self.targets]
-        order = sorted(range(len(self.shown)), key=lambda number: list(self.shown)[number] not in roles)
+        order = sorted(range(len(names)), key=lambda number: names[number] not in roles)
         if len(order) > _MOST_COLUMNS:
             self.notes.append(f"pairs are compared of {_MOST_COLUMNS} columns only, those with a role first")
         return sorted(order[:_MOST_COLUMNS])
 
-    def _learned(self, sides: Sides, most: int) -> Iterator[Learned]:
+    def _learned(self, sides: Sides, training_rows: int) -> Iterator[Learned]:
         if not self.targets:
             self.skipped.append(("models", "name the columns to predict, or sensitive ones"))
         elif not is_installed():
             self.skipped.append(("models", f"they need scikit-learn; run: {install_command('utility')}"))
         else:
             self.observer.stage("Drawing rows for models")
-            drawn = drawn_rows(sides, most, self.spec.seed)
+            drawn = drawn_rows(sides, training_rows, self.spec.seed)
             self._note_unreleased(drawn)
             for name in self.targets:
                 yield from self._learned_of(name, sides.attributes, drawn)
 
     def _note_unreleased(self, drawn: Drawn) -> None:
-        """Values that were changed and not generalized cannot be led back to their rows."""
+        """Note that many drawn rows match no released row, as when values were changed rather than generalized."""
         suppressed = 1 - self.rows["release"] / self.rows["source"]
-        if drawn.unreleased > suppressed + _UNEXPECTED:
+        if drawn.unreleased > suppressed + _TOLERATED:
             self.notes.append(
                 f"{drawn.unreleased:.1%} of the rows fit no released row, though {suppressed:.1%} are suppressed: "
                 "values were changed, or labels misread; the models of the release are trained without them"
@@ -200,9 +209,9 @@ class Measuring:
 
     def _learned_of(self, name: str, attributes: Sequence[Attribute], drawn: Drawn) -> Iterator[Learned]:
         target = list(self.shown).index(name)
-        why = why_not(attributes, target, drawn)
-        if why:
-            self.skipped.append((f"model of {name}", why))
+        reason = why_not(attributes, target, drawn)
+        if reason:
+            self.skipped.append((f"model of {name}", reason))
             return
         self.observer.stage(f"Training models of {name}")
         yield learned(attributes, target, drawn, self.spec.seed)
@@ -210,8 +219,3 @@ class Measuring:
 
 def _plain(number: int) -> str:
     return f"c{number}"
-
-
-def _ends(number: int, count: int) -> list[str]:
-    """The plain names of the columns that show one."""
-    return [_plain(number)] if count == 1 else [f"{_plain(number)}_{end}" for end in range(count)]

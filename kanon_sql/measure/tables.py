@@ -1,4 +1,4 @@
-"""Tables that are read beside each other: a release, its source, and what else somebody has."""
+"""Tables that are compared: a release, its source, and the tables of an attacker."""
 
 from __future__ import annotations
 
@@ -17,37 +17,39 @@ from kanon_sql.recode.show import shown_names
 from kanon_sql.spec import Attribute, ReleaseSpec, Spec
 
 
-def name_of(given: Any) -> str:
-    """What to call a table or data."""
-    return str(given) if isinstance(given, (str, Path)) else IN_MEMORY
+def name_of(table: Any) -> str:
+    """The name of a table or a file, or of data in memory."""
+    return str(table) if isinstance(table, (str, Path)) else IN_MEMORY
 
 
 def opened_beside(
-    given: Any, spec: ReleaseSpec, connection: Any, is_source: bool = False
+    table: Any, spec: ReleaseSpec, connection: Any, is_source: bool = False
 ) -> contextlib.AbstractContextManager[Source]:
-    """A table or data to read; a file beside tables in a database is read without it.
+    """Open a table or data for reading; files and data in memory are read without the spec's database.
 
-    `is_source`: whether it is what the spec says how to read.
+    `is_source`: whether the spec's options for reading files apply.
     """
-    alone = not isinstance(given, (str, Path)) or bool(files(str(given)))
+    without_database = not isinstance(table, (str, Path)) or bool(files(str(table)))
     session = spec.session if is_source else spec.session.as_it_is
-    return opened_source(given, session.without_tables if alone else session, None if alone else connection)
+    if without_database:
+        return opened_source(table, session.without_tables)
+    return opened_source(table, session, connection)
 
 
 def shown_columns(name: str, table: Table) -> tuple[str, ...]:
-    """The columns of a release that show a quasi-identifier: two where it is shown by its bounds."""
+    """The columns of a release that show a quasi-identifier: two if it is shown by its bounds."""
     bounds = shown_names(name, "bounds")
     return bounds if table.column(name) is None and all(map(table.column, bounds)) else (name,)
 
 
 def known_hierarchy(spec: Spec, engine: Engine, column: Column, values: Sequence[Any]) -> Hierarchy | None:
-    """The hierarchy that the spec has of a column, or of its distances, made for some of its values."""
+    """The hierarchy that the spec has for a column, or for its t-closeness, built for some values."""
     distance = spec.privacy.t_closeness.get(column.name)
     attribute = spec.quasi_identifiers.get(column.name) or Attribute(hierarchy=distance.hierarchy if distance else None)
     described = spec.model_copy(update={"quasi_identifiers": {column.name: attribute}})
     if not has_hierarchy(described, column.name):
         return None
     try:
-        return hierarchy_source(attribute, column, spec, engine).build([each for each in values if each is not None])
-    except HierarchyError:  # of none of these values; the labels are read as they are
+        return hierarchy_source(attribute, column, spec, engine).build([value for value in values if value is not None])
+    except HierarchyError:  # it does not fit these values, so the labels are read without it
         return None

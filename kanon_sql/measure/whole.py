@@ -1,4 +1,4 @@
-"""The source that a release was made of, read together with it to count its people and to compare its classes."""
+"""The source of a release, opened together with it to count its people and to compare its classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kanon_sql.engine import Table
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
 from kanon_sql.measure.evidence import Evidence
-from kanon_sql.measure.labelled import Shown, labelled_people, labelled_population
+from kanon_sql.measure.labelled import PopulationQuery, labelled_people, labelled_population
 from kanon_sql.plan.source import IN_MEMORY, Source, opened_source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
@@ -21,7 +21,7 @@ from kanon_sql.spec import ReleaseSpec, Spec
 
 @dataclass(frozen=True)
 class Whole:
-    """The table that a release was made of, open, and what it is called."""
+    """The open table that a release was made of, and its name."""
 
     name: str
     source: Source
@@ -29,7 +29,7 @@ class Whole:
 
 @contextlib.contextmanager
 def opened_whole(against: Any, spec: ReleaseSpec, connection: Any, data: Source) -> Iterator[Whole]:
-    """The source of a release: a file, data in memory, or a table, where the release is if it is there."""
+    """Open the source of a release: a file, data in memory, or a table, first looked up in the release's database."""
     name = str(against) if isinstance(against, (str, Path)) else IN_MEMORY
     if files(name) or name == IN_MEMORY:
         with opened_source(against, spec.session.without_tables) as source:
@@ -42,7 +42,7 @@ def opened_whole(against: Any, spec: ReleaseSpec, connection: Any, data: Source)
 
 
 def shown_columns(spec: Spec, table: Table) -> list[str]:
-    """The columns that make the classes of a release: two of them where a quasi-identifier is shown by its bounds."""
+    """The columns that determine the classes of a release: two for a quasi-identifier that is shown by its bounds."""
     names: list[str] = []
     for name, attribute in spec.quasi_identifiers.items():
         shown = shown_names(name, attribute.show or spec.show or "labels")
@@ -58,37 +58,39 @@ def shown(
     model: PrivacyModels,
     whole: Whole | None,
     written_as: str | None = None,
-    kept: Shown | None = None,
+    kept: PopulationQuery | None = None,
     levels: Mapping[str, int] | None = None,
     evidence: Evidence | None = None,
-) -> Iterator[tuple[Source, Shown | None]]:
-    """What a release is to be checked by: its rows, with their people where these count, and its population's.
+) -> Iterator[tuple[Source, PopulationQuery | None]]:
+    """The rows of a release together with the hidden columns of its models, such as the unit, and its population.
 
-    `whole`: its source, by which its people are told; SpecError where they count and it is not given. `written_as`: the
-    format of a release that is a file. `kept`: the population, and `levels`: the columns' own, where they are known.
-    `evidence`: what the tuples of a local recoding are shown as.
+    `whole`: its source, which provides hidden columns; SpecError if there are any without it. `written_as`: the format
+    of a release in a file. `kept` and `levels`: the population's query and the columns' levels, if available.
+    `evidence`: of a local recoding, the labels of the source's tuples.
     """
     with contextlib.ExitStack() as stack:
         beside = whole.source.engine if whole else None
-        labelled = labelled_population(release, names, spec, model, beside, levels, evidence)
-        population = kept or stack.enter_context(labelled)
+        population = kept or stack.enter_context(
+            labelled_population(release, names, spec, model, beside, levels, evidence)
+        )
         missing = [column for column in model.hidden if release.table.column(column) is None]
         if missing:
             if whole is None:
                 raise _not_shown(missing[0], model)
-            of_people = labelled_people(release, names, spec, model, whole.source, written_as, levels, evidence)
-            release = stack.enter_context(of_people)
+            release = stack.enter_context(
+                labelled_people(release, names, spec, model, whole.source, written_as, levels, evidence)
+            )
         yield release, population
 
 
 def _not_shown(column: str, model: PrivacyModels) -> SpecError:
-    """Why a release cannot be verified alone that lacks a column which is counted."""
+    """The error for a release that cannot be verified alone, because it lacks a column that is counted."""
     if column == model.unit:
         return SpecError(
-            f"people are told apart by {column!r}, which the release does not have; give the source that it was made "
+            f"people are counted by {column!r}, which the release does not have; give the source that it was made "
             "of with `against`, or leave out `unit` to count rows"
         )
-    name = next(each.name for each in model.models if each.sensitive == column)
+    name = next(of_column.name for of_column in model.models if of_column.sensitive == column)
     return SpecError(
         f"{name} counts the values of {column!r}, which the release does not have; give the source that it was made of "
         "with `against`, or leave out the model"

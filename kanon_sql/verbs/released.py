@@ -16,7 +16,7 @@ from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import HierarchyError, KanonError, ReleaseWarning, SourceError, SpecError, VerificationError
 from kanon_sql.measure.evidence import Evidence, evidence_of
-from kanon_sql.measure.labelled import Shown
+from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.whole import Whole, opened_whole, shown
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import IN_MEMORY, Source, opened_source
@@ -82,7 +82,7 @@ class Release(Result):
     place: Place = field(default_factory=lambda: Place(""), compare=False)
     source_place: Place | None = field(default=None, compare=False)
     spec: ReleaseSpec | None = field(default=None, compare=False)
-    population: Shown | str | None = field(default=None, compare=False)
+    population: PopulationQuery | str | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest."""
@@ -300,7 +300,7 @@ def released(
     trace: tuple[Step, ...] = (),
     quasi_identifiers: tuple[str, ...] = (),
     model: PrivacyModels | None = None,
-    population: Shown | str | None = None,
+    population: PopulationQuery | str | None = None,
 ) -> Release:
     """The result for a published release."""
     return Release(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
-from kanon_sql.measure.labelled import Shown
+from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.whole import Whole, opened_whole, shown, shown_columns
 from kanon_sql.plan.models import check_models, models_of
 from kanon_sql.plan.preflight import check_roles
@@ -176,7 +176,7 @@ def checked(
     quasi_identifiers: tuple[str, ...],
     model: PrivacyModels,
     whole: Whole | None = None,
-    population: Shown | None = None,
+    population: PopulationQuery | None = None,
 ) -> Verification:
     """Check whether the classes of an open source meet the models; SourceError if it has no rows.
 
