@@ -481,7 +481,7 @@ def test_a_report_is_written_with_a_release_and_by_itself(folder: Path) -> None:
     assert not [value for value in leaves if f"'{value}'" in manifest["sql"]["release"] or f"'{value}'" in shown]
     (folder / "other.json").write_text(json.dumps({**manifest, "released_rows": 7}))
     done("report", "--spec", "release.yml", *less, "--manifest", "other.json", "--output", "other.md")
-    assert "the manifest tells of 7 rows" in (folder / "other.md").read_text()
+    assert "the manifest is that of another release: it has 7 rows" in (folder / "other.md").read_text()
 
 
 @pytest.mark.slow

@@ -360,7 +360,7 @@ def test_a_figure_that_is_not_known_says_what_it_needs() -> None:
     seen = kanon_sql.risks(frame(drawn(1)), quasi_identifiers=QUASI)
     for name in ("journalist", "attribution", "uniqueness"):
         assert name in FIGURES
-        with pytest.raises(SpecError, match=f"the figure '{name}' is not known here; "):
+        with pytest.raises(SpecError, match=f"the figure '{name}' is not available here; "):
             seen.figure(name)
     with pytest.raises(SpecError, match="no figure 'luck' of risk; choose among highest, mean"):
         seen.figure("luck")

@@ -104,7 +104,7 @@ def test_a_target_that_somebody_changed_or_removed_is_seen() -> None:
     assert ran() == ("released", ("the target is gone",))
     assert Path("anon.csv").read_bytes() == published
     rewrite("anon.csv", "x", "y")
-    with pytest.raises(TargetError, match=r"anon.csv is not what the run of .* released, so it may be somebody's"):
+    with pytest.raises(TargetError, match=r"anon.csv is not what the run of .* released, so it may be somebody else's"):
         ran()
     Path("release.yml").write_text(SPEC.replace("anon.csv}", "anon.csv, overwrite: true}"))
     with pytest.raises(DifferencingError, match="is not what was released, and the spec changed since"):

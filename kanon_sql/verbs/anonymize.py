@@ -191,7 +191,7 @@ def make_release(
     is_compared = spec.differencing_limit not in (None, "unlimited")
     if is_compared and search_in == "engine" and not source.engine.is_embedded:
         raise SpecError(  # the comparison copies rows; with `search_in="engine"` not even counts may leave the server
-            f"two releases are held against each other in an embedded DuckDB, not in {source.engine.name}; leave out "
+            f"two releases are compared in an embedded DuckDB, not in {source.engine.name}; leave out "
             "`search_in` or `differencing_limit`"
         )
     waiting.check(source.engine, spec, lasts=spec.database is not None or not source.owned)

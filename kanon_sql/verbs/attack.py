@@ -232,7 +232,7 @@ def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping
 def _attacked(material: Material, chosen: Sequence[Attack], name: str, notes: list[str], observer: Observer) -> Attacks:
     """The outcomes of all attacks that can be tried, and the data that the others need."""
     if material.release.rows == 0:
-        raise SourceError(f"{name} has no rows; there is nobody to attack")
+        raise SourceError(f"{name} has no rows; there is nothing to attack")
     outcomes: list[Outcome] = []
     skipped = []
     for attack in chosen:

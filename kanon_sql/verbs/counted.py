@@ -84,7 +84,7 @@ def _counted(data: Source, name: str, columns: list[str]) -> Source:
         if column not in found:
             raise SpecError(
                 f"{name} has no column {column!r}, and a frequency set of this spec needs {', '.join(columns)} and "
-                f"{ROWS}; export it by the query that `frequency_set_sql` gives"
+                f"{ROWS}; export it with the query of `frequency_set_sql`"
             )
     holes: dict[str, queries.Hole] = {"rows": [ROWS], "source": data.table.relation}
     ((wrong,),) = data.engine.rows(queries.text("release/miscounted", data.engine.dialect, **holes))

@@ -242,10 +242,10 @@ class _Measurement:
         counted = self.manifest.get("risk_of_people")
         if not counted or not counted["smallest_class"]:
             raise _UnmeasuredError(
-                "people count, and whose the rows of this release are is not known; write the report with the release, "
-                "by `kanon anonymize --report`, or give the manifest of that run"
+                "the release has no column to count people by; write the report together with the release, with "
+                "`kanon anonymize --report`, or name the manifest of that run"
             )
-        self.missing["class_sizes"] = "whose the rows of this release are is not known any more"
+        self.missing["class_sizes"] = "the release has no column to count people by"
         smallest, people = counted["smallest_class"], self.manifest["released_people"]
         above = {f"above {row['risk']:g}": row["people"] / people for row in counted["above"]}
         of_release = {"smallest class": smallest, "highest": 1 / smallest, "mean": counted["mean"], **above}
@@ -337,8 +337,8 @@ class _Measurement:
         """
         if not self.manifest.get("proven_optimal"):
             raise _UnmeasuredError(
-                "this release is not proven to lose least, so that another k would be held against the time that its "
-                "search had; `kanon compare --k` gives every k the same"
+                "this release is not proven to lose least, so its loss depends on the time of its search and cannot be "
+                "compared with that of another k; `kanon compare --k` gives every k the same time"
             )
         sizes = [k for k in sorted({*SIZES, self.spec.privacy.k}) if k <= self.manifest["rows"]]
         limit = SECONDS if self.spec.time_limit is None else min(SECONDS, self.spec.time_limit)
@@ -386,9 +386,9 @@ class _Measurement:
         with data.engine.transaction(), data.scratches:
             plan = plan_search(data, self.spec, self.observer)
             if not can_draw_nodes(plan.problem.lattice):
-                raise _UnmeasuredError(f"it has too many nodes side by side to draw each of its {size:,}")
+                raise _UnmeasuredError(f"it has {size:,} nodes, too many on one level to draw each of them")
             if result_of(plan).node != node:
-                raise _UnmeasuredError("a search of the source as it is now finds another node")
+                raise _UnmeasuredError("a search of the current source finds another node")
             return {"lattice": in_report(searched(plan))}
 
     def _attacks(self) -> dict[str, Any]:

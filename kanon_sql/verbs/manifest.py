@@ -38,7 +38,7 @@ _TELLING = (
 )
 _FOLDER = (
     "{engine} writes a folder file by file: while it did so, a reader may have found a part of the files; a run that "
-    "is killed then leaves such a part, to be deleted by hand"
+    "is killed at that moment leaves a part of the files, which you must delete"
 )
 
 
@@ -339,8 +339,8 @@ def _default_time_zone(problem: Problem) -> list[str]:
     if not zoned or problem.spec.time_zone:
         return []
     return [
-        f"the labels of {', '.join(map(repr, zoned))} are of the time zone {problem.source.time_zone}, which is only a "
-        "default and gives other days and hours elsewhere; give `time_zone`"
+        f"the labels of {', '.join(map(repr, zoned))} are days and hours in the time zone {problem.source.time_zone}, "
+        "a default that may differ on another machine; set `time_zone`"
     ]
 
 
@@ -407,7 +407,7 @@ def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:
     found = "no table" if engine.can_rename else "no table, or one that is not filled yet"
     return {
         "not_atomic": f"{engine.name} has no transactions: while the target was put in place, a reader may have found "
-        f"{found}; a run that is killed then leaves the old release in a table whose name has __replaced_ in it"
+        f"{found}; a run that is killed at that moment leaves the old release in a table with __replaced_ in its name"
     }
 
 

@@ -115,7 +115,7 @@ def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyMode
     about = tables.about(engine, relation)
     if not ((about.get("k") or about.get("privacy")) and about.get("quasi_identifiers")):
         raise TargetError(
-            f"no comment on {name} says which k it is to be verified by; release it once more by kanon anonymize "
+            f"no comment on {name} names the k to verify; release it again with kanon anonymize, "
             "`form='materialized'` and `overwrite=True`"
         )
     if about.get("k"):

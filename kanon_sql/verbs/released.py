@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.report import Report
 
 _UNCHECKED = (
-    "the copy was checked by what its rows tell, and not again by all of {model}: {why}. It has the rows of the "
-    "release, which was verified when it was made"
+    "the copy was checked by its rows alone, and not again by all of {model}: {why}. It has the same rows as the "
+    "release, which was verified when it was written"
 )
 
 
@@ -176,7 +176,9 @@ class Release(Result):
     def _verified(self, release: Source, written_as: str | None, engine: Engine) -> Verification:
         """Check the release or a copy of it. `written_as`: the format of a file; `engine`: that of the release."""
         if self.model is None or not isinstance(self.spec, Spec):
-            raise SpecError("what was promised of this release needs more than its rows; verify what it was made of")
+            raise SpecError(
+                "the privacy of this release cannot be checked by its rows alone; its manifest has the findings of its run"
+            )
         with contextlib.ExitStack() as stack:
             population = (engine, self.population) if isinstance(self.population, str) else self.population
             needs_source = self.model.compared or self.model.hidden or self.model.population is not None
@@ -241,7 +243,7 @@ class Release(Result):
         ((rows,),) = engine.rows(queries.text("frequency_sets/row_count", engine.dialect, relation=staged["release"]))
         if rows != self.manifest["released_rows"]:
             raise VerificationError(
-                f"the release has {rows:,} rows now, not those that it was made with; release again"
+                f"the release has {rows:,} rows now, not those that it was written with; release again"
             )
         summary = self._summary_of_copy(Source(engine, engine.table(staged["release"])), written_as, made_in)
         if summary and not summary.holds:

@@ -133,7 +133,7 @@ def report(
     settled = settle_either(source, spec, taken(AnonymizeOptions, options), releases=True)
     target, observer = settled.target, observer or Observer()
     if target is None:
-        raise SpecError("there is no release to report on; name the spec of one, with its target")
+        raise SpecError("there is no release to report on; name the spec of a release, with its target")
     manifest = None if manifest is None else _manifest_of_release(manifest)
     with contextlib.ExitStack() as stack:
         observer.stage("Reading")
@@ -150,7 +150,7 @@ def _manifest_of_release(manifest: str | PathLike[str] | Mapping[str, Any]) -> M
     """Read a manifest; SpecError if it is not that of a release."""
     entries = read_manifest(manifest)
     if not {"rows", "released_rows", "privacy", "roles", "target", "version"} <= entries.keys():
-        raise SpecError("what `manifest` gives is no manifest of a release; name the JSON that `anonymize` gave")
+        raise SpecError("`manifest` is not the manifest of a release; name the JSON that `anonymize` wrote")
     return entries
 
 
@@ -160,7 +160,7 @@ def _with_warning(manifest: Mapping[str, Any], release: Source) -> Mapping[str, 
         rows = tables.count(release.table.relation)
     if rows == manifest["released_rows"]:
         return manifest
-    warning = f"the manifest tells of {manifest['released_rows']:,} rows, and the release has {rows:,}: it is another's"
+    warning = f"the manifest is that of another release: it has {manifest['released_rows']:,} rows, not {rows:,}"
     return {**manifest, "warnings": [warning, *manifest["warnings"]]}
 
 
@@ -260,8 +260,8 @@ def _without_plan(manifest: Mapping[str, Any], costs: Mapping[str, Any]) -> dict
     """The manifest without what a new search found, which is not the release."""
     suppressed = max(0, manifest["rows"] - manifest["released_rows"])
     warning = (
-        "the spec would release other rows now than are there: the source, the spec or a hierarchy has changed, or the "
-        "search was stopped, so that nothing is said of levels, losses and the search; the manifest of the run says it"
+        "the spec would release other rows today: the source, the spec or a hierarchy has changed, or the search was "
+        "stopped. So levels, losses and the search are not reported; the manifest of the run has them"
     )
     of_plan = dict.fromkeys(name for name in costs if name != "people")  # the people are those of the source
     unknown: dict[str, Any] = {**of_plan, "strategy": None, "hierarchies": {}, "damage": []}

@@ -62,7 +62,7 @@ class Risks(Result):
             raise SpecError(f"there is no figure {name!r} of risk; choose among {', '.join(FIGURES)}")
         value = FIGURES[name](self.last)
         if value is None:
-            raise SpecError(f"the figure {name!r} is not known here; {_NEEDS[name]}")
+            raise SpecError(f"the figure {name!r} is not available here; {_NEEDS[name]}")
         return value
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Risks(Result):
             classes = table.classes
             people = "" if classes.people is None else f" of {classes.people:,} people"
             lines.append((role, f"{table.name}, {classes.rows:,} rows{people} in {classes.number:,} classes"))
-            lines.append(("k", f"{classes.smallest:,} is the largest that holds"))
+            lines.append(("k", f"{classes.smallest:,} is the size of the smallest class"))
             lines.append(("risk", f"{classes.highest:.4g} the highest, {classes.mean:.4g} the mean"))
         return [*lines, *(("note", note) for note in self.notes)]
 

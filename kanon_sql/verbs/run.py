@@ -287,7 +287,7 @@ def _not_ours(target: str, manifests: Sequence[Mapping[str, Any]]) -> TargetErro
     else:
         fact = "exists, and no run has released it"
     return TargetError(
-        f"{target} {fact}, so it may be somebody's; name another target, or let the spec say `overwrite: true` under it"
+        f"{target} {fact}, so it may be somebody else's; name another target, or set `overwrite: true` in `target`"
     )
 
 
@@ -301,8 +301,8 @@ def _lost(scheduled: Scheduled, prints: Fingerprints, before: dict[str, Any], st
     fact = "is not what was released" if standing else "is gone"
     if changed and scheduled.spec.differencing_limit != "unlimited":
         raise DifferencingError(
-            f"{target} {fact}, and {' and '.join(changed)} since, so that nobody can say whom a new release and the "
-            f"one of {before['run']['at']} single out together; restore that one, or give "
+            f"{target} {fact}, and {' and '.join(changed)} since, so a new release cannot be compared with that of "
+            f"{before['run']['at']} to count the people whom both single out together; restore the old one, or set "
             '`differencing_limit="unlimited"`'
         )
     return _State(prints, (f"the target {fact}", *changed), before, standing, restores=not changed)
@@ -317,8 +317,8 @@ def _manifest(
     restored = state.before is None or checksum == state.before["run"]["target"]
     if state.restores and not restored and scheduled.spec.differencing_limit != "unlimited":
         raise DifferencingError(
-            f"{target.name} is not there as it was released, and what would be released now is not the same, "
-            "so that nobody can say whom the two single out together; restore the old one, or give "
+            f"{target.name} is not what was released, and a new release would differ from it, so the two cannot be "
+            "compared to count the people whom both single out together; restore the old one, or set "
             '`differencing_limit="unlimited"`'
         )
     manifest = {key: value for key, value in release.manifest.items() if key not in ("sql", "differencing")}
@@ -375,7 +375,7 @@ def _beside_spec(name: str, path: Path, engine: Engine) -> Trail:
     """A trail in a file, for an engine that cannot write a release and a row of the trail in one transaction."""
     if not name.endswith(".jsonl"):
         raise SpecError(
-            f"{engine.name} has no transactions, so that an audit table could lack a release, or have one that never "
-            f"was; keep the trail in a file beside the spec, with `audit: {name}.jsonl`"
+            f"{engine.name} has no transactions, so an audit table could lack a release, or list one that was never "
+            f"published; keep the trail in a file next to the spec, with `audit: {name}.jsonl`"
         )
     return FileTrail(name, path.parent / name)
