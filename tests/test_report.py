@@ -438,9 +438,9 @@ def test_a_release_of_other_data_gets_no_levels_of_this_plan(tmp_path: Path) -> 
     target = tmp_path / "release.csv"
     kanon_sql.anonymize(PEOPLE[:200], SPEC, output=target)
     report = kanon_sql.report(PEOPLE, {**SPEC, "target": {"file": str(target)}}, without=QUICK)
-    assert "nothing is said of levels" in report.to_dict()["warnings"][0]
+    assert "losses and the search are not reported" in report.to_dict()["warnings"][0]
     assert [each["level"] for each in report.figures.columns] == [None, None]
-    assert "nothing is said of levels" in report.html
+    assert "losses and the search are not reported" in report.html
 
 
 def test_releases_of_other_kinds_are_reported_on_by_their_manifest(tmp_path: Path) -> None:

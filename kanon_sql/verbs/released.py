@@ -177,7 +177,7 @@ class Release(Result):
         """Check the release or a copy of it. `written_as`: the format of a file; `engine`: that of the release."""
         if self.model is None or not isinstance(self.spec, Spec):
             raise SpecError(
-                "the privacy of this release cannot be checked by its rows alone; its manifest has the findings of its run"
+                "this release cannot be checked by its rows alone; its manifest has the findings of the run"
             )
         with contextlib.ExitStack() as stack:
             population = (engine, self.population) if isinstance(self.population, str) else self.population
