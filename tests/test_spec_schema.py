@@ -221,3 +221,7 @@ def test_a_spec_is_checked_without_its_data(tmp_path: Path) -> None:
     assert "K" in kanon("spec", "check", path).err
     checked = kanon("spec", "check", path, "--var", "K=9")
     assert (checked.code, checked.out.count("k = 9")) == (0, 2)
+    other = tmp_path / "other.yml"
+    other.write_text("source: t\nquasi_identifers: [age]\n")
+    both = kanon("spec", "check", path, other, "--var", "K=9")
+    assert (both.code, both.out.count("k = 9"), "other.yml: " in both.err) == (2, 2, True)

@@ -13,10 +13,10 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.run import VAR
 from kanon_sql.cli.show import out
-from kanon_sql.errors import TargetError
+from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.spec import ReleaseSpec, load_to_check, schema
 
-FILE = Argument("file", "A spec of one release, or of several under `releases`.", type=Path, default=...)
+FILES = Argument("files", "Specs of one release, or of several under `releases`.", type=list[Path], default=...)
 
 
 @takes(
@@ -39,11 +39,16 @@ def print_schema(output: Path | None, overwrite: bool | None) -> None:
     out.print(f"# yaml-language-server: $schema={escape(str(output))}", highlight=False)
 
 
-@takes(FILE, VAR)
-def check(file: Path, vars: dict[str, str] | None) -> None:
-    """Opens no database and no file of data. Exit code 0 if the spec can be used, 2 with the error if not."""
-    for name, spec in load_to_check(file, vars).items():
-        out.print(f"{escape(name)}: {escape(_summary(spec))}")
+@takes(FILES, VAR)
+def check(files: list[Path], vars: dict[str, str] | None) -> None:
+    """Opens no database and no data file. Exit code 0 if every spec can be used; otherwise 2, with the first error."""
+    for file in files:
+        try:
+            specs = load_to_check(file, vars)
+        except SpecError as error:
+            raise error if len(files) == 1 else SpecError(f"{file}: {error}") from None
+        for name, spec in specs.items():
+            out.print(f"{escape(name)}: {escape(_summary(spec))}")
 
 
 def _summary(spec: ReleaseSpec) -> str:
@@ -57,5 +62,5 @@ SUBCOMMANDS = {
         print_schema,
         "Print the JSON Schema of a spec, or write it for an editor that completes and checks specs.",
     ),
-    "check": (check, "Read a spec as a release would, variables and all, and say what it asks for."),
+    "check": (check, "Check specs as a release would read them, including their variables, and print a summary of each."),
 }
