@@ -1,4 +1,4 @@
-"""Write docs/reference/cli.md and spec.md from the commands and from the schema of a spec: python docs/references.py.
+"""Write the reference of the command line, the spec and the manifest from the program: python docs/references.py.
 
 tests/test_references.py holds both current.
 """
@@ -6,6 +6,7 @@ tests/test_references.py holds both current.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
@@ -16,6 +17,7 @@ from typing import Any, get_args, get_origin
 import typer
 
 from kanon_sql.cli.app import COMMANDS, _root
+from kanon_sql.report.manifest_schema import CLOAKED, COMMON, CONDITIONAL, EXACT_ANATOMY, GENERALIZED
 from kanon_sql.spec import KEYWORDS, schema
 from kanon_sql.spec.keys import GROUPS
 
@@ -68,6 +70,23 @@ Relative paths start from the folder of the spec. In the spec of a [pipeline](..
 """  # noqa: E501
 
 
+MANIFEST = """\
+# The manifest
+
+A manifest describes a release in aggregates; it contains no value of the source. [Stability](../stability.md#the-manifest) says how
+it may change. `kanon_sql.manifest_schema()` returns this page as a JSON Schema.
+
+`python docs/references.py` writes this page from the schema.
+"""
+MANIFEST_KEYS = {
+    "In every manifest": COMMON,
+    "Of anonymize": GENERALIZED,
+    "Of cloak": CLOAKED,
+    "Of anatomize": EXACT_ANATOMY,
+    "If the release has it": CONDITIONAL,
+}
+
+
 def main() -> None:
     """Write the pages."""
     for name, text in pages().items():
@@ -76,7 +95,27 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The generated pages by name."""
-    return {"cli.md": cli(), "spec.md": spec()}
+    return {"cli.md": cli(), "spec.md": spec(), "manifest.md": manifest()}
+
+
+def manifest() -> str:
+    """The page of the manifest."""
+    parts = [MANIFEST]
+    for heading, keys in MANIFEST_KEYS.items():
+        parts += [f"\n## {heading}\n", "| key | type | meaning |", "|---|---|---|"]
+        parts += [f"| `{name}` | {_kind(kind)} | {_marked(meaning)} |" for name, (kind, meaning) in keys.items()]
+    return "\n".join(parts) + "\n"
+
+
+def _kind(kind: dict[str, Any]) -> str:
+    """The type of a manifest's key in a word or two."""
+    if "anyOf" in kind:
+        return " or ".join(map(_kind, kind["anyOf"]))
+    if "const" in kind:
+        return f"`{json.dumps(kind['const'])}`"
+    if kind["type"] == "array":
+        return f"list of {_kind(kind['items'])}s"
+    return "share" if kind.get("maximum") == 1 else {"integer": "whole number", "string": "text"}.get(kind["type"], kind["type"])
 
 
 def cli() -> str:

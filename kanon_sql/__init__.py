@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kanon_sql.errors import KanonError, ReleaseWarning
     from kanon_sql.plan.observer import Observer
     from kanon_sql.privacy import Finding, PrivacyModel, k_anonymity
+    from kanon_sql.report.manifest_schema import manifest_schema
+    from kanon_sql.resources import package_version
     from kanon_sql.spec import CloakSpec, Spec
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import anonymize
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.suggest import Suggestions, suggest
     from kanon_sql.verbs.utility import Utility, utility
     from kanon_sql.verbs.verify import Verification, verify
+
+    __version__ = package_version()
 
 _HOMES = {
     "Attacks": "verbs.attack",
@@ -78,6 +82,7 @@ _HOMES = {
     "frequency_set_sql": "verbs.counted",
     "k_anonymity": "privacy",
     "lattice": "verbs.lattice",
+    "manifest_schema": "report.manifest_schema",
     "profile": "verbs.profile",
     "refresh": "verbs.refresh",
     "releases": "verbs.releases",
@@ -128,6 +133,7 @@ __all__ = [
     "hierarchy",
     "k_anonymity",
     "lattice",
+    "manifest_schema",
     "profile",
     "refresh",
     "releases",
@@ -151,6 +157,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "hierarchy":
         return import_module("kanon_sql.hierarchy")
+    if name == "__version__":
+        return import_module("kanon_sql.resources").package_version()
     if name not in _HOMES:
         raise AttributeError(f"module 'kanon_sql' has no attribute {name!r}")
     return getattr(import_module(f"kanon_sql.{_HOMES[name]}"), name)

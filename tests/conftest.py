@@ -24,6 +24,7 @@ from support.engines import ByHand
 pytest_plugins = (
     "support.capabilities",
     "support.command_line",
+    "support.manifests",
     "support.perturbing",
     "support.releasing",
     "support.school",

@@ -5,8 +5,13 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
+import pandas
 import pytest
 import yaml
+
+import kanon_sql
+from kanon_sql.report.manifest_schema import COMMON, FORMS
+from support.manifests import problems
 
 pytestmark = pytest.mark.quick
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +49,16 @@ def test_one_version_everywhere() -> None:
 def test_what_is_sent_to_a_container_builds_the_package() -> None:
     sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = {*build["packages"], *build["force-include"], "pyproject.toml", PROJECT["readme"], *PROJECT["license-files"]}
+    needed = {*build["packages"], *build["force-include"], "pyproject.toml"}
+    needed |= {PROJECT["readme"], *PROJECT["license-files"]}
     assert needed <= sent
     assert all((ROOT / name).exists() for name in sent)
+
+
+def test_a_manifest_with_another_key_or_without_one_is_not_as_documented() -> None:
+    people = pandas.DataFrame({"a": [1, 1, 2, 2]})
+    release = kanon_sql.anonymize(people, quasi_identifiers={"a": {"hierarchy": "suppress"}}, k=2)
+    assert not problems(release.manifest)
+    assert problems({**release.manifest, "unheard_of": 1})
+    for name in (*COMMON, *FORMS["anonymize"]):
+        assert problems({key: value for key, value in release.manifest.items() if key != name}), name

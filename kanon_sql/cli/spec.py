@@ -62,5 +62,8 @@ SUBCOMMANDS = {
         print_schema,
         "Print the JSON Schema of a spec, or write it for an editor that completes and checks specs.",
     ),
-    "check": (check, "Check specs as a release would read them, including their variables, and print a summary of each."),
+    "check": (
+        check,
+        "Check specs as a release would read them, variables included, and print a summary of each.",
+    ),
 }

@@ -25,6 +25,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
+from kanon_sql.report.manifest_schema import MANIFEST_VERSION
 from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
@@ -306,7 +307,7 @@ def released(
 ) -> Release:
     """The result for a published release."""
     return Release(
-        manifest=manifest,
+        manifest={"manifest_version": MANIFEST_VERSION, **manifest},
         sql=published.sql,
         trace=trace,
         statements=published.statements,
