@@ -73,8 +73,9 @@ Relative paths start from the folder of the spec. In the spec of a [pipeline](..
 MANIFEST = """\
 # The manifest
 
-A manifest describes a release in aggregates; it contains no value of the source. [Stability](../stability.md#the-manifest) says how
-it may change. `kanon_sql.manifest_schema()` returns this page as a JSON Schema.
+A manifest describes a release in aggregates; it contains no value of the source.
+[Stability](../stability.md#the-manifest) says how it may change. `kanon_sql.manifest_schema()`
+returns this page as a JSON Schema.
 
 `python docs/references.py` writes this page from the schema.
 """
@@ -115,7 +116,11 @@ def _kind(kind: dict[str, Any]) -> str:
         return f"`{json.dumps(kind['const'])}`"
     if kind["type"] == "array":
         return f"list of {_kind(kind['items'])}s"
-    return "share" if kind.get("maximum") == 1 else {"integer": "whole number", "string": "text"}.get(kind["type"], kind["type"])
+    return (
+        "share"
+        if kind.get("maximum") == 1
+        else {"integer": "whole number", "string": "text"}.get(kind["type"], kind["type"])
+    )
 
 
 def cli() -> str:
