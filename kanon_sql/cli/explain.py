@@ -38,7 +38,7 @@ def _show(steps: Sequence[Step]) -> None:
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
         if step.sql:
             out.print(_highlighted(step.sql))
-        out.print(f"[green]gave[/green] {escape(step.told)}")
+        out.print(f"[green]gave[/green] {escape(step.outcome)}")
         if step.plan:
             out.print(escape(step.plan), style="dim")
 

@@ -301,7 +301,11 @@ def _result(
         return StrategyResult(run.strategy, _promise(run.strategy), run.refused, run.k)
     figures = measured.figures
     suppressed, released, classes = figures.rows_at_risk or 0, figures.released_rows or 0, figures.classes or 0
-    by_rows = problem.judge.model.unit is None  # the sizes of classes are in rows: no risk of people follows from them
+    risk_highest: float | None = None
+    risk_mean: float | None = None
+    if problem.judge.model.unit is None:  # the sizes of classes are in rows: no risk of people follows from them
+        risk_highest = 1 / figures.smallest_class if figures.smallest_class else 0.0
+        risk_mean = classes / released if released else 0.0
     result = StrategyResult(
         run.strategy,
         _promise(run.strategy),
@@ -315,8 +319,8 @@ def _result(
         information_loss=measured.scores,
         classes=classes,
         smallest_class=figures.smallest_class,
-        risk_highest=(1 / figures.smallest_class if figures.smallest_class else 0.0) if by_rows else None,
-        risk_mean=(classes / released if released else 0.0) if by_rows else None,
+        risk_highest=risk_highest,
+        risk_mean=risk_mean,
         same_as=same,
     )
     return _with_search(problem, result, run.outcome, proven, minimal) if run.outcome else result

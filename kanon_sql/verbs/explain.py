@@ -59,7 +59,7 @@ class Step:
     rows: int | None
 
     @property
-    def told(self) -> str:
+    def outcome(self) -> str:
         """The result and the time, in words."""
         times = f"{self.times:,} times " if self.times > 1 else ""
         return f"{self.gave or 'nothing'}, {times}in {self.seconds:.3f} s"
@@ -88,7 +88,7 @@ class Explanation(Result):
         return pandas.DataFrame([asdict(step) for step in self.steps])
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [(step.name, f"{step.told}: {step.sentence}") for step in self.steps]
+        return [(step.name, f"{step.outcome}: {step.sentence}") for step in self.steps]
 
     def _texts(self) -> dict[str, Any]:
         return {".sql": lambda: "\n".join(map(_commented, self.steps)), **super()._texts()}

@@ -132,21 +132,16 @@ def run(
 def _prepared(release: Scheduled, limit: int | Literal["unlimited"] | None, folder: Path) -> Scheduled:
     """A release with its differencing limit and the Python code that its spec names, checked before anything runs."""
     spec = release.spec if limit is None else merge(release.spec, differencing_limit=limit)
-    if not isinstance(spec, Spec):
-        check_spec(spec, "anonymize")
-        return replace(release, spec=spec)
-    references = spec.references
-    spec = with_code(spec, [folder])
+    references: Sequence[str] = ()
+    if isinstance(spec, Spec):
+        references = spec.references
+        spec = with_code(spec, [folder])
     check_spec(spec, "anonymize")
-    return replace(release, spec=spec, sha256=_sha256_with_code(release.sha256, references))
-
-
-def _sha256_with_code(sha256: str, references: Sequence[str]) -> str:
-    """A checksum of the spec and of its code files: a change of the code can change the release too."""
-    if not references:
-        return sha256
-    content = [sha256, *map(digest, references)]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    sha256 = release.sha256
+    if references:  # a change of the code can change the release, so the checksum includes it
+        content = [sha256, *map(digest, references)]
+        sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    return replace(release, spec=spec, sha256=sha256)
 
 
 def _chosen(scheduled: Sequence[Scheduled], only: Sequence[str] | None) -> list[Scheduled]:

@@ -152,17 +152,17 @@ class Suggestions(Result):
             for column in self.of_role(QUASI_IDENTIFIER)
         ]
         return Draft(
-            self.rows,
-            places_of(self, path.absolute().parent),
-            self._reasons(IDENTIFIER),
-            generalized,
-            self._reasons(SENSITIVE),
-            self._reasons(KEPT),
-            self._reasons(DROPPED),
-            self.k,
-            self.suppression_limit,
-            self.notes,
-            self.unit,
+            rows=self.rows,
+            places=places_of(self, path.absolute().parent),
+            identifiers=self._reasons(IDENTIFIER),
+            quasi_identifiers=generalized,
+            sensitive=self._reasons(SENSITIVE),
+            kept=self._reasons(KEPT),
+            dropped=self._reasons(DROPPED),
+            k=self.k,
+            suppression_limit=self.suppression_limit,
+            notes=self.notes,
+            unit=self.unit,
         )
 
     def _reasons(self, role: str) -> list[tuple[str, str]]:

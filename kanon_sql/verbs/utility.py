@@ -213,17 +213,21 @@ def utility(
             for side, table in data.items()
         }
         names = {side: name_of(table) for side, table in data.items()}
-        targets = [predict] if isinstance(predict, str) else list(settled.sensitive if predict is None else predict)
+        predict = settled.sensitive if predict is None else predict
+        targets = [predict] if isinstance(predict, str) else list(predict)
         measuring = Measuring(tables, settled, both, names, targets, observer)
-        measured = measuring.measured(queries, rows)
+        marginals, associations, counts, learned = measuring.measured(queries, rows)
         return Utility(
-            names["source"],
-            names["release"],
-            measuring.rows["source"],
-            measuring.rows["release"],
-            *measured,
-            tuple(measuring.skipped),
-            tuple(measuring.notes),
+            source=names["source"],
+            release=names["release"],
+            rows=measuring.rows["source"],
+            released_rows=measuring.rows["release"],
+            marginals=marginals,
+            associations=associations,
+            counts=counts,
+            learned=learned,
+            skipped=tuple(measuring.skipped),
+            notes=tuple(measuring.notes),
         )
 
 
