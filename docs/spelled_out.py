@@ -19,7 +19,7 @@ class SpelledOut(griffe.Extension):
             declared = str(func.parameters["options"].annotation).removeprefix("Unpack[").removesuffix("]")
             said = options.described(getattr(options, declared))
             lines = [f"    {name} ({kind}): {sentence}" for name, (kind, sentence) in said.items()]
-            heading = "Keyword Args: Options, each of which wins over the spec"
+            heading = "Keyword Args: Options, which override the spec"
             func.docstring.value += "\n\n" + "\n".join([heading, *lines]) + "\n"
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:

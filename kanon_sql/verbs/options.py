@@ -238,7 +238,7 @@ def spelled_out(options: type) -> Callable[[_Verb], _Verb]:
         parameters += [_parameter(name, annotation) for name, annotation in _declared(options).items()]
         verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         if verb.__doc__:  # not with -OO
-            heading = "Options, each of which wins over the spec:"
+            heading = "Options, which override the spec:"
             verb.__doc__ = f"{cleandoc(verb.__doc__)}\n\n{heading}\n\n{_listed(options)}\n"
         return verb
 
