@@ -19,10 +19,18 @@ from kanon_sql.cli.profile import LARGEST_SET
 from kanon_sql.cli.show import grid, out, promised, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
+from kanon_sql.risk.attribution import Sensitive
+from kanon_sql.risk.separation import Separation
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.verbs.options import RiskOptions
 from kanon_sql.verbs.risks import FIGURES, Risks
 from kanon_sql.verbs.risks import risks as run
+
+_WIDTH = 79
+_LABEL_WIDTH = 46
+_CELL_WIDTH = 16
+_SETS_SHOWN = 10  # the JSON has all
+_NUMBERS = ("classes", "rows", "people", "distinction", "separation", "unique rows", "without it")
 
 RELEASE = Option(
     "release", "The release that was made of the source, to show both side by side: a file, or a table.", "Data"
@@ -42,21 +50,21 @@ SAMPLING_FRACTION = Option(
 
 
 def _bound(text: str) -> tuple[str, float]:
-    """Read `0.09` or `mean=0.05` as a figure and the most that it may be.
+    """Read `0.09` or `mean=0.05` as the name of a figure and its upper limit.
 
     >>> _bound("0.09"), _bound("mean=0.05")
     (('highest', 0.09), ('mean', 0.05))
     """
     name, _, number = text.rpartition("=")
     try:
-        most = float(number)
+        limit = float(number)
     except ValueError:
-        most = -1
-    if not 0 <= most <= 1 or (name or "highest") not in FIGURES:
+        limit = -1
+    if not 0 <= limit <= 1 or (name or "highest") not in FIGURES:
         raise SpecError(
             f"--fail-above takes RISK, 0 to 1, or FIGURE=RISK, FIGURE of {', '.join(FIGURES)}; got {text!r}"
         )
-    return name or "highest", most
+    return name or "highest", limit
 
 
 FAIL_ABOVE = Option(
@@ -88,163 +96,171 @@ def risk(
 ) -> None:
     """A release alone may be the source. Counts and shares only, never a value of anybody. Nothing is written."""
     with watching() as watch:
-        seen = run(source, spec, observer=watch, **overrides)
-    found = seen.figure(fail_above[0]) if fail_above else 0.0
+        measured = run(source, spec, observer=watch, **overrides)
+    name, limit = fail_above or ("highest", 1.0)
+    found = measured.figure(name) if fail_above else 0.0  # an unknown figure is an error, before anything is printed
     if as_json:
-        print(json.dumps(seen.to_dict(), indent=2))
+        print(json.dumps(measured.to_dict(), indent=2))
     else:
-        _show(seen)
-    if fail_above and found > fail_above[1]:
+        _show(measured)
+    if found > limit:
         if not as_json:
-            out.print(f"\n[red]The {fail_above[0]} risk is {figure(found)}, above {fail_above[1]:g}.[/red]")
+            out.print(f"\n[red]The {name} risk is {figure(found)}, above {limit:g}.[/red]")
         raise typer.Exit(1)
 
 
-_WIDTH, _LABEL, _CELL = 79, 46, 16
-_SETS = 10  # that are shown; all are in the JSON
-
-
-def _show(seen: Risks) -> None:
-    """Everything in short tables, each with what its figures mean."""
-    roles = ("source", "release")[: len(seen.tables)]
-    _sentence(f"Quasi-identifiers: {', '.join(seen.quasi_identifiers)}.", "")
-    _line("", list(roles))
-    _of_each(seen, "rows", lambda t: f"{t.classes.rows:,}")
-    if seen.source.people_unknown:
+def _show(measured: Risks) -> None:
+    """Print short tables, with an explanation of every figure."""
+    source = measured.source
+    roles = ("source", "release")[: len(measured.tables)]
+    _paragraph(f"Quasi-identifiers: {', '.join(measured.quasi_identifiers)}.", "")
+    _line("", roles)
+    _figures(measured, "rows", lambda table: f"{table.classes.rows:,}")
+    if source.people_unknown:
         _line("people", ["not known", "not known"])
-    if seen.source.unit:
-        _of_each(seen, f"people, by {seen.source.unit}", lambda t: _count(t.classes.people))
-    _of_each(seen, "classes", lambda t: f"{t.classes.number:,}")
-    if seen.suppressed_rows is not None:
-        _line("suppressed rows", ["", f"{seen.suppressed_rows:,}"])
-        _sentence(seen.meanings["suppressed"])
-    _show_verdict(seen)
-    _show_sizes(seen)
-    _show_risks(seen)
-    for column in (each.column for each in seen.source.sensitive):
-        _show_sensitive(seen, column)
-    if not seen.source.sensitive:
+    if source.unit:
+        _figures(measured, f"people, by {source.unit}", lambda table: _count(table.classes.people))
+    _figures(measured, "classes", lambda table: f"{table.classes.number:,}")
+    if measured.suppressed_rows is not None:
+        _line("suppressed rows", ["", f"{measured.suppressed_rows:,}"])
+        _paragraph(measured.meanings["suppressed"])
+    _show_verdict(measured)
+    _show_sizes(measured, roles)
+    _show_risks(measured)
+    for sensitive in source.sensitive:
+        _show_sensitive(measured, sensitive.column)
+    if not source.sensitive:
         _heading("Sensitive columns", "None was named; name them with --sensitive to see what classes tell of them.")
-    _show_columns(seen, roles)
-    _show_norms(seen, roles)
-    _show_identifiers(seen, roles)
-    warn(seen.notes)
+    _show_columns(measured, roles)
+    _show_norms(measured, roles)
+    _show_identifiers(measured, roles)
+    warn(measured.notes)
 
 
-def _show_verdict(seen: Risks) -> None:
-    _heading("Verdict", seen.meanings["verdict"])
-    by = " of rows" if seen.source.people_unknown else ""
-    _of_each(seen, f"largest k{by} that holds", lambda t: f"{t.classes.smallest:,}")
-    for index, finding in enumerate(seen.source.findings):
-        asked = {"model": finding.model, "required": finding.required}
-        found = [table.findings[index] for table in seen.tables]
-        _line(f"{promised([asked])}{', by rows' if by else ''}", ["yes" if each.holds else "no" for each in found])
-        if not all(each.holds for each in found):
-            _line("  classes that fail", [_count(each.unsafe_classes) for each in found])
-            _line("  rows in them", [_count(each.unsafe_rows) for each in found])
+def _show_verdict(measured: Risks) -> None:
+    _heading("Verdict", measured.meanings["verdict"])
+    by_rows = measured.source.people_unknown
+    _figures(
+        measured, f"largest k{' of rows' if by_rows else ''} that holds", lambda table: f"{table.classes.smallest:,}"
+    )
+    for index, model in enumerate(measured.source.findings):
+        label = promised([{"model": model.model, "required": model.required}])
+        findings = [table.findings[index] for table in measured.tables]
+        _line(f"{label}{', by rows' if by_rows else ''}", ["yes" if finding.holds else "no" for finding in findings])
+        if not all(finding.holds for finding in findings):
+            _line("  classes that fail", [_count(finding.unsafe_classes) for finding in findings])
+            _line("  rows in them", [_count(finding.unsafe_rows) for finding in findings])
 
 
-def _show_sizes(seen: Risks) -> None:
-    _heading("Class sizes", seen.meanings["class_sizes"])
-    people = seen.source.unit is not None
-    titles = ["classes", "rows", *(["people"] if people else [])]
-    for table, role in zip(seen.tables, ("source", "release"), strict=False):
+def _show_sizes(measured: Risks, roles: Sequence[str]) -> None:
+    _heading("Class sizes", measured.meanings["class_sizes"])
+    titles = ["classes", "rows", "people"] if measured.source.unit else ["classes", "rows"]
+    for role, table in zip(roles, measured.tables, strict=True):
         grid = _grid(role, *titles)
         for band in table.classes.bands:
-            grid.add_row(band.sizes, *(_count(each) for each in (band.classes, band.rows, band.people)[: len(titles)]))
+            counts = [_count(band.classes), _count(band.rows), _count(band.people)]
+            grid.add_row(band.sizes, *counts[: len(titles)])
         out.print(grid, soft_wrap=False)
 
 
-def _show_risks(seen: Risks) -> None:
+def _show_risks(measured: Risks) -> None:
+    source = measured.source
     _heading("Risk of being found", "1 is certain; 0.2 is one right guess in five.")
-    _of_each(seen, "prosecutor, highest", lambda t: _figure(t.classes.highest), "highest")
-    _of_each(seen, "prosecutor, mean", lambda t: _figure(t.classes.mean), "mean")
-    for index, above in enumerate(seen.source.classes.above):
-        counted = "people" if seen.source.unit else "rows"
-        _line(f"  {counted} above {above.risk}", [_share(table, index) for table in seen.tables])
-    _sentence(seen.meanings["above"])
-    _of_each(seen, "marketer", lambda t: _figure(t.classes.mean), "marketer")
-    for name in seen.source.journalist:
-        _line(f"journalist, {name}", [_figure(table.journalist[name]) for table in seen.tables])
-    if seen.source.journalist:
-        _sentence(seen.meanings["journalist"])
+    _figures(measured, "prosecutor, highest", lambda table: _figure(table.classes.highest), "highest")
+    _figures(measured, "prosecutor, mean", lambda table: _figure(table.classes.mean), "mean")
+    for index, above in enumerate(source.classes.above):
+        counted = "people" if source.unit else "rows"
+        _line(f"  {counted} above {above.risk}", [_share_above(table, index) for table in measured.tables])
+    _paragraph(measured.meanings["above"])
+    _figures(measured, "marketer", lambda table: _figure(table.classes.mean), "marketer")
+    for name in source.journalist:
+        _line(f"journalist, {name}", [_figure(table.journalist[name]) for table in measured.tables])
+    if source.journalist:
+        _paragraph(measured.meanings["journalist"])
     else:
         _line("journalist", ["not known"])
-        _sentence("It needs the population that the rows were drawn from: --population.")
-    if seen.source.uniqueness is not None or seen.last.uniqueness is not None:
-        _of_each(seen, "unique in the population", lambda t: _figure(t.uniqueness), "uniqueness")
+        _paragraph("It needs the population that the rows were drawn from: --population.")
+    if source.uniqueness is not None or measured.last.uniqueness is not None:
+        _figures(measured, "unique in the population", lambda table: _figure(table.uniqueness), "uniqueness")
 
 
-def _share(table: TableRisk, index: int) -> str:
+def _share_above(table: TableRisk, index: int) -> str:
     above = table.classes.above[index]
     return f"{above.rows if above.people is None else above.people:,} ({above.share:.1%})"
 
 
-def _show_sensitive(seen: Risks, column: str) -> None:
-    def of(read: Callable[[Any], str]) -> Callable[[TableRisk], str]:
-        return lambda table: next(read(each) for each in table.sensitive if each.column == column)
+def _show_sensitive(measured: Risks, column: str) -> None:
+    def line(label: str, read: Callable[[Sensitive], str], meaning: str | None = None) -> None:
+        found = [next(s for s in table.sensitive if s.column == column) for table in measured.tables]
+        _line(label, [read(sensitive) for sensitive in found])
+        if meaning:
+            _paragraph(measured.meanings[meaning])
 
+    counted = "people" if measured.source.unit else "rows"
     _heading(f"Sensitive: {column}", "What a class tells of this column, in the worst class or on average.")
-    _of_each(seen, "l, distinct values", of(lambda s: _count(s.distinct_l)), "distinct_l")
-    _of_each(seen, "l, by entropy", of(lambda s: _figure(s.entropy_l)), "entropy_l")
-    _of_each(seen, "t, equal distance", of(lambda s: _figure(s.t_equal)))
-    if any(each.t_ordered is not None for each in (*seen.source.sensitive, *seen.last.sensitive)):
-        _of_each(seen, "t, ordered distance", of(lambda s: _figure(s.t_ordered)))
-    _sentence(seen.meanings["t"])
-    _of_each(seen, "homogeneous classes", of(lambda s: _count(s.homogeneous_classes)))
-    _of_each(seen, "  rows in them", of(lambda s: _count(s.homogeneous_rows)))
-    if seen.source.unit:
-        _of_each(seen, "  people in them", of(lambda s: _count(s.homogeneous_people)))
-    _sentence(seen.meanings["homogeneous"])
-    _of_each(seen, "guessed by the class", of(lambda s: _figure(s.attribution)))
-    _of_each(seen, "guessed without it", of(lambda s: _figure(s.guess)))
-    _of_each(seen, "certain, people" if seen.source.unit else "certain, rows", of(lambda s: _count(s.certain)))
-    _sentence(seen.meanings["attribution"])
+    line("l, distinct values", lambda s: _count(s.distinct_l), "distinct_l")
+    line("l, by entropy", lambda s: _figure(s.entropy_l), "entropy_l")
+    line("t, equal distance", lambda s: _figure(s.t_equal))
+    if any(s.t_ordered is not None for table in measured.tables for s in table.sensitive):
+        line("t, ordered distance", lambda s: _figure(s.t_ordered))
+    _paragraph(measured.meanings["t"])
+    line("homogeneous classes", lambda s: _count(s.homogeneous_classes))
+    line("  rows in them", lambda s: _count(s.homogeneous_rows))
+    if measured.source.unit:
+        line("  people in them", lambda s: _count(s.homogeneous_people))
+    _paragraph(measured.meanings["homogeneous"])
+    line("guessed by the class", lambda s: _figure(s.attribution))
+    line("guessed without it", lambda s: _figure(s.guess))
+    line(f"certain, {counted}", lambda s: _count(s.certain), "attribution")
 
 
-def _show_columns(seen: Risks, roles: Sequence[str]) -> None:
-    said = " ".join(seen.meanings[name] for name in ("distinction", "separation", "unique_without"))
-    _heading("Columns, the most identifying first", said)
-    grid = _grid("column", "in", "distinction", "separation", "unique rows", "without it")
-    for role, table in zip(roles, seen.tables, strict=True):
-        for each in table.separations.columns:
-            shown = (_figure(each.distinction), _figure(each.separation), f"{each.unique_rows:,}")
-            grid.add_row(escape(", ".join(each.columns)), role, *shown, _count(each.unique_without))
-    out.print(grid, soft_wrap=False)
-    for role, table in zip(roles, seen.tables, strict=True):
+def _show_columns(measured: Risks, roles: Sequence[str]) -> None:
+    explained = " ".join(measured.meanings[name] for name in ("distinction", "separation", "unique_without"))
+    _heading("Columns, the most identifying first", explained)
+    columns = _grid("column", "in", "distinction", "separation", "unique rows", "without it")
+    sets = _grid("together", "in", "distinction", "separation", "unique rows")
+    for role, table in zip(roles, measured.tables, strict=True):
+        for column in table.separations.columns:
+            columns.add_row(*_separation(column, role), _count(column.unique_without))
+        for columns_together in table.separations.sets[:_SETS_SHOWN]:
+            sets.add_row(*_separation(columns_together, role))
+    out.print(columns, soft_wrap=False)
+    for role, table in zip(roles, measured.tables, strict=True):
         _line(f"rows unique by all, in the {role}", [f"{table.separations.unique_rows:,}"])
-    if not any(table.separations.sets for table in seen.tables):
-        return
-    many = max(len(table.separations.sets) for table in seen.tables)
-    _heading("Small sets of columns", f"The {min(many, _SETS)} most identifying of {many:,}; --json has all.")
-    grid = _grid("together", "in", "distinction", "separation", "unique rows")
-    for role, table in zip(roles, seen.tables, strict=True):
-        for each in table.separations.sets[:_SETS]:
-            shown = (_figure(each.distinction), _figure(each.separation), f"{each.unique_rows:,}")
-            grid.add_row(escape(", ".join(each.columns)), role, *shown)
-    out.print(grid, soft_wrap=False)
+    if sets.row_count:
+        number = max(len(table.separations.sets) for table in measured.tables)
+        shown = min(number, _SETS_SHOWN)
+        _heading("Small sets of columns", f"The {shown} most identifying of {number:,}; --json has all.")
+        out.print(sets, soft_wrap=False)
 
 
-def _show_norms(seen: Risks, roles: Sequence[str]) -> None:
-    _heading("Norms", seen.meanings["norms"])
+def _separation(columns: Separation, role: str) -> list[str]:
+    figures = [_figure(columns.distinction), _figure(columns.separation), f"{columns.unique_rows:,}"]
+    return [escape(", ".join(columns.columns)), role, *figures]
+
+
+def _show_norms(measured: Risks, roles: Sequence[str]) -> None:
+    _heading("Norms", measured.meanings["norms"])
     words = {True: "yes", False: "no", None: "-"}
-    named = dict.fromkeys((each.name, each.rule, each.asked) for table in seen.tables for each in table.norms)
-    for name, rule, asked in named:
-        _sentence(f"{name}, {rule}: {asked}", "")
-        for role, table in zip(roles, seen.tables, strict=True):
-            for each in table.norms:
-                if (each.name, each.rule, each.asked) == (name, rule, asked):
-                    _sentence(f"{words[each.met]:<4} {role}: {each.found}", "  ")
+    lines: dict[str, list[str]] = {}  # the tables' results by norm
+    for role, table in zip(roles, measured.tables, strict=True):
+        for norm in table.norms:
+            title = f"{norm.name}, {norm.rule}: {norm.asked}"
+            lines.setdefault(title, []).append(f"{words[norm.met]:<4} {role}: {norm.found}")
+    for title, results in lines.items():
+        _paragraph(title, "")
+        for result in results:
+            _paragraph(result, "  ")
 
 
-def _show_identifiers(seen: Risks, roles: Sequence[str]) -> None:
-    _heading("Identifiers", seen.meanings["identifiers"])
+def _show_identifiers(measured: Risks, roles: Sequence[str]) -> None:
+    _heading("Identifiers", measured.meanings["identifiers"])
     grid = _grid("column", "in", "kind", "rows", "seen")
-    for role, table in zip(roles, seen.tables, strict=True):
-        for each in table.contents.identifiers:
-            about = "about " if each.sampled else ""
-            rows = f"{about}{each.rows:,} ({each.share:.1%})"
-            grid.add_row(escape(each.column), role, f"{each.letter} {each.kind}", rows, f"it {each.said}")
+    for role, table in zip(roles, measured.tables, strict=True):
+        for identifier in table.contents.identifiers:
+            rows = f"{'about ' if identifier.sampled else ''}{identifier.rows:,} ({identifier.share:.1%})"
+            kind = f"{identifier.letter} {identifier.kind}"
+            grid.add_row(escape(identifier.column), role, kind, rows, f"it {identifier.said}")
     if grid.row_count:
         out.print(grid, soft_wrap=False)
     else:
@@ -255,29 +271,27 @@ def _grid(*titles: str) -> Table:
     return grid(*titles, right=_NUMBERS)
 
 
-_NUMBERS = ("classes", "rows", "people", "distinction", "separation", "unique rows", "without it")
-
-
-def _heading(title: str, said: str) -> None:
+def _heading(title: str, explanation: str) -> None:
     out.print(f"\n[bold]{escape(title)}[/bold]")
-    _sentence(said, "")
+    _paragraph(explanation, "")
 
 
-def _of_each(seen: Risks, label: str, read: Callable[[TableRisk], str], meaning: str | None = None) -> None:
-    """One figure of each table, and what it means."""
-    _line(label, [read(table) for table in seen.tables])
+def _figures(measured: Risks, label: str, read: Callable[[TableRisk], str], meaning: str | None = None) -> None:
+    """Print one figure of every table, then its meaning."""
+    _line(label, [read(table) for table in measured.tables])
     if meaning:
-        _sentence(seen.meanings[meaning])
+        _paragraph(measured.meanings[meaning])
 
 
 def _line(label: str, cells: Sequence[str]) -> None:
-    if len(label) >= _LABEL:  # a long name has a line of its own
-        _sentence(label, "")
+    if len(label) >= _LABEL_WIDTH:  # a long label gets a separate line
+        _paragraph(label, "")
         label = ""
-    out.print(escape(f"{label:<{_LABEL}}{''.join(f'{cell:>{_CELL}}' for cell in cells)}".rstrip()), soft_wrap=True)
+    line = f"{label:<{_LABEL_WIDTH}}" + "".join(f"{cell:>{_CELL_WIDTH}}" for cell in cells)
+    out.print(escape(line.rstrip()), soft_wrap=True)
 
 
-def _sentence(text: str, indent: str = "    ") -> None:
+def _paragraph(text: str, indent: str = "    ") -> None:
     filled = textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
     out.print(escape(filled), soft_wrap=True)
 
