@@ -1,4 +1,4 @@
-"""How a run goes on from the release before: what of it is held, what may be replaced, and what drifted."""
+"""How a run continues from the previous release: the recoding to reuse, overwriting it, and drift of the source."""
 
 from __future__ import annotations
 
@@ -18,60 +18,65 @@ from kanon_sql.spec import ReleaseSpec, Scheduled, Spec, check
 _REGIONS = ".regions.parquet"
 
 
-def settled(each: Scheduled, before: Mapping[str, Any] | None, path: Path, restores: bool) -> ReleaseSpec:
-    """The spec of this run behind the release `before`; `restores`: the same is made again, and compared as a whole."""
-    target = each.spec.target
+def settled(scheduled: Scheduled, before: Mapping[str, Any] | None, path: Path, restores: bool) -> ReleaseSpec:
+    """The spec of a run after the release `before`; `restores`: whether it is recreated unchanged."""
+    target = scheduled.spec.target
     assert target
     overwrite = target.overwrite or before is not None
-    spec = each.spec.model_copy(update={"target": target.model_copy(update={"overwrite": overwrite})})
+    spec = scheduled.spec.model_copy(update={"target": target.model_copy(update={"overwrite": overwrite})})
     if isinstance(spec, Spec):
-        spec = _with_regions(spec, notes_of(path, f"{each.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
-        if before is not None and not spec.holds_on and each.node != "search":
-            spec = spec.model_copy(update=_held(spec, each, before, path))
+        spec = _with_regions(spec, notes_of(path, f"{scheduled.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
+        if before is not None and not spec.holds_on and scheduled.node != "search":
+            spec = spec.model_copy(update=_reuse(spec, scheduled, before, path))
     return spec.model_copy(update={"differencing_limit": "unlimited"}) if restores else spec
 
 
 def _with_regions(spec: Spec, file: Path) -> Spec:
-    """Have a local recoding note the regions of its classes, where it has such."""
+    """The spec with a file for the regions of a local recoding, if its strategy has regions."""
     if spec.strategy not in RECODERS or spec.write_regions:
         return spec
-    noted = spec.model_copy(update={"write_regions": str(file)})
+    writing = spec.model_copy(update={"write_regions": str(file)})
     try:
-        check(noted, "anonymize")
+        check(writing, "anonymize")
     except SpecError:
         return spec
-    return noted
+    return writing
 
 
-def _held(spec: Spec, each: Scheduled, before: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """What holds the node, or the regions, of the release before; nothing where another must be searched for anyway."""
-    regions = before.get("regions")
-    noted = notes_of(path, each.key).with_name(Path(regions["file"]).name) if regions else None
-    local = spec.strategy in RECODERS
-    there = noted is not None and noted.is_file() if local else before.get("node") is not None
-    same = [*before["roles"]["quasi_identifiers"]] == [*spec.quasi_identifiers]
-    if each.node == "keep_else_search" and not (there and same):
+def _reuse(spec: Spec, scheduled: Scheduled, before: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The options that reuse the node or the regions of the previous release; none if they require a new search."""
+    regions = None
+    if spec.strategy in RECODERS:
+        if before.get("regions"):
+            file = notes_of(path, scheduled.key).with_name(Path(before["regions"]["file"]).name)
+            regions = file if file.is_file() else None
+        available = regions is not None
+    else:
+        available = before.get("node") is not None
+    same_columns = [*before["roles"]["quasi_identifiers"]] == [*spec.quasi_identifiers]
+    if scheduled.node == "keep_else_search" and not (available and same_columns):
         return {}
-    held: dict[str, Any] = {"node_from": before, "node_else": "error" if each.node == "keep" else "search"}
-    return held | ({"regions": str(noted)} if local and noted and noted.is_file() else {})
+    options = {"node_from": before, "node_else": "error" if scheduled.node == "keep" else "search"}
+    return {**options, "regions": str(regions)} if regions else options
 
 
-def as_known(source: Source, spec: ReleaseSpec, before: Mapping[str, Any] | None) -> Source:
-    """The source as far as the release before knew it, where none of that is held; SpecError for what may not be new.
+def without_new_columns(source: Source, spec: ReleaseSpec, before: Mapping[str, Any] | None) -> Source:
+    """The source without new columns that the policy drops; SpecError for drift that the policy refuses.
 
-    Where a node is held, that is seen to when it is.
+    Does nothing if a recoding is reused, because planning then makes these checks.
     """
     if before is None or not isinstance(spec, Spec) or spec.holds_on:
         return source
-    drifted = [each for each in drift(before, source, spec) if each.kind != "changed hierarchy"]
-    known, _ = without_new(source, drifted)
-    return known
+    differences = [difference for difference in drift(before, source, spec) if difference.kind != "changed hierarchy"]
+    remaining, _ = without_new(source, differences)
+    return remaining
 
 
-def forget_regions(path: Path, key: str, known: Sequence[Mapping[str, Any] | None]) -> None:
-    """Remove the regions that neither of the last two releases has; they hold values."""
-    named = {Path(each["regions"]["file"]).name for each in known if each and each.get("regions")}
+def forget_regions(path: Path, key: str, manifests: Sequence[Mapping[str, Any] | None]) -> None:
+    """Delete files of regions that no manifest names, because they contain values of the data."""
+    named = {Path(manifest["regions"]["file"]).name for manifest in manifests if manifest and manifest.get("regions")}
     folder = notes_of(path, key).parent
-    for file in folder.glob(f"{escape(key)}.*{_REGIONS}") if folder.is_dir() else ():
-        if file.name not in named:
-            file.unlink(missing_ok=True)
+    if folder.is_dir():
+        for file in folder.glob(f"{escape(key)}.*{_REGIONS}"):
+            if file.name not in named:
+                file.unlink(missing_ok=True)

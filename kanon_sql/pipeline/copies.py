@@ -1,7 +1,7 @@
-"""Copies of the releases before, so that a new one is held against them too, and not only against the one it replaces.
+"""Copies of earlier releases, so that a new release is compared with them, and not only with the one it replaces.
 
-A copy is a Parquet file, known by its checksum, which the manifests of later runs name: one that is lost or changed is
-not passed over. It holds what was published, and with a `unit` a checksum of whose each row is.
+A copy is a Parquet file with the published rows, and with a `unit` also digests of their people. It is identified by
+its checksum, which the manifests of later runs contain, so that a lost or changed copy is noticed.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from kanon_sql.release.publish import sha256
 from kanon_sql.spec import ReleaseSpec, Scheduled, Spec
 from kanon_sql.staging import Staging, make_private
 
-TABLE = "kanon_copies"  # beside the table of an audit trail
-_SAYS = {"is": "copies of releases"}
-_ENDING = ".release"  # no data file's, so that no glob takes a copy for one
-_PART = 3 * 2**20  # bytes of a copy in a row of a table, where 3 bytes are 4 letters
+TABLE = "kanon_copies"  # in the schema of an audit trail
+_COMMENT = {"is": "copies of releases"}
+_ENDING = ".release"  # not one of a data file, so that globs for data do not match copies
+_PART = 3 * 2**20  # bytes of a copy per row of a table; a multiple of 3 for base64
 _TYPES = {"target": "TEXT", "sha256": "TEXT", "part": "BIGINT", "content": "TEXT"}
 
 
 @dataclass(frozen=True)
 class Past:
-    """A release before the one that is replaced: when it was made, and a file of its rows.
+    """An earlier release than the one to be replaced: its time, and a file of its rows.
 
-    `number`: how many releases are newer than it.
+    `number`: the number of newer releases.
     """
 
     at: str
@@ -47,32 +47,32 @@ class Past:
 
 
 class Copies(Protocol):
-    """Where the copies of one target's releases are kept."""
+    """The copies of one target's releases."""
 
     def fetch(self, digest: str, folder: Path) -> Path:
-        """The copy of a checksum as a file, in a folder where it is not one anyway; it may not be there."""
+        """The file with a copy, extracted into the folder if necessary; it does not exist if the copy is lost."""
 
     def add(self, digest: str, file: Path, kept: Collection[str], staging: Staging) -> None:
-        """Keep a copy from the moment on when its release is visible, beside those of the checksums `kept`."""
+        """Add a copy in the moment in which its release becomes visible, and keep those with the checksums `kept`."""
 
     def tidy(self, kept: Collection[str]) -> None:
-        """Remove what is not needed any more, once the release is visible."""
+        """Delete copies that are not needed any more, once the release is visible."""
 
 
 @dataclass(frozen=True)
 class FileCopies:
-    """Copies in files of mode 0600, `stem` at the start of their names."""
+    """Copies in files of mode 0600, whose names start with `stem`."""
 
     folder: Path
     stem: str
 
     def fetch(self, digest: str, folder: Path) -> Path:  # noqa: ARG002
-        """Its own file."""
+        """The file of a copy."""
         return self.folder / f"{self.stem}.{digest[:16]}{_ENDING}"
 
     def add(self, digest: str, file: Path, kept: Collection[str], staging: Staging) -> None:  # noqa: ARG002
-        """Have the file placed with the release."""
-        place = self.fetch(digest, self.folder)
+        """Stage a copy, to be placed together with the release."""
+        copy = self.fetch(digest, self.folder)
         try:
             make_private(self.folder)
         except OSError as error:
@@ -80,11 +80,11 @@ class FileCopies:
                 f"{self.folder}, where the releases before are kept, cannot be made ({error.strerror}); give the right "
                 "to, or `differencing_history: 1`"
             ) from None
-        with staging.file(place, overwrite=True, private=True) as staged:
+        with staging.file(copy, overwrite=True, private=True) as staged:
             shutil.copyfile(file, staged)
 
     def tidy(self, kept: Collection[str]) -> None:
-        """Remove the files of other releases."""
+        """Delete the files of all other releases."""
         named = {self.fetch(digest, self.folder) for digest in kept}
         for file in {*self.folder.glob(f"{escape(self.stem)}.*{_ENDING}")} - named:
             file.unlink(missing_ok=True)
@@ -92,27 +92,28 @@ class FileCopies:
 
 @dataclass(frozen=True)
 class TableCopies:
-    """Copies in a table that nobody but its owner may read, written in the transaction that is open there."""
+    """Copies in a table that only its owner may read, written in the open transaction."""
 
     engine: Engine
     relation: Relation
     target: str
 
     def fetch(self, digest: str, folder: Path) -> Path:
-        """A file of the parts that the table has."""
+        """Join the parts in the table into a file."""
         file = folder / digest
-        holes: dict[str, Any] = {"target": self.target, "sha256": digest}
-        text = queries.text("pipeline/copy", self.engine.dialect, copies=self.relation, **holes)
-        parts = self.engine.rows(text) if self.engine.existing(self.relation) else []
+        query = queries.text(
+            "pipeline/copy", self.engine.dialect, copies=self.relation, target=self.target, sha256=digest
+        )
+        parts = self.engine.rows(query) if self.engine.existing(self.relation) else []
         file.write_bytes(b"".join(b64decode(content) for (content,) in parts))
         return file
 
     def add(self, digest: str, file: Path, kept: Collection[str], staging: Staging) -> None:  # noqa: ARG002
-        """Add its parts, and take away the copies of the same target that are not needed any more."""
+        """Insert the parts of a copy, and delete the target's copies that are not needed any more."""
         try:
-            with Scratch(self.engine, "copies") as made:
-                rows = queries.select_all(made.load("parts", _TYPES, self._parts(digest, file)), self.engine.dialect)
-                self._insert(rows, kept)
+            with Scratch(self.engine, "copies") as scratch:
+                parts = scratch.load("parts", _TYPES, self._parts(digest, file))
+                self._insert(queries.select_all(parts, self.engine.dialect), kept)
         except KanonError as error:
             raise TargetError(
                 f"{self.relation.name} takes no copy of this release, and nothing was released ({error}); run again if "
@@ -120,7 +121,7 @@ class TableCopies:
             ) from error
 
     def tidy(self, kept: Collection[str]) -> None:
-        """Nothing is left to do."""
+        """Do nothing: `add` has deleted them."""
 
     def _parts(self, digest: str, file: Path) -> list[list[Any]]:
         with file.open("rb") as content:
@@ -130,9 +131,9 @@ class TableCopies:
     def _insert(self, rows: str, kept: Collection[str]) -> None:
         engine, dialect = self.engine, self.engine.dialect
         if engine.existing(self.relation) is None:
-            tables.make_private(engine, self.relation, rows, _SAYS)
+            tables.make_private(engine, self.relation, rows, _COMMENT)
             return
-        if tables.about(engine, self.relation) != _SAYS:
+        if tables.about(engine, self.relation) != _COMMENT:
             raise TargetError(f"the table {self.relation.name} is somebody's; rename it")
         engine.run(queries.delete_others(self.relation, {"target": self.target}, {"sha256": kept}, dialect))
         engine.run(queries.insert(self.relation, rows, dialect))
@@ -140,7 +141,7 @@ class TableCopies:
 
 @dataclass(frozen=True)
 class History:
-    """The last releases of one target, as a run finds and leaves them; files of them are in a `folder` meanwhile."""
+    """The last releases of one target, before and after a run; `folder`: for temporary files of them."""
 
     release: Scheduled
     copies: Copies
@@ -148,69 +149,77 @@ class History:
     staging: Staging
     folder: Path
 
-    def held_against(self, spec: ReleaseSpec, before: Mapping[str, Any] | None) -> list[Past]:
-        """Those that the new one is held against besides the one of the manifest `before`, which stands there.
+    def to_compare(self, spec: ReleaseSpec, before: Mapping[str, Any] | None) -> list[Past]:
+        """The releases to compare a new one with, except the one to be replaced, whose manifest is `before`.
 
-        DifferencingError if a copy is not as it was.
+        Of identical releases only the newest counts. DifferencingError if a copy is lost or was changed.
         """
-        known = history_of(before)[: self.release.history] if _is_compared(spec) else []
-        unlike = {each["sha256"]: number for number, each in reversed([*enumerate(known)])}
-        return [self._past(number, known[number]) for number in sorted(unlike.values()) if number]
+        if not _is_compared(spec):
+            return []
+        past: list[Past] = []
+        digests: set[str] = set()
+        for number, entry in enumerate(history_of(before)[: self.release.history]):
+            if number and entry["sha256"] not in digests:
+                past.append(self._past(number, entry))
+            digests.add(entry["sha256"])
+        return past
 
-    def with_this(
+    def with_new(
         self, spec: ReleaseSpec, before: Mapping[str, Any] | None, at: str, restores: bool = False
     ) -> list[dict[str, str]]:
-        """Keep a copy of the release that is on its way, made `at` a time; what the manifest says of all, newest first.
+        """Copy the staged release, with the time `at`, and return the history for its manifest, newest first.
 
-        A release that was held against none is the first of those that the next one is. `restores`: it is made again
-        as it was.
+        If a release was not compared with earlier ones, the history starts again with it. `restores`: whether the
+        release is recreated unchanged, which does not extend the history.
         """
-        known = history_of(before)
+        history = history_of(before)
         if restores:
-            return known
-        older = known[: self.release.history - 1] if before is not None and _is_compared(spec) else []
-        return [self._kept(at, older), *older] if self.release.history > 1 and _has_rows(spec) else []
+            return history
+        if self.release.history <= 1 or not _has_rows(spec):
+            return []
+        older = history[: self.release.history - 1] if before is not None and _is_compared(spec) else []
+        return [self._add_copy(at, older), *older]
 
-    def _past(self, number: int, each: Mapping[str, str]) -> Past:
-        target, file = self.release.spec.target, self.copies.fetch(each["sha256"], self.folder)
+    def _past(self, number: int, entry: Mapping[str, str]) -> Past:
+        target, file = self.release.spec.target, self.copies.fetch(entry["sha256"], self.folder)
         assert target
-        if not file.is_file() or sha256(file) != each["sha256"]:
+        if not file.is_file() or sha256(file) != entry["sha256"]:
             raise DifferencingError(
-                f"{target.name} was left as it was: the copy of its release of {each['at']} is lost or "
+                f"{target.name} was left as it was: the copy of its release of {entry['at']} is lost or "
                 "was changed, so that nobody can say whom that and a new release single out together; restore it, or "
                 f"give `differencing_history: {number}` if nobody has that release any more"
             )
-        return Past(each["at"], file, number)
+        return Past(entry["at"], file, number)
 
-    def _kept(self, at: str, older: Sequence[Mapping[str, str]]) -> dict[str, str]:
-        digest, file = self._copied()
-        kept = [each["sha256"] for each in older]
+    def _add_copy(self, at: str, older: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        file = self._copy_of_staged()
+        digest, kept = sha256(file), [entry["sha256"] for entry in older]
         if digest not in kept:
             self.copies.add(digest, file, kept, self.staging)
         return {"at": at, "sha256": digest}
 
-    def _copied(self) -> tuple[str, Path]:
-        """The rows that are about to be visible in a file: its checksum, and where it is."""
+    def _copy_of_staged(self) -> Path:
+        """Write the rows of the staged release to a file; with a `unit`, those with the digests of people."""
         target, file = self.release.spec.target, self.folder / "copy"
         assert target
-        with closing(self.engine.embedded()) as here, Scratch(here, "copy") as made:
+        with closing(self.engine.embedded()) as here, Scratch(here, "copy") as scratch:
             by_people = self.release.spec.unit is not None
             if target.file:
                 path = Path(target.file).absolute()
-                on_its_way = self.staging.on_their_way[private_file(path, PEOPLE) if by_people else path]
-                relation = here.read_written(on_its_way, file_format(path.name))
+                staged = self.staging.on_their_way[private_file(path, PEOPLE) if by_people else path]
+                relation = here.read_written(staged, file_format(path.name))
             else:
                 place = self.engine.place(str(target.table))
-                there = self.staging.tables_on_their_way.get(place, place)
-                there = companion(there, PEOPLE) if by_people else there
-                text = queries.select_all(there, self.engine.dialect)
-                relation = made.receive("release", self.engine, text)
+                table = self.staging.tables_on_their_way.get(place, place)
+                if by_people:
+                    table = companion(table, PEOPLE)
+                relation = scratch.receive("release", self.engine, queries.select_all(table, self.engine.dialect))
             here.write_file(queries.select_all(relation, here.dialect), file, "parquet")
-        return sha256(file), file
+        return file
 
 
 def history_of(manifest: Mapping[str, Any] | None) -> list[dict[str, str]]:
-    """What a manifest says of its release and of those before it that the next is held against: time and checksum."""
+    """The releases that the next one is compared with, from the manifest of the newest: times and checksums."""
     history: list[dict[str, str]] = (manifest or {"run": {}})["run"].get("history", [])
     return history
 
@@ -220,6 +229,6 @@ def _is_compared(spec: ReleaseSpec) -> bool:
 
 
 def _has_rows(spec: ReleaseSpec) -> bool:
-    """Whether a release can be compared with another: one table, which is no query."""
+    """Whether a release has rows to compare: in one table or file that is not a view."""
     assert spec.target
     return spec.target.form in ("table", "materialized") and isinstance(spec, Spec)

@@ -1,6 +1,7 @@
-"""Differencing before replacing: whom a release singles out together with the one that it would replace, or an earlier.
+"""Differencing: the people whom a new release singles out together with an earlier one, counted before it is published.
 
-The old release is copied while it is there, the new one where it is staged: what is too much never becomes visible.
+The old release is copied before it is replaced, and the new one is read where it is staged, so that a release above the
+limit never becomes visible.
 """
 
 from __future__ import annotations
@@ -33,74 +34,80 @@ from kanon_sql.spec import Spec
 
 @dataclass(frozen=True)
 class SingledOut:
-    """How many people (rows, without a `unit`) two releases single out together, though neither does alone, at most.
+    """Upper bounds for the people (rows, without a `unit`) whom two releases single out together, but not separately.
 
-    `came`: those that came, left or stayed in groups of fewer than k. `narrowed`: those who stand among fewer than k in
-    both. `told`: by column of a privacy model, those whose value both tell.
+    `came`: those who came, left or stayed in groups of fewer than k. `narrowed`: those who are among fewer than k in
+    both releases together. `revealed`: those whose value both reveal, by column of a privacy model.
     """
 
     k: int
     came: int
     narrowed: int
-    told: Mapping[str, int] = field(default_factory=dict)
+    revealed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def people(self) -> int:
-        """All of them; who is in several counts is counted several times."""
-        return self.came + self.narrowed + sum(self.told.values())
+        """The sum; people in several of the counts are counted several times."""
+        return self.came + self.narrowed + sum(self.revealed.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """As a manifest has it."""
+        """The entry of a manifest."""
         return {
             "people": self.people,
             "k": self.k,
             "came_left_or_stayed": self.came,
             "narrowed": self.narrowed,
-            "told": dict(self.told),
+            "told": dict(self.revealed),
         }
 
     @property
     def sentence(self) -> str:
-        """Who they are."""
-        told = [f"{people:,} whose {column} both tell" for column, people in self.told.items() if people]
-        parts = [
-            (self.came, f"{self.came:,} that came, left or stayed in groups of fewer than {self.k:,}"),
-            (self.narrowed, f"{self.narrowed:,} among fewer than {self.k:,} in both"),
-        ]
-        return ", ".join([text for people, text in parts if people] + told)
+        """The counts in words, without zeros."""
+        parts = []
+        if self.came:
+            parts.append(f"{self.came:,} that came, left or stayed in groups of fewer than {self.k:,}")
+        if self.narrowed:
+            parts.append(f"{self.narrowed:,} among fewer than {self.k:,} in both")
+        parts += [f"{people:,} whose {column} both tell" for column, people in self.revealed.items() if people]
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
 class _Older:
-    """A release that somebody may have beside the new one: what it is called, the way out of its own, and its time."""
+    """An earlier release, as errors describe it: its name, an additional remedy, and its time."""
 
     name: str
-    way_out: str = ""
+    remedy: str = ""
     at: str | None = None
 
 
 _REPLACED = _Older("it")
-_Known: TypeAlias = tuple[_Older, Callable[[], Copy]]
+_Past: TypeAlias = tuple[_Older, Callable[[], Copy]]
 
 
 class Guard:
-    """Holds a staged release against those before; `found` says what came of the one that it replaces.
+    """Compares a staged release with earlier ones.
 
-    `earlier`: how many people it singles out together with each of those before that.
+    `found`: the people it singles out together with the release that it replaces. `earlier`: their numbers together
+    with the releases before that.
     """
 
-    def __init__(self, limit: int, beside: _Beside, known: Sequence[_Known], source: Source, people: Copy) -> None:
-        self._limit, self._beside, self._known, self._source, self._people = limit, beside, known, source, people
+    def __init__(self, limit: int, copying: _Copying, past: Sequence[_Past], source: Source, people: Copy) -> None:
+        self._limit = limit
+        self._copying = copying
+        self._past = past
+        self._source = source
+        self._people = people
         self.found: SingledOut | None = None
         self.earlier: list[int] = []
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
-        """DifferencingError if more people are singled out than may be."""
-        made = staged[PEOPLE] if self._beside.spec.unit else staged["release"]
-        new = self._beside.copied("release", Source(engine, engine.table(made)))
-        for older, rows in self._known:
-            copies = {"release": new, "source": self._people, "previous": rows()}
-            found = singled_out(self._beside, copies, self._source, older)
+        """DifferencingError if more people are singled out than the limit allows."""
+        rows = staged[PEOPLE] if self._copying.spec.unit else staged["release"]
+        new = self._copying.copied("release", Source(engine, engine.table(rows)))
+        for older, copy in self._past:
+            copies = {"release": new, "source": self._people, "previous": copy()}
+            found = singled_out(self._copying, copies, self._source, older)
             if found.people > self._limit:
                 raise self._too_many(older, found)
             if older.at:
@@ -109,17 +116,19 @@ class Guard:
                 self.found = found
 
     def to_dict(self) -> dict[str, Any]:
-        """As a manifest has it; empty where nothing was compared."""
-        earlier = {"earlier": {"releases": len(self.earlier), "most_people": max(self.earlier, default=0)}}
-        return {"differencing": {**self.found.to_dict(), **earlier}} if self.found else {}
+        """The entry of a manifest; empty if nothing was compared."""
+        if self.found is None:
+            return {}
+        earlier = {"releases": len(self.earlier), "most_people": max(self.earlier, default=0)}
+        return {"differencing": {**self.found.to_dict(), "earlier": earlier}}
 
     def _too_many(self, older: _Older, found: SingledOut) -> DifferencingError:
         who = "person" if found.people == 1 else "people"
-        what = "people have come or left" if self._beside.spec.unit else "rows have changed"
+        what = "people have come or left" if self._copying.spec.unit else "rows have changed"
         return DifferencingError(
-            f"{self._beside.target} was left as it was: beside {older.name} the new release would single out "
+            f"{self._copying.target} was left as it was: beside {older.name} the new release would single out "
             f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
-            f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.way_out}"
+            f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.remedy}"
         )
 
 
@@ -127,10 +136,10 @@ class Guard:
 def guarded(
     source: Source, spec: Spec, limit: int, columns: list[str], earlier: Sequence[Past] = ()
 ) -> Iterator[Guard | None]:
-    """Copy what is about to be replaced, and the source; None where nothing is.
+    """Copy the release that is about to be replaced, and the source; None if there is no such release.
 
-    `limit`: how many people may be singled out. `columns`: those of the release. `earlier`: releases before the one
-    that is replaced.
+    `limit`: the maximum number of people to single out. `columns`: of the new release. `earlier`: releases before the
+    one that is replaced.
     """
     if spec.target is None:
         yield None
@@ -138,33 +147,38 @@ def guarded(
     with contextlib.ExitStack() as stack:
         here = stack.enter_context(contextlib.closing(source.engine.embedded()))
         tables = stack.enter_context(Scratch(here, "differencing"))
-        before = stack.enter_context(_standing(source, spec, tables))
+        before = stack.enter_context(_current_release(source, spec, tables))
         if before is None:
             yield None
             return
         reader = stack.enter_context(contextlib.closing(source.engine.embedded()))
         people = replace(source, table=_used(source, spec))
-        others = [_read(reader, each) for each in earlier]
-        names = [each.name for one in (before, people, *others) for each in one.table.columns]
-        beside = _Beside.of(tables, spec, before.table, [*columns, *names])
-        replaced = _shown(beside, "previous", _REPLACED, before)
-        older: list[_Known] = [(_REPLACED, lambda: replaced), *(_known(beside, reader, each) for each in earlier)]
-        yield Guard(limit, beside, older, source, beside.copied("source", people))
+        names = [*columns]
+        for data in (before, people, *(_read(reader, past) for past in earlier)):
+            names += [column.name for column in data.table.columns]
+        copying = _Copying.of(tables, spec, before.table, names)
+        replaced = _copied_release(copying, "previous", _REPLACED, before)
+        past_releases: list[_Past] = [(_REPLACED, lambda: replaced)]
+        past_releases += [_past_release(copying, reader, past) for past in earlier]
+        yield Guard(limit, copying, past_releases, source, copying.copied("source", people))
 
 
 def _read(reader: FileEngine, past: Past) -> Source:
     return Source(reader, reader.table(reader.read_written(past.file, "parquet")))
 
 
-def _known(beside: _Beside, reader: FileEngine, past: Past) -> _Known:
-    way_out = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
-    older = _Older(f"its release of {past.at}", way_out, past.at)
-    return older, lambda: _shown(beside, "earlier", older, _read(reader, past))
+def _past_release(copying: _Copying, reader: FileEngine, past: Past) -> _Past:
+    remedy = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
+    older = _Older(f"its release of {past.at}", remedy, past.at)
+    return older, lambda: _copied_release(copying, "earlier", older, _read(reader, past))
 
 
 @dataclass(frozen=True)
-class _Beside:
-    """Tables copied beside each other: their columns by plain names, and those that show each quasi-identifier."""
+class _Copying:
+    """Copies tables into one place, with `plain` names of columns.
+
+    `shown`: the columns that show every quasi-identifier.
+    """
 
     tables: Scratch
     spec: Spec
@@ -173,22 +187,22 @@ class _Beside:
 
     @property
     def target(self) -> str:
-        """What the release is called."""
+        """The name of the release."""
         assert self.spec.target
         return self.spec.target.name
 
     @classmethod
-    def of(cls, tables: Scratch, spec: Spec, release: Table, columns: Sequence[str]) -> _Beside:
-        plain = {name: f"c{number}" for number, name in enumerate(dict.fromkeys((*columns, *spec.quasi_identifiers)))}
+    def of(cls, tables: Scratch, spec: Spec, release: Table, columns: Sequence[str]) -> _Copying:
+        names = dict.fromkeys((*columns, *spec.quasi_identifiers))
+        plain = {name: f"c{number}" for number, name in enumerate(names)}
         return cls(tables, spec, plain, {name: shown_columns(name, release) for name in spec.quasi_identifiers})
 
     def copied(self, role: str, source: Source) -> Copy:
         return copied(self.tables, role, source, self.plain, self.shown, self.spec.unit)
 
     def material(self, copies: Mapping[str, Copy], source: Source, note: Callable[[str], None]) -> Material:
-        """What somebody has who has both releases, beside the source."""
+        """The background knowledge of an attacker who has both releases, for the attacks."""
         spec = self.spec
-        shows = {name: how_of(spec, source.table, name) for name in spec.quasi_identifiers}
         return Material(
             self.tables,
             copies["release"],
@@ -199,47 +213,56 @@ class _Beside:
             unit=spec.unit,
             k=spec.privacy.k,
             hierarchy=partial(known_hierarchy, spec, source.engine),
-            averaged=tuple(name for name, how in shows.items() if how in STATISTICS),
+            averaged=tuple(name for name in spec.quasi_identifiers if how_of(spec, source.table, name) in STATISTICS),
             note=note,
         )
 
 
-def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source, older: _Older) -> SingledOut:
-    """Hold two releases against each other, beside the source of the newer one."""
-    if beside.spec.unit and not copies["previous"].unit:
-        raise _incomparable(beside.target, older, "it is not known which people its rows are of")
-    if beside.spec.unit and len(_keys(beside.tables, copies["previous"]) | _keys(beside.tables, copies["release"])) > 1:
-        raise _incomparable(beside.target, older, "its people were recorded with another key, or without one")
+def singled_out(copying: _Copying, copies: Mapping[str, Copy], source: Source, older: _Older) -> SingledOut:
+    """Compare two releases, with the source of the newer one."""
+    target, spec = copying.target, copying.spec
+    if spec.unit:
+        if not copies["previous"].unit:
+            raise _incomparable(target, older, "it is not known which people its rows are of")
+        keys = _keys(copying.tables, copies["previous"]) | _keys(copying.tables, copies["release"])
+        if len(keys) > 1:
+            raise _incomparable(target, older, "its people were recorded with another key, or without one")
     notes: list[str] = []
-    material = beside.material(_alike(beside, copies), source, notes.append)
+    material = copying.material(_of_same_kinds(copying, copies), source, notes.append)
     assert material.previous
-    found = compared(material, material.previous)
+    comparison = compared(material, material.previous)
     if unread := [note for note in notes if ANY_VALUE in note]:
-        raise _incomparable(beside.target, older, unread[0].partition(";")[0])
-    assert found.changes
-    asked = {column: told.found for column, told in found.composed.items() if column in beside.spec.privacy.counted}
-    return SingledOut(found.k, found.changes.exposed + found.changes.stayed, found.below_k.found, asked)
+        raise _incomparable(target, older, unread[0].partition(";")[0])
+    assert comparison.changes
+    return SingledOut(
+        comparison.k,
+        came=comparison.changes.exposed + comparison.changes.stayed,
+        narrowed=comparison.below_k.found,
+        revealed={
+            column: values.found for column, values in comparison.composed.items() if column in spec.privacy.counted
+        },
+    )
 
 
 def _keys(tables: Scratch, copy: Copy) -> set[str]:
-    """The identifiers of the keys of a release's digests of people."""
+    """The identifiers of the keys that the digests of a release's people were computed with."""
     return {key for (key,) in tables.rows("pipeline/people_keys", people=copy.relation, unit=copy.unit) if key}
 
 
 @contextlib.contextmanager
-def _standing(source: Source, spec: Spec, tables: Scratch) -> Iterator[Source | None]:
-    """The release that stands where the new one is to go, read as that will be read; None if there is none.
+def _current_release(source: Source, spec: Spec, tables: Scratch) -> Iterator[Source | None]:
+    """The release in the target that the new one will replace; None if there is none.
 
-    With a `unit` its rows with their people, as they were kept with it; DifferencingError if they were not.
+    With a `unit`, its rows together with the digests of their people; DifferencingError if these were not kept.
     """
     target = spec.target
     assert target
     if target.table:
-        there = source.engine.existing(source.engine.place(target.table))
-        if there and spec.unit:
-            yield _people_of_table(source, spec, tables, there)
+        table = source.engine.existing(source.engine.place(target.table))
+        if table is None:
+            yield None
         else:
-            yield Source(source.engine, there) if there else None
+            yield _people_of_table(source, spec, tables, table) if spec.unit else Source(source.engine, table)
         return
     path = Path(str(target.file))
     if not path.is_file():
@@ -250,40 +273,40 @@ def _standing(source: Source, spec: Spec, tables: Scratch) -> Iterator[Source | 
         yield _people_of_file(release, path, spec, tables) if spec.unit else release
 
 
-def _people_of_table(source: Source, spec: Spec, tables: Scratch, there: Table) -> Source:
-    engine, place = source.engine, companion(there.relation, PEOPLE)
-    ours = release_tables.about(engine, place).get("of") == there.relation.name
-    kept = engine.existing(place) if ours else None
-    if kept is None:
+def _people_of_table(source: Source, spec: Spec, tables: Scratch, release: Table) -> Source:
+    engine, place = source.engine, companion(release.relation, PEOPLE)
+    ours = release_tables.about(engine, place).get("of") == release.relation.name
+    people = engine.existing(place) if ours else None
+    if people is None:
         raise _unknown_people(spec, f"there is no table {place.name} with them")
-    rows = _counted(tables, "standing", Source(engine, there), there)
-    return _checked_people(spec, tables, rows, Source(engine, kept), there)
+    rows = _counted(tables, "standing", Source(engine, release), release)
+    return _checked_people(spec, tables, rows, Source(engine, people), release)
 
 
 def _people_of_file(release: Source, path: Path, spec: Spec, tables: Scratch) -> Source:
-    kept, reader = private_file(path, PEOPLE), release.engine
-    if not kept.is_file():
-        raise _unknown_people(spec, f"there is no file {kept} with them")
+    file, reader = private_file(path, PEOPLE), release.engine
+    if not file.is_file():
+        raise _unknown_people(spec, f"there is no file {file} with them")
     rows = _counted(tables, "standing", release, release.table)
     assert reads_files(reader)
-    people = reader.table(reader.read_written(kept, file_format(path.name)))
+    people = reader.table(reader.read_written(file, file_format(path.name)))
     return _checked_people(spec, tables, rows, Source(reader, people), release.table)
 
 
 def _checked_people(spec: Spec, tables: Scratch, rows: Relation, people: Source, release: Table) -> Source:
-    """The people of a release, if they are of the very rows that it has."""
+    """The rows with people, after checking that they are exactly the rows of the release."""
     columns = _comparable(release)
     if {*columns, spec.unit} - {column.name for column in people.table.columns}:
         raise _unknown_people(spec, "those that were kept are of another release")
-    known = _counted(tables, "known", people, release)
-    ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=known, columns=columns)
+    rows_of_people = _counted(tables, "known", people, release)
+    ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=rows_of_people, columns=columns)
     if differing:
         raise _unknown_people(spec, "those that were kept are of another release")
     return people
 
 
 def _counted(tables: Scratch, stem: str, rows: Source, release: Table) -> Relation:
-    """The rows of a release, or of its people, by all that can be compared."""
+    """The rows of a release, or those with its people, counted by all columns that can be compared."""
     columns = _comparable(release)
     query = queries.text("privacy/class_rows", rows.engine.dialect, release=rows.table.relation, columns=columns)
     return tables.receive(stem, rows.engine, query)
@@ -299,42 +322,41 @@ def _unknown_people(spec: Spec, why: str) -> DifferencingError:
 
 
 def _used(source: Source, spec: Spec) -> Any:
-    """The source's table by the columns that tell people and what they have."""
+    """The source's table with quasi-identifiers, sensitive columns and the unit only."""
     used = {*spec.quasi_identifiers, *spec.privacy.counted, *spec.sensitive, *spec.hidden}
-    return replace(source.table, columns=tuple(each for each in source.table.columns if each.name in used))
+    return replace(source.table, columns=tuple(column for column in source.table.columns if column.name in used))
 
 
 def _incomparable(target: str, older: _Older, why: str) -> DifferencingError:
     return DifferencingError(
         f"{target} was left as it was: nobody can say whom {older.name} and the new release single out "
-        f'together ({why}); name another target, or give `differencing_limit="unlimited"`{older.way_out}'
+        f'together ({why}); name another target, or give `differencing_limit="unlimited"`{older.remedy}'
     )
 
 
-def _shown(beside: _Beside, role: str, older: _Older, release: Source) -> Copy:
-    """A release from before, copied; DifferencingError if it does not show the same quasi-identifiers."""
+def _copied_release(copying: _Copying, role: str, older: _Older, release: Source) -> Copy:
+    """A copy of an earlier release; DifferencingError if it does not show the same quasi-identifiers."""
     try:
-        check_columns(role, {column.name: column.kind for column in release.table.columns}, beside.shown, True)
+        check_columns(role, {column.name: column.kind for column in release.table.columns}, copying.shown, True)
     except KanonError as error:
-        raise _incomparable(beside.target, older, str(error).partition(";")[0]) from None
-    return beside.copied(role, release)
+        raise _incomparable(copying.target, older, str(error).partition(";")[0]) from None
+    return copying.copied(role, release)
 
 
-def _alike(beside: _Beside, copies: Mapping[str, Copy]) -> dict[str, Copy]:
-    """The copies with every column that is of another kind in one of them as text, so that it is compared."""
+def _of_same_kinds(copying: _Copying, copies: Mapping[str, Copy]) -> dict[str, Copy]:
+    """The copies, with columns of different kinds converted to text so that they can be compared."""
     kinds: dict[str, set[str]] = {}
     for copy in copies.values():
         for name in copy.columns:
             kinds.setdefault(name, set()).add(copy.kinds[name])
-    mixed = {name for name, found in kinds.items() if len(found) > 1 and name not in beside.shown}
-    return {role: _as_texts(beside.tables, role, copy, mixed) for role, copy in copies.items()}
+    mixed = {name for name, found in kinds.items() if len(found) > 1 and name not in copying.shown}
+    return {role: _as_texts(copying.tables, role, copy, mixed) for role, copy in copies.items()}
 
 
 def _as_texts(tables: Scratch, role: str, copy: Copy, mixed: set[str]) -> Copy:
     texts = {copy.columns[name]: copy.columns[name] for name in copy.columns if name in mixed}
     if not texts:
         return copy
-    others = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
-    holes: dict[str, Any] = {"relation": copy.relation, "texts": texts, "columns": others}
-    relation = tables.make(f"{role}_texts", "release/as_texts", **holes)
+    unchanged = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
+    relation = tables.make(f"{role}_texts", "release/as_texts", relation=copy.relation, texts=texts, columns=unchanged)
     return replace(copy, relation=relation, kinds={**copy.kinds, **dict.fromkeys(mixed & copy.columns.keys(), "text")})

@@ -1,4 +1,4 @@
-"""What tells whether anything has changed since a release: checksums of its source, its hierarchies and its target."""
+"""Checksums of a release's source, hierarchies and target, to detect changes since the last run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from kanon_sql.release.pieces import companion, companion_file
 from kanon_sql.release.publish import sha256
 from kanon_sql.spec import EVERY, ReleaseSpec, Spec, Target
 
+_LIVE = "a live view"
+
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Checksums of all that a release is made from: its spec, its source, and what generalizes each column."""
+    """Checksums of the input of a release: its spec, its source, and the hierarchies and other files by purpose."""
 
     spec: str
     source: str
@@ -37,43 +39,44 @@ class Fingerprints:
         return {"spec": self.spec, "source": self.source, "hierarchies": self.hierarchies}
 
     def changed_since(self, before: dict[str, Any]) -> list[str]:
-        """What is not as it was, in words; `before` as a manifest has it."""
-        changed = [f"the {what} changed" for what in ("spec", "source") if before[what] != getattr(self, what)]
-        known = before["hierarchies"]
-        columns = dict.fromkeys((*self.hierarchies, *known))
-        others = [name for name in columns if self.hierarchies.get(name) != known.get(name)]
-        return changed + [f"the hierarchy of {name} changed" for name in others]
+        """The changes in words; `before`: the fingerprints in an earlier manifest."""
+        changes = [f"the {part} changed" for part in ("spec", "source") if before[part] != getattr(self, part)]
+        earlier = before["hierarchies"]
+        for name in dict.fromkeys((*self.hierarchies, *earlier)):
+            if self.hierarchies.get(name) != earlier.get(name):
+                changes.append(f"the hierarchy of {name} changed")
+        return changes
 
 
 def fingerprints(spec: ReleaseSpec, sha256_of_spec: str, source: Source) -> Fingerprints:
-    """Read what a release would be made from: every byte of its files, or every row of its table."""
-    read = dict(_of_hierarchies(spec, source)) if isinstance(spec, Spec) else {}
-    return Fingerprints(sha256_of_spec, of_source(source, spec), read)
+    """Compute the fingerprints of a release, from all bytes of its files or all rows of its table."""
+    hierarchies = _of_hierarchies(spec, source) if isinstance(spec, Spec) else {}
+    return Fingerprints(sha256_of_spec, of_source(source, spec), hierarchies)
 
 
 def of_source(source: Source, spec: ReleaseSpec) -> str:
-    """The checksum of a source: of its files' bytes, or of the rows of its table by the columns that are used.
+    """The checksum of a source: of the bytes of its files, or of the rows of its table in the columns that are used.
 
-    A column that is dropped counts by its name and type alone: what is in it is nowhere in the release.
+    Of a dropped column only name and type count, because its values do not affect the release.
     """
     if source.files:
         return _digest([[path.name, sha256(path)] for path in sorted(source.files)])
-    gone = {*spec.identifiers} - {*spec.hidden}
-    used = [column.name for column in source.table.columns if column.name not in gone]
+    dropped = {*spec.identifiers} - {*spec.hidden}
+    used = [column.name for column in source.table.columns if column.name not in dropped]
     if spec.keep != EVERY:
         used = [name for name in used if name in {*spec.named, *spec.kept_by_name}]
     return of_table(source.engine, source.table, used)
 
 
 def of_table(engine: Engine, table: Table, columns: Sequence[str] | None = None) -> str:
-    """The checksum of a table: the names and types of its columns in order, and its rows in any order."""
+    """The checksum of a table: of the names and types of its columns in order, and of its rows in any order."""
     names = [column.name for column in table.columns] if columns is None else list(columns)
     rows = _rows(engine, table, names) if names else []
     return _digest([[[column.name, column.type] for column in table.columns], names, rows])
 
 
 def of_target(target: Target, engine: Engine) -> str | None:
-    """The checksum of what is released in a place; None if it is not there, and a word where it stays a query."""
+    """The checksum of a published target: None if it does not exist, a constant for a view."""
     if target.form == "view":
         return _LIVE if engine.existing(engine.place(str(target.table))) else None
     if target.file:
@@ -84,19 +87,21 @@ def of_target(target: Target, engine: Engine) -> str | None:
 
 
 def of_tables(target: Target, engine: Engine, staged: Mapping[Relation, Relation] = MappingProxyType({})) -> str | None:
-    """The same of tables, or of those that are on their way to their names: target: where it is now."""
+    """The same for tables; `staged`: for tables that are not in place yet, their current names by target."""
     place = engine.place(str(target.table))
     place = staged.get(place, place)
-    there = [engine.existing(companion(place, stem)) for stem in _stems(target)]
-    return None if None in there else _digest([of_table(engine, table) for table in there if table])
+    digests = []
+    for stem in _stems(target):
+        table = engine.existing(companion(place, stem))
+        if table is None:
+            return None
+        digests.append(of_table(engine, table))
+    return _digest(digests)
 
 
 def of_files(target: Target, staged: dict[Path, Path]) -> str:
-    """The checksum that a target of files has when those that are on their way have their names: target: file."""
+    """The checksum that a target of files will have; `staged`: the current files by target."""
     return _digest([[path.name, sha256(staged[path.absolute()])] for path in _files_of(target)])
-
-
-_LIVE = "a live view"
 
 
 def _files_of(target: Target) -> Iterator[Path]:
@@ -105,7 +110,7 @@ def _files_of(target: Target) -> Iterator[Path]:
 
 
 def _stems(target: Target) -> tuple[str, ...]:
-    """What a target consists of, by what its pieces' names have behind its own."""
+    """The suffixes of a target's parts."""
     return ("", "sensitive") if target.form == "anatomy" else ("",)
 
 
@@ -115,20 +120,28 @@ def _rows(engine: Engine, table: Table, columns: Sequence[str]) -> list[Any]:
     return [int(rows), digest]
 
 
-def _of_hierarchies(spec: Spec, source: Source) -> Iterator[tuple[str, str]]:
-    """The hierarchies, what else is read from files, and the population: each by what it is for."""
-    fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
-    yield from ((name, each.sha256) for name, each in fitted.items())
-    distances = {name: each.hierarchy for name, each in spec.privacy.t_closeness.items() if each.hierarchy}
-    named = {f"{name} in t_closeness": getattr(each, "file", None) for name, each in distances.items()}
-    named |= {f"{name} in perturb": each.pram.matrix for name, each in spec.perturb.items() if each.pram}
-    yield from ((what, sha256(Path(path))) for what, path in named.items() if path and Path(path).is_file())
+def _of_hierarchies(spec: Spec, source: Source) -> dict[str, str]:
+    """The checksums of hierarchies, other files of the spec, and the population, by purpose."""
+    digests: dict[str, str] = {}
+    hierarchies = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    for name, hierarchy in hierarchies.items():
+        digests[name] = hierarchy.sha256
+    named: dict[str, Any] = {}
+    for name, closeness in spec.privacy.t_closeness.items():
+        named[f"{name} in t_closeness"] = getattr(closeness.hierarchy, "file", None)
+    for name, perturbation in spec.perturb.items():
+        named[f"{name} in perturb"] = perturbation.pram.matrix if perturbation.pram else None
+    for purpose, path in named.items():
+        if path and Path(path).is_file():
+            digests[purpose] = sha256(Path(path))
     if spec.rules:
-        yield "rules", _digest([[path.name, sha256(path)] for path in files(f"{spec.rules}/*") if path.is_file()])
+        rules = [[path.name, sha256(path)] for path in files(f"{spec.rules}/*") if path.is_file()]
+        digests["rules"] = _digest(rules)
     if spec.privacy.populated or spec.privacy.of_release:
         with opened_population(source.engine, spec, models_of(spec, source)) as population:
             if population is not None:
-                yield "the population", of_table(population.engine, population.table)
+                digests["the population"] = of_table(population.engine, population.table)
+    return digests
 
 
 def _digest(content: object) -> str:

@@ -1,7 +1,7 @@
-"""What a run knows of the one before: the manifest of what it released, in a file beside the spec or in an audit trail.
+"""The memory of a pipeline: the manifests of the last two releases, in a file next to the spec or in an audit trail.
 
-The manifest before that is kept too: a run that is killed while it puts a table in place may be remembered although
-its release never appeared, and then the one before is what stands there.
+Two, because a run that is killed while it places a table may be recorded although its release never became visible;
+the target then has the release before it.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from kanon_sql.staging import Staging, locked, make_private
 
 
 class Memory(Protocol):
-    """Where the manifests of past runs are, and the copies of their releases."""
+    """The manifests of past runs, and the copies of their releases."""
 
     @property
     def copies(self) -> Copies:
-        """Where the releases before are kept."""
+        """The copies of past releases."""
 
     def last(self) -> list[dict[str, Any]]:
         """The manifests of the last two releases, the newer one first; fewer if there were fewer."""
 
     def add(self, manifest: Mapping[str, Any], staging: Staging) -> contextlib.AbstractContextManager[None]:
-        """Remember a release from the moment on when it is visible; the block lasts until then."""
+        """Record a release in the moment in which it becomes visible; the block lasts until then."""
 
 
 @dataclass(frozen=True)
 class Notes:
-    """Manifests in a file of mode 0600, and copies beside it."""
+    """Manifests in a file of mode 0600, with copies next to it."""
 
     path: Path
 
     @property
     def copies(self) -> Copies:
-        """Files beside that of the manifests."""
+        """Files next to the manifests."""
         return FileCopies(self.path.parent, self.path.stem)
 
     def last(self) -> list[dict[str, Any]]:
-        """What the file has; SourceError if it cannot be read."""
+        """The manifests in the file; SourceError if it cannot be read."""
         try:
-            known: list[dict[str, Any]] = json.loads(self.path.read_bytes())["releases"]
-            return [each for each in known if each["run"]]
+            manifests: list[dict[str, Any]] = json.loads(self.path.read_bytes())["releases"]
+            return [manifest for manifest in manifests if manifest["run"]]
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -60,7 +60,7 @@ class Notes:
 
     @contextlib.contextmanager
     def add(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[None]:
-        """Write the file anew, with the manifest before."""
+        """Rewrite the file with this manifest and the previous one."""
         with staging.file(self.path, overwrite=True, private=True) as file:
             file.write_text(canonical({"releases": [manifest, *self.last()[:1]]}), encoding="utf-8")
         yield
@@ -68,7 +68,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Audited:
-    """Manifests in an audit trail, which is shared by several releases, each with a name and a place."""
+    """Manifests in an audit trail that several releases share; name and place identify the release."""
 
     trail: Trail
     release: str
@@ -76,11 +76,11 @@ class Audited:
 
     @property
     def copies(self) -> Copies:
-        """A table, or files, beside the trail."""
+        """A table or files next to the trail."""
         return self.trail.copies(f"{self.release}.{self.place}")
 
     def last(self) -> list[dict[str, Any]]:
-        """The last rows of this release; SourceError if any row of the trail is not as it was written."""
+        """The last two manifests of this release; SourceError if any row of the trail was changed."""
         entries = self.trail.entries()
         if broken := problems(entries):
             number, problem = broken[0]
@@ -88,8 +88,8 @@ class Audited:
                 f"row {number} of the audit trail {self.trail.name} is broken ({problem}), and nothing is built on it; "
                 "restore the trail, or begin another with `audit: NAME`"
             )
-        said = [entry.said for entry in entries if entry.release == self.release]
-        return [manifest for manifest in said if manifest["run"]["place"] == self.place][:-3:-1]
+        manifests = [entry.content for entry in entries if entry.release == self.release]
+        return [manifest for manifest in manifests if manifest["run"]["place"] == self.place][:-3:-1]
 
     @contextlib.contextmanager
     def add(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[None]:
@@ -99,7 +99,7 @@ class Audited:
 
 
 def notes_of(spec: Path, key: str) -> Path:
-    """The file in which a run of a spec notes what it released.
+    """The file in which a run of a spec records what it released.
 
     >>> notes_of(Path("nightly.yml"), "nightly").as_posix()
     '.kanon/nightly.json'
@@ -109,9 +109,9 @@ def notes_of(spec: Path, key: str) -> Path:
 
 @contextlib.contextmanager
 def alone(spec: Path, key: str, name: str, audited: bool = False) -> Iterator[None]:
-    """A block that one run of a release is in at a time; TargetError if another one is.
+    """Lock a release for the duration of a run; TargetError if another run has locked it.
 
-    `audited`: whether the trail lets only one of two add its row, so that there need be no folder beside the spec.
+    `audited`: whether the trail refuses one of two concurrent runs, so that the lock is not essential.
     """
     lock = notes_of(spec, key).with_suffix(".lock")
     try:

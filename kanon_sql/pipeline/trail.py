@@ -1,8 +1,8 @@
-"""The audit trail of a pipeline: a row per run, each chained to the one before by a checksum, in a table or a file.
+"""The audit trail of a pipeline: a row per run, chained by checksums, in a table or a file.
 
-A row holds the manifest of its run, and what else it says is in that too. Its checksum is that of the row before and
-of the manifest's text, so that whoever changes a byte of a row has to write all later rows anew, whose last checksum
-may be known elsewhere.
+A row contains the manifest of its run; its other columns repeat parts of the manifest. Its checksum covers the previous
+checksum and the text of the manifest. To change a row without detection, all later rows would have to be rewritten, and
+the last checksum, which may be recorded elsewhere, would change.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,13 +24,13 @@ from kanon_sql.release import tables
 from kanon_sql.release.pieces import FOLDER
 from kanon_sql.staging import Staging, locked
 
-FIRST = "0" * 64  # what the first row is chained to
+FIRST = "0" * 64  # the previous checksum of the first row
 _WAIT = 600  # seconds for another run to add its row
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a trail; `manifest` is the text that is checksummed, with what the run says of itself under `run`."""
+    """A row of a trail; `manifest` is the text that the checksum covers, with the run's own data under `run`."""
 
     number: int
     made_at: str
@@ -46,20 +46,20 @@ class Entry:
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any], before: Entry | None) -> Entry:
-        """The row of a manifest behind another."""
+        """The row for a manifest, after the row `before`."""
         text, previous = canonical(manifest), before.checksum if before else FIRST
         return _read(text, before.number + 1 if before else 1, previous, chained(previous, text))
 
     @property
-    def said(self) -> dict[str, Any]:
-        """The manifest."""
+    def content(self) -> dict[str, Any]:
+        """The manifest, parsed."""
         manifest: dict[str, Any] = json.loads(self.manifest)
         return manifest
 
     def problem(self, before: Entry | None) -> str | None:
-        """What is wrong with a row behind another; None of one that is as it was written."""
+        """What is wrong with the row, if it follows the row `before`; None if it is unchanged."""
         try:
-            expected = Entry.of(self.said, before)
+            expected = Entry.of(self.content, before)
         except (ValueError, KeyError, TypeError, AttributeError):
             return "its manifest cannot be read"
         if expected.number != self.number:
@@ -68,17 +68,19 @@ class Entry:
             return "it is not chained to the row before"
         if expected.manifest != self.manifest or expected.checksum != self.checksum:
             return "its checksum is not that of its manifest"
-        wrong = [each.name for each in fields(self) if getattr(self, each.name) != getattr(expected, each.name)]
-        return f"{wrong[0]} is not what its manifest says" if wrong else None
+        for field in fields(self):
+            if getattr(self, field.name) != getattr(expected, field.name):
+                return f"{field.name} is not what its manifest says"
+        return None
 
 
 def canonical(content: object) -> str:
-    """The one text of what JSON can hold: keys in order, no spaces."""
+    """The canonical JSON text of a value: keys in order, no spaces."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def chained(previous: str, manifest: str) -> str:
-    """The checksum of a manifest's text behind the row with the checksum `previous`.
+    """The checksum of a manifest's text, after the row with the checksum `previous`.
 
     >>> chained(FIRST, "{}")[:12]
     '5508d2b710e6'
@@ -87,36 +89,44 @@ def chained(previous: str, manifest: str) -> str:
 
 
 def _read(text: str, number: int, previous: str, checksum: str) -> Entry:
-    """A row as its manifest tells it."""
+    """The row for the text of a manifest."""
     manifest = json.loads(text)
     run = manifest["run"]
-    node = None if manifest.get("node") is None else canonical(manifest["node"])
-    singled = run["singled_out"] and run["singled_out"]["people"]
-    told = node, canonical(manifest["privacy"]), canonical(run["fingerprints"]), singled
-    spec = run["fingerprints"]["spec"]
-    return Entry(number, run["at"], run["release"], spec, *told, text, previous, checksum)
+    return Entry(
+        number,
+        made_at=run["at"],
+        release=run["release"],
+        spec=run["fingerprints"]["spec"],
+        node=None if manifest.get("node") is None else canonical(manifest["node"]),
+        findings=canonical(manifest["privacy"]),
+        fingerprints=canonical(run["fingerprints"]),
+        singled_out=run["singled_out"] and run["singled_out"]["people"],
+        manifest=text,
+        previous=previous,
+        checksum=checksum,
+    )
 
 
 class Trail(Protocol):
-    """A trail where it is kept."""
+    """An audit trail in a table or a file."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the table or file."""
 
     def entries(self) -> list[Entry]:
-        """Its rows, the first one first; none where there is no trail yet."""
+        """Its rows, the oldest first; empty if it does not exist yet."""
 
     def append(self, manifest: Mapping[str, Any], staging: Staging) -> contextlib.AbstractContextManager[Entry]:
-        """Add the row of a run, which is there when its release is; the block lasts until then."""
+        """Add the row of a run, which becomes visible with its release; the block lasts until then."""
 
     def copies(self, target: str) -> Copies:
-        """Where the releases of a target are kept beside the trail."""
+        """The copies of a target's releases, which are stored next to the trail."""
 
 
 @dataclass(frozen=True)
 class TableTrail:
-    """A trail in a table of a database; a row is written in the transaction that is open there."""
+    """A trail in a table of a database; rows are written in the open transaction."""
 
     name: str
     engine: Engine
@@ -128,16 +138,16 @@ class TableTrail:
         if table is None:
             return []
         _check_columns(table, self.name)
-        names = [each.name for each in fields(Entry)]
+        names = [field.name for field in fields(Entry)]
         rows = self.engine.rows(queries.text("pipeline/trail", self.engine.dialect, trail=self.relation, columns=names))
         return [Entry(*row) for row in rows]
 
     @contextlib.contextmanager
     def append(self, manifest: Mapping[str, Any], _: Staging) -> Iterator[Entry]:
-        """Add a row; of two runs at once the key lets one."""
-        known, dialect = self.entries(), self.engine.dialect
-        entry = Entry.of(manifest, known[-1] if known else None)
-        values = {each.name: getattr(entry, each.name) for each in fields(Entry)}
+        """Add a row; of two concurrent runs, the table's key refuses the second one."""
+        entries, dialect = self.entries(), self.engine.dialect
+        entry = Entry.of(manifest, entries[-1] if entries else None)
+        values = {field.name: getattr(entry, field.name) for field in fields(Entry)}
         row = queries.text("pipeline/trail_row", dialect, **values)
         try:
             if self.engine.existing(self.relation):
@@ -155,13 +165,13 @@ class TableTrail:
         yield entry
 
     def copies(self, target: str) -> Copies:
-        """A table beside it."""
+        """A table next to it."""
         return TableCopies(self.engine, self.relation.sibling(TABLE), target)
 
 
 @dataclass(frozen=True)
 class FileTrail:
-    """A trail in a file of lines of JSON, which is replaced by one with a line more."""
+    """A trail in a file of JSON lines, which is replaced as a whole to add a line."""
 
     name: str
     path: Path
@@ -177,34 +187,33 @@ class FileTrail:
         return [self._entry(number, line) for number, line in enumerate(lines, start=1)]
 
     def _entry(self, number: int, line: str) -> Entry:
-        """A line as it is written; what JSON would not write so is no manifest."""
+        """Parse a line; one that is not in canonical form was changed, and is unreadable."""
         try:
-            said = json.loads(line)
-            entry = Entry(**{**said, "manifest": canonical(said["manifest"])})
+            values = json.loads(line)
+            entry = Entry(**{**values, "manifest": canonical(values["manifest"])})
         except (ValueError, KeyError, TypeError):
             return _unreadable(number, line)
         return entry if line == _line(entry) else _unreadable(number, line)
 
     @contextlib.contextmanager
     def append(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[Entry]:
-        """Add a row, while no other run does."""
+        """Add a row while holding a lock on the trail's folder."""
         busy = f"another run has been writing to {self.path} for {_WAIT // 60} minutes; end it, and run again"
         with locked(self.path.absolute().parent, _WAIT, busy):
-            known = self.entries()
-            entry = Entry.of(manifest, known[-1] if known else None)
-            with staging.file(self.path, overwrite=True) as written:
-                before = self.path.read_bytes() if known else b""
-                written.write_bytes(before + f"{_line(entry)}\n".encode())
+            entries = self.entries()
+            entry = Entry.of(manifest, entries[-1] if entries else None)
+            with staging.file(self.path, overwrite=True) as staged:
+                before = self.path.read_bytes() if entries else b""
+                staged.write_bytes(before + f"{_line(entry)}\n".encode())
             yield entry
 
     def copies(self, target: str) -> Copies:
-        """Files in a folder beside it."""
+        """Files in a folder next to it."""
         return FileCopies(self.path.parent / FOLDER, target)
 
 
 def _line(entry: Entry) -> str:
-    said = dict(zip([each.name for each in fields(Entry)], astuple(entry), strict=True))
-    return canonical({**said, "manifest": json.loads(entry.manifest)})
+    return canonical({**asdict(entry), "manifest": json.loads(entry.manifest)})
 
 
 def _unreadable(number: int, line: str) -> Entry:
@@ -212,12 +221,14 @@ def _unreadable(number: int, line: str) -> Entry:
 
 
 def _check_columns(table: Table, name: str) -> None:
-    if [column.name for column in table.columns] != [each.name for each in fields(Entry)]:
+    if [column.name for column in table.columns] != [field.name for field in fields(Entry)]:
         raise TargetError(f"the {table.form} {name} is no audit trail; name another with `audit` in the spec")
 
 
 def problems(entries: Sequence[Entry]) -> list[tuple[int, str]]:
-    """The rows that are not as they were written, by their numbers, each with what is wrong."""
-    behind = zip([None, *entries], entries, strict=False)
-    found = ((entry.number, entry.problem(before)) for before, entry in behind)
-    return [(number, problem) for number, problem in found if problem]
+    """The numbers of the rows that were changed, with what is wrong."""
+    found = []
+    for before, entry in zip([None, *entries], entries, strict=False):
+        if problem := entry.problem(before):
+            found.append((entry.number, problem))
+    return found

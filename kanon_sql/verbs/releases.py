@@ -49,7 +49,7 @@ class Releases(Result):
         if entry is None:
             raise SpecError(f"{self.name} has no row {number}; it has {len(self.entries):,} rows")
         try:
-            return entry.said
+            return entry.content
         except ValueError:
             raise SourceError(f"row {number} of {self.name} cannot be read; restore it from a copy") from None
 

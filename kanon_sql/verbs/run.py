@@ -17,7 +17,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
 from kanon_sql.own import digest
-from kanon_sql.pipeline.continuing import as_known, forget_regions, settled
+from kanon_sql.pipeline.continuing import forget_regions, settled, without_new_columns
 from kanon_sql.pipeline.copies import History, Past, history_of
 from kanon_sql.pipeline.fingerprints import Fingerprints, fingerprints, of_files, of_tables, of_target
 from kanon_sql.pipeline.memory import Audited, Memory, Notes, alone, notes_of
@@ -214,14 +214,14 @@ def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observe
         folder = last.enter_context(PrivateFolder(Path(gettempdir())))
         history = History(scheduled, memory.copies, source.engine, staging, folder)
         release = _release(
-            as_known(source, spec, state.before),
+            without_new_columns(source, spec, state.before),
             spec,
             observer,
             staging,
-            earlier=history.held_against(spec, state.before),
+            earlier=history.to_compare(spec, state.before),
         )
         manifest = _manifest(release, scheduled, state, source, staging, started)
-        manifest["run"]["history"] = history.with_this(spec, state.before, manifest["run"]["at"], state.restores)
+        manifest["run"]["history"] = history.with_new(spec, state.before, manifest["run"]["at"], state.restores)
         last.enter_context(memory.add(manifest, staging))
     forget_regions(path, scheduled.key, [manifest, state.before])
     memory.copies.tidy([past["sha256"] for past in (*manifest["run"]["history"], *history_of(state.before))])
