@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.figures import ReleaseFigures
     from kanon_sql.verbs.lattice import LatticePicture, lattice
     from kanon_sql.verbs.profile import Profile, profile
+    from kanon_sql.verbs.progress import progress
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.released import Release
     from kanon_sql.verbs.releases import Releases, releases
@@ -82,6 +83,7 @@ _HOMES = {
     "frequency_set_sql": "verbs.counted",
     "k_anonymity": "privacy",
     "lattice": "verbs.lattice",
+    "progress": "verbs.progress",
     "manifest_schema": "report.manifest_schema",
     "profile": "verbs.profile",
     "refresh": "verbs.refresh",
@@ -135,6 +137,7 @@ __all__ = [
     "lattice",
     "manifest_schema",
     "profile",
+    "progress",
     "refresh",
     "releases",
     "report",

@@ -214,8 +214,8 @@ class Engine(Protocol):
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
 
-    def frame(self, relation: Relation) -> Any:
-        """A relation's rows as a pandas DataFrame."""
+    def frame(self, relation: Relation, arrow: bool = False) -> Any:
+        """A relation's rows as a pandas DataFrame, or as an Arrow table."""
 
     def interrupt(self) -> None:
         """Stop the statement that is running, if any: it raises SourceError. To be called from another thread.

@@ -222,7 +222,7 @@ def test_a_result_has_no_value_of_anybody() -> None:
         "interval",
         "control",
     }
-    assert "homogeneity" in repr(tried)
+    assert "homogeneity" in str(tried)
     assert tried.to_df()[["name", "affected"]].values.tolist() == [["homogeneity", 2]]
     assert not {"1*", "[20, 30)"} & set(json.dumps(tried.to_dict()).split('"'))
 

@@ -10,8 +10,9 @@ import kanon_sql
 from kanon_sql.cli.flags import in_flags, in_keys
 from kanon_sql.cli.options import DIFFERENCING_LIMIT
 from kanon_sql.errors import SpecError
+from kanon_sql.loss import METRICS
 from kanon_sql.recode import RECODERS
-from kanon_sql.spec import CONFLICTS, Conflict, LocalStrategy, SearchStrategy, Spec, Verb, check, parse
+from kanon_sql.spec import CONFLICTS, Conflict, LocalStrategy, Metric, SearchStrategy, Spec, Verb, check, parse
 from kanon_sql.spec.load import validated
 from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.statement import anonymize_sql
@@ -345,6 +346,7 @@ def test_a_strategy_that_there_is_not_is_refused_before_an_engine_is_opened(verb
 
 
 def test_the_strategies_of_a_spec_are_those_that_there_are() -> None:
+    assert list(get_args(Metric)) == list(METRICS)
     assert list(get_args(SearchStrategy)) == list(STRATEGIES)
     assert list(get_args(LocalStrategy)) == list(RECODERS)
 

@@ -125,7 +125,7 @@ def test_a_statement_for_elsewhere_names_its_table(tmp_path: Path) -> None:
     said = kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino", table='lake.raw."people 1"')
     assert 'FROM "lake"."raw"."people 1" AS "s"' in said.sql
     assert said.to_df().empty
-    assert "lines for trino" in repr(said)
+    assert "lines for trino" in str(said)
     here = kanon_sql.compile(tmp_path / "people.csv", spec)
     assert "READ_CSV" in here.sql
     assert "not executed" not in here.sql

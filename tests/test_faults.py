@@ -75,7 +75,7 @@ def test_a_run_that_works_writes_no_password(ward: Path, postgres_dsn: str, make
     assert all(outputs)
     assert not [text for text in (*outputs, *written) if CANARY in text or said in text]
     release = anonymize("people", SPEC, database=said)
-    assert CANARY not in repr(release) + repr(release.place) + json.dumps(release.manifest)
+    assert CANARY not in repr(release) + str(release) + repr(release.place) + json.dumps(release.manifest)
 
 
 # Engines

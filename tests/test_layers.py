@@ -44,7 +44,7 @@ HOMES = {
     "duckdb": {"engines", "demo_data", "demo_files"},
     "psycopg": {"engines"},
     "typer": {"cli"},
-    "rich": {"cli"},
+    "rich": {"cli", "verbs"},
     "pydantic": {"spec", "frequency"},
     "yaml": {"spec"},
     "pandas": {"engines", "verbs", "demo_data", "demo_files"},

@@ -291,7 +291,7 @@ def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:
     said = json.dumps(seen.to_dict())
     assert json.loads(said)["suppressed_rows"] == 10
     assert set(json.loads(said)["source"]) >= {"verdict", "class_sizes", "prosecutor", "norms", "identifiers"}
-    assert "canary" not in said + repr(seen) + seen.to_df().to_csv()
+    assert "canary" not in said + str(seen) + seen.to_df().to_csv()
     assert list(seen.to_df()["rows"]) == [60, 50]
     assert seen.write(tmp_path / "risk.json").read_text() == json.dumps(seen.to_dict(), indent=2) + "\n"
 

@@ -334,7 +334,7 @@ def test_a_column_without_a_role_is_reported_with_the_way_to_keep_it(tmp_path: P
     )
     assert found in " ".join(shown.err.split())
     release = anonymize(people(), SPEC)
-    assert "dropped   no role: ward; keep them with `keep`" in repr(release)
+    assert "dropped   no role: ward; keep them with `keep`" in str(release)
 
 
 # Real tables

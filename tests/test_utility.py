@@ -411,7 +411,7 @@ def test_the_results_are_a_table_and_json_and_say_what_they_are() -> None:
     said = json.loads(json.dumps(measured.to_dict()))
     assert said["associations"]["pairs"] == 3
     assert said["models"][0]["column"] == "ill"
-    assert "ill: accuracy" in repr(measured)
+    assert "ill: accuracy" in str(measured)
     assert callable(kanon_sql.utility)  # and not the room of that name
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import inf
 from typing import Any
 
 from rich.console import Console
@@ -14,10 +13,9 @@ from rich.table import Table
 from kanon_sql.cli import PRINTED_WARNINGS
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.plan.observer import Observer
-from kanon_sql.recode import Rounds
-from kanon_sql.report.numbers import count, counted, figure, parameters
+from kanon_sql.report.numbers import counted, parameters
 from kanon_sql.report.words import smallest_group, who
-from kanon_sql.strategies import Progress
+from kanon_sql.verbs.progress import shown_on
 
 EMPTY = 3  # exit code of --fail-empty for a release without rows or information
 
@@ -45,53 +43,8 @@ def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Observ
     if not err.is_terminal:
         yield Observer()
         return
-    with err.status("Reading") as status:
-        current = ""
-
-        def stage(text: str) -> None:
-            nonlocal current
-            current = text
-            status.update(escape(text))
-
-        def search(progress: Progress) -> None:
-            status.update(escape(f"{current}: {_progress(progress)} ({interrupt})"))
-
-        def recode(rounds: Rounds) -> None:
-            status.update(escape(f"{current}: {_rounds(rounds)}"))
-
-        yield Observer(stage, search, recode)
-
-
-def _rounds(rounds: Rounds) -> str:
-    """The progress of a local recoding."""
-    parts = [f"round {rounds.round}", f"{count(rounds.classes)} classes"]
-    if rounds.left is not None:
-        parts.append(f"{count(rounds.left)} to go")
-    parts.append(_duration(rounds.seconds))
-    if rounds.seconds_left is not None:
-        parts.append(f"{_duration(rounds.seconds_left)} left")
-    return ", ".join(parts)
-
-
-def _progress(progress: Progress) -> str:
-    """The progress of a search, without the figures that are not available yet."""
-    parts = [f"{count(progress.nodes_checked)} of {count(progress.lattice_size)} nodes checked"]
-    if progress.node:
-        parts += [f"best {figure(progress.score)}", f"bound {figure(progress.bound)}", f"gap {figure(progress.gap)}"]
-    elif 0 < progress.bound < inf:
-        parts.append(f"bound {figure(progress.bound)}")
-    parts.append(_duration(progress.seconds))
-    if progress.seconds_left is not None:
-        parts.append(f"{_duration(progress.seconds_left)} left")
-    return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever gives a number of few digits."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"
+    with shown_on(err, interrupt) as observer:
+        yield observer
 
 
 def warn(warnings: Iterable[str]) -> None:

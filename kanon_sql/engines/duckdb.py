@@ -318,9 +318,10 @@ class DuckDB:
         _show(self.connection, SOURCE_VIEW.name, data)
         return self.table(SOURCE_VIEW, "view")
 
-    def frame(self, relation: Relation) -> Any:
-        """A relation's rows as a pandas DataFrame."""
-        return self.connection.execute(queries.select_all(relation, self.dialect)).df()
+    def frame(self, relation: Relation, arrow: bool = False) -> Any:
+        """A relation's rows as a pandas DataFrame, or as an Arrow table."""
+        query = queries.select_all(relation, self.dialect)
+        return self.connection.sql(query).to_arrow_table() if arrow else self.connection.execute(query).df()
 
     def interrupt(self) -> None:
         """Stop the statement that is running, unless it is a recursive one: these are short."""

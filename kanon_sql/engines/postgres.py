@@ -360,11 +360,11 @@ class PostgreSQL:
         """Drop a temporary table."""
         self.run(queries.drop(relation, self.dialect))
 
-    def frame(self, relation: Relation) -> Any:
-        """A relation's rows as a pandas DataFrame, of the types that DuckDB gives."""
+    def frame(self, relation: Relation, arrow: bool = False) -> Any:
+        """A relation's rows as a pandas DataFrame or an Arrow table, of the types that DuckDB gives."""
         embedded, fetched = self.embedded(), Relation("kanon_fetched")
         self.fetch_into(queries.select_all(relation, self.dialect), embedded, fetched)
-        return embedded.frame(fetched)
+        return embedded.frame(fetched, arrow)
 
     def interrupt(self) -> None:
         """Stop the statement that is running."""

@@ -304,11 +304,11 @@ class Spark:
         with _explained():
             self.connection.catalog.dropTempView(relation.name)
 
-    def frame(self, relation: Relation) -> Any:
-        """A relation's rows as a pandas DataFrame, of the types that DuckDB gives."""
+    def frame(self, relation: Relation, arrow: bool = False) -> Any:
+        """A relation's rows as a pandas DataFrame or an Arrow table, of the types that DuckDB gives."""
         embedded = DuckDB()
         self.send(queries.select_all(relation, self.dialect), embedded, _FETCHED)
-        return embedded.frame(_FETCHED)
+        return embedded.frame(_FETCHED, arrow)
 
     def interrupt(self) -> None:
         """Stop the statement that is running."""

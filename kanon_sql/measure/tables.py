@@ -12,14 +12,9 @@ from kanon_sql.engines.files import files
 from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.plan.source import IN_MEMORY, Source, opened_source
+from kanon_sql.plan.source import Source, opened_source
 from kanon_sql.recode.show import shown_names
 from kanon_sql.spec import Attribute, ReleaseSpec, Spec
-
-
-def name_of(table: Any) -> str:
-    """The name of a table or a file, or of data in memory."""
-    return str(table) if isinstance(table, (str, Path)) else IN_MEMORY
 
 
 def opened_beside(

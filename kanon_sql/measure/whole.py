@@ -13,7 +13,7 @@ from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
 from kanon_sql.measure.evidence import Evidence
 from kanon_sql.measure.labelled import PopulationQuery, labelled_people, labelled_population
-from kanon_sql.plan.source import IN_MEMORY, Source, opened_source
+from kanon_sql.plan.source import Source, name_of, opened_source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.spec import ReleaseSpec, Spec
@@ -30,8 +30,8 @@ class Whole:
 @contextlib.contextmanager
 def opened_whole(against: Any, spec: ReleaseSpec, connection: Any, data: Source) -> Iterator[Whole]:
     """Open the source of a release: a file, data in memory, or a table, first looked up in the release's database."""
-    name = str(against) if isinstance(against, (str, Path)) else IN_MEMORY
-    if files(name) or name == IN_MEMORY:
+    name = name_of(against)
+    if files(name) or not isinstance(against, (str, Path)):
         with opened_source(against, spec.session.without_tables) as source:
             yield Whole(name, source)
     elif table := data.engine.find(name):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from kanon_sql import spec as specs
 from kanon_sql.engine import Column, Engine, Table, name_readings, reads_files, refuse_equal_names, written
@@ -38,6 +38,26 @@ from kanon_sql.spec import (
     TCloseness,
     names_a_server,
 )
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """Data that can be opened as a source: a release that the library returned."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file or table."""
+
+    @property
+    def spec(self) -> Any:
+        """The spec that it was released by."""
+
+    def opened(self) -> contextlib.AbstractContextManager[Source]:
+        """Open it for reading."""
+
+    def verify(self) -> Any:
+        """Check it by its own spec."""
+
 
 AS_IT_IS = {name: Spec.model_fields[name].get_default(call_default_factory=True) for name in READING}
 """Defaults of the options for reading files, for a spec that is applied to another file than its source."""
@@ -187,6 +207,7 @@ def settle_either(
     releases: bool = False,
 ) -> ReleaseSpec:
     """The settled spec of a release that generalizes columns, or of one that cloaks places if it names a location."""
+    _check_spec(spec)
     merged = specs.mapping_to_read(Path(spec)) if isinstance(spec, (str, Path)) else specs.mapping_of(spec)
     merged |= {name: value for name, value in overrides.items() if value is not None}
     if specs.model_of(merged) is CloakSpec:
@@ -198,6 +219,7 @@ def settle_labelled(
     source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], connection: Any = None
 ) -> Spec:
     """The settled spec; without any role in it, the labels of the server's table determine the roles."""
+    _check_spec(spec)
     merged = {**specs.mapping_of(spec), **{name: value for name, value in overrides.items() if value is not None}}
     name, database = source if source is not None else merged.get("source"), merged.get("database")
     server = connection is not None or (database is not None and names_a_server(str(database)))
@@ -226,11 +248,9 @@ def settle(
     releases: bool,
 ) -> _Kind:
     """Merge the spec, the source and the keyword arguments into a spec of this model."""
-    if source is None or isinstance(source, Source):  # an open source has its name in the spec
-        name = None
-    else:
-        name = str(source) if isinstance(source, (str, Path)) else IN_MEMORY
-    arguments = {"source": name, **overrides}
+    _check_spec(spec)
+    named_in_spec = source is None or isinstance(source, Source)
+    arguments = {"source": None if named_in_spec else name_of(source), **overrides}
     if isinstance(spec, (str, Path)):
         load = specs.loaded if releases else specs.loaded_to_read
         return load(Path(spec), model, arguments)
@@ -240,6 +260,22 @@ def settle(
     if not mapping:
         return specs.merge(model, **arguments)
     return specs.merge(specs.parsed(specs.with_needed(mapping, model, arguments), model), **arguments)
+
+
+def name_of(given: Any) -> str:
+    """What to call a file, a table, a release, or data in memory."""
+    if isinstance(given, Readable):
+        return given.name
+    return str(given) if isinstance(given, (str, Path)) else IN_MEMORY
+
+
+def _check_spec(spec: Any) -> None:
+    """SpecError for data in the place of the spec."""
+    if spec is not None and not isinstance(spec, (ReleaseSpec, Mapping, str, PathLike)):
+        raise SpecError(
+            f"the spec is a {type(spec).__name__}; pass the data as the first argument, and the spec as a mapping, the "
+            "path of a YAML file, or a Spec"
+        )
 
 
 def column_values(source: Source, column: str) -> list[Any]:
@@ -311,6 +347,10 @@ def opened_source(
     if isinstance(source, Source):
         yield source
         return
+    if isinstance(source, Readable):
+        with source.opened() as release:
+            yield release
+        return
     data = open_source(source, session or Session(), connection, target)
     if not said:
         for note in data.notes:
@@ -336,6 +376,8 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
         table = memory.register(source)
         return Source(memory, table, time_zone=_zone(memory, table))
     name = str(source)
+    if name == IN_MEMORY:
+        raise SourceError("the source was in memory; pass the data as the first argument")
     if connection is not None:
         return _find(engine_of(connection, session), name, session.reading, target, owned=False)
     if not session.has_tables:

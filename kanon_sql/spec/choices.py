@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from kanon_sql.loss import METRICS
-
-if TYPE_CHECKING:
-    Metric: TypeAlias = str
-else:
-    Metric = Literal[tuple(METRICS)]  # a metric that is added there can be asked for
-
+Metric: TypeAlias = Literal[
+    "precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "intensity", "entropy",
+    "granularity", "ncp", "average_class_size",
+]  # fmt: skip
 Form: TypeAlias = Literal["table", "view", "materialized", "anatomy"]
 Formulas: TypeAlias = Literal["escape", "keep"]
 Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]

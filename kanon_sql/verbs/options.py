@@ -24,11 +24,13 @@ from kanon_sql.spec import (
     CloakMethod,
     Form,
     Formulas,
+    LocalStrategy,
     Metric,
     Minimality,
     NewColumns,
     NodeElse,
     PrivacyModelOptions,
+    SearchStrategy,
     Show,
     SuppressionOrder,
     Unmapped,
@@ -37,6 +39,7 @@ from kanon_sql.spec import (
 
 Place: TypeAlias = str | PathLike[str]
 Columns: TypeAlias = Sequence[str]
+_OTHER = "Other"
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 _OR_MODELS = " Or a list of privacy models such as [k_anonymity(5)], which can replace k."
 
@@ -104,7 +107,7 @@ class BudgetOptions(TypedDict, total=False):
 class SearchOptions(RoleOptions, ModelOptions, BudgetOptions, total=False):
     """The options of a search of the lattice."""
 
-    strategy: str | Callable[..., Any] | None
+    strategy: SearchStrategy | LocalStrategy | Callable[..., Any] | None
 
 
 class CompareOptions(RoleOptions, PrivacyModelOptions, CostOptions, BudgetOptions, total=False):
@@ -238,7 +241,7 @@ def spelled_out(options: type) -> Callable[[_Verb], _Verb]:
         parameters += [_parameter(name, annotation) for name, annotation in _declared(options).items()]
         verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         if verb.__doc__:  # not with -OO
-            heading = "Options, which override the spec:"
+            heading = "Options, which override the spec."
             verb.__doc__ = f"{cleandoc(verb.__doc__)}\n\n{heading}\n\n{_listed(options)}\n"
         return verb
 
@@ -277,7 +280,11 @@ def described(options: type) -> dict[str, tuple[str, str]]:
 
 
 def _listed(options: type) -> str:
-    return "\n".join(f"    {name}: {description}" for name, (_, description) in described(options).items())
+    """The options with their meanings, under the headings of the command line's help."""
+    by_group: dict[str, list[str]] = {group: [] for group in (*keys.GROUPS, _OTHER)}
+    for name, (_, description) in described(options).items():
+        by_group[KEYWORDS[name].group or _OTHER].append(f"    {name}: {description}")
+    return "\n\n".join("\n".join([f"{group}:", "", *lines]) for group, lines in by_group.items() if lines)
 
 
 @cache

@@ -34,6 +34,7 @@ from kanon_sql.verbs.verify import ITSELF, Verification, checked
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
     from kanon_sql.verbs.figures import ReleaseFigures
     from kanon_sql.verbs.report import Report
@@ -94,6 +95,26 @@ class Release(Result):
         with self.place.opened() as source:
             frame: pandas.DataFrame = source.engine.frame(source.table.relation)
             return frame
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The released rows as an Arrow table, with the engine's types; needs pyarrow."""
+        with self.place.opened() as source:
+            return source.engine.frame(source.table.relation, arrow=True)
+
+    @property
+    def name(self) -> str:
+        """The name of the file or table."""
+        return self.place.name
+
+    def opened(self) -> contextlib.AbstractContextManager[Source]:
+        """Open the release for reading, as verbs do that take it as a source or a release."""
+        return self.place.opened()
+
+    def __reduce__(self) -> str:
+        raise TypeError(
+            "a Release is tied to the process that wrote it, since it may read through its connection; pickle "
+            "`release.manifest` or `release.to_df()` instead"
+        )
 
     def damage_to_df(self) -> pandas.DataFrame:
         """The manifest's table of damage: one row per quasi-identifier."""

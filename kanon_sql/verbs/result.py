@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from os import PathLike
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.errors import SpecError
@@ -16,6 +17,10 @@ from kanon_sql.staging import Staging
 
 if TYPE_CHECKING:
     import pandas
+    import polars
+    import pyarrow
+
+_WIDTH = 110  # characters of a result on one line
 
 
 class Result(ABC):
@@ -49,6 +54,20 @@ class Result(ABC):
             staging.place()
         return target
 
+    def to_arrow(self) -> pyarrow.Table:
+        """The table of `to_df` as an Arrow table; needs pyarrow."""
+        import pyarrow
+
+        return pyarrow.Table.from_pandas(self.to_df(), preserve_index=False)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The table of `to_df` as a polars DataFrame; needs polars and pyarrow."""
+        import polars
+
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
     def _texts(self) -> dict[str, Any]:
         """The possible file endings, with the functions that return the text."""
         return {
@@ -57,6 +76,10 @@ class Result(ABC):
         }
 
     def __repr__(self) -> str:
+        first = "; ".join(f"{heading} {text}" for heading, text in self._lines()[:3])
+        return f"<{type(self).__name__}: {shorten(first, _WIDTH, placeholder=' …')}>"
+
+    def __str__(self) -> str:
         lines = self._lines()
         width = max(len(heading) for heading, _ in lines)
         return "\n".join(f"{heading:<{width}}  {text}" for heading, text in lines)

@@ -13,7 +13,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.measure.risk import Measuring
 from kanon_sql.measure.whole import opened_whole
 from kanon_sql.plan.observer import Observer
-from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Source, check_engine, opened, settle_spec
+from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, check_engine, opened, settle_spec
 from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec, Target
@@ -144,7 +144,8 @@ def risks(
 ) -> Risks:
     """Measure the re-identification risks in a table, or in a source and its release.
 
-    `source`, `release`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. A
+    `source`, `release`: a file, a table of the `database` or behind the `connection`, a DataFrame, an Arrow table, or
+    what `anonymize` returned, whose quasi-identifiers are then the default. A
     release without its source can be measured as `source`. Without both, the spec's source is measured, and the spec's
     target as its release, if it exists. `population`: a table of the people that the rows were sampled from, for the
     journalist's risk; `sampling_fraction`: rows of the source / rows of the population, for the uniqueness.
@@ -157,6 +158,8 @@ def risks(
     >>> measured.source.classes.smallest, measured.figure("mean"), measured.source.sensitive[0].homogeneous_rows
     (1, 0.6, 3)
     """
+    if spec is None and "quasi_identifiers" not in options:
+        spec = next((data.spec for data in (source, release) if isinstance(data, Readable)), None)
     settled = settle_spec(source, spec, taken(RiskOptions, options))
     target = settled.target if source is None and release is None else None
     # The identifiers of the spec are missing in a release, as they should be.

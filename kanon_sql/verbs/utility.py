@@ -12,9 +12,9 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.measure.measuring import Measuring
-from kanon_sql.measure.tables import name_of, opened_beside
+from kanon_sql.measure.tables import opened_beside
 from kanon_sql.plan.observer import Observer
-from kanon_sql.plan.source import settle_spec
+from kanon_sql.plan.source import name_of, settle_spec
 from kanon_sql.spec import Spec
 from kanon_sql.utility import Association, Counts, Learned, Marginal
 from kanon_sql.verbs.options import UtilityOptions, spelled_out, taken

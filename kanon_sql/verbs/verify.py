@@ -14,7 +14,7 @@ from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.whole import Whole, opened_whole, shown, shown_columns
 from kanon_sql.plan.models import check_models, models_of
 from kanon_sql.plan.preflight import check_roles
-from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Source, opened, settle_spec
+from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, opened, settle_spec
 from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
@@ -108,17 +108,21 @@ def verify(
     (t-closeness, β-likeness, δ-disclosure); without it they use the checked table, where suppressed rows are missing.
     A population (k-map, δ-presence), and the people of a `unit` in the source (`against`, or the spec's), are counted
     by the labels of the release, with the spec's hierarchies. Nothing is written. Raises KanonError if the data cannot
-    be read; a failed check is a result that is false.
+    be read; a failed check is a result that is false. A release that `anonymize` returned is checked by its own spec,
+    unless another one or options are passed.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
-    >>> verify(people, quasi_identifiers=["zip"], k=2)
+    >>> print(verify(people, quasi_identifiers=["zip"], k=2))
     source    in memory
     model     k-anonymity, 2 required, 1 found
     classes   2 of 3 rows, by zip
     verified  no: 1 rows in 1 classes
     """
     overrides = taken(VerifyOptions, options)
+    if isinstance(source, Readable) and spec is None and not overrides and against is None:
+        verification: Verification = source.verify()
+        return verification
     if spec is not None and source is None:
         settled = of_target(settle_spec(_NOT_READ, spec, overrides))
     else:

@@ -1,0 +1,93 @@
+"""The progress of a verb on a terminal or in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
+from typing import TYPE_CHECKING
+
+from kanon_sql.plan.observer import Observer
+from kanon_sql.recode import Rounds
+from kanon_sql.report.numbers import count, figure
+from kanon_sql.strategies import Progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@contextmanager
+def progress() -> Iterator[Observer]:
+    """Show the progress of a verb in a notebook or a terminal: the stage, nodes checked, the best loss and its bound.
+
+    Interrupting the kernel, or Ctrl-C, ends a search early; the best result so far is released.
+
+    >>> import kanon_sql, pandas
+    >>> people = pandas.DataFrame({"zip": ["12", "12", "21", "21"]})
+    >>> with progress() as observer:
+    ...     release = kanon_sql.anonymize(
+    ...         people, quasi_identifiers={"zip": {"hierarchy": "suppress"}}, k=2, observer=observer
+    ...     )
+    """
+    from rich import get_console
+
+    console = get_console()
+    if not (console.is_terminal or console.is_jupyter):
+        yield Observer()
+        return
+    with shown_on(console, "interrupt to release the best so far") as observer:
+        yield observer
+
+
+@contextmanager
+def shown_on(console: Console, interrupt: str) -> Iterator[Observer]:
+    """Show progress on a console; `interrupt`: what an interrupt does."""
+    from rich.markup import escape
+
+    with console.status("Reading") as status:
+        current = ""
+
+        def stage(text: str) -> None:
+            nonlocal current
+            current = text
+            status.update(escape(text))
+
+        def search(progress: Progress) -> None:
+            status.update(escape(f"{current}: {_progress(progress)} ({interrupt})"))
+
+        def recode(rounds: Rounds) -> None:
+            status.update(escape(f"{current}: {_rounds(rounds)}"))
+
+        yield Observer(stage, search, recode)
+
+
+def _rounds(rounds: Rounds) -> str:
+    """The progress of a local recoding."""
+    parts = [f"round {rounds.round}", f"{count(rounds.classes)} classes"]
+    if rounds.left is not None:
+        parts.append(f"{count(rounds.left)} to go")
+    parts.append(_duration(rounds.seconds))
+    if rounds.seconds_left is not None:
+        parts.append(f"{_duration(rounds.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _progress(progress: Progress) -> str:
+    """The progress of a search, without the figures that are not available yet."""
+    parts = [f"{count(progress.nodes_checked)} of {count(progress.lattice_size)} nodes checked"]
+    if progress.node:
+        parts += [f"best {figure(progress.score)}", f"bound {figure(progress.bound)}", f"gap {figure(progress.gap)}"]
+    elif 0 < progress.bound < inf:
+        parts.append(f"bound {figure(progress.bound)}")
+    parts.append(_duration(progress.seconds))
+    if progress.seconds_left is not None:
+        parts.append(f"{_duration(progress.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    """Seconds, minutes or hours, whichever gives a number of few digits."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,101 @@
+"""What a Python user and a type checker see: types of options, results as other tables, releases as sources."""
+
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import kanon_sql
+from kanon_sql.errors import SourceError, SpecError
+
+ROOT = Path(__file__).resolve().parent.parent
+AGES, ZIPS = [20, 20, 30, 30, 40, 40], ["12", "12", "12", "21", "21", "21"]
+PEOPLE = pandas.DataFrame({"age": AGES, "zip": ZIPS, "ill": list("abacab")})
+SPEC = {
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 20]}}, "zip": {"hierarchy": "suppress"}},
+    "keep": ["ill"],
+}
+USER = """
+import kanon_sql
+from kanon_sql.loss import Metric
+
+kanon_sql.anonymize("t", metric="loss", strategy="ola")
+mine = Metric("mine", ("losses",), lambda _, losses: max(losses))
+kanon_sql.anonymize("t", metric=mine, strategy=lambda space: iter([]))
+kanon_sql.anonymize("t", metric="los")
+kanon_sql.anonymize("t", strategy="olla")
+kanon_sql.anonymize("t", metrik="loss")
+"""
+
+
+@pytest.fixture(scope="module")
+def release() -> kanon_sql.Release:
+    return kanon_sql.anonymize(PEOPLE, SPEC, k=2)
+
+
+@pytest.mark.slow
+def test_a_type_checker_finds_a_misspelled_metric_strategy_or_option(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(textwrap.dedent(USER))
+    options = ["--no-error-summary", "--ignore-missing-imports", "--config-file", ""]
+    line = [sys.executable, "-m", "mypy", *options, str(tmp_path / "user.py")]
+    environment = {**os.environ, "MYPYPATH": str(ROOT)}
+    checked = subprocess.run(
+        line, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False, timeout=300
+    )
+    errors = [text.split(": ", 1)[0].rpartition(":")[2] for text in checked.stdout.splitlines() if ": error:" in text]
+    assert errors == ["8", "9", "10"], checked.stdout
+
+
+def test_a_release_and_other_results_are_arrow_and_polars_tables(release: kanon_sql.Release) -> None:
+    rows = release.to_arrow()
+    assert isinstance(rows, pyarrow.Table)
+    assert rows.to_pylist() == release.to_df().to_dict("records")
+    assert release.to_polars().equals(polars.from_arrow(rows))
+    assert release.verify().to_polars().columns == ["size", "classes"]
+
+
+def test_what_is_printed_at_a_prompt_is_one_line(release: kanon_sql.Release) -> None:
+    assert repr(release).startswith("<Release: source in memory, 6 rows; release temporary table")
+    assert "\n" not in repr(release)
+    assert str(release).splitlines()[0] == "source    in memory, 6 rows"
+
+
+def test_a_release_says_why_it_cannot_be_pickled(release: kanon_sql.Release) -> None:
+    with pytest.raises(TypeError, match=r"pickle `release.manifest` or `release.to_df\(\)` instead"):
+        pickle.dumps(release)
+    assert pickle.loads(pickle.dumps(release.manifest)) == release.manifest
+
+
+def test_data_in_the_place_of_the_spec_are_refused() -> None:
+    for verb in (kanon_sql.anonymize, kanon_sql.search, kanon_sql.verify, kanon_sql.risks, kanon_sql.compare):
+        with pytest.raises(SpecError, match="the spec is a DataFrame; pass the data as the first argument"):
+            verb(SPEC, PEOPLE)
+
+
+@pytest.mark.parametrize("target", [{}, {"output": "out.csv"}, {"output": "out.parquet"}])
+def test_verbs_take_a_release_where_they_take_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = kanon_sql.anonymize(PEOPLE, SPEC, k=2, **target)
+    assert kanon_sql.verify(made) == made.verify()
+    assert not kanon_sql.verify(made, quasi_identifiers=["age", "zip"], k=5)
+    assert kanon_sql.risks(PEOPLE, release=made).release is not None
+    assert kanon_sql.risks(made).source.classes.smallest == made.manifest["smallest_class"]
+    assert kanon_sql.profile(made).rows == made.manifest["released_rows"]
+    assert kanon_sql.utility(PEOPLE, made, quasi_identifiers=["age", "zip"]).to_dict()
+    with pytest.raises(SourceError, match="the source was in memory; pass the data"):
+        kanon_sql.risks(release=made)
+
+
+def test_progress_says_nothing_where_nobody_sees_it(capfd: pytest.CaptureFixture[str]) -> None:
+    with kanon_sql.progress() as observer:
+        kanon_sql.anonymize(PEOPLE, SPEC, k=2, observer=observer)
+    assert capfd.readouterr() == ("", "")
