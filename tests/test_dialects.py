@@ -72,7 +72,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Plan]]
         data = stack.enter_context(opened("people", settle_spec("people", every, {}), engine.connection))
         stack.enter_context(data.scratches)
         specs = {"every recipe": every, "every model": one}
-        settled = {name: settle_spec("people", spec, {}).standing_alone() for name, spec in specs.items()}
+        settled = {name: settle_spec("people", spec, {}).as_standalone() for name, spec in specs.items()}
         made = {name: plan_release(data, spec, Observer()) for name, spec in settled.items()}
         yield {name: plan for name, plan in made.items() if plan.outcome}
 

@@ -48,7 +48,7 @@ class Reader:
                 refuse_equal_names(parquet_names(path), str(path))
         query = self.engine.files_sql(pattern)
         self._show(query)
-        if not reading.said:
+        if not reading.options:
             return query, ()
         types, made = self._found(SOURCE_VIEW, Loaded(pattern, is_text=False), reading)
         query = queries.files_converted(query, [*types], made.ways, self.engine.dialect)

@@ -93,14 +93,14 @@ class FrequencySet:
         return ["n", *losses, *([] if self.population is None else ["population"])]
 
     @property
-    def told_apart(self) -> list[str]:
+    def distinguishing_columns(self) -> list[str]:
         """The columns of codes by which the rows of a tuple are counted apart: sensitive values, people."""
         return [*self.sensitive, *([POPULATION_UNIT] if self.population_unit else [])]
 
     @property
     def counted(self) -> list[str]:
         """What models need of a row beside n."""
-        return [*self.told_apart, *([] if self.population is None else ["population"])]
+        return [*self.distinguishing_columns, *([] if self.population is None else ["population"])]
 
     def level_columns(self, node: Node) -> list[str]:
         """The columns that hold a node's codes: all that a node is to the database.
@@ -190,7 +190,7 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
     populated = replace(
         frequency_set, relation=both, population=int(rows), population_unit=people, sampled_from=sampled_from
     )
-    return populated if populated.told_apart else _one_row_per_tuple(populated)
+    return populated if populated.distinguishing_columns else _one_row_per_tuple(populated)
 
 
 def _more_than_population(unit: str | None, people: bool) -> Predicate:
@@ -242,7 +242,7 @@ def _one_row_per_tuple(frequency_set: FrequencySet, drop: bool = True) -> Freque
     """The frequency set with one row per combination of codes and of what is counted apart."""
     tables = frequency_set.tables
     names = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
-    keys, sums = [*frequency_set.keys, *frequency_set.told_apart], frequency_set.sums
+    keys, sums = [*frequency_set.keys, *frequency_set.distinguishing_columns], frequency_set.sums
     levels = [name for name in names if name not in (*keys, *sums)]
     holes: dict[str, Hole] = {"keys": keys, "levels": levels, "sums": sums}
     merged = tables.make("merged", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)

@@ -26,7 +26,7 @@ def settled(scheduled: Scheduled, before: Mapping[str, Any] | None, path: Path, 
     spec = scheduled.spec.model_copy(update={"target": target.model_copy(update={"overwrite": overwrite})})
     if isinstance(spec, Spec):
         spec = _with_regions(spec, notes_of(path, f"{scheduled.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
-        if before is not None and not spec.holds_on and scheduled.node != "search":
+        if before is not None and not spec.reuses_earlier and scheduled.node != "search":
             spec = spec.model_copy(update=_reuse(spec, scheduled, before, path))
     return spec.model_copy(update={"differencing_limit": "unlimited"}) if restores else spec
 
@@ -65,7 +65,7 @@ def without_new_columns(source: Source, spec: ReleaseSpec, before: Mapping[str, 
 
     Does nothing if a recoding is reused, because planning then makes these checks.
     """
-    if before is None or not isinstance(spec, Spec) or spec.holds_on:
+    if before is None or not isinstance(spec, Spec) or spec.reuses_earlier:
         return source
     differences = [difference for difference in drift(before, source, spec) if difference.kind != "changed hierarchy"]
     remaining, _ = without_new(source, differences)

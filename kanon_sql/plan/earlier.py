@@ -33,7 +33,7 @@ class Earlier:
 
 def earlier_of(spec: Spec) -> Earlier | None:
     """The recoding that a spec reuses, None if it reuses none. SpecError or SourceError if that cannot be read."""
-    if not spec.holds_on:
+    if not spec.reuses_earlier:
         return None
     regions = None if spec.regions is None else Path(spec.regions)
     if spec.node_from is None:

@@ -27,7 +27,7 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
     """
     if spec.privacy.models:
         raise SpecError(f"privacy.models names {spec.privacy.models[0]}, which is not run here; leave it out")
-    of_columns = [_model(spec, source, column, settings) for _, column, settings in spec.privacy.asked]
+    of_columns = [_model(spec, source, column, settings) for _, column, settings in spec.privacy.requirements]
     of_population = [settings.model() for settings in spec.privacy.populated]
     models = all_of(*_k(spec), *of_columns, *of_population, *spec.privacy.of_release, *spec.models, unit=spec.unit)
     # The people of a population can only be counted class by class.

@@ -94,7 +94,7 @@ def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False)
         observer.stage("Testing the node")
         try:
             node = node_of(earlier, spec, problem.frequency_set, problem.lattice)
-            allowed = may_suppress(spec.may_leave_out, problem.costs.rows)
+            allowed = may_suppress(spec.max_suppressed, problem.costs.rows)
             return replace(planned(problem, driver_of(problem, allowed).keep(node)), kept=kept)
         except InfeasibleError as error:
             if spec.node_else == "error":

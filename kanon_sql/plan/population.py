@@ -68,7 +68,7 @@ def _check_recoder(spec: Spec, models: PrivacyModels) -> None:
 
 def is_a_query(spec: Spec) -> bool:
     """Whether a release is a view or a standalone statement, which counts everything again whenever it runs."""
-    return spec.stands_alone or (spec.target is not None and spec.target.stays_a_query)
+    return spec.standalone or (spec.target is not None and spec.target.stays_a_query)
 
 
 @contextlib.contextmanager

@@ -107,7 +107,7 @@ def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Jud
         )
     check_shares(spec, model, frequency_set)
     judge = Judge(frequency_set, model)
-    check_reachable(judge.model, frequency_set, may_suppress(spec.may_leave_out, rows))
+    check_reachable(judge.model, frequency_set, may_suppress(spec.max_suppressed, rows))
     return judge
 
 

@@ -399,7 +399,7 @@ def _in_memory(source: Any) -> bool:
 
 def _refuse_reading(reading: Reading, what: str) -> None:
     """Refuse options for reading files if the source is not a file."""
-    for option in reading.said:
+    for option in reading.options:
         raise SpecError(f"`{option}` says how a file is read, and {what}; leave it out, and convert the columns there")
 
 

@@ -56,7 +56,7 @@ class PrivacyModels:
         return *self.models, *self.of_release
 
     @property
-    def asked(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
+    def requested(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
         """All models but the class sizes that are ours, and stand for those about the whole release."""
         return tuple(model for model in self.every if model.name not in (_CLASS_SIZE, _POPULATION_SIZE))
 
@@ -73,7 +73,7 @@ class PrivacyModels:
     @property
     def requested_k(self) -> int:
         """The same, without class sizes that stand for models about the whole release."""
-        return max((model.class_size or 1 for model in self.asked), default=1)
+        return max((model.class_size or 1 for model in self.requested), default=1)
 
     @property
     def people(self) -> int:

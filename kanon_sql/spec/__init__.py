@@ -57,7 +57,7 @@ from kanon_sql.spec.load import (
 )
 from kanon_sql.spec.pipeline import (
     AUDIT,
-    Held,
+    NodeReuse,
     Scheduled,
     load_runs,
     load_to_check,
@@ -130,7 +130,6 @@ __all__ = [
     "Formulas",
     "FunctionRecipe",
     "GroupsRecipe",
-    "Held",
     "Keyword",
     "Known",
     "KnownRecipe",
@@ -141,6 +140,7 @@ __all__ = [
     "NetworksRecipe",
     "NewColumns",
     "NodeElse",
+    "NodeReuse",
     "Noise",
     "Perturbation",
     "Pram",

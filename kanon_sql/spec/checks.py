@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any, Literal, TypeAlias, get_args
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import asked
-from kanon_sql.spec.asked import Words
+from kanon_sql.spec import conditions
+from kanon_sql.spec.conditions import Words
 from kanon_sql.spec.fields import EVERY, ReleaseSpec, Spec
 from kanon_sql.spec.reading import kind_of_file
 
@@ -82,14 +82,14 @@ _TARGETS = (
     Conflict(
         "form",
         "no table",
-        lambda spec: asked.stays_a_query(spec) and spec.target is not None and spec.target.table is None,
+        lambda spec: conditions.stays_a_query(spec) and spec.target is not None and spec.target.table is None,
         "target: a view needs a name",
         "give it with `into`",
     ),
     Conflict(
         "target",
         "neither output nor into",
-        asked.nowhere,
+        conditions.nowhere,
         "target: neither a file nor a table is named",
         "give one of them with `output` or `into`",
         model=ReleaseSpec,
@@ -97,7 +97,7 @@ _TARGETS = (
     Conflict(
         "mask",
         "a view",
-        lambda spec: spec.mask and asked.stays_a_query(spec),
+        lambda spec: spec.mask and conditions.stays_a_query(spec),
         "a view drops rows instead of masking them",
         'give `form="table"`, or leave out `mask`',
         ("anonymize",),
@@ -105,7 +105,7 @@ _TARGETS = (
     Conflict(
         "perturb",
         "a view",
-        lambda spec: bool(spec.perturb) and asked.stays_a_query(spec),
+        lambda spec: bool(spec.perturb) and conditions.stays_a_query(spec),
         "a view would be perturbed again whenever it is read",
         'give `form="table"`, or leave out `perturb`',
         ("anonymize",),
@@ -113,7 +113,7 @@ _TARGETS = (
     Conflict(
         "minimality",
         "a view",
-        lambda spec: bool(spec.privacy.minimality) and asked.stays_a_query(spec),
+        lambda spec: bool(spec.privacy.minimality) and conditions.stays_a_query(spec),
         "a view would redraw sensitive values again whenever it is read",
         'give `form="table"`, or leave out `minimality`',
         ("anonymize",),
@@ -121,7 +121,7 @@ _TARGETS = (
     Conflict(
         "form=anatomy",
         "no sensitive",
-        lambda spec: asked.becomes(spec, "anatomy") and not spec.sensitive,
+        lambda spec: conditions.becomes(spec, "anatomy") and not spec.sensitive,
         "an anatomy keeps the sensitive columns apart, and none is named",
         "name them with `sensitive`",
         ("anonymize",),
@@ -129,7 +129,7 @@ _TARGETS = (
     Conflict(
         "wildcard_suppression",
         "another form than a table",
-        asked.wildcards_in_a,
+        conditions.wildcards_in_a,
         "a release with wildcards has no classes that {form} could keep",
         'give `form="table"`',
         ("anonymize",),
@@ -137,7 +137,7 @@ _TARGETS = (
     Conflict(
         "differencing_limit",
         "a release that cannot be compared",
-        asked.not_compared,
+        conditions.not_compared,
         "nobody can say whom {release} and the release before single out together",
         'release something else, or give `differencing_limit="unlimited"`',
         ("anonymize",),
@@ -148,7 +148,7 @@ _PRIVACY = (
     Conflict(
         "a privacy model",
         "another role of its column",
-        asked.counted_otherwise,
+        conditions.counted_otherwise,
         "privacy.{model} counts the values of {column!r}, which is {role}",
         "leave out one of the two: what is counted must be released as it is",
     ),
@@ -162,7 +162,7 @@ _PRIVACY = (
     Conflict(
         "minimality",
         "a model about all values",
-        asked.not_hidden,
+        conditions.not_hidden,
         "`minimality` hides one value of a column, and privacy.{model} is about all values of {column!r}",
         "ask for `alpha_k` with the value to be hidden, or leave out one of the two",
     ),
@@ -179,7 +179,7 @@ _COLUMNS = (
     Conflict(
         "a column",
         "another role of it",
-        asked.two_roles,
+        conditions.two_roles,
         "{column!r} is in both `{there}` and `{role}`",
         "keep it in one of them",
         model=ReleaseSpec,
@@ -187,7 +187,7 @@ _COLUMNS = (
     Conflict(
         "a column",
         "the same in other capitals",
-        asked.two_spellings,
+        conditions.two_spellings,
         "{other!r} in `{there}` and {column!r} in `{role}` differ only in case",
         "keep one of the two",
         model=ReleaseSpec,
@@ -195,7 +195,7 @@ _COLUMNS = (
     Conflict(
         "perturb",
         "a role",
-        asked.perturbed_role,
+        conditions.perturbed_role,
         "{column!r} in `perturb` is {role}",
         "only the other columns can be perturbed",
     ),
@@ -204,7 +204,7 @@ _STRATEGIES = (
     Conflict(
         "strategy",
         "a verb that shows a lattice",
-        asked.recodes,
+        conditions.recodes,
         "{spec.strategy} is a local recoding, which has no lattice to look at",
         "name a search strategy",
         _SEARCHES,
@@ -212,7 +212,7 @@ _STRATEGIES = (
     Conflict(
         "strategy",
         "trace",
-        asked.recodes,
+        conditions.recodes,
         "{spec.strategy} is a local recoding, which asks for no nodes that a trace could list",
         "leave out `trace` and `resume`",
         ("trace",),
@@ -220,7 +220,7 @@ _STRATEGIES = (
     Conflict(
         "rules, suppression_order, wildcard_suppression",
         "another strategy than prioprivacy",
-        asked.option_of_prioprivacy,
+        conditions.option_of_prioprivacy,
         "`{option}` is for the strategy prioprivacy, and the strategy is {spec.strategy}",
         'leave it out, or give `strategy="prioprivacy"`',
         _RELEASES,
@@ -228,7 +228,7 @@ _STRATEGIES = (
     Conflict(
         "domain",
         "another strategy than prioprivacy",
-        asked.domain,
+        conditions.domain,
         "the domain of {column!r} is for the strategy prioprivacy, and the strategy is {spec.strategy}",
         'leave it out, or give `strategy="prioprivacy"`',
         _RELEASES,
@@ -236,14 +236,14 @@ _STRATEGIES = (
     Conflict(
         "evaluations",
         "evaluations of one strategy",
-        asked.two_budgets,
+        conditions.two_budgets,
         "`evaluations` is given twice, for every strategy and as {strategy}.evaluations",
         "keep one of the two",
     ),
     Conflict(
         "evaluations of one strategy",
         "another strategy",
-        asked.another_budget,
+        conditions.another_budget,
         "{other}.evaluations is for the strategy {other}, and the strategy is {spec.strategy}",
         'leave it out, or give `strategy="{other}"`',
         (*_RELEASES, *_SEARCHES),
@@ -251,7 +251,7 @@ _STRATEGIES = (
     Conflict(
         "min_level, max_level",
         "a local recoding",
-        asked.levels,
+        conditions.levels,
         "{spec.strategy} knows no levels, so min_level and max_level of {column!r} cannot hold",
         "leave them out",
         _RELEASES,
@@ -259,7 +259,7 @@ _STRATEGIES = (
     Conflict(
         "mask",
         "a local recoding, or show",
-        asked.masked_classes,
+        conditions.masked_classes,
         "{maker} has no node whose masked rows could be shown as *",
         "leave out `mask`",
         ("anonymize", "explain"),
@@ -269,14 +269,14 @@ _KEPT = (
     Conflict(
         "node",
         "node_from, regions",
-        asked.two_nodes,
+        conditions.two_nodes,
         "both `node` and `{other}` say what to keep",
         "leave out one of them",
     ),
     Conflict(
         "node",
         "a local recoding",
-        lambda spec: spec.node is not None and asked.recodes(spec),
+        lambda spec: spec.node is not None and conditions.recodes(spec),
         "{spec.strategy} is a local recoding, which has no node to keep",
         "leave out `node`, or name a search strategy",
         _RELEASES,
@@ -284,7 +284,7 @@ _KEPT = (
     Conflict(
         "regions, write_regions",
         "a search strategy",
-        asked.other_than_local,
+        conditions.other_than_local,
         "`{option}` is for local recodings, and the strategy is {spec.strategy}",
         "leave it out, or name a local recoding with `strategy`",
         _RELEASES,
@@ -292,7 +292,7 @@ _KEPT = (
     Conflict(
         "regions, write_regions",
         "what is no region",
-        asked.no_regions,
+        conditions.no_regions,
         "what classes show with `{option}` is no region that new rows could be in",
         "leave out one of the two",
         _RELEASES,
@@ -308,7 +308,7 @@ _KEPT = (
     Conflict(
         "incremental",
         "mask, wildcard_suppression, a view",
-        asked.waits_in_a,
+        conditions.waits_in_a,
         "rows that wait are not in the release, nor come into it by themselves, so `{option}` cannot be",
         "leave out `incremental`, or release a table or file without that",
         ("anonymize",),
@@ -343,7 +343,7 @@ _ONE_STATEMENT = tuple(
         ),
         (
             "form=anatomy",
-            lambda spec: asked.becomes(spec, "anatomy"),
+            lambda spec: conditions.becomes(spec, "anatomy"),
             "an anatomy takes more than one statement",
             'give `form="table"`, or leave out `sql`',
         ),
@@ -372,7 +372,7 @@ _COUNTED_ELSEWHERE = tuple(
         ),
         (
             "population",
-            asked.beside_population,
+            conditions.beside_population,
             "a population is counted beside its sample, and of that there is a frequency set alone",
             "leave out the models beside a population, or search where the tables are",
         ),
@@ -384,7 +384,7 @@ _COUNTED_ELSEWHERE = tuple(
         ),
         (
             "show",
-            asked.shows,
+            conditions.shows,
             "what classes show is made of all their values, and one statement has labels alone",
             "leave out `show`",
         ),
@@ -427,7 +427,7 @@ READING_CONFLICTS = (
     Conflict(
         "encoding, sheet",
         "a file of another kind",
-        asked.read_otherwise,
+        conditions.read_otherwise,
         "`{option}` says how another kind of file is read, and {spec.source} is {kind}",
         "leave it out",
         model=ReleaseSpec,
@@ -435,7 +435,7 @@ READING_CONFLICTS = (
     Conflict(
         "decimal, date_format of a column",
         "its type",
-        asked.read_in_two_ways,
+        conditions.read_in_two_ways,
         "columns.{column}: {option} does not go with it, for {reason}",
         "leave out one of the two",
         model=ReleaseSpec,

@@ -568,7 +568,7 @@ class Spec(ReleaseSpec):
         "file that holds a secret."
     )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
-    _stands_alone: bool = PrivateAttr(default=False)
+    _standalone: bool = PrivateAttr(default=False)
 
     @property
     def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
@@ -598,14 +598,14 @@ class Spec(ReleaseSpec):
         return tuple(each for each in named if is_reference(each) and not isinstance(each, Own))
 
     @property
-    def stands_alone(self) -> bool:
+    def standalone(self) -> bool:
         """Whether the release is one statement to be printed, and run by somebody else."""
-        return self._stands_alone
+        return self._standalone
 
-    def standing_alone(self) -> Spec:
+    def as_standalone(self) -> Spec:
         """The same spec of a statement that stands alone."""
         spec = self.model_copy()
-        spec._stands_alone = True
+        spec._standalone = True
         return spec
 
     @property
@@ -637,14 +637,14 @@ class Spec(ReleaseSpec):
         return spec
 
     @property
-    def holds_on(self) -> bool:
+    def reuses_earlier(self) -> bool:
         """Whether the recoding of an earlier release is to be kept."""
         return self.node is not None or self.node_from is not None or self.regions is not None
 
     @property
-    def may_leave_out(self) -> float | str:
+    def max_suppressed(self) -> float | str:
         """The limit of the rows that a release may lack: where they wait for an earlier node's classes, any."""
-        return 1.0 if self.incremental and self.holds_on else self.suppression_limit
+        return 1.0 if self.incremental and self.reuses_earlier else self.suppression_limit
 
     @property
     def rules(self) -> str | None:

@@ -29,7 +29,7 @@ from kanon_sql.spec.load import (
     validated,
 )
 
-Held: TypeAlias = Literal["keep", "search", "keep_else_search"]
+NodeReuse: TypeAlias = Literal["keep", "search", "keep_else_search"]
 AUDIT = "kanon_releases"  # what an audit trail is called unless it is named
 HISTORY = 30  # how many releases before a new one is held against unless that is said
 
@@ -46,7 +46,7 @@ class Scheduled:
     name: str
     key: str
     spec: ReleaseSpec
-    node: Held
+    node: NodeReuse
     audit: str | None
     sha256: str
     history: int = HISTORY
@@ -147,10 +147,10 @@ def _scheduled(path: Path, name: str, key: str, mapping: Mapping[str, Any]) -> S
     return Scheduled(name, key, spec, node, _audit(audit), digest, history)
 
 
-def _held(said: dict[str, Any]) -> Held:
+def _held(said: dict[str, Any]) -> NodeReuse:
     """What is held of the release before, taken out of a spec; a node of its own stays there."""
     asked = said.pop("node") if isinstance(said.get("node"), str) else "keep_else_search"
-    known: tuple[Held, ...] = get_args(Held)
+    known: tuple[NodeReuse, ...] = get_args(NodeReuse)
     found = next((each for each in known if each == asked), None)
     if found is None:
         raise SpecError(f"node: give one of {', '.join(known)}, or a level for every column, not {asked!r}")

@@ -369,7 +369,7 @@ class Privacy(Anonymity):
     )
 
     @property
-    def asked(self) -> Iterator[tuple[str, str, SensitiveModel]]:
+    def requirements(self) -> Iterator[tuple[str, str, SensitiveModel]]:
         """What is asked of sensitive columns: the key, the column, and what is said of it."""
         for key in SENSITIVE_MODELS:
             for column, said in getattr(self, key).items():
@@ -383,7 +383,7 @@ class Privacy(Anonymity):
     @property
     def counted(self) -> tuple[str, ...]:
         """The columns whose values are counted, each once."""
-        return tuple(dict.fromkeys(column for _, column, _ in self.asked))
+        return tuple(dict.fromkeys(column for _, column, _ in self.requirements))
 
     @property
     def populated(self) -> tuple[PopulationModel, ...]:

@@ -41,7 +41,7 @@ class Reading:
     columns: Mapping[str, ColumnReading] = field(default_factory=dict)
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def options(self) -> tuple[str, ...]:
         """The options that are given."""
         given = {
             "encoding": self.encoding,

@@ -13,7 +13,7 @@ from kanon_sql.spec.choices import CloakMethod
 from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.fields import READING, Spec
 from kanon_sql.spec.load import CLOAKING, GENERALIZING
-from kanon_sql.spec.pipeline import AUDIT, HISTORY, Held
+from kanon_sql.spec.pipeline import AUDIT, HISTORY, NodeReuse
 from kanon_sql.spec.privacy import SENSITIVE_MODELS
 
 Schema: TypeAlias = dict[str, Any]
@@ -95,7 +95,7 @@ _SHORT: Mapping[tuple[str, str], tuple[Schema, ...]] = {
     ("Spec", "null"): (_TEXT,),
     ("ColumnForm", "null"): (_TEXT,),
     ("Spec", "cloak"): ({"enum": [*get_args(CloakMethod)]},),
-    ("Spec", "node"): ({"enum": [*get_args(Held)]},),
+    ("Spec", "node"): ({"enum": [*get_args(NodeReuse)]},),
     ("Spec", "quasi_identifiers"): (_NAMES,),
     ("Spec", "metric"): (_CODE,),
     ("Attribute", "hierarchy"): (_TEXT,),

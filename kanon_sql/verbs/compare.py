@@ -240,7 +240,7 @@ def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
         rows=problem.frequency_set.rows,
         distinct_tuples=problem.frequency_set.tuples,
         k=first.k,
-        privacy=tuple({"model": model.name, "required": model.required} for model in problem.judge.model.asked),
+        privacy=tuple({"model": model.name, "required": model.required} for model in problem.judge.model.requested),
         suppression_limit=spec.suppression_limit,
         metric=spec.metric,
         heights=dict(zip(problem.columns, problem.costs.heights, strict=True)),

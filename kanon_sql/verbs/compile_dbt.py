@@ -99,7 +99,7 @@ def compile_dbt(
     check_spec(settled, "sql")
     for dialect in dialects or ():
         queries.check_dialect(dialect)
-    to_plan = settled.model_copy(update={"target": None}).standing_alone()
+    to_plan = settled.model_copy(update={"target": None}).as_standalone()
     if frequency_set is not None:
         with counted.planned(frequency_set, to_plan, observer or Observer()) as plan:
             return _of_plan(plan, settled, ref, dialects)

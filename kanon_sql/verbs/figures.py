@@ -376,7 +376,7 @@ class _Measurement:
             raise _UnmeasuredError(
                 "a local recoding has no lattice; the widths of its labels are shown with each column"
             )
-        if node is None or size is None or self.spec.holds_on:
+        if node is None or size is None or self.spec.reuses_earlier:
             raise _UnmeasuredError("no lattice was searched")
         if size > MOST_NODES:
             raise _UnmeasuredError(

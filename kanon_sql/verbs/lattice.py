@@ -89,6 +89,6 @@ def searched(plan: Plan) -> Searched:
         outcome.tags,
         spec.strategy,
         spec.metric,
-        models((model.name, model.required) for model in plan.recoding.judge.model.asked),
+        models((model.name, model.required) for model in plan.recoding.judge.model.requested),
         spec.suppression_limit,
     )

@@ -37,20 +37,20 @@ def nothing_left(plan: Plan, figures: Figures) -> str | None:
         return f"{fact}, since `min_level` allows nothing less general; lower it"
     models = plan.recoding.judge.model
     if plan.outcome:  # the judge's models are those of the released node: keep only those that apply to any node
-        models = replace(models, models=tuple(model for model in models.models if model in models.asked))
+        models = replace(models, models=tuple(model for model in models.models if model in models.requested))
     forcing = _forcing(problem, models, below)
     if forcing is None:
         return f"{fact}, though a less general node meets the models; try another strategy or more time"
     last = forcing.every[-1]
     # A derived class size replaces the models of the whole release, so name those instead.
-    causes = [last] if last in models.asked else models.of_release
+    causes = [last] if last in models.requested else models.of_release
     names = " and ".join(model.name for model in causes)
     return f"{fact}, since nothing less general meets {names}; {', or '.join(_ways_out(problem, causes[0]))}"
 
 
 def _forcing(problem: Problem, models: PrivacyModels, nodes: Sequence[Node]) -> PrivacyModels | None:
     """The shortest prefix of the models that no node one level below the top meets; its last model is the cause."""
-    allowed = may_suppress(problem.spec.may_leave_out, problem.frequency_set.rows)
+    allowed = may_suppress(problem.spec.max_suppressed, problem.frequency_set.rows)
     for first in _prefixes(models):
         judge = Judge(problem.frequency_set, first)
         met = min(judge.rows_at_risk(nodes), default=problem.frequency_set.rows) <= allowed

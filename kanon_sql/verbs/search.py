@@ -113,7 +113,7 @@ def search(
     if dialect is not None:
         check_spec(settled, "sql")
         queries.check_dialect(dialect)
-        settled = settled.standing_alone()
+        settled = settled.as_standalone()
     with contextlib.ExitStack() as stack:
         if frequency_set is not None:
             plan = stack.enter_context(counted.planned(frequency_set, settled, observer or Observer()))

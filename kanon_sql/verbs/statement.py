@@ -94,7 +94,7 @@ def anonymize_sql(
     if dialect is not None:
         return compiled(source, settled, connection, observer or Observer(), search_in, dialect).sql
     check_spec(settled, "sql")
-    written = _overwriting(settled).standing_alone()
+    written = _overwriting(settled).as_standalone()
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         _check_readable(data, settled)
         plan = plan_release(data, written, observer or Observer(), search_in)
@@ -148,7 +148,7 @@ def compiled(
     check_spec(settled, "sql")
     if dialect is not None:
         queries.check_dialect(dialect)
-    to_plan = _overwriting(settled).standing_alone()
+    to_plan = _overwriting(settled).as_standalone()
     if frequency_set is not None:
         with counted.planned(frequency_set, to_plan, observer) as plan:
             return of_plan(plan, settled, dialect, table)
@@ -199,7 +199,7 @@ def _named(plan: Plan, spec: Spec) -> str:
 
 def _header(plan: Plan, dialect: str, elsewhere: bool) -> Iterator[str]:
     """The comments above a statement."""
-    privacy = models((model.name, model.required) for model in plan.recoding.judge.model.asked)
+    privacy = models((model.name, model.required) for model in plan.recoding.judge.model.requested)
     yield f"{plan.problem.spec.source}, released by kanon_sql {package_version()}: {privacy}"
     if plan.outcome:
         levels = (f"{name} {level}" for name, level in zip(plan.problem.columns, plan.outcome.node, strict=True))

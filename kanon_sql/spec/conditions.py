@@ -63,7 +63,7 @@ def counted_otherwise(spec: Spec) -> Words | None:
         "perturbed": spec.perturb,
     }
     said = {column.lower(): role for role, columns in roles.items() for column in columns}
-    asked = ((key, column) for key, column, _ in spec.privacy.asked if column.lower() in said)
+    asked = ((key, column) for key, column, _ in spec.privacy.requirements if column.lower() in said)
     return _first({"model": key, "column": column, "role": said[column.lower()]} for key, column in asked)
 
 
@@ -71,7 +71,7 @@ def not_hidden(spec: Spec) -> Words | None:
     """A model about more values of a column than the one that redrawing hides."""
     others = (
         {"model": key, "column": column}
-        for key, column, said in spec.privacy.asked
+        for key, column, said in spec.privacy.requirements
         if not (isinstance(said, AlphaK) and said.value is not None)
     )
     return _first(others) if spec.privacy.minimality else None
@@ -175,7 +175,7 @@ def read_otherwise(spec: ReleaseSpec) -> Words | None:
     if spec.session.has_tables or kind is None:
         return None
     options = {"encoding": kind == "CSV", "sheet": kind == "Excel"}
-    said = spec.reading.said
+    said = spec.reading.options
     return _first({"option": name, "kind": kind} for name, fits in options.items() if name in said and not fits)
 
 
