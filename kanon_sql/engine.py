@@ -155,7 +155,7 @@ class Engine(Protocol):
     ) -> None:
         """Do what `load` does with rows that come some at a time, each time column by column."""
 
-    def make_castable(
+    def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
         """Make a temporary table of the rows of another whose `text` a type can hold, as `value`; NULL too.

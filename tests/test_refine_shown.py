@@ -85,9 +85,9 @@ def test_moves_that_were_found_when_the_time_is_up_are_made(monkeypatch: pytest.
         return found
 
     def begin_badly(self: Any, *_: Any) -> None:
-        self.tables.make("choice", "refine/node", tuples=self.tables["tuples"], columns=self.keys)
+        self.tables.create("choice", "refine/node", tuples=self.tables["tuples"], columns=self.keys)
         columns = {"columns": ["id", "n", "class"], "source": self.tables["choice"]}
-        self.tables.make(self.state, "frequency_sets/copy", **columns)
+        self.tables.create(self.state, "frequency_sets/copy", **columns)
         self.tables.load("moves", {"id": "BIGINT", "n": "BIGINT", "class": "BIGINT"}, [[2], [1], [1]])
         self._advance("refine/moved", moves=self.tables["moves"])
         self._cost = self._state_cost()

@@ -31,7 +31,7 @@ def temporary(engine: Engine) -> set[str]:
 def test_a_table_is_made_counted_added_to_and_gone(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         letters = tables.load("letters", LETTERS, [["a", "b"]])
-        kept = tables.make("kept", "frequency_sets/copy", columns=["letter"], source=letters)
+        kept = tables.create("kept", "frequency_sets/copy", columns=["letter"], source=letters)
         tables.add(kept, "frequency_sets/copy", columns=["letter"], source=letters)
         assert (tables["kept"], tables.count("kept")) == (kept, 4)
         assert temporary(engine) == {letters.name, kept.name}
@@ -44,7 +44,7 @@ def test_a_table_is_made_anew_and_takes_another_s_place(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         for letters in (["a"], ["b", "c"]):
             tables.load("letters", LETTERS, [letters])
-        tables.make("next", "frequency_sets/copy", columns=["letter"], source=tables["letters"])
+        tables.create("next", "frequency_sets/copy", columns=["letter"], source=tables["letters"])
         tables.load("letters", LETTERS, [[]])
         tables.rename("next", "letters")
         assert (tables.count("letters"), temporary(engine)) == (2, {tables["letters"].name})
@@ -74,7 +74,7 @@ def test_nothing_is_left_of_a_transaction_that_is_lost(engine: Engine) -> None:
     def work() -> None:
         with Scratch(engine, "example") as tables:
             tables.load("letters", LETTERS, [["a"]])
-            tables.make_as("broken", "SELECT no_column FROM no_table")
+            tables.create_as("broken", "SELECT no_column FROM no_table")
 
     with pytest.raises(SourceError, match="no_table"):
         _in_a_transaction(engine, work)
@@ -93,7 +93,7 @@ def test_nothing_is_left_of_what_an_interruption_ended_halfway(engine: Engine, m
 
     monkeypatch.setattr(engine, "run", interrupted)
     with pytest.raises(KeyboardInterrupt), Scratch(engine, "example") as tables:
-        tables.make_as("one", "SELECT 1 AS a")
+        tables.create_as("one", "SELECT 1 AS a")
     assert temporary(engine) == set()
 
 
@@ -150,7 +150,7 @@ def test_a_table_of_another_scratch_may_be_given_by_its_relation(engine: Engine)
 def test_the_log_says_what_was_run(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         letters = tables.load("letters", LETTERS, [["a", "b"]])
-        tables.make("kept", "frequency_sets/copy", columns=["letter"], source=letters)
+        tables.create("kept", "frequency_sets/copy", columns=["letter"], source=letters)
         tables.rows("frequency_sets/row_count", relation=letters)
         tables.rows("frequency_sets/row_count", relation=letters)
     said = {each.name: (each.rows, each.times) for each in tables.log}
@@ -214,7 +214,7 @@ def _fill_empty_tables(engine: Engine) -> None:
         letters = name(tables.load("letters", LETTERS, [["a"] * 500]))
         none, many = f"SELECT letter FROM {letters} LIMIT 0", f"SELECT x.letter FROM {letters} AS x, {letters} AS y"
         for table in ("made", "added"):
-            tables.make_as(table, none)
+            tables.create_as(table, none)
         tables.add_as("added", none)
         for table in ("made", "added"):
             tables.add_as(table, many)

@@ -57,7 +57,7 @@ def _one_value(material: Material, column: str, sets: list[_Names]) -> Outcome:
     """Who fits rows of one sensitive value alone."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.make(
+    values = tables.create(
         "class_values", "attack_attributes/class_values", release=release.relation, labels=labels, value=value
     )
 

@@ -43,7 +43,7 @@ def _note_shared(material: Material, control: Copy, people: Copy) -> None:
     tables, asked = material.tables, {"id": ["row_id"], "columns": list(columns)}
     copies = {"control": control.relation, "people": people.relation}
     keyed = {
-        role: tables.make(f"keyed_{role}", "attack_linkage/keyed", people=copy, **asked)
+        role: tables.create(f"keyed_{role}", "attack_linkage/keyed", people=copy, **asked)
         for role, copy in copies.items()
     }
     ((shared,),) = tables.rows("attack_linkage/shared_rows", **keyed)

@@ -33,7 +33,7 @@ class Values:
         """Each value's number, and the rows or people that have it."""
         if not self.by_people:
             return self.overall
-        return self.material.tables.make("shares", "attack_dealing/shares_of_people", **self._places)
+        return self.material.tables.create("shares", "attack_dealing/shares_of_people", **self._places)
 
     def figures(self, query: str, of_people: str = "", /, **holes: Hole) -> tuple[tuple[float, ...], float]:
         """The figures that a query finds in the classes' values, and the share of rows or people found by chance.
@@ -48,11 +48,11 @@ class Values:
             query, hole, real, random = of_people, "held", "attack_dealing/placed_people", "attack_dealing/dealt_people"
         else:
             hole, real, random = "counted", "attack_dealing/values_of_places", "attack_dealing/dealt_values"
-        (found,) = tables.rows(query, **{hole: tables.make(hole, real, **self._places)}, **holes)
+        (found,) = tables.rows(query, **{hole: tables.create(hole, real, **self._places)}, **holes)
         dealt = []
         for shift, stride in enumerate(_strides(self.number, _DEALS if self.number <= _LARGE else _FEWER)):
             turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": self.number}
-            deal = tables.make("dealt", random, **self._places, **turn)
+            deal = tables.create("dealt", random, **self._places, **turn)
             dealt.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
         everybody = release.people if self.by_people else release.rows
         ((number,),) = tables.rows("attack_dealing/class_count", places=tables["places"])
@@ -78,10 +78,10 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Value
     labels, relation, number = release.plain(material.quasi_identifiers), release.relation, release.rows
     if by_people:
         columns: dict[str, Hole] = {"columns": [*labels, *value], "unit": release.unit}
-        relation = material.tables.make("held", "attack_dealing/held_values", release=relation, **columns)
-        material.tables.make("numbered", "attack_dealing/numbered_people", held=relation, labels=labels)
+        relation = material.tables.create("held", "attack_dealing/held_values", release=relation, **columns)
+        material.tables.create("numbered", "attack_dealing/numbered_people", held=relation, labels=labels)
         number = material.tables.count(relation)
     holes: dict[str, Hole] = {"release": relation, "value": value}
-    material.tables.make("places", "attack_dealing/dealt_places", labels=labels, seed=str(material.seed), **holes)
-    material.tables.make("overall", "attack_dealing/overall_values", **holes)
+    material.tables.create("places", "attack_dealing/dealt_places", labels=labels, seed=str(material.seed), **holes)
+    material.tables.create("overall", "attack_dealing/overall_values", **holes)
     return Values(material, column, by_people, number)

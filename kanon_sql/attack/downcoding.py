@@ -31,7 +31,7 @@ def _downcoding(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source
     columns = source.plain(material.quasi_identifiers)
-    everybody = tables.make("everybody", "attack_downcoding/everybody", copied=source.relation, columns=columns)
+    everybody = tables.create("everybody", "attack_downcoding/everybody", copied=source.relation, columns=columns)
     classes = classes_of(material, material.release)
     yield from _tight(material, source, everybody, classes)
     yield _excluded(material, source, everybody, classes)
@@ -41,7 +41,7 @@ def _tight(material: Material, source: Copy, everybody: Relation, classes: Relat
     """Claim of drawn classes that somebody has each end of a range, and each of two values."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
     holes: dict[str, Any] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": material.most}
-    drawn = tables.make("drawn", "attack_linkage/drawn_classes", **holes)
+    drawn = tables.create("drawn", "attack_linkage/drawn_classes", **holes)
     part = tables.count(drawn) / tables.count(classes)
     fits = fitting(material, everybody, source, drawn)
     for name in material.quasi_identifiers:
@@ -90,14 +90,14 @@ def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, pa
 def _excluded(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Outcome:
     """Take from the labels of a class what others show exactly that are equal but for one attribute."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
-    lines, hidden = tables.make("lines", "attack_downcoding/first_lines", classes=classes), 0
+    lines, hidden = tables.create("lines", "attack_downcoding/first_lines", classes=classes), 0
     for number, name in enumerate(material.quasi_identifiers, start=1):
         holes = _label_tables(material, source, everybody, classes, name)
         hidden += int(tables.rows("attack_downcoding/hidden_cells", **holes)[0][0])
-        tables.make("next_lines", "attack_downcoding/next_lines", lines=lines, number=number, **holes)
+        tables.create("next_lines", "attack_downcoding/next_lines", lines=lines, number=number, **holes)
         tables.rename("next_lines", "lines")
-    exact = tables.make("exact", "attack_downcoding/exact_classes", classes=classes, lines=lines, labels=labels)
-    whole = tables.make(
+    exact = tables.create("exact", "attack_downcoding/exact_classes", classes=classes, lines=lines, labels=labels)
+    whole = tables.create(
         "whole", "attack_downcoding/whole_classes", classes=exact, fits=fitting(material, everybody, source, exact)
     )
     narrowed = certain = 0
@@ -126,7 +126,7 @@ def _label_tables(
 ) -> dict[str, Any]:
     """What the labels of one attribute stand for: the holes of the queries that ask it."""
     covers = load_covers(material, everybody, classes, name, source)
-    sizes = material.tables.make("sizes", "attack_downcoding/label_sizes", covers=covers)
+    sizes = material.tables.create("sizes", "attack_downcoding/label_sizes", covers=covers)
     return {"classes": classes, "sizes": sizes, "value": source.plain([name])}
 
 

@@ -33,10 +33,10 @@ def _guesses(material: Material, attacked: Attacked, column: str) -> Relation:
     """The records that fit people by their value, and which of these is the person's own: target, records, own."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.make(
+    values = tables.create(
         "values", "attack_attributes/values_of_classes", release=release.relation, labels=labels, value=value
     )
-    return tables.make(
+    return tables.create(
         "guesses", "attack_attributes/guesses", fits=attacked.fits, values=values, truths=attacked.truths(column)
     )
 

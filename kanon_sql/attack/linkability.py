@@ -73,7 +73,7 @@ def _candidates(material: Material, source: Copy, targets: Relation, names: tupl
     """The records that fit each target by some of the quasi-identifiers: target, classes, records."""
     classes = classes_of(material, material.release, f"{stem}_classes", names)
     fits = fitting(material, targets, source, classes, names, f"{stem}_fits")
-    return material.tables.make(stem, "attack_linkability/candidates", fits=fits, classes=classes)
+    return material.tables.create(stem, "attack_linkability/candidates", fits=fits, classes=classes)
 
 
 LINKABILITY = Attack(

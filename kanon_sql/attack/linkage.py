@@ -66,7 +66,7 @@ def _of_people(linked: _Linked) -> Outcome:
     targets = drawn(material, people, linked.names)
     attempts = tables.count(targets)
     fits = fitting(material, targets, people, linked.classes, linked.names)
-    candidates = tables.make("candidates", "attack_linkability/candidates", fits=fits, classes=linked.classes)
+    candidates = tables.create("candidates", "attack_linkability/candidates", fits=fits, classes=linked.classes)
     control = material.control and _on_control(linked, material.control)
     owned = _owned(linked, targets, fits, candidates)
     (sums,) = tables.rows("attack_linkage/linked", candidates=candidates, owned=owned)
@@ -92,8 +92,8 @@ def _on_control(linked: _Linked, control: Copy) -> Control:
     material, tables = linked.material, linked.material.tables
     attacked = attack(material, control, linked.names, "control_")
     holes: dict[str, Hole] = {"fits": attacked.fits, "classes": linked.classes}
-    candidates = tables.make("control_candidates", "attack_linkability/candidates", **holes)
-    owned = tables.make("control_owned", "attack_linkage/one_of_each", linked=candidates)
+    candidates = tables.create("control_candidates", "attack_linkability/candidates", **holes)
+    owned = tables.create("control_owned", "attack_linkage/one_of_each", linked=candidates)
     ((*_, right),) = tables.rows("attack_linkage/linked", candidates=candidates, owned=owned)
     return Control(attacked.attempts, round(right))
 
@@ -102,22 +102,22 @@ def _owned(linked: _Linked, targets: Relation, fits: Relation, candidates: Relat
     """How many of the records that fit a target are its own: target, records."""
     material, source, tables = linked.material, linked.source, linked.material.tables
     if source is None:
-        return tables.make("owned", "attack_linkage/one_of_each", linked=candidates)
+        return tables.create("owned", "attack_linkage/one_of_each", linked=candidates)
     links = _links(linked, source, targets)
     known = tuple(name for name in material.quasi_identifiers if name in source.columns)
     rows: dict[str, Hole] = {"source": source.relation, "columns": source.plain(known), "links": links}
     own = fitting(
-        material, tables.make("own", "attack_linkage/source_rows", **rows), source, linked.classes, known, "own_fits"
+        material, tables.create("own", "attack_linkage/source_rows", **rows), source, linked.classes, known, "own_fits"
     )
-    owned = tables.make("owned", "attack_linkage/owned", links=links, fits=fits, own_fits=own)
-    return owned if linked.by_key else tables.make("owned_one", "attack_linkage/one_of_each", linked=owned)
+    owned = tables.create("owned", "attack_linkage/owned", links=links, fits=fits, own_fits=own)
+    return owned if linked.by_key else tables.create("owned_one", "attack_linkage/one_of_each", linked=owned)
 
 
 def _links(linked: _Linked, source: Copy, targets: Relation) -> Relation:
     """The rows of the source that are a target's: by the key, or else all that agree with what is known."""
     people, tables = linked.people, linked.material.tables
     if linked.by_key:
-        return tables.make(
+        return tables.create(
             "links",
             "attack_linkage/links_by_unit",
             targets=targets,
@@ -126,9 +126,9 @@ def _links(linked: _Linked, source: Copy, targets: Relation) -> Relation:
             unit=source.unit,
         )
     asked: dict[str, Any] = {"columns": source.plain(linked.names)}
-    one = tables.make("keyed_targets", "attack_linkage/keyed", people=targets, id=["target"], **asked)
-    other = tables.make("keyed_source", "attack_linkage/keyed", people=source.relation, id=["row_id"], **asked)
-    return tables.make("links", "attack_linkage/links_by_key", targets=one, source=other)
+    one = tables.create("keyed_targets", "attack_linkage/keyed", people=targets, id=["target"], **asked)
+    other = tables.create("keyed_source", "attack_linkage/keyed", people=source.relation, id=["row_id"], **asked)
+    return tables.create("links", "attack_linkage/links_by_key", targets=one, source=other)
 
 
 def _of_records(linked: _Linked) -> Outcome:
@@ -136,7 +136,7 @@ def _of_records(linked: _Linked) -> Outcome:
     material, people, tables = linked.material, linked.people, linked.material.tables
     labels = material.release.plain(material.quasi_identifiers)
     seeded: dict[str, Hole] = {"labels": labels, "seed": str(material.seed), "most": material.most}
-    classes = tables.make("drawn_classes", "attack_linkage/drawn_classes", classes=linked.classes, **seeded)
+    classes = tables.create("drawn_classes", "attack_linkage/drawn_classes", classes=linked.classes, **seeded)
     tuples = _tuples(linked)
     fits = fitting(material, tuples, people, classes, linked.names, "people_fits")
     (sums,) = tables.rows("attack_linkage/linked_records", classes=classes, fits=fits, tuples=tuples)
@@ -161,8 +161,8 @@ def _tuples(linked: _Linked) -> Relation:
     people, source, tables = linked.people, linked.material.source, linked.material.tables
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(linked.names)}
     if linked.by_key and source:
-        return tables.make("tuples", "attack_linkage/known_tuples", **holes, source=source.relation, unit=source.unit)
-    return tables.make("tuples", "attack_linkage/tuples", **holes)
+        return tables.create("tuples", "attack_linkage/known_tuples", **holes, source=source.relation, unit=source.unit)
+    return tables.create("tuples", "attack_linkage/tuples", **holes)
 
 
 LINKAGE = Attack(

@@ -32,14 +32,14 @@ def classes_of(
     `names`: the quasi-identifiers that they are classes by, all unless given.
     """
     labels = release.plain(material.quasi_identifiers if names is None else names)
-    return material.tables.make(stem, "attack_matching/classes", release=release.relation, labels=labels)
+    return material.tables.create(stem, "attack_matching/classes", release=release.relation, labels=labels)
 
 
 def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "targets") -> Relation:
     """People of a copy to attack, `material.most` at most, one row of each: target (its number), the columns."""
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(names)}
     holes |= {"one": people.unit or ("row_id",), "seed": str(material.seed), "most": material.most}
-    return material.tables.make(stem, "attack_matching/targets", **holes)
+    return material.tables.create(stem, "attack_matching/targets", **holes)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Attacked:
         """What each of them has in a column: target, value (a key)."""
         people, tables = self.people, self.material.tables
         holes: dict[str, Hole] = {"people": people.relation, "value": people.plain([column])}
-        return tables.make(f"{self.stem}truths", "attack_matching/truths", targets=self.targets, **holes)
+        return tables.create(f"{self.stem}truths", "attack_matching/truths", targets=self.targets, **holes)
 
 
 def attack(material: Material, people: Copy, known: Sequence[str], stem: str = "") -> Attacked:
@@ -88,17 +88,19 @@ def fitting(
     """
     tables = material.tables
     known = material.quasi_identifiers if names is None else tuple(names)
-    tables.make("places", "attack_matching/first_places", classes=classes)
-    tables.make("fitting", "attack_matching/first_fitting", targets=targets)
+    tables.create("places", "attack_matching/first_places", classes=classes)
+    tables.create("fitting", "attack_matching/first_fitting", targets=targets)
     for name in known:
         plain = kinds.plain([name])
         load_covers(material, targets, classes, name, kinds)
-        tables.make("next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=plain)
+        tables.create(
+            "next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=plain
+        )
         relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": tables["covers"]}
-        tables.make("next_fitting", "attack_matching/next_fitting", targets=targets, value=plain, **relations)
+        tables.create("next_fitting", "attack_matching/next_fitting", targets=targets, value=plain, **relations)
         tables.rename("next_places", "places")
         tables.rename("next_fitting", "fitting")
-    made = tables.make(stem, "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
+    made = tables.create(stem, "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
     tables.drop("places", "fitting", "covers")
     return made
 

@@ -77,10 +77,10 @@ def _draw(material: Material, people: Relation, rows: Relation, models: PrivacyM
     """Draw worlds: in each, the people of a class have its values in another order. How many."""
     tables, release = material.tables, material.release
     columns = {name: release.columns[column] for name, column in models.sensitive.items()}
-    tables.make("slots", "attack_minimality/sensitive_slots", placed=rows, copied=release.relation, columns=columns)
+    tables.create("slots", "attack_minimality/sensitive_slots", placed=rows, copied=release.relation, columns=columns)
     count = min(_WORLDS, max(_FEWEST, _DRAWN // release.rows))
     worlds = tables.load("worlds", {"world": "BIGINT"}, [list(range(1, count + 1))])
-    tables.make("seats", "attack_minimality/seats", placed=people, worlds=worlds, seed=str(material.seed))
+    tables.create("seats", "attack_minimality/seats", placed=people, worlds=worlds, seed=str(material.seed))
     return count
 
 
@@ -92,7 +92,7 @@ def _references(material: Material, models: PrivacyModels) -> dict[str, Referenc
         whole, groups = material.release.relation, models.groups.get(name, ())
         dialect = material.tables.engine.dialect
         query = queries.reference(whole, value, value, Predicate("COUNT(*)"), dialect, groups)
-        references[name] = Reference(material.tables.make_as(f"reference{name}", query), True, groups)
+        references[name] = Reference(material.tables.create_as(f"reference{name}", query), True, groups)
     return references
 
 
@@ -102,18 +102,18 @@ def _told_by(
     """What it tells that the release does not show one column a level lower; None where that was no better."""
     tables, value = material.tables, source.plain([lower.name])
     holes: dict[str, Any] = {"copied": source.relation, "mapping": lower.mapping, "value": value}
-    parts = tables.make("parts", "attack_minimality/parts", placed=tables["people"], **holes)
+    parts = tables.create("parts", "attack_minimality/parts", placed=tables["people"], **holes)
     ((smallest,),) = tables.rows("attack_minimality/smallest_part", parts=parts)
     if int(smallest) < models.k:  # everybody sees that without a sensitive value
         return dict.fromkeys(models.sensitive, _Told())
     of = {name: source.columns[column] for name, column in models.sensitive.items()}
     truth: dict[str, Any] = {"parts": parts, "copied": source.relation, "names": list(of.values()), "columns": of}
-    tables.make("truth", "attack_minimality/true_values", **truth)
-    if not tables.count(tables.make("failing", "attack_minimality/unsafe_parts", counted=tables["truth"], safe=safe)):
+    tables.create("truth", "attack_minimality/true_values", **truth)
+    if not tables.count(tables.create("failing", "attack_minimality/unsafe_parts", counted=tables["truth"], safe=safe)):
         return None
     relations: dict[str, Any] = {"parts": parts, "seats": tables["seats"], "slots": tables["slots"]}
-    tables.make("counted", "attack_minimality/world_values", columns=list(of), **relations)
-    tables.make("unsafe", "attack_minimality/unsafe_parts", counted=tables["counted"], safe=safe)
+    tables.create("counted", "attack_minimality/world_values", columns=list(of), **relations)
+    tables.create("unsafe", "attack_minimality/unsafe_parts", counted=tables["counted"], safe=safe)
     return _posteriors(material, models, worlds)
 
 
@@ -211,11 +211,11 @@ def shown_levels(material: Material, source: Copy) -> list[Shown] | None:
 def placed(material: Material, copied: Copy, shown: Sequence[Shown], stem: str, released: bool = False) -> Relation:
     """The rows of a table by the class that they are in, or would be: row_id, home (its class)."""
     tables = material.tables
-    tables.make(stem, "attack_matching/unplaced", copied=copied.relation)
+    tables.create(stem, "attack_matching/unplaced", copied=copied.relation)
     for column in shown:
         mapping, value = column.labels if released else column.mapping, copied.plain([column.name])
         holes: dict[str, Any] = {"copied": copied.relation, "mapping": mapping, "value": value}
-        tables.make("next", "attack_matching/placed", placed=tables[stem], **holes)
+        tables.create("next", "attack_matching/placed", placed=tables[stem], **holes)
         tables.rename("next", stem)
     return tables[stem]
 

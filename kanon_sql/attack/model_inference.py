@@ -48,7 +48,7 @@ def _inference(material: Material) -> Iterator[Outcome]:
 def _asked(attacked: Attacked, column: str) -> Relation:
     """The class that each target is asked of, and its value in truth: target, class, value, place."""
     tables, holes = attacked.material.tables, {"fits": attacked.fits, "truths": attacked.truths(column)}
-    return tables.make(f"{attacked.stem}likeliest", "attack_attributes/likeliest", classes=tables["classes"], **holes)
+    return tables.create(f"{attacked.stem}likeliest", "attack_attributes/likeliest", classes=tables["classes"], **holes)
 
 
 def _can_learn(material: Material, column: str) -> bool:
@@ -113,7 +113,7 @@ def _pairs(material: Material, column: str, asked: Relation) -> list[_Row]:
     """What there is to learn from: class, value, how many records have both."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.make(
+    values = tables.create(
         "values", "attack_attributes/values_of_classes", release=release.relation, labels=labels, value=value
     )
     seed, most = str(material.seed), _MOST_PAIRS

@@ -75,12 +75,12 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
     """Rows of the release and of the other table: at the same place, and in ways that mean nothing."""
     tables, release = material.tables, material.release
     holes: dict[str, Any] = {"rows": rows, "seed": str(material.seed), "most": material.most}
-    drawn = tables.make("drawn", "attack_order/drawn_rows", copied=release.relation, **holes)
+    drawn = tables.create("drawn", "attack_order/drawn_rows", copied=release.relation, **holes)
     draw = Random(material.seed)
     chances = range(rows) if rows <= _CHANCES else draw.sample(range(1, rows), _CHANCES)
     ways = [("place", 0), ("beside", 1), ("beside", rows - 1), *(("chance", shift) for shift in chances)]
     shifts = tables.load("shifts", {"way": "VARCHAR", "shift": "BIGINT"}, list(zip(*ways, strict=True)))
-    pairs = tables.make("pairs", "attack_order/row_pairs", drawn=drawn, shifts=shifts, rows=rows)
+    pairs = tables.create("pairs", "attack_order/row_pairs", drawn=drawn, shifts=shifts, rows=rows)
     shared = _shared(material, other)
     here = [name for name in release.columns if name in shared]
     order = sorted(here, key=lambda name: name not in material.quasi_identifiers)
@@ -101,7 +101,7 @@ def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation
     """The pairs that may be of one person by all that both tables tell."""
     tables, release, shared = material.tables, material.release, _shared(material, other)
     here, there = (
-        tables.make(
+        tables.create(
             stem,
             "attack_order/rows_of_pairs",
             copied=copy.relation,
@@ -116,9 +116,9 @@ def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation
         sides: dict[str, Hole] = {"pairs": left, "here": here, "there": there, "column": release.plain([name])}
         if name in material.quasi_identifiers:
             covers = load_covers(material, there, here, name, other)
-            tables.make("next_pairs", "attack_order/fitting_pairs", covers=covers, **sides)
+            tables.create("next_pairs", "attack_order/fitting_pairs", covers=covers, **sides)
         else:
-            tables.make("next_pairs", "attack_order/equal_pairs", **sides)
+            tables.create("next_pairs", "attack_order/equal_pairs", **sides)
         tables.rename("next_pairs", "fitting_pairs")
         left = right
     return left
@@ -147,15 +147,15 @@ class _Rows:
         names = [name for name in material.quasi_identifiers if name in source.columns]
         known, kept = source.plain(names), release.plain(material.kept_with(source))
         classes = classes_of(material, release)
-        tuples = tables.make("tuples", "attack_versions/known_values", people=source.relation, columns=known)
+        tuples = tables.create("tuples", "attack_versions/known_values", people=source.relation, columns=known)
         fits = fitting(material, tuples, source, classes, names)
-        people = tables.make("people", "attack_order/valued_rows", people=source.relation, columns=known, values=kept)
+        people = tables.create("people", "attack_order/valued_rows", people=source.relation, columns=known, values=kept)
         labels = release.plain(material.quasi_identifiers)
-        numbered = tables.make(
+        numbered = tables.create(
             "numbered", "attack_versions/numbered", release=release.relation, labels=labels, kept=kept
         )
-        released = tables.make("released", "attack_order/released_values", numbered=numbered, values=kept)
-        shapes = tables.make("shapes", "attack_versions/shapes", numbered=numbered, values=kept)
+        released = tables.create("released", "attack_order/released_values", numbered=numbered, values=kept)
+        shapes = tables.create("shapes", "attack_versions/shapes", numbered=numbered, values=kept)
         return cls(people, fits, classes, released, shapes)
 
 
@@ -165,7 +165,7 @@ def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
     Chance is what any order gives, or sorting the rows by what they show, as anyone can.
     """
     tables, sides = material.tables, {"people": rows.people, "fits": rows.fits}
-    whole = tables.make("whole", "attack_order/settled_classes", classes=rows.classes, **sides)
+    whole = tables.create("whole", "attack_order/settled_classes", classes=rows.classes, **sides)
     ((expected,),) = tables.rows("attack_order/same_by_chance", whole=whole, shapes=rows.shapes)
     orders = [["row_id"], ["value"], *_sortings(plain)]
     (tried, same), *by_value = (
@@ -191,7 +191,7 @@ def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
 
     Chance is one half, or what sorting the rows by what they show gives, as anyone can.
     """
-    sure = material.tables.make(
+    sure = material.tables.create(
         "sure", "attack_order/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes
     )
     neighbours, ordered = _in_order(material, sure, ["row_id"])
@@ -240,11 +240,11 @@ def _truths(material: Material, source: Copy, column: str) -> Relation:
     tables = material.tables
     names = [name for name in material.quasi_identifiers if name in source.columns]
     known: dict[str, Hole] = {"people": source.relation, "columns": source.plain(names)}
-    tuples = tables.make("tuples", "attack_linkage/tuples", **known)
+    tuples = tables.create("tuples", "attack_linkage/tuples", **known)
     fits = fitting(material, tuples, source, classes_of(material, material.release), names)
     own: dict[str, Hole] = {"labels": source.plain(names), "value": source.plain([column])}
-    values = tables.make("values", "attack_attributes/values_of_classes", release=source.relation, **own)
-    return tables.make("shares", "attack_linkability/shares_of_classes", fits=fits, values=values)
+    values = tables.create("values", "attack_attributes/values_of_classes", release=source.relation, **own)
+    return tables.create("shares", "attack_linkability/shares_of_classes", fits=fits, values=values)
 
 
 def _matched(material: Material, half: Copy, column: str, shares: Relation) -> Outcome:
@@ -278,7 +278,7 @@ def _rows(material: Material, half: Copy, order: Sequence[str]) -> Relation:
     release, tables = material.release, material.tables
     labels, shared = release.plain(material.quasi_identifiers), release.plain(material.shared_with(half))
     holes: dict[str, Hole] = {"labels": labels, "shared": shared, "order": [*order, "row_id"]}
-    return tables.make("half_rows", "attack_linkability/half_rows", release=release.relation, **holes)
+    return tables.create("half_rows", "attack_linkability/half_rows", release=release.relation, **holes)
 
 
 def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -> Relation:
@@ -286,7 +286,7 @@ def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -
     holes: dict[str, Hole] = {"value": half.plain([column]), "order": [*order, "row_id"]}
     holes["shared"] = half.plain(material.shared_with(half))
     holes["count"] = half.plain([_COUNT]) if _COUNT in half.columns else ["1"]
-    return material.tables.make("half_values", "attack_linkability/half_values", half=half.relation, **holes)
+    return material.tables.create("half_values", "attack_linkability/half_values", half=half.relation, **holes)
 
 
 def _orders(material: Material, half: Copy, column: str) -> Iterator[tuple[list[str], list[str]]]:

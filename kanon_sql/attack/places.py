@@ -22,7 +22,7 @@ def _by_place(material: Material) -> Iterator[Outcome]:
     people = material.auxiliary
     assert people
     columns = dict(zip(_BOX, ([name] for name in material.release.plain(material.quasi_identifiers)), strict=True))
-    boxes = material.tables.make("boxes", "attack_cloaks/boxes", release=material.release.relation, **columns)
+    boxes = material.tables.create("boxes", "attack_cloaks/boxes", release=material.release.relation, **columns)
     yield _restricted_space(material, people, boxes)
     if material.time in people.columns:
         yield _observation(material, people, boxes)
@@ -36,9 +36,11 @@ def _by_place(material: Material) -> Iterator[Outcome]:
 def _restricted_space(material: Material, people: Copy, boxes: Relation) -> Outcome:
     """Take all rows of a box in which only one owner's place lies to be that owner's."""
     tables = material.tables
-    tried = tables.make("tried", "attack_cloaks/drawn_boxes", boxes=boxes, seed=str(material.seed), most=material.most)
+    tried = tables.create(
+        "tried", "attack_cloaks/drawn_boxes", boxes=boxes, seed=str(material.seed), most=material.most
+    )
     where = _columns(material, people, "owner", "x", "y")
-    guesses = tables.make("guesses", "attack_cloaks/owned_boxes", boxes=tried, people=people.relation, **where)
+    guesses = tables.create("guesses", "attack_cloaks/owned_boxes", boxes=tried, people=people.relation, **where)
     owned, count = tables.count(guesses), tables.count(boxes)
     outcome = _guessed(material, boxes, guesses, "restricted_space")
     return replace(
@@ -54,10 +56,10 @@ def _observation(material: Material, people: Copy, boxes: Relation) -> Outcome:
     """Take any row whose box and interval hold an observation to be of whoever was seen."""
     tables, seed = material.tables, str(material.seed)
     where = _columns(material, people, "owner", "x", "y", "t")
-    seen = tables.make(
+    seen = tables.create(
         "seen", "attack_cloaks/drawn_observations", people=people.relation, seed=seed, most=material.most, **where
     )
-    guesses = tables.make("guesses", "attack_cloaks/observed_boxes", observations=seen, boxes=boxes)
+    guesses = tables.create("guesses", "attack_cloaks/observed_boxes", observations=seen, boxes=boxes)
     ((below, alone),) = tables.rows("attack_cloaks/observed", guesses=guesses, k=material.k or 2)
     outcome = _guessed(material, boxes, guesses, "observation")
     return replace(
@@ -78,7 +80,7 @@ def _guessed(material: Material, boxes: Relation, guesses: Relation, name: str) 
     tables, source = material.tables, material.source
     if source and material.unit in source.columns:
         where: dict[str, Any] = _columns(material, source, "owner", "x", "y", "t")
-        present = tables.make(
+        present = tables.create(
             "present", "attack_cloaks/present", boxes=boxes, guesses=guesses, source=source.relation, **where
         )
         (row,) = tables.rows("attack_cloaks/checked_guesses", guesses=guesses, present=present)

@@ -55,7 +55,7 @@ def _of_column(material: Material, attacked: Attacked, column: str, like: Sequen
     known = column in attacked.people.columns
     truths = attacked.truths(column) if known else tables.load("truths", _TRUTHS, [[], []])
     holes: dict[str, Hole] = {"records": records, "weights": weights, "truths": truths, "certain": CERTAIN}
-    beliefs = tables.make("beliefs", "attack_priors/beliefs", **holes)
+    beliefs = tables.create("beliefs", "attack_priors/beliefs", **holes)
     ((told, classes, alone, worst, mean),) = tables.rows("attack_priors/believed", beliefs=beliefs, fits=attacked.fits)
     return Outcome(
         "priors",
@@ -77,8 +77,8 @@ def _records(material: Material, attacked: Attacked, column: str) -> Relation:
     """The records that fit each person, by their value: target, value (a key), n."""
     release, tables = material.release, material.tables
     holes: dict[str, Hole] = {"labels": release.plain(material.quasi_identifiers), "value": release.plain([column])}
-    values = tables.make("values", "attack_attributes/values_of_classes", release=release.relation, **holes)
-    return tables.make("records", "attack_priors/fitting_values", fits=attacked.fits, values=values)
+    values = tables.create("values", "attack_attributes/values_of_classes", release=release.relation, **holes)
+    return tables.create("records", "attack_priors/fitting_values", fits=attacked.fits, values=values)
 
 
 def _weights(material: Material, attacked: Attacked, column: str, like: Sequence[str]) -> Relation:
@@ -88,10 +88,10 @@ def _weights(material: Material, attacked: Attacked, column: str, like: Sequence
     told = {role: _keyed(material, role, copy, like) for role, copy in (("people", people), ("priors", priors))}
     holes: dict[str, Hole] = {"value": priors.plain([column]), "share": priors.plain([SHARE])}
     shares = _shares(material, priors, holes)
-    overall = tables.make(
+    overall = tables.create(
         "overall", "attack_priors/value_shares", release=material.release.relation, value=holes["value"]
     )
-    weights = tables.make("weights", "attack_priors/prior_weights", **told, shares=shares, overall=overall)
+    weights = tables.create("weights", "attack_priors/prior_weights", **told, shares=shares, overall=overall)
     ((twice,),) = tables.rows("attack_priors/repeated_weights", weights=weights)
     if twice:
         raise SpecError(f"the priors say {int(twice):,} times more than once how common a value is; leave one of each")
@@ -102,7 +102,7 @@ def _weights(material: Material, attacked: Attacked, column: str, like: Sequence
 
 def _shares(material: Material, priors: Copy, holes: dict[str, Hole]) -> Relation:
     """The priors by their row: row_id, value (a key), share."""
-    shares = material.tables.make("shares", "attack_priors/prior_shares", priors=priors.relation, **holes)
+    shares = material.tables.create("shares", "attack_priors/prior_shares", priors=priors.relation, **holes)
     ((wrong,),) = material.tables.rows("attack_priors/wrong_shares", shares=shares)
     if wrong:
         raise SpecError(f"{int(wrong):,} rows of the priors have no {SHARE} from 0 to 1; give the part, not percent")
@@ -111,7 +111,7 @@ def _shares(material: Material, priors: Copy, holes: dict[str, Hole]) -> Relatio
 
 def _keyed(material: Material, role: str, copy: Copy, like: Sequence[str]) -> Relation:
     holes: dict[str, Hole] = {"people": copy.relation, "id": ["row_id"], "columns": copy.plain(like)}
-    return material.tables.make(f"like_{role}", "attack_linkage/keyed", **holes)
+    return material.tables.create(f"like_{role}", "attack_linkage/keyed", **holes)
 
 
 PRIORS = Attack(

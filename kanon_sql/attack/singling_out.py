@@ -101,12 +101,12 @@ def _beside_control(outcome: Outcome, tried: _Tried) -> Outcome:
 def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried:
     """Take unique rows of the release, and count the rows of the source that each describes."""
     tables, plain = material.tables, material.release.plain(names)
-    unique = tables.make("unique", "attack_linkage/unique_rows", release=material.release.relation, columns=plain)
+    unique = tables.create("unique", "attack_linkage/unique_rows", release=material.release.relation, columns=plain)
     rows = tables.count(unique)
     if not rows:
         return _Tried(0, 0, 0)
     seed = str(material.seed)
-    predicates = tables.make(
+    predicates = tables.create(
         "predicates", "attack_linkage/drawn_classes", classes=unique, labels=plain, seed=seed, most=most
     )
     attempts, isolating = _isolated(material, source, predicates, names)
@@ -117,7 +117,7 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
 def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
     """How many predicates there are, and how many fit exactly one of the people."""
     tables = material.tables
-    tuples = tables.make("tuples", "attack_linkage/tuples", people=people.relation, columns=people.plain(names))
+    tuples = tables.create("tuples", "attack_linkage/tuples", people=people.relation, columns=people.plain(names))
     fits = fitting(material, tuples, people, predicates, names)
     ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits, tuples=tuples)
     return int(attempts), int(isolating)

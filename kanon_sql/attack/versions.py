@@ -116,7 +116,7 @@ class _Two:
         """The values of columns, taken together, in the classes of either release: class, value, n."""
         plain, tables = self.material.release.plain(columns), self.material.tables
         first, second = (
-            tables.make(f"{stem}_values", "attack_versions/shapes", numbered=rows, values=plain)
+            tables.create(f"{stem}_values", "attack_versions/shapes", numbered=rows, values=plain)
             for stem, rows in zip(("first", "second"), self.numbered, strict=True)
         )
         return first, second
@@ -131,7 +131,7 @@ class _Two:
         release, tables = self.material.release, self.material.tables
         holes: dict[str, Hole] = {"values": release.plain(columns), "unit": release.unit}
         first, second = (
-            tables.make(f"{stem}_values_of_people", "attack_versions/shapes_of_people", numbered=rows, **holes)
+            tables.create(f"{stem}_values_of_people", "attack_versions/shapes_of_people", numbered=rows, **holes)
             for stem, rows in zip(_SIDES, self.numbered, strict=True)
         )
         return first, second
@@ -147,7 +147,7 @@ def _classes(material: Material, release: Copy, kept: Sequence[str], stem: str) 
     labels, classes = release.plain(material.quasi_identifiers), classes_of(material, release, f"{stem}_classes")
     shown = [*release.plain(kept), *release.unit]
     holes: dict[str, Hole] = {"release": release.relation, "labels": labels, "kept": shown}
-    return classes, material.tables.make(f"{stem}_rows", "attack_versions/numbered", **holes)
+    return classes, material.tables.create(f"{stem}_rows", "attack_versions/numbered", **holes)
 
 
 def _smallest(material: Material, release: Copy) -> int:
@@ -169,15 +169,17 @@ def _by_source(two: _Two) -> tuple[Intersection, dict[str, Intersection]]:
     source = material.source
     assert source
     names = [name for name in material.quasi_identifiers if name in source.columns]
-    tuples = tables.make("tuples", "attack_versions/known_values", people=source.relation, columns=source.plain(names))
+    tuples = tables.create(
+        "tuples", "attack_versions/known_values", people=source.relation, columns=source.plain(names)
+    )
     first, second = (
         fitting(material, tuples, source, classes, names, f"{stem}_fits")
         for stem, classes in zip(("first", "second"), two.classes, strict=True)
     )
     members = _members(two, source, tuples, names)
-    pairs = tables.make("pairs", "attack_versions/in_both", members=members, first=first, second=second)
-    cells = tables.make("cells", "attack_versions/cells", pairs=pairs)
-    tables.make("in_cells", "attack_versions/in_cells", pairs=pairs, cells=cells)
+    pairs = tables.create("pairs", "attack_versions/in_both", members=members, first=first, second=second)
+    cells = tables.create("cells", "attack_versions/cells", pairs=pairs)
+    tables.create("in_cells", "attack_versions/in_cells", pairs=pairs, cells=cells)
     composed = {name: _composed(two, source, names, name) for name in two.sensitive}
     return _narrowed(two), composed
 
@@ -186,9 +188,9 @@ def _members(two: _Two, source: Copy, tuples: Relation, names: Sequence[str]) ->
     """The people behind what is known: target, person, n. One person may be behind several targets."""
     tables = two.material.tables
     if not source.unit:
-        return tables.make("members", "attack_versions/members", tuples=tuples)
+        return tables.create("members", "attack_versions/members", tuples=tuples)
     holes: dict[str, Hole] = {"columns": source.plain(names), "unit": source.unit}
-    return tables.make("members", "attack_versions/members_of_people", people=source.relation, **holes)
+    return tables.create("members", "attack_versions/members_of_people", people=source.relation, **holes)
 
 
 def _narrowed(two: _Two) -> Intersection:
@@ -196,11 +198,11 @@ def _narrowed(two: _Two) -> Intersection:
     tables, k = two.material.tables, two.k
     pairs, in_cells, members = tables["pairs"], tables["in_cells"], tables["members"]
     first, second = (
-        tables.make(f"{side}_hidden", "attack_versions/hidden", fits=pairs, **{"class": [side]}) for side in _SIDES
+        tables.create(f"{side}_hidden", "attack_versions/hidden", fits=pairs, **{"class": [side]}) for side in _SIDES
     )
-    both = tables.make("both_hidden", "attack_versions/hidden", fits=in_cells, **{"class": ["class"]})
-    narrowed = tables.make("narrowed", "attack_versions/narrowed", first=first, second=second, both=both, k=k)
-    candidates = tables.make("candidates", "attack_versions/company", narrowed=narrowed, fits=in_cells)
+    both = tables.create("both_hidden", "attack_versions/hidden", fits=in_cells, **{"class": ["class"]})
+    narrowed = tables.create("narrowed", "attack_versions/narrowed", first=first, second=second, both=both, k=k)
+    candidates = tables.create("candidates", "attack_versions/company", narrowed=narrowed, fits=in_cells)
     ((people,),) = tables.rows("attack_versions/hidden_in_both", first=first, second=second, members=members, k=k)
     ((below, alone),) = tables.rows("attack_versions/below", candidates=candidates, members=members, k=k)
     return Intersection(int(people), int(below), int(alone))
@@ -210,11 +212,11 @@ def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Int
     """Whose value both releases together tell, and neither alone."""
     tables = two.material.tables
     values = two.values([column])
-    common = tables.make(
+    common = tables.create(
         "common", "attack_versions/common_values", cells=tables["cells"], first=values[0], second=values[1]
     )
     told = {
-        side: tables.make(
+        side: tables.create(
             f"{side}_told", "attack_versions/possible_values", fits=tables["pairs"], values=value, **{"class": [side]}
         )
         for side, value in zip(_SIDES, values, strict=True)
@@ -224,9 +226,9 @@ def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Int
         holes: dict[str, Any] = {"columns": source.plain(names), "values": source.plain([column])}
         holes |= {"unit": source.unit} if source.unit else {}
         query = "attack_versions/own_values_of_people" if source.unit else "attack_versions/own_values"
-        own = tables.make("own", query, people=source.relation, **holes)
+        own = tables.create("own", query, people=source.relation, **holes)
     else:
-        own = tables.make("own", "attack_versions/believed_values", members=tables["members"], both=both)
+        own = tables.create("own", "attack_versions/believed_values", members=tables["members"], both=both)
     ((people, found),) = tables.rows("attack_versions/composed", own=own, both=both, **told)
     return Intersection(int(people), int(found))
 
@@ -234,7 +236,7 @@ def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Int
 def _told(tables: Scratch, side: str, fits: Relation, values: Relation) -> Relation:
     """How many values each target may have by the classes of one side that fit, and one of them."""
     holes: dict[str, Hole] = {"fits": fits, "values": values, "class": [side]}
-    return tables.make(f"{side}_told", "attack_versions/possible_values", **holes)
+    return tables.create(f"{side}_told", "attack_versions/possible_values", **holes)
 
 
 # By the labels alone
@@ -244,7 +246,7 @@ def _overlaps(two: _Two) -> Relation:
     """The classes of both releases that may share somebody, by their labels: target (of the first) and class."""
     material = two.material
     labels = material.release.plain(material.quasi_identifiers)
-    targets = material.tables.make(
+    targets = material.tables.create(
         "class_targets", "attack_versions/class_targets", classes=two.classes[0], labels=labels
     )
     return fitting(material, targets, material.release, two.classes[1], stem="overlaps")
@@ -269,7 +271,7 @@ def _by_labels(two: _Two, overlaps: Relation) -> tuple[Intersection, dict[str, I
 
 def _bounds(two: _Two, overlaps: Relation, values: tuple[Relation, Relation]) -> Relation:
     first, second = values
-    return two.material.tables.make(
+    return two.material.tables.create(
         "bounds", "attack_versions/shared_bounds", overlaps=overlaps, first=first, second=second
     )
 
@@ -303,25 +305,25 @@ def _moved(two: _Two, groups: Relation, columns: Sequence[str], changes: Relatio
     """Everybody's rows that came, left and stayed."""
     before, after = two.values_of_people(columns)
     holes: dict[str, Hole] = {"groups": groups, "before": before, "after": after, "changes": changes}
-    return two.material.tables.make("moves", "attack_versions/moves_of_people", **holes)
+    return two.material.tables.create("moves", "attack_versions/moves_of_people", **holes)
 
 
 def _changed(two: _Two, groups: Relation, columns: Sequence[str]) -> Relation:
     before, after = two.values(columns)
-    return two.material.tables.make("changes", "attack_versions/changes", groups=groups, before=before, after=after)
+    return two.material.tables.create("changes", "attack_versions/changes", groups=groups, before=before, after=after)
 
 
 def _groups(two: _Two, overlaps: Relation) -> Relation:
     """The smallest groups of classes of both releases that must hold the same people: node, part."""
     tables = two.material.tables
-    links = tables.make("links", "attack_versions/links", overlaps=overlaps)
+    links = tables.create("links", "attack_versions/links", overlaps=overlaps)
     groups, other = tables.pair("groups")
     first, second = two.classes
-    tables.make(groups, "attack_versions/own_groups", first=first, second=second)
+    tables.create(groups, "attack_versions/own_groups", first=first, second=second)
     before, now = 1, 0
     while now != before:
-        tables.make(other, "attack_versions/joined_groups", groups=groups, links=links)
-        tables.make(groups, "attack_versions/followed_groups", groups=other)
+        tables.create(other, "attack_versions/joined_groups", groups=groups, links=links)
+        tables.create(groups, "attack_versions/followed_groups", groups=other)
         before = now
         ((now,),) = tables.rows("attack_versions/groups_sum", groups=groups)
     return groups

@@ -30,16 +30,16 @@ def adaptive(cloaking: Cloaking) -> Boxes:
     holes = {**x.holes("x"), **y.holes("y"), **t.holes("t")}
     cloaking.stage("Finding the quadrants")
     made = cloaking.tables
-    cells = made.make("cells", "cloak_points/cells", points=cloaking.points, **holes)
-    keys = made.make("keys", "cloak_adaptive/keys", cells=cells, depth=depth)
+    cells = made.create("cells", "cloak_points/cells", points=cloaking.points, **holes)
+    keys = made.create("keys", "cloak_adaptive/keys", cells=cells, depth=depth)
     made.drop(cells)
     others = cloaking.model.k - 1
-    leaves = made.make("leaves", "cloak_adaptive/leaves", keys=keys, depth=depth, others=others, coarse=depth // 2)
+    leaves = made.create("leaves", "cloak_adaptive/leaves", keys=keys, depth=depth, others=others, coarse=depth // 2)
     groups = _climb(cloaking, spec.cloak.shared)
-    owners = made.make("owners", "cloak_adaptive/owners", groups=groups, depth=depth)
+    owners = made.create("owners", "cloak_adaptive/owners", groups=groups, depth=depth)
     made.drop(leaves, "nodes", "pulls", *(each for stem in _TWICE for each in made.pair(stem)))
-    boxes = made.make("boxes", "cloak_adaptive/quadrants", owners=owners, depth=depth, **holes)
-    rows = made.make("boxed", "cloak_adaptive/in_quadrants", keys=keys, owners=owners, quadrants=boxes, depth=depth)
+    boxes = made.create("boxes", "cloak_adaptive/quadrants", owners=owners, depth=depth, **holes)
+    rows = made.create("boxed", "cloak_adaptive/in_quadrants", keys=keys, owners=owners, quadrants=boxes, depth=depth)
     made.drop(owners)
     return Boxes(rows, boxes)
 
@@ -81,9 +81,9 @@ def _climb(cloaking: Cloaking, shared: bool) -> Relation:
         waiting = _next(
             pairs["waiting"], made, "cloak_adaptive/pending", leaves=leaves, waiting=waiting, round=round_, **of_level
         )
-        nodes = made.make("nodes", "cloak_adaptive/nodes", waiting=waiting, safe=cloaking.model.safe)
+        nodes = made.create("nodes", "cloak_adaptive/nodes", waiting=waiting, safe=cloaking.model.safe)
         if shared:
-            pulls = made.make("pulls", "cloak_adaptive/pulls", nodes=nodes, groups=groups, level=level)
+            pulls = made.create("pulls", "cloak_adaptive/pulls", nodes=nodes, groups=groups, level=level)
         else:
             pulls = _empty(made, "pulls", "node", "class_level", "class_node")
         round_ = _next(pairs["round"], made, "cloak_adaptive/round", nodes=nodes, pulls=pulls)
@@ -102,7 +102,7 @@ _TWICE = ("waiting", "round", "groups")
 def _next(pair: list[Relation], tables: Scratch, query: str, **holes: Hole) -> Relation:
     """Make the second table of a pair, which is then its first one."""
     pair.reverse()
-    return tables.make(pair[0], query, **holes)
+    return tables.create(pair[0], query, **holes)
 
 
 def _empty(tables: Scratch, table: str | Relation, *columns: str) -> Relation:

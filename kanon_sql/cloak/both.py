@@ -28,16 +28,16 @@ def both(cloaking: Cloaking) -> Boxes:
     cloaking.stage("Finding what each row tolerates")
     made = cloaking.tables
     waiting, other = made.pair("waiting")
-    cells = made.make("cells", "cloak_points/cells", points=cloaking.points, **holes)
-    made.make(waiting, "cloak_both/reach", points=cloaking.points, cells=cells, depth=depth, **holes)
+    cells = made.create("cells", "cloak_points/cells", points=cloaking.points, **holes)
+    made.create(waiting, "cloak_both/reach", points=cloaking.points, cells=cells, depth=depth, **holes)
     taken = made.load("taken", {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
     for space, time in _grids(cloaking, waiting, depth):
         cloaking.stage(f"Filling cells of level {space} in space and {time} in time")
         if met := _meet(cloaking, waiting, space, time):
             made.add_as(taken, queries.select_all(met, made.engine.dialect))
-            made.make(other, "cloak_both/unmet", waiting=waiting, met=met)
+            made.create(other, "cloak_both/unmet", waiting=waiting, met=met)
             waiting, other = other, waiting
-    given = made.make("given", "cloak_both/blocks", cells=cells, met=taken, depth=depth, **holes)
+    given = made.create("given", "cloak_both/blocks", cells=cells, met=taken, depth=depth, **holes)
     made.drop(cells, "met", taken, waiting, other)
     return numbered(made, given)
 
@@ -56,5 +56,5 @@ def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relat
     depth = cloaking.spec.cloak.depth
     shifts = {"space_shift": depth - space, "time_shift": depth - time}
     holes: dict[str, Hole] = {"waiting": waiting, "safe": cloaking.model.safe}
-    met = cloaking.tables.make("met", "cloak_both/met", space=space, time=time, **holes, **shifts)
+    met = cloaking.tables.create("met", "cloak_both/met", space=space, time=time, **holes, **shifts)
     return met if cloaking.tables.count(met) else None

@@ -21,7 +21,7 @@ class Boxes:
 
 def numbered(tables: Scratch, given: Relation) -> Boxes:
     """The boxes of rows that are each given with all of its box; that relation is dropped."""
-    boxes = tables.make("boxes", "cloak_release/different", given=given)
-    rows = tables.make("boxed", "cloak_release/in_boxes", given=given, boxes=boxes)
+    boxes = tables.create("boxes", "cloak_release/different", given=given)
+    rows = tables.create("boxed", "cloak_release/in_boxes", given=given, boxes=boxes)
     tables.drop(given)
     return Boxes(rows, boxes)

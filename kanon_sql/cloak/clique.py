@@ -115,8 +115,8 @@ def clique(cloaking: Cloaking) -> Boxes:
     holes: dict[str, str] = {}
     for name, start, width in zip("xyt", low, widths, strict=True):
         holes |= Axis(start, float(width) or 1.0).holes(name)
-    cells = made.make("cells", "cloak_points/cells", points=points, **holes)
-    waiting = made.make("messages", "cloak_clique/messages", points=points)
+    cells = made.create("cells", "cloak_points/cells", points=points, **holes)
+    waiting = made.create("messages", "cloak_clique/messages", points=points)
     messages = [Message(int(k), t, deadline) for k, t, deadline in made.rows("cloak_clique/arrivals", messages=waiting)]
     stream = Stream(messages, spec.search == "nbr-k")
     members: list[int] = []
@@ -127,7 +127,7 @@ def clique(cloaking: Cloaking) -> Boxes:
             members += clique
             cliques += [number] * len(clique)
     left = made.load("members", {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
-    given = made.make("given", "cloak_clique/cliques", points=points, messages=waiting, members=left)
+    given = made.create("given", "cloak_clique/cliques", points=points, messages=waiting, members=left)
     made.drop(cells, waiting, left)
     return numbered(made, given)
 

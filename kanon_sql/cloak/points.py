@@ -100,7 +100,7 @@ def read(
     time = Moment(column.name, column.kind, column.type)
     types = {each.name: each.open_type for each in source.columns}
     rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), spec.unit, time, here.dialect)
-    ((*figures,),) = tables.rows("cloak_points/extent", points=tables.make_as("rows", rows))
+    ((*figures,),) = tables.rows("cloak_points/extent", points=tables.create_as("rows", rows))
     extent = Extent(*figures)
     check_extent(extent, spec, time)
     cloaking = Cloaking(tables, spec, model, time, extent, names, stage)
@@ -199,7 +199,7 @@ def _make_points(cloaking: Cloaking) -> None:
     numbers = [*dict.fromkeys(["x", "y", *_numbers(cloaking.spec)]), "t"]
     columns = ["moment", *cloaking.kept], numbers
     query = queries.cloak_points(made["rows"], *columns, own, cloaking.ticks, cloaking.model.k, made.engine.dialect)
-    made.make_as("points", query)
+    made.create_as("points", query)
     made.drop("rows")
 
 

@@ -24,15 +24,15 @@ def temporal(cloaking: Cloaking) -> Boxes:
     cloaking.stage("Finding the intervals")
     holes = {**x.holes("x"), **y.holes("y")}
     made, points = cloaking.tables, cloaking.points
-    cells = made.make("cells", "cloak_points/cells", points=points, **holes, **everything.holes("t"))
+    cells = made.create("cells", "cloak_points/cells", points=points, **holes, **everything.holes("t"))
     visits = _widest(cloaking, cells)
-    instants = made.make("instants", "cloak_temporal/instants", visits=visits)
+    instants = made.create("instants", "cloak_temporal/instants", visits=visits)
     made.drop(*made.pair("visits"))
     if cloaking.spec.cloak.shared:
-        spans = made.make("spans", "cloak_temporal/spans", instants=instants, starts=_starts(cloaking, instants))
+        spans = made.create("spans", "cloak_temporal/spans", instants=instants, starts=_starts(cloaking, instants))
     else:
-        spans = made.make("spans", "cloak_temporal/shortest", instants=instants)
-    given = made.make("given", "cloak_temporal/stays", cells=cells, points=points, spans=spans, **holes)
+        spans = made.create("spans", "cloak_temporal/shortest", instants=instants)
+    given = made.create("given", "cloak_temporal/stays", cells=cells, points=points, spans=spans, **holes)
     made.drop(cells, instants, spans, *made.pair("jumps"), *made.pair("starts"))
     return numbered(made, given)
 
@@ -56,10 +56,10 @@ def _widest(cloaking: Cloaking, cells: Relation) -> Relation:
     """Find for every visit the widest window from it that holds fewer than k units, by halving steps."""
     made, k = cloaking.tables, cloaking.model.k
     visits, other = made.pair("visits")
-    made.make(visits, "cloak_temporal/visits", cells=cells, points=cloaking.points)
+    made.create(visits, "cloak_temporal/visits", cells=cells, points=cloaking.points)
     ((most,),) = made.rows("cloak_temporal/most_instants", visits=visits)
     for power in reversed(range(int(most).bit_length())):
-        made.make(other, "cloak_temporal/windows", visits=visits, step=2**power, k=k)
+        made.create(other, "cloak_temporal/windows", visits=visits, step=2**power, k=k)
         visits, other = other, visits
     return visits
 
@@ -68,10 +68,10 @@ def _starts(cloaking: Cloaking, instants: Relation) -> Relation:
     """Follow the intervals of every cell from its first instant on, twice as far in every round."""
     made = cloaking.tables
     (starts, other_starts), (jumps, other_jumps) = made.pair("starts"), made.pair("jumps")
-    made.make(starts, "cloak_temporal/first_starts", instants=instants)
-    made.make(jumps, "cloak_temporal/jumps", instants=instants)
+    made.create(starts, "cloak_temporal/first_starts", instants=instants)
+    made.create(jumps, "cloak_temporal/jumps", instants=instants)
     while made.count(jumps):
-        made.make(other_starts, "cloak_temporal/starts", starts=starts, jumps=jumps)
-        made.make(other_jumps, "cloak_temporal/doubled", jumps=jumps)
+        made.create(other_starts, "cloak_temporal/starts", starts=starts, jumps=jumps)
+        made.create(other_jumps, "cloak_temporal/doubled", jumps=jumps)
         starts, other_starts, jumps, other_jumps = other_starts, starts, other_jumps, jumps
     return starts

@@ -42,11 +42,11 @@ def place(cloaking: Cloaking, boxes: Boxes, table: Table) -> None:
     """
     made = cloaking.tables
     shown = [ours for ours in released_columns(cloaking, table).values() if ours in BOX]
-    as_released = made.make_as("as_released", queries.cloak_boxes(boxes.boxes, cloaking.time, made.engine.dialect))
-    places = made.make("places", "cloak_release/places", boxes=as_released, shown=shown)
+    as_released = made.create_as("as_released", queries.cloak_boxes(boxes.boxes, cloaking.time, made.engine.dialect))
+    places = made.create("places", "cloak_release/places", boxes=as_released, shown=shown)
     columns = [*cloaking.kept, "own_k", "dx", "dy", "dt"]
-    made.make("shown", "cloak_release/shown", places=places)
-    made.make(
+    made.create("shown", "cloak_release/shown", places=places)
+    made.create(
         "released", "cloak_release/released", points=cloaking.points, boxed=boxes.rows, places=places, columns=columns
     )
     made.drop(cloaking.points, boxes.rows, boxes.boxes, as_released, places)
@@ -59,7 +59,7 @@ def judge(cloaking: Cloaking, inside: int | None) -> Summary:
     """
     made = cloaking.tables
     released, shown = made["released"], made["shown"]
-    classes = made.make("classes", "cloak_release/classes", released=released, shown=shown)
+    classes = made.create("classes", "cloak_release/classes", released=released, shown=shown)
     ((*figures,),) = made.rows("cloak_release/summary", classes=classes)
     summary = Summary(*(int(value) for value in figures[:7]), *figures[7:])
     problems = {

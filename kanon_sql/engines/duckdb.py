@@ -405,7 +405,7 @@ class DuckDB:
         finally:
             self.connection.unregister(_SENT.name)
 
-    def make_castable(
+    def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
         """Make a table of the rows whose text a type can hold; the query of no rows gives their values a collation."""

@@ -319,7 +319,7 @@ class PostgreSQL:
             for row in chain.from_iterable(zip(*columns, strict=True) for columns in batches):
                 copy.write_row(row)
 
-    def make_castable(
+    def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
         """Make a table of the rows whose text a type can hold."""

@@ -31,7 +31,7 @@ class Scratch:
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> with Scratch(DuckDB(), "example") as tables:
     ...     letters = tables.load("letters", {"letter": "VARCHAR"}, [["a", "b"]])
-    ...     kept = tables.make("kept", "frequency_sets/copy", columns=["letter"], source=letters)
+    ...     kept = tables.create("kept", "frequency_sets/copy", columns=["letter"], source=letters)
     ...     tables.count(kept)
     2
     """
@@ -64,7 +64,7 @@ class Scratch:
         """What was run: statements of one name as one, in the order of the first of each."""
         return tuple(self._log.values())
 
-    def keep_beside(self, place: Relation, comment: str) -> None:
+    def keep_lasting(self, place: Relation, comment: str) -> None:
         """On an engine without temporary tables, keep what queries give from now on in lasting ones, until the end.
 
         Their names begin with that of the place, and the comment tells whose they are if a process is killed.
@@ -84,11 +84,11 @@ class Scratch:
         """Two tables of a stem, of which one is read while the other is written."""
         return self[f"{stem}_0"], self[f"{stem}_1"]
 
-    def make(self, table: str | Relation, query: str, /, **holes: Hole) -> Relation:
+    def create(self, table: str | Relation, query: str, /, **holes: Hole) -> Relation:
         """Make a table anew of what a query of `sql/` ("subject/query") gives."""
         return self._make(table, self.text(query, **holes), query)
 
-    def make_as(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
+    def create_as(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         """Make a table anew of what a ready query gives."""
         return self._make(table, text, query, sentence)
 
@@ -101,12 +101,12 @@ class Scratch:
         self._note("load", "Load values into a temporary table.", "", started, rows)
         return relation
 
-    def make_castable(
+    def create_castable(
         self, table: str | Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> Relation:
-        """Make a table anew of the rows of another whose text a type can hold; see `Engine.make_castable`."""
+        """Make a table anew of the rows of another whose text a type can hold; see `Engine.create_castable`."""
         relation, started = self._to_make(table), time.perf_counter()
-        self.engine.make_castable(relation, none, written, type_name, columns)
+        self.engine.create_castable(relation, none, written, type_name, columns)
         self.engine.filled(relation, None)
         self._note("values", "Read texts as values of a column's type.", "", started)
         return relation

@@ -278,7 +278,7 @@ class Spark:
             listed = self.connection.catalog.listTables()
         return [Relation(self.catalog, self.schema, table.name) for table in listed if not table.isTemporary]
 
-    def make_castable(
+    def create_castable(
         self, relation: Relation, _: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
         """Show the rows whose text a type can hold."""

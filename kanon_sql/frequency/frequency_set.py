@@ -182,7 +182,7 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
         *(frequency_set.relation, counted, levels, losses, sensitive, tables.engine.dialect),
         POPULATION_UNIT if people else None,
     )
-    both = tables.make_as("both", query)
+    both = tables.create_as("both", query)
     more = _more_than_population(UNIT if UNIT in sensitive else None, people)
     population.refuse_unmatched(tables, both, frequency_set.keys, more)
     ((_, rows),) = tables.rows("population/totals", frequency_set=both)
@@ -212,7 +212,7 @@ def sampled(frequency_set: FrequencySet) -> FrequencySet:
     named = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
     columns = [name for name in named if name not in ("n", "population", POPULATION_UNIT)]
     holes: dict[str, Hole] = {"frequency_set": frequency_set.relation, "keys": keys, "columns": columns}
-    relation = tables.make("sampled", "population/sampled", **holes)
+    relation = tables.create("sampled", "population/sampled", **holes)
     ((_, rows),) = tables.rows("population/totals", frequency_set=relation)
     return replace(frequency_set, relation=relation, population=int(rows), population_unit=False)
 
@@ -222,7 +222,7 @@ def _reference(frequency_set: FrequencySet, name: str, groups: Groups) -> Relati
     tables, raw = frequency_set.tables, queries.raw_column(name)
     rows = Predicate("SUM(n)", unit=UNIT if UNIT in frequency_set.sensitive else None)
     query = queries.reference(tables["tuples"], name, raw, rows, tables.engine.dialect, groups)
-    return tables.make_as(f"reference{name}", query)
+    return tables.create_as(f"reference{name}", query)
 
 
 def merge_equal_codes(frequency_set: FrequencySet, drop: bool = True) -> FrequencySet:
@@ -245,7 +245,7 @@ def _one_row_per_tuple(frequency_set: FrequencySet, drop: bool = True) -> Freque
     keys, sums = [*frequency_set.keys, *frequency_set.distinguishing_columns], frequency_set.sums
     levels = [name for name in names if name not in (*keys, *sums)]
     holes: dict[str, Hole] = {"keys": keys, "levels": levels, "sums": sums}
-    merged = tables.make("merged", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
+    merged = tables.create("merged", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
     if drop:
         tables.drop(frequency_set.relation)
     return replace(frequency_set, relation=merged)
@@ -290,7 +290,7 @@ def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int
 def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensitive: tuple[str, ...]) -> FrequencySet:
     counted = tables["tuples"]
     query = queries.frequency_set(counted, [a.coded for a in attributes], tables.engine.dialect, sensitive)
-    relation = tables.make_as("frequency_set", query, "frequency_set", _SENTENCE)
+    relation = tables.create_as("frequency_set", query, "frequency_set", _SENTENCE)
     ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
     if sensitive:
         stems = [attribute.coded.stem for attribute in attributes]

@@ -109,7 +109,7 @@ def _first_writings(source: Place, places: Sequence[Place]) -> dict[str, str]:
     texts = sorted(found)
     with Scratch(source.engine, "writings") as there:
         _load_values(there, "values", source, texts)
-        equal = there.make("equal", "mappings/equal_values", values=there["values"])
+        equal = there.create("equal", "mappings/equal_values", values=there["values"])
         rows = there.rows("frequency_sets/copy", source=equal, columns=["row", "first"])
     shown = _shortest if _is_unscaled(source.column) else str
     return {texts[row]: shown(texts[first]) for row, first in rows}
@@ -119,7 +119,7 @@ def _rewritten(tables: Scratch, place: Place, writings: Relation) -> Place:
     stem = place.column.name
     others = [column.name for column in tables.engine.table(place.relation).columns if column.name != stem]
     holes: dict[str, Hole] = {"relation": place.relation, "column": [stem], "columns": others}
-    tables.make("rewritten", "mappings/in_one_writing", writings=writings, **holes)
+    tables.create("rewritten", "mappings/in_one_writing", writings=writings, **holes)
     tables.rename("rewritten", place.relation)
     return replace(place, column=Column(stem, "VARCHAR", place.column.kind))
 
@@ -210,7 +210,7 @@ def _load_values(
     column, every = place.column, {"row": "INTEGER", "text": "VARCHAR", **types}
     written = tables.load("written", every, [range(len(texts)), texts, *beside])
     none = queries.no_values(place.relation, column.name, column.type, every, tables.engine.dialect)
-    tables.make_castable(table, none, written, column.type, list(every))
+    tables.create_castable(table, none, written, column.type, list(every))
     tables.drop(written)
 
 

@@ -112,7 +112,7 @@ def packed(frequency_set: FrequencySet) -> Packed:
             codes += [attribute.coded.code_column(level) for level in range(attribute.hierarchy.height + 1)]
     columns = [*codes, *frequency_set.distinguishing_columns, *frequency_set.sums]
     query = queries.packed(frequency_set.relation, loaded, keys, columns, tables.engine.dialect)
-    relation = tables.make_as(tables.unused("packed"), query, "packed", _SENTENCE)
+    relation = tables.create_as(tables.unused("packed"), query, "packed", _SENTENCE)
     tables.drop(loaded)
     return replace(made, relation=relation, fields=tuple(fields))
 

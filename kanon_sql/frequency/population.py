@@ -83,7 +83,7 @@ def _in_texts(tables: Scratch, counted: Relation, source: Table, columns: Mappin
         return counted
     others = [column.name for column in tables.engine.table(counted).columns if column.name not in texts]
     holes: dict[str, Hole] = {"relation": counted, "texts": texts, "columns": others}
-    tables.make("population_texts", "release/as_texts", **holes)
+    tables.create("population_texts", "release/as_texts", **holes)
     tables.rename("population_texts", COUNTED)
     return counted
 
@@ -95,7 +95,7 @@ def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation
     """
     unit, dialect = [POPULATION_UNIT] if people else [], tables.engine.dialect
     counted = tables[COUNTED]
-    coded = tables.make_as("population", queries.frequency_set(counted, attributes, dialect, unit))
+    coded = tables.create_as("population", queries.frequency_set(counted, attributes, dialect, unit))
     lost = tables.count(counted) - tables.count(coded)
     if lost:
         raise SourceError(
@@ -107,7 +107,7 @@ def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation
     keys = [attribute.code_column(0) for attribute in attributes]
     columns = [column.name for column in tables.engine.table(coded).columns if column.name != "n"]
     holes: dict[str, Hole] = {"tuples": coded, "columns": columns, "unit": unit, "keys": keys}
-    return tables.make("population_people", "population/people_once", **holes)
+    return tables.create("population_people", "population/people_once", **holes)
 
 
 def refuse_unmatched(tables: Scratch, frequency_set: Relation, keys: Sequence[str], more: Predicate) -> None:

@@ -76,7 +76,7 @@ class Rollups:
 
     def _make(self, levels: Node, below: Node | None) -> None:
         tables = self._frequency_set.tables
-        rows = tables.count(tables.make_as(self._relation(levels), self._query(levels, below)))
+        rows = tables.count(tables.create_as(self._relation(levels), self._query(levels, below)))
         self.queries += 2
         of, self._rows[levels] = self._rows_of(below), rows
         if rows > _WORTH_KEEPING * of:

@@ -61,7 +61,7 @@ def fitted(
         return None
     labels = _labelled(tables, place, build.rules)
     levels = [
-        tables.make(f"level_{level}", "mappings/level_labels", label=[f"label_{level}"], labelled=labels)
+        tables.create(f"level_{level}", "mappings/level_labels", label=[f"label_{level}"], labelled=labels)
         for level in range(1, len(build.rules) + 1)
     ]
     counts = [len(values), *map(tables.count, levels)]
@@ -73,8 +73,8 @@ def fitted(
 
 
 def _labelled(tables: Scratch, place: Place, rules: Sequence[Rule]) -> Relation:
-    values = tables.make("values", "mappings/values_in_order", column=[place.column.name], tuples=place.relation)
-    labels = tables.make_as("labelled", queries.ruled_labels(values, rules, place.column.kind, tables.engine.dialect))
+    values = tables.create("values", "mappings/values_in_order", column=[place.column.name], tuples=place.relation)
+    labels = tables.create_as("labelled", queries.ruled_labels(values, rules, place.column.kind, tables.engine.dialect))
     tables.drop(values)
     return labels
 
@@ -126,7 +126,7 @@ def _load(
     types = {f"code_{level}": integer(count + has_null - 1) for level, count in enumerate(counts)}
     types |= {f"code_{height}": integer(0)} | {f"loss_{level}": integer(leaves) for level in varying}
     query = queries.ruled_mapping(labels, levels, STAR, varying, types, nulls, tables.engine.dialect)
-    tables.make_as(mapped, query)
+    tables.create_as(mapped, query)
     return Coded(stem, mapped, height, varying, nulls)
 
 

@@ -58,7 +58,7 @@ def copied(
             low, high = (held.pop(each) for each in names)
             held[name] = plain[name]
             ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
-            relation = tables.make(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
+            relation = tables.create(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
     one = (held[unit],) if unit in held else ()
     rows = tables.count(relation)
     people = _people(tables, relation, one) or rows

@@ -64,9 +64,9 @@ class Evidence:
         """
         plain = {name: f"counted_{i}" for i, name in enumerate(counted)}
         columns = dict(zip(self.values, self.quasi_identifiers, strict=True)) | {new: old for old, new in plain.items()}
-        source = tables.make("evidence_source", "frequency_sets/copy", columns=columns, source=table.relation)
+        source = tables.create("evidence_source", "frequency_sets/copy", columns=columns, source=table.relation)
         order = [*plain.values()] or self.values
-        rows = tables.make(
+        rows = tables.create(
             "evidence_rows",
             "evidence/evidence_rows",
             source=source,
@@ -77,11 +77,11 @@ class Evidence:
         text = queries.select_all(self.relation, self.engine.dialect)
         received = tables.receive("evidence_received", self.engine, text)
         numbered = [*self.values, *(["first", "last"] if parted else []), *self.labels.values()]
-        evidence = tables.make("evidence_known", "evidence/evidence_numbered", evidence=received, columns=numbered)
-        tuples = tables.make(
+        evidence = tables.create("evidence_known", "evidence/evidence_numbered", evidence=received, columns=numbered)
+        tuples = tables.create(
             "evidence_tuples", "evidence/evidence_tuples", rows=rows, evidence=evidence, values=self.values
         )
-        shown = tables.make(
+        shown = tables.create(
             "evidence_shown",
             "evidence/evidence_shown_parts" if parted else "evidence/evidence_shown_whole",
             rows=rows,

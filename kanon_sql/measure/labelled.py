@@ -116,7 +116,7 @@ def labelled_people(
             "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=columns
         )
         released = tables.receive("released", release.engine, query)
-        with_people_rows = tables.make(
+        with_people_rows = tables.create(
             "kept",
             "privacy/released_people",
             people=people,
@@ -125,7 +125,7 @@ def labelled_people(
             columns=columns,
             hidden=hidden,
         )
-        expected = tables.make("shown", "privacy/class_rows", release=with_people_rows, columns=columns)
+        expected = tables.create("shown", "privacy/class_rows", release=with_people_rows, columns=columns)
         ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=expected, columns=columns)
         if differing:
             raise SourceError(

@@ -121,7 +121,7 @@ class Measuring:
         copied = self.tables.receive(side, source.engine, query, "attack_linkage/copied")
         for number in bounds:
             plain = _plain(number)
-            copied = self.tables.make(
+            copied = self.tables.create(
                 f"{side}_{number}",
                 "attack_linkage/ranged",
                 copied=copied,

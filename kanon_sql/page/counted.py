@@ -116,7 +116,7 @@ class Counted:
         counted, tables = self.frequency_set, self.frequency_set.tables
         pairs = list(zip(counted.attributes, node, strict=True))
         columns = [attribute.coded.code_column(level) for attribute, level in pairs]
-        classes = tables.make(
+        classes = tables.create(
             "page_classes", "page/classes", frequency_set=counted.relation, levels=columns, size=self.size
         )
         made = []

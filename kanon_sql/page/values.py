@@ -119,7 +119,7 @@ def _read(draft: Draft, name: str) -> Values:
             raise SpecError(f"there is no column {name!r} in the source any more; start the page again")
         (stem,) = queries.plain_names([name]).values()
         with Scratch(data.engine, "page") as tables:
-            tables.make("tuples", "frequency_sets/tuples", columns={stem: name}, source=data.table.relation)
+            tables.create("tuples", "frequency_sets/tuples", columns={stem: name}, source=data.table.relation)
             rows = tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"])
     counts: dict[Any, int] = {}
     for value, n in rows:

@@ -358,5 +358,7 @@ def _as_texts(tables: Scratch, role: str, copy: Copy, mixed: set[str]) -> Copy:
     if not texts:
         return copy
     unchanged = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
-    relation = tables.make(f"{role}_texts", "release/as_texts", relation=copy.relation, texts=texts, columns=unchanged)
+    relation = tables.create(
+        f"{role}_texts", "release/as_texts", relation=copy.relation, texts=texts, columns=unchanged
+    )
     return replace(copy, relation=relation, kinds={**copy.kinds, **dict.fromkeys(mixed & copy.columns.keys(), "text")})

@@ -60,7 +60,7 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
     builders = {name: fit.build if local else fit.builder for name, fit in ready.hierarchy_sources.items()}
     scratch = source.scratches[here]
     if spec.target and not here.has_temporary_tables:
-        scratch.keep_beside(*releases.scratch_beside(here, spec.target))
+        scratch.keep_lasting(*releases.scratch_place(here, spec.target))
     with opened_population(source.engine, spec, model) as population:
         observer.stage("Counting the distinct tuples")
         started = time.monotonic()

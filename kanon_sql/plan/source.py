@@ -299,7 +299,7 @@ def fitted(source: Source, column: Column, build: Build) -> Hierarchy:
 def _values_of(source: Source, column: Column) -> Iterator[Place]:
     """A temporary table of the distinct values of a column, in their original type."""
     with Scratch(source.engine, "column") as tables:
-        tuples = tables.make("tuples", "frequency_sets/tuples", columns=[column.name], source=source.table.relation)
+        tuples = tables.create("tuples", "frequency_sets/tuples", columns=[column.name], source=source.table.relation)
         yield Place(source.engine, tuples, column)
 
 

@@ -215,7 +215,7 @@ def fingerprint(problem: Problem) -> Fingerprint:
 
 
 def _digest(tables: Scratch, relation: Relation, columns: Sequence[str]) -> list[int]:
-    contents = tables.make_as("contents", queries.contents(relation, columns, tables.engine.dialect))
+    contents = tables.create_as("contents", queries.contents(relation, columns, tables.engine.dialect))
     (sums,) = tables.rows("release/digest", contents=contents)
     tables.drop(contents)
     return [int(total or 0) for total in sums]

@@ -73,13 +73,13 @@ def code(frequency_set: FrequencySet, rules: Sequence[Levels], tables: Scratch) 
 
 def _make_tuples(tables: Scratch, coding: Coding, source: Relation, made: Sequence[_AttributeCoding]) -> None:
     codes = {a.coded.stem: a.coded.code_column(0) for a in coding.attributes}
-    keys = tables.make("rule_keys", "prioprivacy/rule_keys", columns=codes, frequency_set=source)
+    keys = tables.create("rule_keys", "prioprivacy/rule_keys", columns=codes, frequency_set=source)
     stems = [attribute.coded.stem for attribute in coding.attributes]
     rules = [_load_rules(tables, f"rules_{stem}", rule) for stem, rule in zip(stems, made, strict=True)]
     coded = [Coded(*parts, ()) for parts in zip(stems, rules, coding.heights, strict=True)]
-    all_codes = tables.make_as("rule_codes", queries.frequency_set(keys, coded, tables.engine.dialect))
+    all_codes = tables.create_as("rule_codes", queries.frequency_set(keys, coded, tables.engine.dialect))
     columns = [column for columns in coding.all_columns for column in columns]
-    tables.make(coding.tuples, "prioprivacy/numbered_tuples", columns=columns, tuples=all_codes)
+    tables.create(coding.tuples, "prioprivacy/numbered_tuples", columns=columns, tuples=all_codes)
     tables.drop(keys, all_codes, *rules)
 
 

@@ -62,7 +62,7 @@ def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> flo
         hierarchy = attribute.hierarchy
         starred = hierarchy.codes(level)[-1] if hierarchy.starred else -1
         holes: dict[str, Hole] = {"leaves": hierarchy.leaf_count, "starred": starred, "mean": mean}
-        weights = tables.make("weights", "quality/level_errors", numbers=numbers, **holes)
+        weights = tables.create("weights", "quality/level_errors", numbers=numbers, **holes)
         return _ratio(judge.released_sum(node, attribute, weights), squares)
 
 
@@ -70,7 +70,7 @@ def _numbers(tables: Scratch, attribute: Attribute, level: int) -> Relation:
     """Each leaf with its number, and the code of its label on a level."""
     hierarchy, coded = attribute.hierarchy, attribute.coded
     if is_unmade(hierarchy.values):
-        return tables.make("numbers", "quality/leaf_numbers", mapping=coded.mapping, label=[f"code_{level}"])
+        return tables.create("numbers", "quality/leaf_numbers", mapping=coded.mapping, label=[f"code_{level}"])
     leaves, types = len(hierarchy.values), {"code_0": "INTEGER", "label": "INTEGER", "number": "FLOAT8"}
     columns = [hierarchy.codes(0)[:leaves], hierarchy.codes(level)[:leaves], numbers_of(hierarchy.values)]
     return tables.load("numbers", types, columns)

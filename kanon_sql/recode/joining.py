@@ -74,12 +74,12 @@ class _Joining:
         """The classes of a recoding, the unsafe ones joined to others; `facts` says how many."""
         source = local.assignment
         if local.split:  # which values the rows of a part have is not known
-            source = self.tables.make("parts", "joining/largest_parts", assignment=source, keys=self.keys)
-        self.tables.make(self.assignment, "frequency_sets/copy", columns=self.columns, source=source)
+            source = self.tables.create("parts", "joining/largest_parts", assignment=source, keys=self.keys)
+        self.tables.create(self.assignment, "frequency_sets/copy", columns=self.columns, source=source)
         stopped, until = self.task.clock.ended == "interrupted", time_to_cut(self.task)
         clock = self.task.clock.last_part(_MOMENT) if stopped else self.task.clock.part(until)
         late = not self._join_nearest(clock) and self._join_largest()
-        self.task.results.make(local.assignment, "frequency_sets/copy", columns=self.columns, source=self.assignment)
+        self.task.results.create(local.assignment, "frequency_sets/copy", columns=self.columns, source=self.assignment)
         ended = clock.ended if late and local.ended == "complete" else local.ended
         return replace(local, split=False, ended=ended, facts={**local.facts, "classes_joined": self.joins})
 
@@ -104,15 +104,17 @@ class _Joining:
             for level in range(a.hierarchy.height)
         }
         members = self._make_members(list(levels))
-        unsafe = made.make("unsafe", "joining/unsafe", members=members, safe=safe)
+        unsafe = made.create("unsafe", "joining/unsafe", members=members, safe=safe)
         if not made.count(unsafe):
             return {}
-        examples = made.make("examples", "joining/examples", members=members, levels=list(levels))
+        examples = made.create("examples", "joining/examples", members=members, levels=list(levels))
         between = Steps(levels, "a", "b")
-        pairs = made.make("pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST)
+        pairs = made.create(
+            "pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST
+        )
         columns = ["n", *frequency_set.counted]
-        together = made.make("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
-        unsafe_pairs = made.make("unsafe_pairs", "joining/unsafe", members=together, safe=safe)
+        together = made.create("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
+        unsafe_pairs = made.create("unsafe_pairs", "joining/unsafe", members=together, safe=safe)
         chosen = made.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)
         if not chosen:
             raise no_safe_classes(self.task)
@@ -125,7 +127,7 @@ class _Joining:
         """
         made, safe = self.tables, self.task.model.safe
         members = self._make_members(self.keys)
-        ranked = made.make("ranked", "joining/ranked", members=members, safe=safe)
+        ranked = made.create("ranked", "joining/ranked", members=members, safe=safe)
         ((low, high),) = made.rows("joining/ranks", ranked=ranked)
         if low == 0:
             return False
@@ -143,7 +145,7 @@ class _Joining:
         """Whether the classes up to a place are a safe class together; their rows are in `first` then."""
         columns = [*self.keys, "n", *self.task.frequency_set.counted]
         holes: dict[str, Hole] = {name: self.tables[name] for name in ("members", "ranked")}
-        first = self.tables.make("first", "joining/first", columns=columns, most=place, **holes)
+        first = self.tables.create("first", "joining/first", columns=columns, most=place, **holes)
         ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=first, safe=self.task.model.safe)
         return bool(safe)
 
@@ -156,18 +158,18 @@ class _Joining:
         first = self.tables["first"]
         ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=first)
         made = cut(self.task, first, int(rows)) if self.task.model.mergeable else None
-        made = made or self.tables.make("one", "joining/one", assignment=self.assignment, **holes)
+        made = made or self.tables.create("one", "joining/one", assignment=self.assignment, **holes)
         self._advance("joining/replaced", made=made, **holes)
 
     def _make_members(self, columns: Sequence[str]) -> Relation:
         """The rows of every class by all that the model counts by, with some columns of codes."""
         frequency_set, columns = self.task.frequency_set, ["n", *columns, *self.task.frequency_set.counted]
         args = frequency_set.relation, self.assignment, self.keys, columns
-        return self.tables.make_as("members", queries.assigned(*args, self.task.engine.dialect))
+        return self.tables.create_as("members", queries.assigned(*args, self.task.engine.dialect))
 
     def _advance(self, query: str, **holes: Hole) -> None:
         """Go on to the assignment that a query makes of this one."""
-        self.tables.make(self.spare, query, assignment=self.assignment, **holes)
+        self.tables.create(self.spare, query, assignment=self.assignment, **holes)
         self.assignment, self.spare = self.spare, self.assignment
 
 

@@ -76,7 +76,7 @@ class Cells:
         query = queries.covered(
             self.frequency_set.relation, classes, self.frequency_set.keys, made, most, self.tables.engine.dialect
         )
-        pairs = self.tables.make_as("covered", query)
+        pairs = self.tables.create_as("covered", query)
         holes: dict[str, Hole] = {"covered": pairs, "rows": self.frequency_set.rows, "suppressed": self._suppressed}
         ((logarithms,),) = self.tables.rows("quality/covered_density", **holes)
         return None if logarithms is None else _divergence(self.frequency_set, self.tables, float(logarithms))
@@ -99,7 +99,7 @@ def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node, weights: S
     ]
     keys, dialect = frequency_set.keys, frequency_set.engine.dialect
     with Scratch(frequency_set.engine, "joint") as tables:
-        assignment = tables.make(
+        assignment = tables.create(
             "assignment",
             "node_tests/node_assignment",
             frequency_set=frequency_set.relation,
@@ -110,7 +110,7 @@ def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node, weights: S
         )
         weights = _with_mean_1(weights)
         query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), weights, dialect)
-        yield Cells(frequency_set, tables, tables.make_as("cells", query), weights)
+        yield Cells(frequency_set, tables, tables.create_as("cells", query), weights)
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def of_classes(
     with Scratch(frequency_set.engine, "joint") as tables:
         weights = _with_mean_1(weights)
         query = queries.cells_of_classes(local.assignment, classes, keys, _most(frequency_set), weights, dialect)
-        yield Cells(frequency_set, tables, tables.make_as("cells", query), weights)
+        yield Cells(frequency_set, tables, tables.create_as("cells", query), weights)
 
 
 def _with_mean_1(weights: Sequence[float]) -> tuple[float, ...]:

@@ -139,7 +139,7 @@ class _Run:
         if (assignment := cut(coarse, once, tuples)) is None:
             return
         members = self._make("members", tuples=made["tuples"], assignment=assignment, values=self.values)
-        made.make("pieced", "kaca/pieces", tuples=made["tuples"], members=members, columns=columns)
+        made.create("pieced", "kaca/pieces", tuples=made["tuples"], members=members, columns=columns)
         made.rename("pieced", "tuples")
         ((self.pieces,),) = made.rows("frequency_sets/distinct_count", columns=[_PIECE], relation=made["tuples"])
 
@@ -147,8 +147,8 @@ class _Run:
         """Let classes merge with any other; those that look the same are one, as whoever reads them must take them."""
         made, codes = self.tables, [code for code in self.codes if code != _PIECE]
         same = self._make("same", generalized=self.generalized, codes=codes)
-        opened = made.make(self._other_generalized(), "kaca/opened", generalized=self.generalized, codes=codes)
-        parts = made.make(self._other_parts(), "kaca/fused", parts=self.parts, same=same)
+        opened = made.create(self._other_generalized(), "kaca/opened", generalized=self.generalized, codes=codes)
+        parts = made.create(self._other_parts(), "kaca/fused", parts=self.parts, same=same)
         self.generalized, self.parts, self.pieces = opened, parts, 1
 
     def describe(self, number: int) -> int:
@@ -179,7 +179,7 @@ class _Run:
         """Find the nearest class of at most so many unsafe ones, some of them in one go."""
         costs = {column: self.costs[column] for column in self.block}
         self._make("blocks", classes=self.tables["classes"], columns=self.block, own=Steps(costs, "c"))
-        self._add_nearest(self.tables.make_as, 0, min(most, _SEEKERS))
+        self._add_nearest(self.tables.create_as, 0, min(most, _SEEKERS))
         for after in range(_SEEKERS, min(most, self.unsafe), _SEEKERS):
             self._add_nearest(self.tables.add_as, after, min(most - after, _SEEKERS))
 
@@ -190,12 +190,12 @@ class _Run:
         if not self.sensitive:
             put("nearest", queries.nearest("kaca/nearest", distances, dialect))
             return
-        pairs = made.make_as("pairs", queries.nearest("kaca/pairs", distances, dialect, most=_NEAR))
+        pairs = made.create_as("pairs", queries.nearest("kaca/pairs", distances, dialect, most=_NEAR))
         columns = ["n", *self.sensitive.columns]
-        members = made.make(
+        members = made.create(
             "members", "joining/pair_members", pairs=pairs, members=self.sensitive.of_classes, columns=columns
         )
-        unsafe = made.make("unsafe_pairs", "joining/unsafe", members=members, safe=self.task.model.safe)
+        unsafe = made.create("unsafe_pairs", "joining/unsafe", members=members, safe=self.task.model.safe)
         put("nearest", made.text("kaca/chosen", pairs=pairs, unsafe=unsafe))
 
     def _find_candidates(self, after: int, most: int) -> dict[str, Hole]:
@@ -223,9 +223,9 @@ class _Run:
         self._make("links", classes=made["classes"], merges=made["merges"])
         generalized = self._other_generalized()
         holes = {"classes": made["classes"], "links": made["links"]}
-        made.make(generalized, "kaca/generalized", **holes, codes=self.codes)
+        made.create(generalized, "kaca/generalized", **holes, codes=self.codes)
         self._make("same", generalized=generalized, codes=self.codes)
-        parts = made.make(self._other_parts(), "kaca/parts", parts=self.parts, links=made["links"], same=made["same"])
+        parts = made.create(self._other_parts(), "kaca/parts", parts=self.parts, links=made["links"], same=made["same"])
         self.generalized, self.parts = generalized, parts
 
     def _other_generalized(self) -> Relation:
@@ -247,7 +247,9 @@ class _Run:
         if (assignment := cut(self.task, self._by_value(rest), int(rows))) is None:
             return None
         above = self.task.frequency_set.tuples
-        self.parts = made.make(self._other_parts(), "kaca/cut", rest=rest, assignment=assignment, above=above, **holes)
+        self.parts = made.create(
+            self._other_parts(), "kaca/cut", rest=rest, assignment=assignment, above=above, **holes
+        )
         return int(rows)
 
     def _count(self) -> Relation:
@@ -267,7 +269,7 @@ class _Run:
     def finish(self, ended: str, facts: dict[str, Any]) -> Local:
         """The assignment, and how the run went."""
         holes: dict[str, Hole] = {"tuples": self.tables["tuples"], "parts": self.parts, "values": self.values}
-        assignment = self.task.results.make("assignment", "kaca/assignment", **holes)
+        assignment = self.task.results.create("assignment", "kaca/assignment", **holes)
         split = self.tables.count(self.parts) > self.tables.count("tuples")
         return Local(assignment, split=split, ended=ended, facts=facts)
 
@@ -277,12 +279,12 @@ class _Run:
         Where a merge may spoil a class, the nearest class is often one that does not help.
         """
         columns = [*self.values, "n", "class"]
-        kept = self.tables.make("kept", "frequency_sets/copy", columns=columns, source=asked.assignment)
+        kept = self.tables.create("kept", "frequency_sets/copy", columns=columns, source=asked.assignment)
         with suppress(InfeasibleError):
             joined = recode_by_rows(kaca, self.task)
             if self._distortion(joined.assignment) < self._distortion(kept):
                 return joined
-        self.task.results.make(asked.assignment, "frequency_sets/copy", columns=columns, source=kept)
+        self.task.results.create(asked.assignment, "frequency_sets/copy", columns=columns, source=kept)
         return asked
 
     def _distortion(self, assignment: Relation) -> float:
@@ -312,7 +314,7 @@ class _Run:
 
     def _make(self, table: str, **holes: Hole) -> Relation:
         """Make a scratch table anew, by the query of its name."""
-        return self.tables.make(table, f"kaca/{table}", **holes)
+        return self.tables.create(table, f"kaca/{table}", **holes)
 
 
 def _costs(task: Task) -> dict[str, int]:

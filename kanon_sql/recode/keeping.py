@@ -48,8 +48,8 @@ class _Keeping:
         """The assignment of all tuples, and what became of the regions."""
         held_by = self._place()
         marked = self._marked(self.tables["placed"])
-        held = self.tables.make("held", "keeping/held", marked=marked, keys=self.keys)
-        pool = self.tables.make("pool", "keeping/pool", marked=marked, keys=self.keys)
+        held = self.tables.create("held", "keeping/held", marked=marked, keys=self.keys)
+        pool = self.tables.create("pool", "keeping/pool", marked=marked, keys=self.keys)
         made = self._with_pool(held, pool, len(held_by))
         return self._told(made, marked, held_by)
 
@@ -75,21 +75,23 @@ class _Keeping:
         loaded = self.tables.load("boxes", types, list(zip(*rows, strict=True)) or [[]] * len(types))
         tuples = whole_tuples(frequency_set, self.tables) if frequency_set.sensitive else frequency_set.relation
         positions = [order.relation for order in orders]
-        self.tables.make_as("in_boxes", queries.placed(tuples, loaded, self.keys, positions, self.task.engine.dialect))
+        self.tables.create_as(
+            "in_boxes", queries.placed(tuples, loaded, self.keys, positions, self.task.engine.dialect)
+        )
         holes: dict[str, Hole] = {"placed": self.tables["in_boxes"], "boxes": loaded, "keys": self.keys}
-        self.tables.make("placed", "keeping/placed", **holes)
+        self.tables.create("placed", "keeping/placed", **holes)
         return list(number_of)
 
     def _marked(self, assignment: Relation) -> Relation:
         """The tuples of an assignment with their classes as far as these are safe."""
         members, made = self._members(assignment), self.tables
-        unsafe = made.make("unsafe", "joining/unsafe", members=members, safe=self.task.model.safe)
-        return made.make("marked", "keeping/marked", placed=assignment, unsafe=unsafe, keys=self.keys)
+        unsafe = made.create("unsafe", "joining/unsafe", members=members, safe=self.task.model.safe)
+        return made.create("marked", "keeping/marked", placed=assignment, unsafe=unsafe, keys=self.keys)
 
     def _members(self, assignment: Relation) -> Relation:
         counted, dialect = ["n", *self.task.frequency_set.counted], self.task.engine.dialect
         args = self.task.frequency_set.relation, assignment, self.keys, counted
-        return self.tables.make_as("members", queries.assigned(*args, dialect))
+        return self.tables.create_as("members", queries.assigned(*args, dialect))
 
     def _with_pool(self, held: Relation, pool: Relation, most: int) -> Local:
         """The classes that stay, and those of the pool: recoded by itself, else joined to the others, or left out."""
@@ -107,7 +109,7 @@ class _Keeping:
         return join_unsafe(self._result(both, ended), self.task)
 
     def _both(self, held: Relation, others: Relation, most: int) -> Relation:
-        return self.tables.make("both", "keeping/both", held=held, others=others, keys=self.keys, most=most)
+        return self.tables.create("both", "keeping/both", held=held, others=others, keys=self.keys, most=most)
 
     def _rows(self, counted: Relation) -> int:
         ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=counted)
@@ -115,16 +117,18 @@ class _Keeping:
 
     def _safe_alone(self, both: Relation) -> Relation:
         """The classes that are safe; of rows that were parted and are whole again some may not be."""
-        unsafe = self.tables.make("others", "joining/unsafe", members=self._members(both), safe=self.task.model.safe)
-        safe = self.tables.make("safe", "keeping/marked", placed=both, unsafe=unsafe, keys=self.keys)
-        return self.tables.make("alone", "keeping/held", marked=safe, keys=self.keys)
+        unsafe = self.tables.create("others", "joining/unsafe", members=self._members(both), safe=self.task.model.safe)
+        safe = self.tables.create("safe", "keeping/marked", placed=both, unsafe=unsafe, keys=self.keys)
+        return self.tables.create("alone", "keeping/held", marked=safe, keys=self.keys)
 
     def _recoded(self, pool: Relation) -> Local | None:
         """The pool recoded by itself; None if it cannot be."""
         known, dialect = self.task.frequency_set, self.task.engine.dialect
         columns = [column.name for column in self.task.engine.table(known.relation).columns]
-        assigned = self.tables.make_as("assigned", queries.assigned(known.relation, pool, self.keys, columns, dialect))
-        relation = self.tables.make("pooled", "frequency_sets/copy", columns=columns, source=assigned)
+        assigned = self.tables.create_as(
+            "assigned", queries.assigned(known.relation, pool, self.keys, columns, dialect)
+        )
+        relation = self.tables.create("pooled", "frequency_sets/copy", columns=columns, source=assigned)
         part = replace(known, relation=relation, rows=self._rows(relation), tuples=self.tables.count(pool))
         judge, known_costs = Judge(part, self.task.model), self.task.costs
         costs = replace(judge.costs(), weights=known_costs.weights, beta=known_costs.beta)
@@ -139,17 +143,19 @@ class _Keeping:
         """The classes of the pool, each tuple in one of them."""
         if not recoded.split:
             return recoded.assignment
-        return self.tables.make("parts", "joining/largest_parts", assignment=recoded.assignment, keys=self.keys)
+        return self.tables.create("parts", "joining/largest_parts", assignment=recoded.assignment, keys=self.keys)
 
     def _result(self, assignment: Relation, ended: str = "complete") -> Local:
-        made = self.task.results.make("kept_assignment", "frequency_sets/copy", columns=self.columns, source=assignment)
+        made = self.task.results.create(
+            "kept_assignment", "frequency_sets/copy", columns=self.columns, source=assignment
+        )
         return Local(made, ended=ended)
 
     def _told(self, made: Local, marked: Relation, held_by: list[Region]) -> Local:
         """The classes with the regions that they are, and how many."""
         dialect, columns = self.task.engine.dialect, ["region", "n"]
         query = queries.assigned(marked, made.assignment, self.keys, columns, dialect)
-        assigned = self.tables.make_as("assigned", query)
+        assigned = self.tables.create_as("assigned", query)
         kept = self.tables.rows("keeping/kept", assigned=assigned)
         placed_rows, regions = sum(int(size) for *_, size in kept), {int(region) for _, region, _ in kept}
         facts = {

@@ -53,9 +53,9 @@ def _kept(task: Task, local: Local, tables: Scratch) -> FrequencySet:
     """The tuples that have a class."""
     known, dialect = task.frequency_set, task.engine.dialect
     columns = [column.name for column in task.engine.table(known.relation).columns]
-    assigned = tables.make_as(
+    assigned = tables.create_as(
         "assigned", queries.assigned(known.relation, local.assignment, known.keys, columns, dialect)
     )
-    relation = tables.make("kept", "frequency_sets/copy", columns=columns, source=assigned)
+    relation = tables.create("kept", "frequency_sets/copy", columns=columns, source=assigned)
     ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
     return replace(known, relation=relation, rows=int(rows), tuples=tables.count(local.assignment))

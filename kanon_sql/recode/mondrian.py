@@ -209,15 +209,15 @@ class _Run:
         if self.relaxed:
             self._start_dealing()
         else:
-            made.make("open", "mondrian/start", columns=self.carried, frequency_set=tuples)
-        self.task.results.make_as(self.assignment, self._closed(made["open"]))
+            made.create("open", "mondrian/start", columns=self.carried, frequency_set=tuples)
+        self.task.results.create_as(self.assignment, self._closed(made["open"]))
 
     def _start_dealing(self) -> None:
         """Put all tuples into partition 0, with the places of their rows, which go by sensitive value."""
         frequency_set = self.task.frequency_set
         sensitive = list(frequency_set.sensitive)
         more: dict[str, Hole] = {"codes": self.codes, "values": sensitive} if sensitive else {}
-        self.tables.make(
+        self.tables.create(
             "open",
             "mondrian/deal_values_start" if sensitive else "mondrian/deal_start",
             columns=self.carried,
@@ -231,9 +231,9 @@ class _Run:
         if not self.relaxed:
             one_per_tuple(self.assignment, self.task.frequency_set, self.task.results)
             return
-        parts = self.tables.make("parts", "mondrian/merged_parts", codes=self.codes, assignment=self.assignment)
+        parts = self.tables.create("parts", "mondrian/merged_parts", codes=self.codes, assignment=self.assignment)
         columns = [*self.codes, "n", "first", "last", "class"]
-        self.task.results.make(self.assignment, "frequency_sets/copy", columns=columns, source=parts)
+        self.task.results.create(self.assignment, "frequency_sets/copy", columns=columns, source=parts)
 
     def _lay_out(self) -> None:
         """Put the attributes' orders and hierarchies side by side, if there is time for that."""
@@ -248,9 +248,9 @@ class _Run:
             self.orders = tuple(loaded)
             places = [self._places(j) for j in range(len(self.orders))]
             nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]
-            self.tables.make_as("places", queries.union_all(places))
+            self.tables.create_as("places", queries.union_all(places))
             if nodes:
-                self.tables.make_as("nodes", queries.union_all(nodes))
+                self.tables.create_as("nodes", queries.union_all(nodes))
             else:
                 self.tables.load("nodes", _NODES, [])
             self.laid_out = True
@@ -274,13 +274,13 @@ class _Run:
         closed = step("closed", "mondrian/closed", columns=self._moved, **here)
         steps = (*self._find(Relation, sides), *self._choose(Relation), closed)
         query = queries.rounds(made["open"], self._moved, steps, at_once, self.task.engine.dialect)
-        ((rounds, classes, left),) = made.rows("mondrian/progress", rounds=made.make_as("rounds", query))
+        ((rounds, classes, left),) = made.rows("mondrian/progress", rounds=made.create_as("rounds", query))
         return int(rounds), int(classes), int(left)
 
     def _make(self, steps: Sequence[Step]) -> None:
         for current_step in steps:
             texts = [self.tables.text(current_step.query, **holes) for holes in current_step.holes]
-            self.tables.make_as(current_step.table, queries.union_all(texts), current_step.query)
+            self.tables.create_as(current_step.table, queries.union_all(texts), current_step.query)
 
     def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[Step]:
         """The first steps of a round: count, and find every partition's cuts."""
@@ -325,9 +325,9 @@ class _Run:
         """Take back the cuts that leave a side which is not safe, though its rows did not tell: how many."""
         made = self.tables
         safe = self.task.model.safe
-        unsafe = made.make("unsafe", "mondrian/unsafe_cuts", moves=made["moves"], next=made["next"], safe=safe)
+        unsafe = made.create("unsafe", "mondrian/unsafe_cuts", moves=made["moves"], next=made["next"], safe=safe)
         for cuts in ("medians", "branches"):
-            made.make("left", "mondrian/other_cuts", cuts=made[cuts], unsafe=unsafe)
+            made.create("left", "mondrian/other_cuts", cuts=made[cuts], unsafe=unsafe)
             made.rename("left", cuts)
         return made.count(unsafe)
 
@@ -335,7 +335,7 @@ class _Run:
         """The last statements of several rounds, which are short: keep what was found."""
         made = self.tables
         self.tables.add(self.assignment, "mondrian/after_rounds", columns=self._kept, open=False, rounds=made["rounds"])
-        made.make("open", "mondrian/after_rounds", columns=self._moved, open=True, rounds=made["rounds"])
+        made.create("open", "mondrian/after_rounds", columns=self._moved, open=True, rounds=made["rounds"])
 
     def _take(self) -> None:
         """The last statements of a round, which are short: keep what was found."""
@@ -344,7 +344,7 @@ class _Run:
         made.add_as(self.assignment, self._closed(chosen))
         made.rename("next", "open")
         if self.rule.inherited:
-            made.make("widths", "mondrian/widths", medians=made["inherited"], chosen=chosen, moves=moves)
+            made.create("widths", "mondrian/widths", medians=made["inherited"], chosen=chosen, moves=moves)
         if self._shows_regions:
             made.add("sides", "mondrian/sides", moves=moves, chosen=chosen, nodes=made["nodes"])
 
@@ -418,9 +418,9 @@ class _Run:
     def _cuts(self) -> Relation:
         """The region of every class, from all the cuts on the way to it."""
         made = self.tables
-        regions = made.make("regions", "mondrian/regions", assignment=self.assignment, sides=made["sides"])
+        regions = made.create("regions", "mondrian/regions", assignment=self.assignment, sides=made["sides"])
         last = [len(order.rows) - 1 for order in self.orders]
-        return self.task.results.make_as("cuts", queries.regions(regions, last, self.task.engine.dialect))
+        return self.task.results.create_as("cuts", queries.regions(regions, last, self.task.engine.dialect))
 
     def _ncp(self) -> float:
         """The normalized certainty penalty: the mean over all cells of a range's or a node's share of its attribute.

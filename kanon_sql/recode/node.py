@@ -13,7 +13,7 @@ from kanon_sql.recode.task import Local
 def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> Local:
     """The classes of a node that hold; the rows of the others are suppressed."""
     attributes = frequency_set.attributes
-    assignment = frequency_set.tables.make(
+    assignment = frequency_set.tables.create(
         "assignment",
         "node_tests/node_assignment",
         frequency_set=frequency_set.relation,
@@ -32,5 +32,5 @@ def one_per_tuple(assignment: Relation, frequency_set: FrequencySet, results: Sc
     keys = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
     with Scratch(results.engine, "assigned") as tables:
         holes = {"keys": [*keys, "class"], "levels": [], "sums": ["n"]}
-        whole = tables.make("whole", "frequency_sets/rollup", frequency_set=assignment, **holes)
-        return results.make(assignment, "frequency_sets/copy", columns=[*keys, "n", "class"], source=whole)
+        whole = tables.create("whole", "frequency_sets/rollup", frequency_set=assignment, **holes)
+        return results.create(assignment, "frequency_sets/copy", columns=[*keys, "n", "class"], source=whole)

@@ -269,7 +269,7 @@ class _Run:
             if asked:
                 self.tables.add_as("members", text)
             else:
-                self.tables.make_as("members", text)
+                self.tables.create_as("members", text)
             self.nodes += some
             asked += len(some)
         return asked
@@ -347,7 +347,7 @@ class _Run:
             for j, columns in enumerate(self.coding.all_columns)
             for level, column in enumerate(columns)
         ]
-        made.make_as("cells", queries.union_all(cells))
+        made.create_as("cells", queries.union_all(cells))
         weights = self._load_weights()
         self._load_used_nodes(long=True)
         shown = {name: made[name] for name in ("cells", "recoded", "nodes")}
@@ -385,7 +385,7 @@ class _Run:
         """Give the classes that are made of several now the lowest levels on which their tuples are equal."""
         made, tuples = self.tables, self.coding.tuples
         query = queries.assigned(tuples, assignment, self._keys, ["tuple", "n"], self.task.engine.dialect)
-        joined = made.make_as("joined", query)
+        joined = made.create_as("joined", query)
         merged = self._make("merged", "merged_tuples", joined=joined, numbered=made["numbered"])
         common = self._common_cells(merged)
         made.load("chosen", {"tuple": "INTEGER", "class": "INTEGER"}, [])
@@ -419,7 +419,7 @@ class _Run:
         made, coded = self.tables, self.coding
         self._load_used_nodes()
         used = coded.tuples, made["recoded"], made["nodes"], coded.labels, coded.all_columns
-        labelled = made.make_as("labelled", queries.labelled(*used, self.task.engine.dialect))
+        labelled = made.create_as("labelled", queries.labelled(*used, self.task.engine.dialect))
         places = range(len(self.heights))
         labels = [f"label_{j}" for j in places]
         self._make("numbered", "numbered_classes", labels=labels, cells=self._cells, labelled=labelled)
@@ -434,7 +434,7 @@ class _Run:
         if not self.task.model.monotone:
             self._join_unsafe_classes()
         results, numbered = self.task.results, self.tables["numbered"]
-        classes = results.make("local_classes", "prioprivacy/own_classes", cells=self._cells, numbered=numbered)
+        classes = results.create("local_classes", "prioprivacy/own_classes", cells=self._cells, numbered=numbered)
         assignment = self._make_assignment()
         facts = self._facts(assignment, classes)
         return Local(assignment, classes=classes, ended=self.ended, facts=facts)
@@ -442,7 +442,7 @@ class _Run:
     def _make_assignment(self) -> Relation:
         columns = dict(zip(self._keys, self.coding.columns(), strict=True))
         holes = {"tuples": self.coding.tuples, "numbered": self.tables["numbered"]}
-        return self.task.results.make("assignment", "prioprivacy/own_assignment", columns=columns, **holes)
+        return self.task.results.create("assignment", "prioprivacy/own_assignment", columns=columns, **holes)
 
     def _facts(self, assignment: Relation, classes: Relation) -> dict[str, Any]:
         model, loose = self.task.model, self.task.spec.wildcard_suppression
@@ -479,7 +479,7 @@ class _Run:
         return asdict(table)
 
     def _make(self, table: str | Relation, name: str, **holes: Hole) -> Relation:
-        return self.tables.make(table, f"prioprivacy/{name}", **holes)
+        return self.tables.create(table, f"prioprivacy/{name}", **holes)
 
     def _rows(self, name: str, **holes: Hole) -> list[tuple[Any, ...]]:
         return self.tables.rows(f"prioprivacy/{name}", **holes)

@@ -83,7 +83,7 @@ def lost_bits(frequency_set: FrequencySet, assignment: Relation, classes: Relati
 def _lost_bits(tables: Scratch, attribute: Attribute, j: int, made: dict[str, Relation]) -> float:
     value, height = [attribute.coded.code_column(0)], attribute.hierarchy.height
     holes: dict[str, Hole] = {**made, "value": value, "level": [f"level_{j}"], "height": height}
-    levels = tables.make("levels", "quality/cell_levels", **holes)
+    levels = tables.create("levels", "quality/cell_levels", **holes)
     present = tables.rows("mappings/column_values", column=["level"], tuples=levels)
     return _bits_through(tables, attribute, sorted(int(level) for level, _ in present))
 
@@ -121,10 +121,10 @@ def _parts(tables: Scratch, attribute: Attribute, j: int, assignment: Relation, 
     coded, hierarchy = attribute.coded, attribute.hierarchy
     value, label = [coded.code_column(0)], [f"label_{j}"]
     made = {"assignment": assignment, "classes": classes}
-    cells = tables.make("cells", "quality/cells", value=value, label=label, **made)
+    cells = tables.create("cells", "quality/cells", value=value, label=label, **made)
     labels = _with_shown(tables, cells, _lowest_levels(tables, attribute))
     known = tables.load("labels", {"label": "VARCHAR", "level": "INTEGER", "leaves": "INTEGER"}, labels)
-    levels = tables.make("levels", "quality/levels", cells=cells, labels=known)
+    levels = tables.create("levels", "quality/levels", cells=cells, labels=known)
     sums = tables.rows("quality/sums", levels=levels)
     if any(level is None for level, *_ in sums):
         raise HierarchyError(

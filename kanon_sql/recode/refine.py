@@ -138,7 +138,7 @@ class _Refinement:
         ended = "interrupted" if self.task.clock.ended == "interrupted" else "time limit"
         if cut and (self._cut_ended == "complete" or start == self.task.lattice.top):
             before = self.tables["cut_before"]
-            made = self.task.results.make(
+            made = self.task.results.create(
                 "assignment", "frequency_sets/copy", columns=[*self.keys, "n", "class"], source=before
             )
             return Local(made, ended=ended)
@@ -159,7 +159,7 @@ class _Refinement:
         frequency_set = self.task.frequency_set
         cut = self.cuts.cut(frequency_set.relation, frequency_set.rows, self.task.clock)
         if cut:
-            self.tables.make("cut_before", "frequency_sets/copy", columns=[*self.keys, "n", "class"], source=cut)
+            self.tables.create("cut_before", "frequency_sets/copy", columns=[*self.keys, "n", "class"], source=cut)
         self._cut_ended = self.cuts.ended
         return cut
 
@@ -170,10 +170,10 @@ class _Refinement:
     def _take(self, assignment: Relation) -> None:
         """Begin with the classes of an assignment of all tuples."""
         made = self.tables
-        none = made.make("nobody", "refine/none", tuples=made["tuples"])
-        every = made.make("open", "refine/open", tuples=made["tuples"], placed=none, keys=self.keys)
+        none = made.create("nobody", "refine/none", tuples=made["tuples"])
+        every = made.create("open", "refine/open", tuples=made["tuples"], placed=none, keys=self.keys)
         holes: dict[str, Hole] = {"state": none, "open": every, "assignment": assignment}
-        made.make(self.spare, "refine/cut", **holes, keys=self.keys, above=0)
+        made.create(self.spare, "refine/cut", **holes, keys=self.keys, above=0)
         self.state, self.spare = self.spare, self.state
 
     def _choose_beginning(self, start: Node, cut: bool) -> None:
@@ -193,13 +193,13 @@ class _Refinement:
 
     def _try(self, take: Callable[[], None], anyway: bool = False) -> int:
         """Begin with what another start makes instead, if that loses less or `anyway`; what all rows cost there."""
-        begun = self.tables.make("begun", "frequency_sets/copy", columns=_STATE, source=self.state)
+        begun = self.tables.create("begun", "frequency_sets/copy", columns=_STATE, source=self.state)
         take()
         cost = self._state_cost()
         if anyway or (cost < self._cost and self._is_safe(self.state)):
             self._cost = cost
         else:
-            self.tables.make(self.state, "frequency_sets/copy", columns=_STATE, source=begun)
+            self.tables.create(self.state, "frequency_sets/copy", columns=_STATE, source=begun)
         return cost
 
     # What it costs
@@ -241,10 +241,10 @@ class _Refinement:
                 level.load(self.tables)
             self.climbs = [level.steps(self.tables) for level in self.levels]
             source = self.values.load() if self.values else self.task.frequency_set.relation
-            tuples = self.tables.make_as(
+            tuples = self.tables.create_as(
                 "tuples", queries.refine_tuples(source, self.climbs, self.words, self._dialect)
             )
-            self.tables.make(self.state, "refine/none", tuples=tuples)
+            self.tables.create(self.state, "refine/none", tuples=tuples)
             return True
         return False
 
@@ -288,7 +288,7 @@ class _Refinement:
     def _find_open(self) -> int:
         """List the tuples that have no class, and say how many."""
         made = self.tables
-        tuples = made.make("open", "refine/open", tuples=made["tuples"], placed=self.state, keys=self.keys)
+        tuples = made.create("open", "refine/open", tuples=made["tuples"], placed=self.state, keys=self.keys)
         return made.count(tuples)
 
     def _step(self, above: int, most: int) -> None:
@@ -299,29 +299,29 @@ class _Refinement:
         self.rounds += 1
         for half, indexes in zip((one, other), _halves([a.hierarchy.height for a in self.attributes]), strict=True):
             climbs = [self.climbs[j] for j in indexes]
-            self.tables.make_as("cells", queries.refine_generalizations(made["open"], climbs, most, self._dialect))
+            self.tables.create_as("cells", queries.refine_generalizations(made["open"], climbs, most, self._dialect))
             self._make_cells(half, of_all)
-        made.make(cells, "refine/joined", one=one, other=other, above=above, most=most)
+        made.create(cells, "refine/joined", one=one, other=other, above=above, most=most)
         while True:
             self._make_cells(one, self.task.model.safe)
-            choice = made.make("choice", "refine/choice", cells=one)
+            choice = made.create("choice", "refine/choice", cells=one)
             placed = self._keep_safe(choice)
             if not made.count(placed):
                 break
             self._advance("refine/grown", placed=placed)
-            made.make(cells, "refine/open_cells", cells=one, placed=placed)
+            made.create(cells, "refine/open_cells", cells=one, placed=placed)
         self._tell()
 
     def _make_cells(self, table: Relation, safe: Predicate) -> None:
         """Keep of the generalizations at hand those that enough rows share."""
         cells = self.tables["cells"]
         rows = self.values.of(cells, "key") if self.values else cells
-        self.tables.make(table, "refine/cells", generalizations=cells, counted=rows, safe=safe)
+        self.tables.create(table, "refine/cells", generalizations=cells, counted=rows, safe=safe)
 
     def _keep_safe(self, chosen: Relation, into: str | Relation = "placed") -> Relation:
         """Keep of the classes that tuples chose those that are safe."""
         rows = self.values.of(chosen, "class") if self.values else chosen
-        return self.tables.make(into, "refine/safe", chosen=chosen, counted=rows, safe=self.task.model.safe)
+        return self.tables.create(into, "refine/safe", chosen=chosen, counted=rows, safe=self.task.model.safe)
 
     def _take_in_outsiders(self) -> bool:
         """Let the tuples without a class join the class where they cost least, whatever that is; whether all did."""
@@ -332,7 +332,7 @@ class _Refinement:
                     return False
                 self._make_classes()
                 most = (self._rows + 1) * self.total + 1
-                self.tables.make("movers", "refine/outsiders", open=self.tables["open"], most=most)
+                self.tables.create("movers", "refine/outsiders", open=self.tables["open"], most=most)
                 self._find_best()
                 moves = self._choose_moves()
                 if self.values and not self.tables.count(moves):
@@ -353,13 +353,13 @@ class _Refinement:
             self._give_up_classes(self._find_room())
             given_up = True
         if not given_up:
-            self.tables.make(self.state, "refine/none", tuples=self.tables["tuples"])
+            self.tables.create(self.state, "refine/none", tuples=self.tables["tuples"])
         self._cut_the_rest()
 
     def _find_room(self) -> Relation:
         """Put the classes in order: first those that could take most of the tuples in; or the largest."""
         if not self.values:
-            return self.tables.make("room", "joining/ranked", members=self.state, safe=self.task.model.safe)
+            return self.tables.create("room", "joining/ranked", members=self.state, safe=self.task.model.safe)
         self._find_open()
         self._make_classes()
         return self.values.room(self.tables["classes"], self.tables["open"])
@@ -369,7 +369,7 @@ class _Refinement:
         low, high = 0, self.tables.count(room)
         while low + 1 < high:
             middle = (low + high) // 2
-            self.tables.make(self.spare, "refine/kept", state=self.state, room=room, first=middle)
+            self.tables.create(self.spare, "refine/kept", state=self.state, room=room, first=middle)
             low, high = (low, middle) if self._is_rest_safe(self.spare) else (middle, high)
         self._advance("refine/kept", room=room, first=high)
 
@@ -391,7 +391,7 @@ class _Refinement:
     def _is_rest_safe(self, state: Relation) -> bool:
         """Whether all tuples that have no class in a state are a safe class together."""
         made = self.tables
-        rest = made.make("open", "refine/open", tuples=made["tuples"], placed=state, keys=self.keys)
+        rest = made.create("open", "refine/open", tuples=made["tuples"], placed=state, keys=self.keys)
         rows = self.values.of(rest) if self.values else rest
         ((safe,),) = made.rows("mondrian/whole", frequency_set=rows, safe=self.task.model.safe)
         return bool(safe)
@@ -402,7 +402,7 @@ class _Refinement:
         Not that where its own classes cost more already than what there is.
         """
         made, levels = self.tables, self.task.frequency_set.level_columns(node)
-        choice = made.make("choice", "refine/node", tuples=made["tuples"], columns=levels)
+        choice = made.create("choice", "refine/node", tuples=made["tuples"], columns=levels)
         self._keep_safe(choice, self.spare)
         self.state, self.spare = self.spare, self.state
         self._make_classes()
@@ -442,7 +442,7 @@ class _Refinement:
         self._found = False
         self._find_movers()
         made, before = self.tables, self._cost
-        made.make("loose", "refine/loose", movers=made["movers"], classes=made["classes"], k=self.task.model.k)
+        made.create("loose", "refine/loose", movers=made["movers"], classes=made["classes"], k=self.task.model.k)
         if not made.count(self._loosen()):
             return False
         ((above,),) = made.rows("refine/highest", state=self.state)
@@ -450,10 +450,10 @@ class _Refinement:
         if assignment is None:
             return False
         holes: dict[str, Hole] = {"state": made["kept"], "open": made["open"], "assignment": assignment}
-        regrouped = made.make("regrouped", "refine/cut", **holes, keys=self.keys, above=int(above) + 1)
+        regrouped = made.create("regrouped", "refine/cut", **holes, keys=self.keys, above=int(above) + 1)
         self._make_classes(state=regrouped)
         holes = {"regrouped": regrouped, "loose": made["loose"], "classes": made["classes"], "above": int(above)}
-        made.make(self.spare, "refine/returned", **holes)
+        made.create(self.spare, "refine/returned", **holes)
         self._make_classes(state=self.spare)
         cost = self._classes_cost()
         if (before - cost) * _LEAST_KEPT <= before or not self._is_safe(self.spare):
@@ -466,10 +466,10 @@ class _Refinement:
     def _loosen(self) -> Relation:
         """Take the loose tuples out of the state, so far as all classes stay safe."""
         made, nobody = self.tables, self.tables.load("unsafe", {"class": "BIGINT"}, [[]])
-        made.make("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=nobody)
+        made.create("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=nobody)
         if made.count(self._find_unsafe(made["kept"])):
-            made.make("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=made["unsafe"])
-        return made.make("open", "refine/open", tuples=made["tuples"], placed=made["kept"], keys=self.keys)
+            made.create("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=made["unsafe"])
+        return made.create("open", "refine/open", tuples=made["tuples"], placed=made["kept"], keys=self.keys)
 
     def _improved(self) -> bool:
         """Make the best moves that have no class in common; only classes that changed are looked at again."""
@@ -486,7 +486,7 @@ class _Refinement:
             return False
         self._choose_some()
         holes = {name: self.tables[name] for name in ("best", "moves", "movers")}
-        self.tables.make("dirty", "refine/dirty", **holes, seen=seen, far=far)
+        self.tables.create("dirty", "refine/dirty", **holes, seen=seen, far=far)
         moved = self._move()
         self._found = False
         return moved
@@ -499,17 +499,17 @@ class _Refinement:
     def _choose_many_moves(self) -> bool:
         """Let several tuples leave or join one class, as many as leave it safe; False if that is not soon found."""
         made = self.tables
-        light = made.make("light", "refine/light", **{name: made[name] for name in ("best", "movers", "classes")})
-        leaders = made.make("leaders", "refine/leaders", light=light)
+        light = made.create("light", "refine/light", **{name: made[name] for name in ("best", "movers", "classes")})
+        leaders = made.create("leaders", "refine/leaders", light=light)
         crowded = made.load("crowded", {"class": "BIGINT"}, [[]])
-        made.make("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
+        made.create("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
         for number in range(_TRIES):
-            moved = made.make("moved", "refine/moved", state=self.state, moves=made["moves"])
+            moved = made.create("moved", "refine/moved", state=self.state, moves=made["moves"])
             if not made.count(self._find_unsafe(moved)):
                 return made.count("moves") > 0
             if number < _FEWER:
                 made.add(crowded, "refine/classes_of", state=made["unsafe"])
-                made.make("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
+                made.create("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
             else:
                 self._take_back()
         return False
@@ -517,25 +517,25 @@ class _Refinement:
     def _take_back(self) -> None:
         """Leave the moves out after which one of their classes is unsafe."""
         holes = {name: self.tables[name] for name in ("moves", "unsafe")}
-        self.tables.make("sound", "refine/sound_moves", state=self.state, **holes)
+        self.tables.create("sound", "refine/sound_moves", state=self.state, **holes)
         self.tables.rename("sound", "moves")
 
     def _find_unsafe(self, state: Relation) -> Relation:
         """List the classes of a state that are not safe."""
         rows = self.values.of(state, "class") if self.values else state
-        return self.tables.make("unsafe", "joining/unsafe", members=rows, safe=self.task.model.safe)
+        return self.tables.create("unsafe", "joining/unsafe", members=rows, safe=self.task.model.safe)
 
     def _choose_moves(self) -> Relation:
         """The best moves that have no class in common."""
-        return self.tables.make("moves", "refine/moves", best=self.tables["best"])
+        return self.tables.create("moves", "refine/moves", best=self.tables["best"])
 
     def _find_movers(self) -> None:
         """List the tuples that their classes can do without, and what leaving saves."""
         classes = self.tables["classes"]
-        rests = self.tables.make_as("rests", self._rests_query(self.state))
+        rests = self.tables.create_as("rests", self._rests_query(self.state))
         rows = self.values.of_rests(rests) if self.values else rests
         holes = {"rests": rests, "counted": rows, "classes": classes, "state": self.state}
-        self.tables.make("movers", "refine/movers", **holes, near=self._near, safe=self.task.model.safe)
+        self.tables.create("movers", "refine/movers", **holes, near=self._near, safe=self.task.model.safe)
 
     @property
     def _near(self) -> int:
@@ -586,11 +586,11 @@ class _Refinement:
 
         `changed`: to classes that changed.
         """
-        made, put = self.tables, self.tables.add_as if places else self.tables.make_as
+        made, put = self.tables, self.tables.add_as if places else self.tables.create_as
         args = made["movers"], made["tuples"], made["classes"], self.climbs, self.words, self._dialect
         which = near, places, changed
         if self.values and self._asks:
-            wanted = made.make_as("wanted", queries.refine_gains(*args, *which, _TARGETS))
+            wanted = made.create_as("wanted", queries.refine_gains(*args, *which, _TARGETS))
             safe = self.values.safe_moves(wanted)
             put("best", made.text("frequency_sets/copy", columns=_MOVE, source=safe))
         else:
@@ -598,11 +598,11 @@ class _Refinement:
 
     def _move(self) -> bool:
         """Make the chosen moves, but those after which a class would no longer be safe; whether there are any."""
-        self.tables.make(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
+        self.tables.create(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
         if not self._is_safe(self.spare):
             self._find_unsafe(self.spare)
             self._take_back()
-            self.tables.make(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
+            self.tables.create(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
             if not self.tables.count("moves") or not self._is_safe(self.spare):
                 return False
         self.moves += self.tables.count("moves")
@@ -617,8 +617,8 @@ class _Refinement:
         """Describe the classes of the state: all are to be looked at, or those that have just changed."""
         state = state or self.state
         if all_of_them:
-            self.tables.make("dirty", "refine/classes_of", state=state)
-        self.tables.make_as("classes", self._classes_query(state))
+            self.tables.create("dirty", "refine/classes_of", state=state)
+        self.tables.create_as("classes", self._classes_query(state))
         if self.values:
             self.values.count_classes(state)
 
@@ -634,7 +634,7 @@ class _Refinement:
             "loss": self._loss(self._state_cost()),
         }
         holes = {"tuples": self.tables["tuples"], "state": self.state}
-        return self.task.results.make("assignment", "refine/assignment", **holes, keys=self.keys)
+        return self.task.results.create("assignment", "refine/assignment", **holes, keys=self.keys)
 
     def _tell(self) -> None:
         classes, rows = self._size(self.state)
@@ -656,7 +656,7 @@ class _Refinement:
 
     def _advance(self, query: str, **holes: Hole) -> None:
         """Go on to the state that a query makes of this one."""
-        self.tables.make(self.spare, query, state=self.state, **holes)
+        self.tables.create(self.spare, query, state=self.state, **holes)
         self.state, self.spare = self.spare, self.state
 
     def _size(self, state: Relation) -> tuple[int, int]:

@@ -71,7 +71,7 @@ def regions_of(
     columns = [order.attribute.column.name for order in orders]
     keys, positions = [o.attribute.coded.code_column(0) for o in orders], [o.relation for o in orders]
     with Scratch(tables.engine, "regions") as made:
-        boxes = made.make_as("boxes", queries.boxes(local.assignment, keys, positions, tables.engine.dialect))
+        boxes = made.create_as("boxes", queries.boxes(local.assignment, keys, positions, tables.engine.dialect))
         ends = [f"{end}_{j}" for j in range(len(orders)) for end in ("low", "high")]
         box_of = {row[0]: dict(zip(ends, row[1:], strict=True)) for row in _rows(made, boxes, ["class", *ends])}
         names = [[f"level_{j}", f"label_{j}", f"high_{j}"][: 1 + len(shown_names("", h))] for j, h in enumerate(hows)]
@@ -283,8 +283,8 @@ def shown_as_before(
     columns = [[region.get(name) for region in shown] for name in types]
     with Scratch(results.engine, "before") as tables:
         loaded = tables.load("kept", types, columns)
-        made = tables.make("classes", "keeping/classes", classes=classes, kept=loaded, columns=list(types))
-        return results.make(classes, "frequency_sets/copy", columns=list(types), source=made)
+        made = tables.create("classes", "keeping/classes", classes=classes, kept=loaded, columns=list(types))
+        return results.create(classes, "frequency_sets/copy", columns=list(types), source=made)
 
 
 def _shown(region: Region, placings: Sequence[Placing]) -> dict[str, Any]:

@@ -133,9 +133,9 @@ def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows:
     keys, dialect = [order.attribute.coded.code_column(0) for order in ordered], results.engine.dialect
     recipes = [spec.quasi_identifiers[order.attribute.column.name].hierarchy for order in ordered]
     with Scratch(results.engine, "show") as tables:
-        boxes = tables.make_as("boxes", queries.boxes(local.assignment, keys, [o.relation for o in ordered], dialect))
+        boxes = tables.create_as("boxes", queries.boxes(local.assignment, keys, [o.relation for o in ordered], dialect))
         shown = [_shown(tables, local, j, *parts) for j, parts in enumerate(zip(ordered, hows, recipes, strict=True))]
-        return results.make_as("local_classes", queries.local_classes(boxes, local.cuts, shown, dialect))
+        return results.create_as("local_classes", queries.local_classes(boxes, local.cuts, shown, dialect))
 
 
 def figures(
@@ -207,7 +207,7 @@ def class_members(tables: Scratch, local: Local, order: Order) -> Relation:
     """The values of one attribute in every class, as a scratch table: class, position, n."""
     key = order.attribute.coded.code_column(0)
     query = queries.members(local.assignment, key, order.relation, tables.engine.dialect)
-    return tables.make_as("members", query)
+    return tables.create_as("members", query)
 
 
 def _can_show(column: Column, how: str) -> bool:
@@ -220,7 +220,7 @@ def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe
     attribute, statistic, bounds = order.attribute, None, None
     if how in STATISTICS:
         members = class_members(tables, local, order)
-        statistic = tables.make(
+        statistic = tables.create(
             f"statistic_{j}", f"local_release/class_{how}", members=members, positions=order.relation
         )
         tables.drop(members)

@@ -37,37 +37,39 @@ class Values:
         """Keep every tuple's rows by value; and give the tuples without their values, a row each."""
         source = self.frequency_set.relation
         holes: Mapping[str, Hole] = {"keys": self.keys, "sensitive": self.columns}
-        self.tables.make(self.values, "refine/values", frequency_set=source, **holes)
+        self.tables.create(self.values, "refine/values", frequency_set=source, **holes)
         return whole_tuples(self.frequency_set, self.tables)
 
     def of(self, placed: Relation, *where: str) -> Relation:
         """The rows of placed tuples by value, with some columns of theirs."""
         columns = [*where, *self.columns]
-        return self.tables.make("rows", "refine/placed_values", placed=placed, values=self.values, columns=columns)
+        return self.tables.create("rows", "refine/placed_values", placed=placed, values=self.values, columns=columns)
 
     def count_classes(self, state: Relation) -> None:
         """Count the rows of a state's classes by value: what the tests of moves begin with."""
         holes: Mapping[str, Hole] = {"state": state, "values": self.values, "sensitive": self.columns}
-        self.tables.make(self.of_classes, "refine/class_values", **holes)
+        self.tables.create(self.of_classes, "refine/class_values", **holes)
 
     def of_rests(self, rests: Relation) -> Relation:
         """What is left of classes without one of their tuples, by value."""
-        leavers = self.tables.make("leavers", "refine/leavers", rests=rests, class_values=self.of_classes, most=_ROWS)
+        leavers = self.tables.create("leavers", "refine/leavers", rests=rests, class_values=self.of_classes, most=_ROWS)
         holes: Mapping[str, Hole] = {"class_values": self.of_classes, "values": self.values, "sensitive": self.columns}
-        return self.tables.make("rest_values", "refine/rest_values", leavers=leavers, **holes)
+        return self.tables.create("rest_values", "refine/rest_values", leavers=leavers, **holes)
 
     def safe_moves(self, wanted: Relation) -> Relation:
         """Of the moves that each tuple wants, the best after which its new class is safe."""
-        pairs = self.tables.make("pairs", "refine/pairs", wanted=wanted, class_values=self.of_classes, most=_ROWS)
+        pairs = self.tables.create("pairs", "refine/pairs", wanted=wanted, class_values=self.of_classes, most=_ROWS)
         holes: Mapping[str, Hole] = {"class_values": self.of_classes, "values": self.values, "sensitive": self.columns}
-        rows = self.tables.make("pair_values", "refine/pair_values", pairs=pairs, **holes)
-        return self.tables.make("safe_pairs", "refine/safe_pairs", pairs=pairs, pair_values=rows, safe=self.model.safe)
+        rows = self.tables.create("pair_values", "refine/pair_values", pairs=pairs, **holes)
+        return self.tables.create(
+            "safe_pairs", "refine/safe_pairs", pairs=pairs, pair_values=rows, safe=self.model.safe
+        )
 
     def room(self, classes: Relation, outsiders: Relation) -> Relation:
         """The classes in order, first those that may take in most of the tuples that have no class."""
         holes: Mapping[str, Hole] = {"class_values": self.of_classes, "values": self.values, "sensitive": self.columns}
-        rows = self.tables.make("room_rows", "refine/room_rows", classes=classes, open=outsiders, **holes)
-        return self.tables.make("room", "refine/room", classes=classes, room_rows=rows, safe=self.model.safe)
+        rows = self.tables.create("room_rows", "refine/room_rows", classes=classes, open=outsiders, **holes)
+        return self.tables.create("room", "refine/room", classes=classes, room_rows=rows, safe=self.model.safe)
 
 
 def whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> Relation:
@@ -77,7 +79,7 @@ def whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> Relation:
     levels = [a.coded.code_column(level) for a in attributes for level in range(1, a.coded.height + 1)]
     sums = ["n", *(a.coded.loss_column(level) for a in attributes for level in a.coded.loss_levels)]
     holes = {"keys": keys, "levels": levels, "sums": sums}
-    return tables.make("whole", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
+    return tables.create("whole", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
 
 
 def is_safe_as_a_whole(task: Task) -> bool:

@@ -90,10 +90,10 @@ def _summary(tables: Scratch, model: PrivacyModels, classes: Relation, fits: Rel
 def _count_fits(tables: Scratch, coded: Coding, model: PrivacyModels, classes: Relation) -> None:
     dialect, places = tables.engine.dialect, range(len(coded.heights))
     levels, codes = [f"level_{j}" for j in places], [f"code_{j}" for j in places]
-    readable = tables.make("labels", "wildcard/labels", labels=coded.labels)
-    readings = tables.make_as("readings", queries.readings(classes, readable, len(places), dialect))
-    patterns = tables.make("patterns", "wildcard/patterns", readings=readings, levels=levels, codes=codes)
-    held = tables.make_as("held", queries.beside_patterns(coded.tuples, patterns, coded.all_columns, dialect))
+    readable = tables.create("labels", "wildcard/labels", labels=coded.labels)
+    readings = tables.create_as("readings", queries.readings(classes, readable, len(places), dialect))
+    patterns = tables.create("patterns", "wildcard/patterns", readings=readings, levels=levels, codes=codes)
+    held = tables.create_as("held", queries.beside_patterns(coded.tuples, patterns, coded.all_columns, dialect))
     per_pattern = queries.per_node("wildcard/fits", dialect, safe=model.safe)
     nodes = tables.rows("wildcard/levels", patterns=patterns, levels=levels)
     texts = [per_pattern(pattern, held, coded.of(tuple(node))) for pattern, *node in nodes]

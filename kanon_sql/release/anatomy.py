@@ -44,7 +44,7 @@ class AnatomyTables:
     rows: dict[str, str]
     sensitive: dict[str, str]
 
-    def pieces(self, dialect: str, says: Mapping[str, Any]) -> list[Piece]:
+    def pieces(self, dialect: str, about: Mapping[str, Any]) -> list[Piece]:
         """Both tables; `says` is for the comment on the rows."""
         rows, counts = list(self.rows.values()), list(self.sensitive.values())
         of_rows = queries.text("anatomy/rows", dialect, columns=self.rows, sorted=rows, grouped=self.grouped)
@@ -52,7 +52,7 @@ class AnatomyTables:
             "anatomy/sensitive", dialect, columns=self.sensitive, sensitive=counts, grouped=self.grouped
         )
         return [
-            _piece("rows", of_rows, "", {**says, "half": "rows"}),
+            _piece("rows", of_rows, "", {**about, "half": "rows"}),
             _piece(_SENSITIVE, of_counts, _SENSITIVE, {"is": "the sensitive values of an anatomy"}),
         ]
 
@@ -73,8 +73,8 @@ class AnatomyTables:
             )
 
 
-def _piece(name: str, query: str, stem: str, says: Mapping[str, Any]) -> Piece:
-    return Piece(name, queries.sentence(f"anatomy/{name}"), query, stem, says=says)
+def _piece(name: str, query: str, stem: str, about: Mapping[str, Any]) -> Piece:
+    return Piece(name, queries.sentence(f"anatomy/{name}"), query, stem, about=about)
 
 
 def check(engine: Engine, table: Table, spec: Spec) -> None:
@@ -131,7 +131,7 @@ def release(recoding: Recoding, target: Target, staging: Staging) -> Published[S
     engine, started = recoding.engine, time.monotonic()
     recoding.prepare()
     sql = recoding.release_sql()
-    recoding.tables.make_as("whole", sql)
+    recoding.tables.create_as("whole", sql)
     whole = Statement("release", SENTENCE, sql, time.monotonic() - started)
     taken = _take_apart(recoding)
     prepared = time.monotonic() - started
@@ -194,7 +194,7 @@ def _take_apart(recoding: Recoding) -> AnatomyTables:
     renamed = {new: old for old, new in plain.items()}
     whole, dialect = tables["whole"], tables.engine.dialect
     query = queries.grouped_rows(whole, renamed, recoding.quasi_identifiers, spec.seed, dialect)
-    return tables_of(tables.make_as("grouped", query), plain, spec.sensitive)
+    return tables_of(tables.create_as("grouped", query), plain, spec.sensitive)
 
 
 def tables_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection[str]) -> AnatomyTables:

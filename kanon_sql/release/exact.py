@@ -64,13 +64,13 @@ def deal(scratch: Scratch, table: Table, spec: Spec, l: int) -> Groups:  # noqa:
     plain = queries.plain_names([column.name for column in table.columns if column.name not in spec.identifiers])
     types = {column.name: column.open_type for column in table.columns}
     renamed, every = {own: name for name, own in plain.items()}, [column.name for column in table.columns]
-    numbered = scratch.make_as("rows", queries.identified_rows(table.relation, renamed, every, engine.dialect, types))
+    numbered = scratch.create_as("rows", queries.identified_rows(table.relation, renamed, every, engine.dialect, types))
     sensitive = [plain[name] for name in spec.sensitive]
     rows, groups = _count_groups(class_sizes(engine, numbered, sensitive), spec, l)
     key = chance.make_key(scratch, chance.secret_of(spec), f"anatomize {l}")
     columns = {"columns": list(plain.values()), "sensitive": sensitive}
     dealt = queries.text("anatomy/groups", engine.dialect, groups=groups, rows=numbered, key=key, **columns)
-    grouped = scratch.make_as("grouped", dealt)
+    grouped = scratch.create_as("grouped", dealt)
     scratch.drop(numbered, key)
     seconds = time.monotonic() - started
     statement = Statement("release", queries.sentence("anatomy/groups"), dealt, seconds, rows)

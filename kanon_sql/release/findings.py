@@ -132,7 +132,7 @@ def summarize(
     with Scratch(engine, "findings") as tables:
         if once and len(model.every) + len(sensitive) + bool(model.unit) > 1:
             columns = list(dict.fromkeys([*quasi_identifiers, *model.sensitive.values(), *sensitive]))
-            relation = tables.make("shown", "frequency_sets/copy", columns=columns, source=relation)
+            relation = tables.create("shown", "frequency_sets/copy", columns=columns, source=relation)
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
         others = _population(tables, relation, quasi_identifiers, *population) if population else None
         asked = _summaries_sql(engine, relation, quasi_identifiers, model, others)
@@ -218,7 +218,7 @@ def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Rel
     if not here or not there or here.kind != "text" or there.kind == "text":
         return reference
     figures = [column.name for column in tables.engine.table(reference).columns if column.name != "value"]
-    return tables.make(f"text_{reference.name}", "privacy/reference_texts", reference=reference, figures=figures)
+    return tables.create(f"text_{reference.name}", "privacy/reference_texts", reference=reference, figures=figures)
 
 
 def _population(
@@ -236,7 +236,7 @@ def _population(
         shown, given = here.column(column), there.column(column)
         is_text = shown is not None and given is not None and shown.kind == "text" != given.kind
         (texts if is_text else others)[name] = column
-    return tables.make("population_shown", "release/as_texts", relation=population, texts=texts, columns=others)
+    return tables.create("population_shown", "release/as_texts", relation=population, texts=texts, columns=others)
 
 
 def _population_in_types(
@@ -244,7 +244,7 @@ def _population_in_types(
 ) -> Relation:
     """The same, from another kind of engine: what has a type there that this one lacks is told from its text here."""
     with Scratch(source, "population") as there:
-        sent = there.make_as("sent", query)
+        sent = there.create_as("sent", query)
         names = {"texts": list(quasi_identifiers), "columns": [queries.population_column(quasi_identifiers)]}
         rows = there.rows("release/as_texts", relation=sent, **names)
     known = tables.engine.table(relation)

@@ -43,21 +43,21 @@ def check(engine: Engine, target: Target) -> None:
         )
 
 
-def beside(folder: Relation) -> Target:
+def staging_target(folder: Relation) -> Target:
     """The table of the current schema beside which the release of a folder is staged; it is never made itself."""
     return Target(table=f"kanon_folder_{sha256(folder.name.encode()).hexdigest()[:8]}")
 
 
-def put_in_place(room: tables.Room, folder: Relation) -> None:
+def put_in_place(placement: tables.Placement, folder: Relation) -> None:
     """Have the cluster write what was staged and verified to its folder; TargetError if other rows are there then."""
-    engine = room.engine
+    engine = placement.engine
     assert writes_folders(engine)
-    engine.write_folder(queries.select_all(room.place, engine.dialect), folder)
-    written, staged = (engine.fingerprint(engine.table(place)) for place in (folder, room.place))
+    engine.write_folder(queries.select_all(placement.place, engine.dialect), folder)
+    written, staged = (engine.fingerprint(engine.table(place)) for place in (folder, placement.place))
     if written != staged:
         raise TargetError(
             f"the cluster did not write to {folder.name} what was verified; delete that folder, and release again"
         )
     with suppress(KanonError):  # the release is there
-        tables.discard(room)
-        tables.drop_leftovers(room)
+        tables.discard(placement)
+        tables.drop_leftovers(placement)

@@ -35,7 +35,7 @@ def release_sql(tables: Scratch, query: CountedRelease, frequency_set: Frequency
     if not counted:
         return query.rows_sql(classes, texts)
     kinds_of = query.of_rows_sql(classes) if query.kept else query.of_frequency_set_sql(frequency_set.relation, classes)
-    kinds = tables.make_as("large_kinds", kinds_of, *_KINDS)
+    kinds = tables.create_as("large_kinds", kinds_of, *_KINDS)
     return query.repeated_sql(_with_few_values(tables, query, kinds) if encoded else kinds, texts)
 
 
@@ -54,7 +54,7 @@ def _classes(tables: Scratch, query: CountedRelease, encoded: bool) -> tuple[Rel
     """The classes with what they show, texts as ENUMs; and those columns of them that are to be written as text."""
     if not query.keys:
         return tables["large_classes"], set()
-    shown = tables.make_as("large_shown", query.shown_sql(), *_CLASSES)
+    shown = tables.create_as("large_shown", query.shown_sql(), *_CLASSES)
     columns = _texts(tables, shown)
     with _types(tables, shown, columns) as types:
         ((*labels,),) = tables.rows_as(queries.label_counts(types)) if types else ((),)
@@ -94,7 +94,7 @@ def _types(tables: Scratch, relation: Relation, columns: Sequence[str]) -> Itera
 def _typed(tables: Scratch, stem: str, relation: Relation, types: dict[str, str]) -> Relation:
     """A relation with columns in these types, in place of the relation."""
     columns = [column.name for column in tables.engine.table(relation).columns]
-    made = tables.make_as(stem, queries.typed_columns(relation, columns, types))
+    made = tables.create_as(stem, queries.typed_columns(relation, columns, types))
     tables.drop(relation)
     return made
 

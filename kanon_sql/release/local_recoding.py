@@ -82,7 +82,7 @@ class LocalRecoding(Judged):
         engine, keys = frequency_set.engine, frequency_set.keys
         rows, columns = frequency_set.relation, [*keys, "population"]
         query = queries.assigned(rows, self.local.assignment, keys, columns, engine.dialect)
-        assigned = frequency_set.tables.make_as("assigned", query)
+        assigned = frequency_set.tables.create_as("assigned", query)
         shown = {name: column for cell in self._cells(no_mapping) for name, column in cell.shown}
         holes: dict[str, Hole] = {"assigned": assigned, "classes": self.classes, "keys": keys, "shown": shown}
         return engine, queries.text("population/shown", engine.dialect, labels=list(shown.values()), **holes)
@@ -101,17 +101,17 @@ class LocalRecoding(Judged):
         places = ["first", "last"] if self.local.split else []
         columns = {f"key_{i}": attribute.coded.code_column(0) for i, attribute in enumerate(attributes)}
         columns |= {name: name for name in ("class", *places)}
-        made = self.tables.make("tuples_0", "frequency_sets/copy", columns=columns, source=self.local.assignment)
+        made = self.tables.create("tuples_0", "frequency_sets/copy", columns=columns, source=self.local.assignment)
         for i, attribute in enumerate(attributes):
             holes: dict[str, Hole] = {"columns": list(columns), "key": [f"key_{i}"], "value": {f"value_{i}": "found"}}
             query = "evidence/evidence_values"
-            made = self.tables.make(f"tuples_{i + 1}", query, tuples=made, mapping=attribute.coded.mapping, **holes)
+            made = self.tables.create(f"tuples_{i + 1}", query, tuples=made, mapping=attribute.coded.mapping, **holes)
             columns[f"value_{i}"] = ""
         shows = dict(sorted(pair for cell in self._cells(no_mapping) for pair in cell.shown))
         shown = {f"shown_{i}": column for i, column in enumerate(shows.values())}
         values = [f"value_{i}" for i in range(len(attributes))]
         holes = {"values": values, "places": places, "shown": shown, "names": list(shown)}
-        return self.tables.make("evidence", "evidence/evidence", tuples=made, classes=self.classes, **holes)
+        return self.tables.create("evidence", "evidence/evidence", tuples=made, classes=self.classes, **holes)
 
     def prepare(self) -> None:
         """Have the mapping tables, the assignment and the classes in the engine of the source."""

@@ -53,10 +53,10 @@ def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
     Its tables are those of the recoding. InfeasibleError if too few classes lack a value to hide those that do not.
     """
     tables, columns, dialect = recoding.tables, recoding.columns, recoding.engine.dialect
-    unmasked = tables.make_as("unmasked", recoding.select_sql())
+    unmasked = tables.create_as("unmasked", recoding.select_sql())
     plain = queries.plain_names(columns)
     names = {new: old for old, new in plain.items()}
-    rows = tables.make_as("numbered", queries.identified_rows(unmasked, names, columns, dialect))
+    rows = tables.create_as("numbered", queries.identified_rows(unmasked, names, columns, dialect))
     secret = chance.secret_of(recoding.spec)
     classes = [plain[name] for name in recoding.quasi_identifiers]
     made = [_mask(tables, rows, classes, plain, model, secret) for model in recoding.redrawn]
@@ -65,7 +65,7 @@ def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
     masked = queries.perturbed_rows(
         rows, [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in known], dialect
     )
-    masked_rows = tables.make_as("masked", masked)
+    masked_rows = tables.create_as("masked", masked)
     _check_rows(tables, unmasked, masked_rows)
     tables.drop(unmasked, rows, *values.values())
     shuffle = recoding.spec.seed if recoding.spec.shuffle else None
@@ -121,12 +121,12 @@ def _mask(
     counts = _counted(tables, rows, dict(zip(classes, classes, strict=True)), value, model)
     _check(model, counts)
     unsafe = counts.unsafe_classes
-    marked = tables.make("marked", "minimality/marked", rows=rows, names=list(classes), **_asked(model, value))
+    marked = tables.create("marked", "minimality/marked", rows=rows, names=list(classes), **_asked(model, value))
     purpose = json.dumps(["minimality", model.sensitive, model.parameters], sort_keys=True)
     key = chance.make_key(tables, secret, purpose)
-    draws = tables.make("draws", "perturb/draws", column=["unsafe"], rows=marked, key=key)
+    draws = tables.create("draws", "perturb/draws", column=["unsafe"], rows=marked, key=key)
     holes: dict[str, Any] = {"marked": marked, "draws": draws, "others": counts.others}
-    values = tables.make(f"redrawn_{value}", "minimality/redrawn", **holes)
+    values = tables.create(f"redrawn_{value}", "minimality/redrawn", **holes)
     tables.drop(key, draws, marked)
     return Redrawn(model, unsafe, unsafe + counts.lacking, counts.unsafe_rows + counts.rows_lacking), values
 

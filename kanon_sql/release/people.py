@@ -29,10 +29,10 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
     counted = (column for column in recoding.model.sensitive.values() if column not in recoding.model.hidden)
     columns = list(dict.fromkeys([*recoding.quasi_identifiers, *counted]))
     with Scratch(engine, "people") as tables:
-        one = tables.make("written", "privacy/class_rows", release=written, columns=columns)
+        one = tables.create("written", "privacy/class_rows", release=written, columns=columns)
         target = recoding.spec.target
         people = with_people(recoding, tables, file_format(target.file) if target and target.file else None)
-        other = tables.make("expected", "privacy/class_rows", release=people, columns=columns)
+        other = tables.create("expected", "privacy/class_rows", release=people, columns=columns)
         ((differing,),) = tables.rows("privacy/differing_rows", one=one, other=other, columns=columns)
         if differing:
             raise VerificationError(

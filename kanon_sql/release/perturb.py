@@ -101,7 +101,7 @@ def _perturb(tables: Scratch, table: Table, spec: Spec) -> Relation:
     plain = queries.plain_names([column.name for column in kept])
     every, dialect = [column.name for column in table.columns], tables.engine.dialect
     names = {new: old for old, new in plain.items()}
-    rows = tables.make_as("rows", queries.identified_rows(table.relation, names, every, dialect))
+    rows = tables.create_as("rows", queries.identified_rows(table.relation, names, every, dialect))
     secret = chance.secret_of(spec)
     values = {
         column.name: _values(tables, column, plain[column.name], spec.perturb[column.name], secret, index)
@@ -109,7 +109,7 @@ def _perturb(tables: Scratch, table: Table, spec: Spec) -> Relation:
         if column.name in spec.perturb
     }
     columns = [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in kept]
-    perturbed = tables.make_as("source", queries.perturbed_rows(rows, columns, dialect))
+    perturbed = tables.create_as("source", queries.perturbed_rows(rows, columns, dialect))
     _check_rows(tables, rows, perturbed, "the table")
     tables.drop(rows, *values.values())
     return perturbed
@@ -240,13 +240,13 @@ def _values(tables: Scratch, column: Column, plain: str, asked: Perturbation, se
     """The perturbed values of one column, by row_id, in a relation of its own."""
     purpose, stem = _purpose(column.name, asked), f"values_{index}"
     key = chance.make_key(tables, secret, purpose)
-    draws = tables.make("draws", "perturb/draws", column=[plain], rows=tables["rows"], key=key)
+    draws = tables.create("draws", "perturb/draws", column=[plain], rows=tables["rows"], key=key)
     if asked.noise:
         values = _add_noise(tables, stem, column, asked.noise)
     elif asked.swap:
         half = _half(column.name, asked.swap, tables.count(draws))
         key = chance.make_key(tables, secret, purpose, 2 * half)
-        values = tables.make(stem, "perturb/swap", half=half, draws=draws, key=key)
+        values = tables.create(stem, "perturb/swap", half=half, draws=draws, key=key)
     else:
         assert asked.pram
         values = _redraw(tables, stem, asked.pram)
@@ -266,9 +266,9 @@ def _purpose(column: str, asked: Perturbation) -> str:
 def _add_noise(tables: Scratch, stem: str, column: Column, noise: Noise) -> Relation:
     asked: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": tables["draws"]}
     if column.kind in ("date", "timestamp"):
-        return tables.make(stem, f"perturb/{column.kind}", **asked)
+        return tables.create(stem, f"perturb/{column.kind}", **asked)
     query = "perturb/whole" if column.kind == "integer" else "perturb/number"
-    return tables.make(stem, query, **_limits(column, noise), **asked)
+    return tables.create(stem, query, **_limits(column, noise), **asked)
 
 
 def _limits(column: Column, noise: Noise) -> dict[str, str | None]:
@@ -311,11 +311,11 @@ def _bounds(column: Column, noise: Noise) -> tuple[float | None, float | None]:
 
 def _redraw(tables: Scratch, stem: str, pram: Pram) -> Relation:
     if pram.keep is not None:
-        return tables.make(stem, "perturb/redraw", keep=pram.keep, draws=tables["draws"])
+        return tables.create(stem, "perturb/redraw", keep=pram.keep, draws=tables["draws"])
     assert pram.matrix
     types = {"value": "VARCHAR", "target": "VARCHAR", "low": "DOUBLE PRECISION", "high": "DOUBLE PRECISION"}
     probabilities = tables.load("matrix", types, list(zip(*matrix(pram.matrix).intervals(), strict=True)))
-    return tables.make(stem, "perturb/transition", draws=tables["draws"], matrix=probabilities)
+    return tables.create(stem, "perturb/transition", draws=tables["draws"], matrix=probabilities)
 
 
 def _described(asked: Perturbation) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Piece:
     query: str
     stem: str = ""
     form: str = "table"
-    says: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
     released: bool = True
     key: str | None = None
     written_as: str | None = None

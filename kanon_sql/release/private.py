@@ -90,22 +90,22 @@ def shows_people(recoding: Recoding) -> bool:
 def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
     """The released rows, each with a digest of its owner; and the secret, unless the spec names one."""
     unit = str(recoding.model.unit)
-    shown = recoding.tables.make_as("with_people", recoding.with_people().release_sql())
+    shown = recoding.tables.create_as("with_people", recoding.with_people().release_sql())
     columns = [name for name in recoding.columns if name not in recoding.model.hidden]
     key = make_people_key(recoding.tables, secret)
     holes: dict[str, Any] = {"shown": shown, "key": key, "columns": columns, "unit": [unit]}
     query = queries.text("pipeline/people", recoding.engine.dialect, **holes)
-    people = Piece(PEOPLE, _SENTENCE, query, PEOPLE, says={"is": "the people of a release"}, released=False)
+    people = Piece(PEOPLE, _SENTENCE, query, PEOPLE, about={"is": "the people of a release"}, released=False)
     if recoding.spec.secret:
         return [people]
     kept = recoding.tables.load("people_secret", {"secret": "VARCHAR"}, [[secret.hex()]])
     query = queries.select_all(kept, recoding.engine.dialect)
-    says = {"is": "the key of the people of a release"}
-    return [people, Piece(KEY, _KEY, query, KEY, says=says, released=False, written_as="parquet")]
+    about = {"is": "the key of the people of a release"}
+    return [people, Piece(KEY, _KEY, query, KEY, about=about, released=False, written_as="parquet")]
 
 
 def _evidence(recoding: LocalRecoding) -> Piece:
     """The tuples of the source, each with what it is shown as."""
     query = queries.select_all(recoding.evidence(), recoding.engine.dialect)
-    says = {"is": "the evidence of a release"}
-    return Piece(EVIDENCE, _EVIDENCE, query, EVIDENCE, says=says, released=False, written_as="parquet")
+    about = {"is": "the evidence of a release"}
+    return Piece(EVIDENCE, _EVIDENCE, query, EVIDENCE, about=about, released=False, written_as="parquet")

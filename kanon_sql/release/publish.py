@@ -125,11 +125,11 @@ def free_name(engine: Engine) -> Relation:
     return queries.scratch(f"{RELEASE.name}_{number}")
 
 
-def scratch_beside(engine: Engine, target: Target) -> tuple[Relation, str]:
+def scratch_place(engine: Engine, target: Target) -> tuple[Relation, str]:
     """Where a search may keep tables beside a target, and the comment by which the next run knows what was left."""
     folder = folders.named(engine, target)
-    relation = engine.place(str((folders.beside(folder) if folder else target).table))
-    return relation.sibling(tables.aside(relation, "staged")), tables.comment({"is": "scratch"})
+    relation = engine.place(str((folders.staging_target(folder) if folder else target).table))
+    return relation.sibling(tables.unused_name(relation, "staged")), tables.comment({"is": "scratch"})
 
 
 def bring_back(engine: Engine, target: Target | None) -> None:
@@ -178,19 +178,25 @@ def _publish_tables(
     staging: Staging,
 ) -> Published[Checked]:
     started, folder = time.monotonic(), folders.named(engine, target)
-    room = tables.make_room(engine, folders.beside(folder) if folder else target)
+    placement = tables.prepare(engine, folders.staging_target(folder) if folder else target)
     if not engine.has_transactions:
-        final = pieces(room.target)  # worked out now, while what the pieces are made of is there
-        put = partial(folders.put_in_place, room, folder) if folder else partial(tables.put_in_place, room, final)
-        staging.defer(put, lambda: tables.discard(room))
-        staging.tables_on_their_way[folder or room.target] = room.place
+        final = pieces(placement.target)  # worked out now, while what the pieces are made of is there
+        put = (
+            partial(folders.put_in_place, placement, folder)
+            if folder
+            else partial(tables.put_in_place, placement, final)
+        )
+        staging.defer(put, lambda: tables.discard(placement))
+        staging.tables_on_their_way[folder or placement.target] = placement.place
     # What a view needs comes before the view.
-    statements = [tables.make(room, piece) for piece in sorted(pieces(room.place), key=lambda piece: not piece.stem)]
-    tables.finish(room)
+    statements = [
+        tables.create(placement, piece) for piece in sorted(pieces(placement.place), key=lambda piece: not piece.stem)
+    ]
+    tables.finish(placement)
     written = time.monotonic()
-    checked = verify(engine, {piece.name: piece.at(room.place) for piece in room.made})
+    checked = verify(engine, {piece.name: piece.at(placement.place) for piece in placement.created})
     seconds = written - started, time.monotonic() - written
-    return Published(folder or room.target, checked, tuple(statements), *seconds, folder=folder is not None)
+    return Published(folder or placement.target, checked, tuple(statements), *seconds, folder=folder is not None)
 
 
 def _publish_files(

@@ -60,18 +60,18 @@ def pieces(
 
     `query`: of a table or file, where it is another than the recoding's own. `secret`: of the digests of its people.
     """
-    says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
+    about = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target and target.form == "materialized":
         limit = recoding.spec.suppression_limit
-        says = {**says, "source": list(recoding.table.relation.parts), "suppression_limit": limit}
+        about = {**about, "source": list(recoding.table.relation.parts), "suppression_limit": limit}
     if target is None or not target.stays_a_query:
-        made = Piece("release", SENTENCE, query or recoding.release_sql(), says=says)
+        made = Piece("release", SENTENCE, query or recoding.release_sql(), about=about)
         return [made, *private.pieces(recoding, target, secret)]
     companions = [
-        Piece(stem, _COMPANION, query, stem, says={"is": "a table that the view needs"}, released=False, key="value")
+        Piece(stem, _COMPANION, query, stem, about={"is": "a table that the view needs"}, released=False, key="value")
         for stem, query in recoding.companions().items()
     ]
-    made = Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, says=says)
+    made = Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, about=about)
     return [made, *companions, *private.pieces(recoding, target, secret)]
 
 

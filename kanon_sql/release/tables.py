@@ -29,7 +29,7 @@ _FORMS = {"materialized": "materialized view"}
 
 
 @dataclass(frozen=True)
-class Room:
+class Placement:
     """The place of a target: where its pieces are made, and what was there before, of which rights and comment stay.
 
     `place`: the target itself where a transaction hides it until its end, else a name that nobody looks at.
@@ -41,8 +41,8 @@ class Room:
     place: Relation
     old: dict[Relation, str]
     before: dict[Relation, Rights]
-    said: str = ""
-    made: list[Piece] = field(default_factory=list)
+    user_comment: str = ""
+    created: list[Piece] = field(default_factory=list)
 
 
 def check(engine: Engine, target: Target, source: Table) -> Table | None:
@@ -101,7 +101,7 @@ def quoted(relation: Relation) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
-def make_room(engine: Engine, target: Target) -> Room:
+def prepare(engine: Engine, target: Target) -> Placement:
     """Find the place of a target; TargetError if what is there may not be replaced.
 
     Inside a transaction the target and its companions are dropped, never another table.
@@ -120,60 +120,62 @@ def make_room(engine: Engine, target: Target) -> Room:
         _refuse_foreign(target, there[0])
     old = {table.relation: table.form for table in there}
     rights = {table: engine.rights(table) for table in old}
-    place = relation if engine.has_transactions else relation.sibling(aside(relation, "staged"))
-    room = Room(engine, relation, place, old, rights, _theirs(comments.get(relation)))
+    place = relation if engine.has_transactions else relation.sibling(unused_name(relation, "staged"))
+    placement = Placement(engine, relation, place, old, rights, _theirs(comments.get(relation)))
     if engine.has_transactions:
         drop(engine, old)
-    return room
+    return placement
 
 
-def make(room: Room, piece: Piece) -> Statement:
+def create(placement: Placement, piece: Piece) -> Statement:
     """Make a piece, the target itself with the comment of the one before; give the statement that did."""
-    engine, relation = room.engine, piece.at(room.place)
+    engine, relation = placement.engine, piece.at(placement.place)
     sql = queries.create_as(relation, piece.query, engine.dialect, piece.form)
-    room.made.append(piece)
-    made = timed(piece, sql, lambda: engine.create(relation, piece.query, piece.form, _text(room, piece)))
+    placement.created.append(piece)
+    made = timed(piece, sql, lambda: engine.create(relation, piece.query, piece.form, _text(placement, piece)))
     declare_key(engine, relation, piece.key)
     if not piece.released:
-        room.before.pop(piece.at(room.target), None)
+        placement.before.pop(piece.at(placement.target), None)
         keep_private(engine, relation)
     return made
 
 
-def make_private(engine: Engine, relation: Relation, query: str, says: Mapping[str, Any]) -> None:
+def make_private(engine: Engine, relation: Relation, query: str, about: Mapping[str, Any]) -> None:
     """Make a table that is no part of a release, for its owner alone, whatever the default privileges are."""
-    engine.create(relation, query, "table", comment(says))
+    engine.create(relation, query, "table", comment(about))
     _set_rights(engine, relation, ())
 
 
-def finish(room: Room) -> None:
+def finish(placement: Placement) -> None:
     """Give what was made to the owner of the target before, where that can be done, and to all the rights they had."""
-    engine, owner = room.engine, room.before.get(room.target, Rights()).owner
-    if owner and owner != engine.rights(room.place).owner:
-        engine.set_owner(owner, {piece.at(room.place): _FORMS.get(piece.form, piece.form) for piece in room.made})
-    for piece in room.made:
-        relation, rights = piece.at(room.place), room.before.get(piece.at(room.target))
+    engine, owner = placement.engine, placement.before.get(placement.target, Rights()).owner
+    if owner and owner != engine.rights(placement.place).owner:
+        engine.set_owner(
+            owner, {piece.at(placement.place): _FORMS.get(piece.form, piece.form) for piece in placement.created}
+        )
+    for piece in placement.created:
+        relation, rights = piece.at(placement.place), placement.before.get(piece.at(placement.target))
         if rights:
             columns = {column.name for column in engine.table(relation).columns}
             _set_rights(engine, relation, [grant for grant in rights.grants if grant.column in (None, *columns)])
 
 
-def discard(room: Room) -> None:
+def discard(placement: Placement) -> None:
     """Drop what was made where no transaction takes it back."""
-    drop(room.engine, {piece.at(room.place): piece.form for piece in reversed(room.made)})
+    drop(placement.engine, {piece.at(placement.place): piece.form for piece in reversed(placement.created)})
 
 
-def put_in_place(room: Room, pieces: Sequence[Piece]) -> None:
+def put_in_place(placement: Placement, pieces: Sequence[Piece]) -> None:
     """Give what was staged the target's names, statement by statement; if one fails, all is put back.
 
     `pieces`: the same for the names of the target, since a view names its companions: it is defined once more.
     """
-    engine, undo = room.engine, list[_Step]()
-    replaced = {table.sibling(aside(table, "replaced")): form for table, form in room.old.items()}
-    staged = {piece.at(room.place): piece.form for piece in room.made}
+    engine, undo = placement.engine, list[_Step]()
+    replaced = {table.sibling(unused_name(table, "replaced")): form for table, form in placement.old.items()}
+    staged = {piece.at(placement.place): piece.form for piece in placement.created}
     gone = staged if not engine.can_rename else {at: form for at, form in staged.items() if form == "view"}
     try:
-        for do, back in (*_set_aside(room, replaced), *_put(room, pieces)):
+        for do, back in (*_set_aside(placement, replaced), *_put(placement, pieces)):
             do()
             undo.append(back)
     except BaseException:
@@ -182,15 +184,15 @@ def put_in_place(room: Room, pieces: Sequence[Piece]) -> None:
                 back()
         raise
     if gone:
-        finish(replace(room, place=room.target))
+        finish(replace(placement, place=placement.target))
     with suppress(KanonError):  # the release is there: what stays of the old one has a name that nobody looks at
         drop(engine, {**gone, **replaced})
-        drop_leftovers(room)
+        drop_leftovers(placement)
 
 
-def drop_leftovers(room: Room) -> None:
+def drop_leftovers(placement: Placement) -> None:
     """Drop what runs that were killed left beside the target."""
-    drop(room.engine, _leftovers(room.engine, room.target))
+    drop(placement.engine, _leftovers(placement.engine, placement.target))
 
 
 def drop(engine: Engine, relations: Mapping[Relation, str]) -> None:
@@ -223,19 +225,19 @@ def bring_back(engine: Engine, target: Relation) -> None:
         back()
 
 
-def _set_aside(room: Room, replaced: Mapping[Relation, str]) -> Iterator[tuple[_Step, _Step]]:
+def _set_aside(placement: Placement, replaced: Mapping[Relation, str]) -> Iterator[tuple[_Step, _Step]]:
     """The steps that take what is replaced out of the way, each with the one that undoes it."""
-    for (old, form), aside in zip(room.old.items(), replaced, strict=True):
-        yield _moved(room.engine, old, aside, form)
+    for (old, form), aside in zip(placement.old.items(), replaced, strict=True):
+        yield _moved(placement.engine, old, aside, form)
 
 
-def _put(room: Room, pieces: Sequence[Piece]) -> Iterator[tuple[_Step, _Step]]:
+def _put(placement: Placement, pieces: Sequence[Piece]) -> Iterator[tuple[_Step, _Step]]:
     """The steps that put the pieces in place, the target itself last, each with the one that undoes it."""
-    engine = room.engine
+    engine = placement.engine
     for piece in sorted(pieces, key=lambda piece: not piece.stem):
-        staged, final = piece.at(room.place), piece.at(room.target)
+        staged, final = piece.at(placement.place), piece.at(placement.target)
         if piece.form == "view":
-            made = partial(engine.create, final, piece.query, piece.form, _text(room, piece))
+            made = partial(engine.create, final, piece.query, piece.form, _text(placement, piece))
             yield made, partial(drop, engine, {final: piece.form})
         else:
             yield _moved(engine, staged, final, piece.form)
@@ -251,21 +253,21 @@ def _moved(engine: Engine, old: Relation, new: Relation, form: str) -> tuple[_St
 
 def _copy_away(engine: Engine, old: Relation, new: Relation, form: str) -> None:
     """Make a table anew under another name, where an engine has no other way, and then drop the first."""
-    said = engine.comments(old).get(old, "")
-    engine.create(new, queries.select_all(old, engine.dialect), "table", said)
+    parsed = engine.comments(old).get(old, "")
+    engine.create(new, queries.select_all(old, engine.dialect), "table", parsed)
     drop(engine, {old: form})
 
 
-def aside(relation: Relation, why: str) -> str:
+def unused_name(relation: Relation, why: str) -> str:
     return f"{relation.name}__{why}_{token_hex(4)}"
 
 
-def _text(room: Room, piece: Piece) -> str:
+def _text(placement: Placement, piece: Piece) -> str:
     """The comment on a piece: a companion's names its target, and the target keeps what its user said of it."""
     if piece.stem:
-        return comment({**piece.says, "of": room.target.name})
-    text = comment({"is": _RELEASE, "as": piece.form, **piece.says})
-    return "\n".join(filter(None, [room.said, text]))
+        return comment({**piece.about, "of": placement.target.name})
+    text = comment({"is": _RELEASE, "as": piece.form, **piece.about})
+    return "\n".join(filter(None, [placement.user_comment, text]))
 
 
 def declare_key(engine: Engine, relation: Relation, key: str | None) -> None:
@@ -290,8 +292,8 @@ def _set_rights(engine: Engine, relation: Relation, wanted: Iterable[Grant]) -> 
         )
 
 
-def comment(says: Mapping[str, Any]) -> str:
-    return f"{_MARK}{json.dumps(says, ensure_ascii=False)}"
+def comment(about: Mapping[str, Any]) -> str:
+    return f"{_MARK}{json.dumps(about, ensure_ascii=False)}"
 
 
 def _ours(comment: str | None) -> dict[str, Any]:
@@ -300,10 +302,10 @@ def _ours(comment: str | None) -> dict[str, Any]:
     if not last.startswith(_MARK):
         return {}
     try:
-        said = json.loads(last.removeprefix(_MARK))
+        parsed = json.loads(last.removeprefix(_MARK))
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return parsed if isinstance(parsed, dict) else {}
 
 
 def _theirs(comment: str | None) -> str:

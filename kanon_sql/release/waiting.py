@@ -41,7 +41,7 @@ def publish_waiting(recoding: Recoding, name: str, staging: Staging) -> Publishe
     """Put the rows that a release leaves out into a table that nobody else may read; how many is what was checked."""
     _refuse_another(recoding.engine, name)  # which may have come meanwhile
     query = recoding.left_out_sql()
-    piece = Piece("waiting", _SENTENCE, query, says=_SAYS, released=False)
+    piece = Piece("waiting", _SENTENCE, query, about=_SAYS, released=False)
 
     def verify(engine: Engine, staged: Staged) -> int:
         text = queries.text("frequency_sets/row_count", engine.dialect, relation=staged["waiting"])

@@ -53,7 +53,7 @@ def to_count(tables: Scratch, table: Table) -> tuple[int, Relation]:
     seconds = (time.monotonic() - started) * len(countable)
     if rows == 0 or table.form != "view" or seconds < _SLOW_VIEW:
         return rows, table.relation
-    return rows, tables.make("copy", "frequency_sets/copy", columns=countable, source=table.relation)
+    return rows, tables.create("copy", "frequency_sets/copy", columns=countable, source=table.relation)
 
 
 def count_columns(

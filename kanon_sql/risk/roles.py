@@ -216,7 +216,7 @@ class _Look:
         pairs = max(1, (len(columns) - len(self._quasi)) * len(self._quasi))
         fewest, most = _PAIRED_ROWS
         wanted = max(fewest, min(most, _PAIRED_CELLS // pairs))
-        self._tables.make(
+        self._tables.create(
             "sample",
             "kept_columns/kept_sample",
             source=self._table.relation,
@@ -237,7 +237,7 @@ class _Look:
             )
             for number, column in enumerate((*kept, *quasi))
         ]
-        self._tables.make_as("cells", queries.union_all(cells))
+        self._tables.create_as("cells", queries.union_all(cells))
 
     def _guessed(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
         """The pairs in which the kept value says which value of the quasi-identifier stands beside it."""

@@ -50,7 +50,7 @@ def code(tables: Scratch, source: Relation, columns: Sequence[ColumnCounts], row
     if not columns:
         return
     stems = _stems(columns)
-    tuples = tables.make(
+    tuples = tables.create(
         "tuples", "frequency_sets/tuples", columns={s: name for name, s in stems.items()}, source=source
     )
     attributes = [_numbered(tables, one, stems[one.name]) for one in columns]
@@ -67,7 +67,7 @@ def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
 
 
 def _numbered(tables: Scratch, one: ColumnCounts, stem: str) -> Coded:
-    mapping = tables.make(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
+    mapping = tables.create(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
     return Coded(stem, mapping, 0, (), {"code_0": 0} if one.counts.null_rows else None)
 
 

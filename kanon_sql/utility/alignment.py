@@ -61,20 +61,22 @@ def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
         if not attribute.nearby.sum() + attribute.lost
     }
     names = [column_of(number) for number in range(len(sides.attributes))]
-    classes = tables.make("classes", "attack_matching/classes", release=sides.release, labels=names)
+    classes = tables.create("classes", "attack_matching/classes", release=sides.release, labels=names)
     types = {"target": "INTEGER", **dict.fromkeys(names, "INTEGER")}
     targets = tables.load("targets", types, [range(len(tuples)), *tuples.T.tolist()])
-    tables.make("places", "attack_matching/first_places", classes=classes)
-    tables.make("fitting", "attack_matching/first_fitting", targets=targets)
+    tables.create("places", "attack_matching/first_places", classes=classes)
+    tables.create("fitting", "attack_matching/first_fitting", targets=targets)
     for number in sorted(columns, key=lambda number: columns[number].generalized):
         name = [column_of(number)]
         covers = _covers(sides, columns[number])
-        tables.make("next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=name)
+        tables.create(
+            "next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=name
+        )
         relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": covers}
-        tables.make("next_fitting", "attack_matching/next_fitting", targets=targets, value=name, **relations)
+        tables.create("next_fitting", "attack_matching/next_fitting", targets=targets, value=name, **relations)
         tables.rename("next_places", "places")
         tables.rename("next_fitting", "fitting")
-    fits = tables.make("fits", "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
+    fits = tables.create("fits", "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
     frame = tables.engine.frame(fits)
     target, fitting = frame["target"].to_numpy(np.int64), frame["class"].to_numpy(np.int64) - 1
     order = np.lexsort((fitting, target))

@@ -54,7 +54,7 @@ class Sides:
             names = [column_of(number) for number in subset] + [_NOTHING] * (len(places) - len(subset))
             holes = {place: [name] for place, name in zip(places, names, strict=True)}
             texts.append(self.tables.text("utility/combined", coded=coded, subset=number, **holes))
-        return self.tables.make_as(stem, queries.union_all(texts), "utility/combined")
+        return self.tables.create_as(stem, queries.union_all(texts), "utility/combined")
 
     def counts(self, many: int, seed: int, rows: int) -> Counts | None:
         """How far the answers of so many count queries are off; None where there is nothing to ask."""
@@ -64,7 +64,7 @@ class Sides:
         subsets = sorted({query.subset for query in asked})
         self._load(asked, subsets)
         relations = {"predicates": self.tables["predicates"], "chances": self.tables["chances"]}
-        self.tables.make("weights", "utility/weights", **relations)
+        self.tables.create("weights", "utility/weights", **relations)
         exact, estimated = (self._answers(subsets, coded) for coded in (self.source, self.release))
         return errors(asked, rows, exact, estimated)
 
@@ -103,7 +103,7 @@ def coded(
     tables: Scratch, stem: str, copied: Relation, cells: Sequence[str], codes: Sequence[Mapping[Label, int]]
 ) -> Relation:
     """The tuples of a copy in codes. `cells`: its columns; `codes`: per column the code of each cell."""
-    tuples = tables.make(
+    tuples = tables.create(
         f"{stem}_tuples",
         "utility/tuples",
         copied=copied,
@@ -111,7 +111,7 @@ def coded(
     )
     mapped = [_mapped(tables, f"{stem}_{number}", number, code) for number, code in enumerate(codes)]
     text = queries.frequency_set(tuples, mapped, tables.engine.dialect, [_NOTHING])
-    return tables.make_as(f"{stem}_coded", text)
+    return tables.create_as(f"{stem}_coded", text)
 
 
 def _mapped(tables: Scratch, stem: str, number: int, codes: Mapping[Label, int]) -> Coded:

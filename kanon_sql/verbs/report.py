@@ -228,7 +228,7 @@ def _has_same_rows(recoding: Recoding, release: Source, spec: Spec) -> bool:
             "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=names
         )
         released = tables.receive("released", release.engine, query)
-        planned = tables.make("planned", "privacy/class_rows", release=recoded, columns=names)
+        planned = tables.create("planned", "privacy/class_rows", release=recoded, columns=names)
         ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=planned, columns=names)
     return not differing
 

@@ -384,7 +384,7 @@ def _with_hierarchies(
     with Scratch(data.engine, "suggest") as tables:
         if stems:
             by_stem = {stem: name for name, stem in stems.items()}
-            tables.make("tuples", "frequency_sets/tuples", columns=by_stem, source=data.table.relation)
+            tables.create("tuples", "frequency_sets/tuples", columns=by_stem, source=data.table.relation)
         counts = {name: _counts(tables, stem) for name, stem in stems.items()}
         for column in columns:
             described = data.table.column(column.name)
