@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.released import Release
     from kanon_sql.verbs.releases import Releases, releases
     from kanon_sql.verbs.report import Report, report
-    from kanon_sql.verbs.risks import Risks, risks
+    from kanon_sql.verbs.risk import Risks, risk
     from kanon_sql.verbs.run import Runs, run
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.statement import Compiled, anonymize_sql, compile
@@ -64,7 +64,7 @@ _HOMES = {
     "ReleaseWarning": "errors",
     "Releases": "verbs.releases",
     "Report": "verbs.report",
-    "Risks": "verbs.risks",
+    "Risks": "verbs.risk",
     "Runs": "verbs.run",
     "Search": "verbs.search",
     "Spec": "spec",
@@ -89,7 +89,7 @@ _HOMES = {
     "refresh": "verbs.refresh",
     "releases": "verbs.releases",
     "report": "verbs.report",
-    "risks": "verbs.risks",
+    "risk": "verbs.risk",
     "run": "verbs.run",
     "search": "verbs.search",
     "suggest": "verbs.suggest",
@@ -141,7 +141,7 @@ __all__ = [
     "refresh",
     "releases",
     "report",
-    "risks",
+    "risk",
     "run",
     "search",
     "suggest",

@@ -275,7 +275,7 @@ ELSEWHERE = "`location` is for places, and cloaking has its own verb, which veri
 
 
 @pytest.mark.parametrize(
-    "name", ["anonymize", "explain", "search", "lattice", "compare", "verify", "compile", "anonymize_sql", "risks"]
+    "name", ["anonymize", "explain", "search", "lattice", "compare", "verify", "compile", "anonymize_sql", "risk"]
 )
 def test_every_other_verb_says_where_cloaking_went(trips: Path, name: str) -> None:
     written = trips.with_name("trips.yml")

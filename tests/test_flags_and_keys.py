@@ -20,7 +20,7 @@ from kanon_sql.spec import privacy as models
 from kanon_sql.spec.fields import BUDGETS
 from kanon_sql.verbs import options
 from kanon_sql.verbs.attack import attack
-from kanon_sql.verbs.risks import risks
+from kanon_sql.verbs.risk import risk
 from support.command_line import kanon
 
 SPEC = "{source: people.csv, quasi_identifiers: [age], hierarchies: h, target: {file: a.csv}}"
@@ -119,7 +119,7 @@ def test_what_a_key_refuses_its_flag_refuses_in_every_verb() -> None:
 def _keywords() -> Iterator[tuple[Any, str, str, Any]]:
     """Each verb of Python, its keyword, the key, and a value that this refuses."""
     takers: list[Any] = [kanon_sql.suggest, kanon_sql.profile, kanon_sql.anonymize, kanon_sql.search, kanon_sql.verify]
-    for verb in [*takers, kanon_sql.compare, kanon_sql.lattice, kanon_sql.explain, risks, attack]:
+    for verb in [*takers, kanon_sql.compare, kanon_sql.lattice, kanon_sql.explain, risk, attack]:
         names = inspect.signature(verb).parameters
         for name in names.keys() & PLACES.keys():
             yield from ((verb, name, PLACES[name], value) for _, value in REFUSED[PLACES[name]])

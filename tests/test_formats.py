@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql import anonymize, compile, profile, risks, utility, verify
+from kanon_sql import anonymize, compile, profile, risk, utility, verify
 from kanon_sql.engine import FilesRead
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.headers import EncodingError
@@ -392,12 +392,12 @@ def test_what_a_spec_says_of_its_source_is_not_said_of_its_release(tmp_path: Pat
     assert made.verify().holds
     assert verify(spec=path).holds
     assert verify(tmp_path / "out.csv", path, against=tmp_path / "people.csv").holds
-    measured = risks(spec=path)
+    measured = risk(spec=path)
     assert measured.release is not None
     assert measured.source.classes.rows == 60
     assert utility(spec=path).rows == 60
     with pytest.warns(SourceWarning, match="was read as cp1252"):
-        risks(tmp_path / "people.csv", quasi_identifiers=["Alter"])
+        risk(tmp_path / "people.csv", quasi_identifiers=["Alter"])
 
 
 def test_options_of_the_source_go_over_those_of_the_spec() -> None:

@@ -85,6 +85,6 @@ def test_nothing_of_a_stranger_is_called(prey: psycopg.Connection) -> None:
     assert len(local.to_df()) == 48
     kanon_sql.anonymize("pupils", SPEC, connection=prey, search_in="engine")
     kanon_sql.anonymize("pupils", SPEC, connection=prey, into="apart", form="anatomy")
-    kanon_sql.risks("pupils", connection=prey, quasi_identifiers=["age", "zip"])
+    kanon_sql.risk("pupils", connection=prey, quasi_identifiers=["age", "zip"])
     kanon_sql.profile("pupils", connection=prey)
     assert prey.execute("SHOW search_path").fetchone() == path

@@ -153,7 +153,7 @@ def test_it_goes_with_people_noise_and_a_report(tmp_path: Path) -> None:
     made = kanon_sql.anonymize(people, SPEC, privacy=PRIVACY, **noisy)
     assert fewest(made.to_df()[["row", "age", "zip"]].itertuples(index=False, name=None), rows())[0] >= 3
     assert made.report(source=people).html
-    assert kanon_sql.risks(people, SPEC, privacy=PRIVACY, release=file).release
+    assert kanon_sql.risk(people, SPEC, privacy=PRIVACY, release=file).release
 
 
 def test_where_it_cannot_hold_it_is_refused() -> None:

@@ -94,7 +94,7 @@ def test_random_tables_measure_alike(seed: int, number: bool, tmp_path: Path) ->
 def test_the_risks_of_adult_measure_alike(tmp_path: Path) -> None:
     quasi, source = ["sex", "race", "marital-status"], DATA / "adult" / "adult.csv"
     table = pandas.read_csv(source, sep=";")
-    seen = kanon_sql.risks(table, quasi_identifiers=quasi, sensitive=["occupation"]).source
+    seen = kanon_sql.risk(table, quasi_identifiers=quasi, sensitive=["occupation"]).source
     (occupation,) = seen.sensitive
     table.to_csv(tmp_path / "adult.csv", index=False)
     theirs = measured(tmp_path / "adult.csv", quasi, "occupation", False)

@@ -74,7 +74,7 @@ def test_a_release_says_why_it_cannot_be_pickled(release: kanon_sql.Release) -> 
 
 
 def test_data_in_the_place_of_the_spec_are_refused() -> None:
-    for verb in (kanon_sql.anonymize, kanon_sql.search, kanon_sql.verify, kanon_sql.risks, kanon_sql.compare):
+    for verb in (kanon_sql.anonymize, kanon_sql.search, kanon_sql.verify, kanon_sql.risk, kanon_sql.compare):
         with pytest.raises(SpecError, match="the spec is a DataFrame; pass the data as the first argument"):
             verb(SPEC, PEOPLE)
 
@@ -87,12 +87,12 @@ def test_verbs_take_a_release_where_they_take_a_table(
     made = kanon_sql.anonymize(PEOPLE, SPEC, k=2, **target)
     assert kanon_sql.verify(made) == made.verify()
     assert not kanon_sql.verify(made, quasi_identifiers=["age", "zip"], k=5)
-    assert kanon_sql.risks(PEOPLE, release=made).release is not None
-    assert kanon_sql.risks(made).source.classes.smallest == made.manifest["smallest_class"]
+    assert kanon_sql.risk(PEOPLE, release=made).release is not None
+    assert kanon_sql.risk(made).source.classes.smallest == made.manifest["smallest_class"]
     assert kanon_sql.profile(made).rows == made.manifest["released_rows"]
     assert kanon_sql.utility(PEOPLE, made, quasi_identifiers=["age", "zip"]).to_dict()
     with pytest.raises(SourceError, match="the source was in memory; pass the data"):
-        kanon_sql.risks(release=made)
+        kanon_sql.risk(release=made)
 
 
 def test_progress_says_nothing_where_nobody_sees_it(capfd: pytest.CaptureFixture[str]) -> None:

@@ -242,7 +242,7 @@ def test_without_a_unit_nothing_is_called_people(release: Release, report: Repor
     assert not {"people", "released_people", "risk_of_people"} & release.manifest.keys()
     assert report.figures.counted == "rows"
     assert {each["counted"] for each in report.figures.attacks} == {"rows"}
-    assert kanon_sql.risks(PEOPLE, SPEC).source.classes.people is None
+    assert kanon_sql.risk(PEOPLE, SPEC).source.classes.people is None
 
 
 def counts_of_the_source(figures: ReleaseFigures) -> list[int]:

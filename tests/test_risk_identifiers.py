@@ -190,7 +190,7 @@ def test_real_tables_raise_no_false_alarm(name: str, letters: str) -> None:
 def test_of_many_values_some_are_looked_at_and_the_rows_are_an_estimate() -> None:
     mails = [f"p{place}@example.org" for place in range(4_000)]
     people = pandas.DataFrame({"contact": [*mails, *(f"by post {place}" for place in range(4_000))], "x": "y"})
-    (seen,) = kanon_sql.risks(people, quasi_identifiers=["x"]).source.contents.identifiers
+    (seen,) = kanon_sql.risk(people, quasi_identifiers=["x"]).source.contents.identifiers
     assert (seen.kind, seen.sampled) == ("e-mail addresses", True)
     assert seen.rows == pytest.approx(4_000, rel=0.05)
 

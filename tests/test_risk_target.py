@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import kanon_sql
-from kanon_sql import risks
+from kanon_sql import risk
 from kanon_sql.engine import Engine
 from support.command_line import done
 from support.database import create_table
@@ -30,12 +30,12 @@ def spec(tmp_path: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_the_target_of_a_spec_is_the_release_once_it_is_there(spec: dict[str, Any], tmp_path: Path) -> None:
-    assert risks(None, spec).release is None
+    assert risk(None, spec).release is None
     kanon_sql.anonymize(None, spec)
-    named = risks(None, spec, release=spec["target"]["file"])
-    assert risks(None, spec).to_dict() == named.to_dict()
+    named = risk(None, spec, release=spec["target"]["file"])
+    assert risk(None, spec).to_dict() == named.to_dict()
     assert named.release is not None
-    assert risks(spec["source"], spec).release is None  # a table that somebody names is looked at alone
+    assert risk(spec["source"], spec).release is None  # a table that somebody names is looked at alone
     (tmp_path / "release.yml").write_text(yaml.safe_dump(spec))
     told = json.loads(done("risk", "--spec", tmp_path / "release.yml", "--json"))
     assert told["release"]["name"] == spec["target"]["file"]
@@ -43,19 +43,19 @@ def test_the_target_of_a_spec_is_the_release_once_it_is_there(spec: dict[str, An
 
 def test_a_target_that_is_no_release_is_left_out_with_a_note(spec: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "released.csv").write_text("place,ill\n1*,flu\n")
-    seen = risks(None, spec)
+    seen = risk(None, spec)
     assert seen.release is None
     assert "released.csv, the target of the spec, is left out: the release has no column 'zip'" in seen.notes[0]
     kanon_sql.anonymize(None, {**spec, "target": {**spec["target"], "as": "anatomy", "overwrite": True}})
-    assert risks(None, {**spec, "target": {**spec["target"], "as": "anatomy"}}).release is None
+    assert risk(None, {**spec, "target": {**spec["target"], "as": "anatomy"}}).release is None
 
 
 def test_the_target_may_be_a_table(engine: Engine) -> None:
     create_table(engine, "people", {"zip": "VARCHAR", "ill": "VARCHAR"}, [*PEOPLE.itertuples(index=False)])
     spec = {**SPEC, "source": "people", "target": {"table": "released"}}
-    assert risks(None, spec, connection=engine.connection).release is None
+    assert risk(None, spec, connection=engine.connection).release is None
     kanon_sql.anonymize(None, spec, connection=engine.connection)
-    seen = risks(None, spec, connection=engine.connection)
+    seen = risk(None, spec, connection=engine.connection)
     assert seen.release is not None
     assert seen.release.classes.smallest >= 6
 

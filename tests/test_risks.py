@@ -17,7 +17,7 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import estimated_uniqueness
 from kanon_sql.risk import columns
 from kanon_sql.risk.table import TableRisk
-from kanon_sql.verbs.risks import FIGURES
+from kanon_sql.verbs.risk import FIGURES
 from support.data import DATA, needs_adult
 from support.database import create_table
 from support.models import equal_distance, ordered_distance
@@ -51,7 +51,7 @@ def made(engine: Engine, name: str, rows: list[dict[str, Any]]) -> list[dict[str
 
 def measured(engine: Engine, source: Any = "t", **options: Any) -> kanon_sql.Risks:
     asked: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": ["ill"], "connection": engine.connection}
-    return kanon_sql.risks(source, **{**asked, **options})
+    return kanon_sql.risk(source, **{**asked, **options})
 
 
 def frame(rows: list[dict[str, Any]]) -> pandas.DataFrame:
@@ -120,7 +120,7 @@ def test_the_figures_are_those_of_verify(unit: str | None) -> None:
     asked["t_closeness"] = {"pay": {"t": 0.3, "distance": "ordered"}}
     asked["risk"] = {"model": "prosecutor", "mean": 0.2, "above": {"threshold": 0.2, "share": 0.1}}
     verified = kanon_sql.verify(people, quasi_identifiers=QUASI, **asked).summary
-    seen = kanon_sql.risks(people, quasi_identifiers=QUASI, sensitive=["ill", "pay"], **asked).source
+    seen = kanon_sql.risk(people, quasi_identifiers=QUASI, sensitive=["ill", "pay"], **asked).source
     assert verified is not None
     assert seen.findings == verified.findings
     assert seen.holds is verified.holds is False
@@ -142,7 +142,7 @@ def test_a_table_of_sweeneys_has_known_figures() -> None:
     }
     rows = [kind for kind, n in kinds.items() for _ in range(n)]
     table = pandas.DataFrame(rows, columns=["race", "birth", "sex", "zip"])
-    seen = kanon_sql.risks(table, quasi_identifiers=list(table), k=2).source
+    seen = kanon_sql.risk(table, quasi_identifiers=list(table), k=2).source
     assert (seen.holds, seen.classes.smallest, seen.classes.highest) == (True, 2, 0.5)
     assert seen.classes.mean == pytest.approx(5 / 11)
     assert {each.risk: each.rows for each in seen.classes.above} == {0.05: 11, 0.09: 11, 0.2: 11, 0.33: 11, 0.5: 0}
@@ -151,14 +151,14 @@ def test_a_table_of_sweeneys_has_known_figures() -> None:
 
 def test_uniqueness_is_the_estimate_of_the_class_sizes() -> None:
     rows = drawn(6)
-    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.3)
+    seen = kanon_sql.risk(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.3)
     assert seen.figure("uniqueness") == estimated_uniqueness(histogram(Counted(rows, QUASI).sizes), 0.3)
 
 
 def test_a_release_is_a_smaller_sample_of_the_same_population() -> None:
     rows = drawn(6)
     kept = rows[:45]
-    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.4, release=frame(kept))
+    seen = kanon_sql.risk(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.4, release=frame(kept))
     assert seen.figure("uniqueness") == pytest.approx(estimated_uniqueness(histogram(Counted(kept, QUASI).sizes), 0.3))
 
 
@@ -178,7 +178,7 @@ def test_the_journalist_looks_in_the_population(engine: Engine) -> None:
 
 def test_the_journalists_risk_is_not_known_of_who_is_not_in_the_population() -> None:
     people, sample = [row for row in drawn(7, 200) if (row["age"], row["sex"]) != (30, "m")], drawn(8)
-    seen = kanon_sql.risks(frame(sample), quasi_identifiers=QUASI, population=frame(people))
+    seen = kanon_sql.risk(frame(sample), quasi_identifiers=QUASI, population=frame(people))
     strangers = sum((row["age"], row["sex"]) == (30, "m") for row in sample)
     assert seen.source.journalist == {"highest": None, "mean": None}
     assert len(people) > strangers > 0
@@ -220,7 +220,7 @@ def test_a_release_stands_beside_its_source(engine: Engine) -> None:
 def test_a_release_that_shows_bounds_has_the_classes_of_its_bounds() -> None:
     source = pandas.DataFrame({"age": [30, 34, 50, 58], "ill": list("xyxx")})
     release = pandas.DataFrame({"age_min": [30, 30, 50, 50], "age_max": [34, 34, 58, 58], "ill": list("xyxx")})
-    seen = kanon_sql.risks(source, {"quasi_identifiers": {"age": {"show": "bounds"}}}, release=release)
+    seen = kanon_sql.risk(source, {"quasi_identifiers": {"age": {"show": "bounds"}}}, release=release)
     assert seen.release is not None
     assert (seen.source.classes.smallest, seen.release.classes.smallest) == (1, 2)
 
@@ -243,7 +243,7 @@ def test_a_release_whose_people_cannot_be_told_is_counted_in_rows_and_says_so() 
     rows = drawn(9)
     released = [{**row, "zip": "02***"} for row in rows]
     people = frame(released).drop(columns="id")
-    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, release=people, unit="id")
+    seen = kanon_sql.risk(frame(rows), quasi_identifiers=QUASI, release=people, unit="id")
     assert seen.release is not None
     assert_classes_are(seen.source, Counted(rows, QUASI))
     assert_classes_are(seen.release, Counted(released, QUASI))
@@ -256,7 +256,7 @@ def test_a_release_whose_people_cannot_be_told_is_counted_in_rows_and_says_so() 
 @needs_adult
 def test_adult_has_known_figures() -> None:
     quasi = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
-    seen = kanon_sql.risks(str(DATA / "adult" / "adult.csv"), quasi_identifiers=quasi, sensitive=["occupation"])
+    seen = kanon_sql.risk(str(DATA / "adult" / "adult.csv"), quasi_identifiers=quasi, sensitive=["occupation"])
     classes, (occupation,) = seen.source.classes, seen.source.sensitive
     assert (classes.rows, classes.number, classes.smallest) == (30162, 12458, 1)
     assert [each.rows for each in classes.bands] == [8841, 3130, 3382, 4037, 2913, 7859]
@@ -279,7 +279,7 @@ def test_the_verb_stays_a_verb_beside_the_room_of_its_name() -> None:
 
     people = pandas.DataFrame({"zip": ["1", "1", "2"], "ill": list("xyx")})
     for _ in range(2):
-        assert kanon_sql.risks(people, quasi_identifiers=["zip"]).figure() == 1
+        assert kanon_sql.risk(people, quasi_identifiers=["zip"]).figure() == 1
     assert kanon_sql.risk.columns.SMALL_CLASS == 5
 
 
@@ -287,7 +287,7 @@ def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:
     rows = drawn(10)
     for row in rows:
         row["zip"], row["ill"] = f"canary{row['zip']}", f"canary{row['ill']}"
-    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sensitive=["ill"], release=frame(rows[:50]))
+    seen = kanon_sql.risk(frame(rows), quasi_identifiers=QUASI, sensitive=["ill"], release=frame(rows[:50]))
     said = json.dumps(seen.to_dict())
     assert json.loads(said)["suppressed_rows"] == 10
     assert set(json.loads(said)["source"]) >= {"verdict", "class_sizes", "prosecutor", "norms", "identifiers"}
@@ -298,7 +298,7 @@ def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:
 
 def test_an_observer_is_told_of_the_stages() -> None:
     told: list[str] = []
-    kanon_sql.risks(frame(drawn(1)), quasi_identifiers=QUASI, observer=kanon_sql.Observer(stage=told.append))
+    kanon_sql.risk(frame(drawn(1)), quasi_identifiers=QUASI, observer=kanon_sql.Observer(stage=told.append))
     assert told[0] == "Reading"
     assert "Counting the classes of the source" in told
 
@@ -307,7 +307,7 @@ def test_an_observer_is_told_of_the_stages() -> None:
 
 
 def of_frame(rows: list[dict[str, Any]], **options: Any) -> kanon_sql.Risks:
-    return kanon_sql.risks(frame(rows), **{"quasi_identifiers": QUASI, "sensitive": ["ill"], **options})
+    return kanon_sql.risk(frame(rows), **{"quasi_identifiers": QUASI, "sensitive": ["ill"], **options})
 
 
 def test_what_is_missing_is_named() -> None:
@@ -316,7 +316,7 @@ def test_what_is_missing_is_named() -> None:
     with pytest.raises(SpecError, match="the release has no column 'sex'; name columns that it has: id, zip"):
         of_frame(rows, release=lacking)
     with pytest.raises(SpecError, match="the source has no column 'sex'"):
-        kanon_sql.risks(lacking, quasi_identifiers=QUASI)
+        kanon_sql.risk(lacking, quasi_identifiers=QUASI)
     with pytest.raises(SpecError, match="the release has no column 'ill'"):
         of_frame(rows, release=frame(rows).drop(columns="ill"))
     with pytest.raises(SpecError, match="no unit column 'person'"):
@@ -353,11 +353,11 @@ def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
 )
 def test_what_makes_no_sense_is_an_error(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(SpecError, match=said):
-        kanon_sql.risks(frame(drawn(1)), **{"quasi_identifiers": QUASI, **asked})
+        kanon_sql.risk(frame(drawn(1)), **{"quasi_identifiers": QUASI, **asked})
 
 
 def test_a_figure_that_is_not_known_says_what_it_needs() -> None:
-    seen = kanon_sql.risks(frame(drawn(1)), quasi_identifiers=QUASI)
+    seen = kanon_sql.risk(frame(drawn(1)), quasi_identifiers=QUASI)
     for name in ("journalist", "attribution", "uniqueness"):
         assert name in FIGURES
         with pytest.raises(SpecError, match=f"the figure '{name}' is not available here; "):
@@ -375,7 +375,7 @@ def test_two_populations_are_one_too_many() -> None:
 def test_a_quasi_identifier_may_have_the_name_of_a_part_of_a_query() -> None:
     rows = [{"x": i % 3, "c": i % 2, "ill": "abc"[i % 5 % 3]} for i in range(30)]
     named, plain = (
-        kanon_sql.risks(pandas.DataFrame(rows).rename(columns=names), quasi_identifiers=asked, sensitive=["ill"]).source
+        kanon_sql.risk(pandas.DataFrame(rows).rename(columns=names), quasi_identifiers=asked, sensitive=["ill"]).source
         for names, asked in (({}, ["x", "c"]), ({"x": "age", "c": "sex"}, ["age", "sex"]))
     )
     assert named.sensitive == plain.sensitive

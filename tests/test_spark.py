@@ -30,7 +30,7 @@ from kanon_sql import (
     profile,
     queries,
     refresh,
-    risks,
+    risk,
     search,
     utility,
     verify,
@@ -288,7 +288,7 @@ def test_a_refresh_says_what_to_do_instead(cluster: Spark) -> None:
     ("asked", "sentence"),
     [
         (lambda c: explain("people", SPEC, k=3, connection=c), "explain works with temporary tables"),
-        (lambda c: risks("people", quasi_identifiers=["zip"], connection=c), "risk works with temporary tables"),
+        (lambda c: risk("people", quasi_identifiers=["zip"], connection=c), "risk works with temporary tables"),
         (lambda c: anatomize("people", SPEC, l=2, into="x", connection=c), "anatomize works with temporary tables"),
         (lambda c: anonymize("people", SPEC, k=3, connection=c), "no temporary table to keep a release in"),
         (lambda c: anonymize("people", SPEC, k=3, into="x", form="anatomy", connection=c), "an anatomy needs"),

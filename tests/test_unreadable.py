@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.dataset
 import pytest
 
-from kanon_sql import anonymize, attack, profile, risks, suggest, verify
+from kanon_sql import anonymize, attack, profile, risk, suggest, verify
 from kanon_sql.errors import KanonError, SourceError
 
 PEOPLE = pandas.DataFrame({"zip": ["12", "12", "21", "21"] * 5, "ill": list("abab") * 5})
@@ -37,7 +37,7 @@ VERBS: dict[str, Callable[[str, str], Any]] = {
     "verify against": lambda table, file: verify(
         file, quasi_identifiers=["zip"], k=2, against=table, t_closeness={"ill": 0.5}
     ),
-    "risks": lambda table, file: risks(file, release=table, quasi_identifiers=["zip"]),
+    "risk": lambda table, file: risk(file, release=table, quasi_identifiers=["zip"]),
     "attack": lambda table, file: attack(table, source=file, spec=SPEC),
     "population": lambda table, file: anonymize(file, {**SPEC, "privacy": {"k_map": {"k": 2, "population": table}}}),
 }

@@ -32,7 +32,7 @@ VERBS = [
     "search",
     "lattice",
     "report",
-    "risks",
+    "risk",
     "suggest",
 ]
 
@@ -44,7 +44,7 @@ def results() -> dict[str, Any]:
         "lattice": kanon_sql.lattice(PEOPLE, SPEC, k=3),
         "explain": kanon_sql.explain(PEOPLE, SPEC, k=3),
         "verify": kanon_sql.verify(PEOPLE, quasi_identifiers=["age", "zip"], k=6),
-        "risks": kanon_sql.risks(PEOPLE, quasi_identifiers=["age", "zip"], sensitive=["ill"]),
+        "risk": kanon_sql.risk(PEOPLE, quasi_identifiers=["age", "zip"], sensitive=["ill"]),
         "compare": kanon_sql.compare(PEOPLE, SPEC, k=3, strategies=["ola", "flash"]),
         "suggest": kanon_sql.suggest(PEOPLE, quasi_identifiers=["age", "zip"]),
         "hierarchy": kanon_sql.hierarchy.build(PEOPLE, "age", {"ranges": [5, 10]}),
@@ -81,7 +81,7 @@ def test_an_option_that_is_misspelled_is_named_with_what_was_meant(name: str) ->
         getattr(kanon_sql, name)(PEOPLE, quasi_identifier=["age"], **({"l": 2} if name == "anatomize" else {}))
 
 
-@pytest.mark.parametrize("name", ["search", "lattice", "explain", "verify", "risks", "compare", "hierarchy"])
+@pytest.mark.parametrize("name", ["search", "lattice", "explain", "verify", "risk", "compare", "hierarchy"])
 @pytest.mark.slow
 def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], tmp_path: Path) -> None:
     result = made[name]

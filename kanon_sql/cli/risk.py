@@ -23,8 +23,8 @@ from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.separation import Separation
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.verbs.options import RiskOptions
-from kanon_sql.verbs.risks import FIGURES, Risks
-from kanon_sql.verbs.risks import risks as run
+from kanon_sql.verbs.risk import FIGURES, Risks
+from kanon_sql.verbs.risk import risk as run
 
 _WIDTH = 79
 _LABEL_WIDTH = 46

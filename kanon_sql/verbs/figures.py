@@ -33,7 +33,7 @@ from kanon_sql.verbs.compare import compare
 from kanon_sql.verbs.compared import StrategyResult
 from kanon_sql.verbs.lattice import searched
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.risks import risks
+from kanon_sql.verbs.risk import risk
 from kanon_sql.verbs.search import result_of
 
 if TYPE_CHECKING:
@@ -218,12 +218,12 @@ class _Measurement:
         """Class sizes, risks and norms: of both tables, or of the release alone."""
         options: dict[str, Any] = {"observer": self.observer, "largest_set": 1}
         if isinstance(self._source, str):
-            alone = risks(self.release, self.spec.model_copy(update={"unit": None}), **options).source
+            alone = risk(self.release, self.spec.model_copy(update={"unit": None}), **options).source
             return self._of_people(None, alone) if self.spec.unit else self._of_rows(None, alone)
-        both = risks(self.source, self.spec, release=self.release, **options)
+        both = risk(self.source, self.spec, release=self.release, **options)
         assert both.release is not None
         if self.spec.unit and both.release.unit is None:
-            return self._of_people(risks(self.source, self.spec, **options).source, both.release)
+            return self._of_people(risk(self.source, self.spec, **options).source, both.release)
         return self._of_rows(both.source, both.release)
 
     def _of_rows(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 `python -m support.names`, in `tests/`, tries all of them in every role, which takes hours;
 `--help` says how to try a part, or PostgreSQL. Figures differ by right where draws, or the time, decide, and where a
-name (`mails`, `uuids`, `ibans`, `fingerprints`) lets `suggest`, `profile` and `risks` take a column for an identifier.
+name (`mails`, `uuids`, `ibans`, `fingerprints`) lets `suggest`, `profile` and `risk` take a column for an identifier.
 """
 
 from __future__ import annotations
@@ -239,9 +239,9 @@ def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callabl
     narrow: dict[str, Any] = {"quasi_identifiers": few["quasi_identifiers"], "sensitive": [a], "keep": others[1:]}
     every: dict[str, Any] = {"source": "people", "auxiliary": "everybody", "control": "everybody", "previous": "before"}
     calls: dict[str, Callable[[], Any]] = {
-        "risks": other(kanon_sql.risks, "people", k=2, population="everybody"),
-        "risks of people": other(kanon_sql.risks, "people", told=people, **models, sampling_fraction=0.5),
-        "risks of a release": other(kanon_sql.risks, "people", told=people, release="released"),
+        "risk": other(kanon_sql.risk, "people", k=2, population="everybody"),
+        "risks of people": other(kanon_sql.risk, "people", told=people, **models, sampling_fraction=0.5),
+        "risks of a release": other(kanon_sql.risk, "people", told=people, release="released"),
         "verify": other(kanon_sql.verify, "released", **least),
         "verify people": other(kanon_sql.verify, "people", told=people, k=1, beta_likeness={a: 99}),
         "verify against": other(kanon_sql.verify, "released", k=1, against="people"),

@@ -130,7 +130,7 @@ _NEEDS = {
 
 
 @spelled_out(RiskOptions)
-def risks(
+def risk(
     source: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
     *,
@@ -154,7 +154,7 @@ def risks(
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "12", "21", "21", "22"], "ill": list("xyzzx")})
-    >>> measured = risks(people, quasi_identifiers=["zip"], sensitive=["ill"])
+    >>> measured = risk(people, quasi_identifiers=["zip"], sensitive=["ill"])
     >>> measured.source.classes.smallest, measured.figure("mean"), measured.source.sensitive[0].homogeneous_rows
     (1, 0.6, 3)
     """
