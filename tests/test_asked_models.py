@@ -327,7 +327,7 @@ def test_classes_with_one_sensitive_value_are_told(engine: Engine, form: str, st
         **roles,
     }
     said = {"strategy": strategy, "k": 3, "suppression_limit": 0.3, "into": "wards_3", "form": form}
-    with pytest.warns(ReleaseWarning, match="so k-anonymity does not hide it"):
+    with pytest.warns(ReleaseWarning, match="which k-anonymity does not hide"):
         release = kanon_sql.anonymize("wards", spec, connection=engine.connection, **said)
     patient = {row[4]: row[3] for row in rows}
     released = engine.rows("SELECT age, disease, ward, visit FROM wards_3")
@@ -337,13 +337,14 @@ def test_classes_with_one_sensitive_value_are_told(engine: Engine, form: str, st
         classes, same, their_rows, people = homogeneous(written, place, unit is not None)
         assert same < classes
         whose = f" of {people:,} people" if unit else ""
-        said_of = f"in {same} of {classes} classes, with {their_rows} rows{whose}, all have the same {column!r}"
+        said_of = f"in {same} of {classes} classes, with {their_rows} rows{whose}, all rows have the same {column!r}"
         expected += [said_of] if same else []
     # Nobody's class has one ward alone, but in some everybody was in the same one once.
     assert len(expected) == (2 if unit else 1)
     assert release.manifest["classification"]["disease"] == pytest.approx(1 - frequent(written) / len(rows))
     assert [each for each in release.manifest["warnings"] if "'visit'" not in each] == [
-        f"{each}, so k-anonymity does not hide it; ask for a model of it, such as `l_diversity`" for each in expected
+        f"{each}, which k-anonymity does not hide; add a privacy model for it, such as `l_diversity`"
+        for each in expected
     ]
     engine.run(f"DROP {form.upper()} wards_3")
 
@@ -410,10 +411,8 @@ def test_the_command_line_warns_of_classes_with_one_value(tmp_path: Path, monkey
     done = kanon(*line)
     assert done.code == 0, done
     said = " ".join((done.out + done.err).split())
-    assert (
-        "all have the same 'disease', so k-anonymity does not hide it; ask for a model of it, such as --l-diversity"
-        in said
-    )
+    assert "all rows have the same 'disease', which k-anonymity does not hide" in said
+    assert "add a privacy model for it, such as --l-diversity" in said
     diverse = kanon(*line, "--l-diversity", "disease=2", "--suppression-limit", "0.6", "--overwrite")
-    assert "all have the same" not in diverse.out + diverse.err
+    assert "all rows have the same" not in diverse.out + diverse.err
     assert "distinct l-diversity of disease (2)" in " ".join(diverse.out.split())

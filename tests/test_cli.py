@@ -152,7 +152,7 @@ def test_nothing_on_standard_error_when_there_is_nothing_to_warn_of(folder: Path
     assert re.search(
         r"^\d+ of 120 rows released in \d+ classes, the smallest of \d+ rows; \d+ suppressed\.$", run.out, re.M
     )
-    assert run.out.endswith("Verified in what was written: 12-anonymous. It is in out.csv\n")
+    assert run.out.endswith("Verified in the written release: 12-anonymous. Written to out.csv\n")
 
 
 @pytest.mark.usefixtures("folder")

@@ -223,11 +223,11 @@ def test_sql_writes_nothing(database: str, folder: Path) -> None:
 def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
     options = ["anonymize", "people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--overwrite"]
     said = done(*options, "--sensitive", "disease", "--keep", "name", "--output", "anon.csv")
-    assert "Released as they are: disease (sensitive), name." in said
+    assert "Released unchanged: disease (sensitive), name." in said
     assert "Dropped" not in said
     for keep in ([], ["--keep", ""]):
         said = done(*options, "--identifiers", "name", *keep, "--output", "anon.csv")
-        assert "Released as they are" not in said
+        assert "Released unchanged" not in said
         assert "Dropped: name.\nDropped, no role: disease; keep them with --keep." in said
         assert (folder / "anon.csv").read_text().splitlines()[0] == "age,zip"
 
@@ -311,7 +311,7 @@ def test_an_anatomy_says_where_its_tables_are(database: str, folder: Path, targe
         target.split()[1], "anon.sensitive.parquet"
     )
     assert re.search(
-        rf"Verified in what was written: 12-anonymous\. It is in .*anon.* and .*{re.escape(beside)}", shown
+        rf"Verified in the written release: 12-anonymous\. Written to .*anon.* and .*{re.escape(beside)}", shown
     )
     if "--output" in target:
         assert (folder / beside).exists()

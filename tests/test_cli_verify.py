@@ -134,7 +134,7 @@ def test_what_is_missed_of_several_models_is_said_of_each() -> None:
 def test_a_release_says_which_risk_it_has() -> None:
     roles = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--keep", "disease"]
     said = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--output", "risk.csv")
-    assert "Verified in what was written: marketer risk (0.2)." in said
+    assert "Verified in the written release: marketer risk (0.2)." in said
     assert "holds: marketer risk (0.2)" in done(
         "verify", "risk.csv", "--quasi-identifiers", "age,zip", "--risk", "marketer:mean=0.2"
     )

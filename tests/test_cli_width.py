@@ -35,7 +35,7 @@ def test_a_long_name_of_a_column_goes_on_below_itself(capsys: pytest.CaptureFixt
     cells = "".join(line.split(" ")[0] for line in text.splitlines())
     assert all(name in cells for name in LONG)
     assert text.splitlines()[0].split() == [
-        *["quasi-identifier", "level", "of", "weight", "unchanged", "loss", "entropy", "error"]
+        *["quasi-identifier", "level", "weight", "unchanged", "loss", "entropy", "left", "error"]
     ]
 
 

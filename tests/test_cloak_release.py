@@ -367,7 +367,7 @@ def test_a_command_cloaks_by_flags_and_by_a_spec(trips: Path, monkeypatch: pytes
     made = kanon("cloak", trips, *roles, "--k", 3, "--method", "adaptive", "--output", "a.csv", "--report", "a.md")
     assert made.code == 0, made.err
     assert re.search(r"300 rows released in [\d,]+ boxes, shared by \d+ or more of 9 units; \d+ suppressed", made.out)
-    assert "Verified in what was written: at least 3 units that share a released box and interval" in made.out
+    assert "Verified in the written release: at least 3 units that share a released box and interval" in made.out
     assert "cloaked by adaptive" in Path("a.md").read_text()
     said = {**TRIP_ROLES, "source": str(trips), "privacy": {"k": 3}, "cloak": {"method": "temporal", "level": 2}}
     Path("trips.yml").write_text(json.dumps({**said, "target": {"file": "b.csv"}}))

@@ -91,7 +91,7 @@ def test_the_installed_command_runs_the_demo(installed: Path, tmp_path: Path) ->
     where = run(installed / "python", "-c", "import kanon_sql; print(kanon_sql.__file__)", cwd=tmp_path)
     assert Path(where.strip()).is_relative_to(installed.parent), "the wheel's, not the checkout's"
     shown = run(installed / "kanon", "demo", "--rows", 1000, cwd=tmp_path)
-    assert "5-anonymous. It is in kanon-demo/people_k5.parquet" in shown
+    assert "5-anonymous. Written to kanon-demo/people_k5.parquet" in shown
     again = ["kanon-demo/people_k5.parquet", "--spec", "kanon-demo/release.yml"]
     assert "holds: 5-anonymous" in run(installed / "python", "-m", "kanon_sql", "verify", *again, cwd=tmp_path)
 

@@ -328,7 +328,7 @@ def test_a_column_without_a_role_is_reported_with_the_way_to_keep_it(tmp_path: P
     assert "\nDropped, no role: ward, note; keep them with --keep.\n" in capsys.readouterr().out
     app([str(word) for word in [*asked, tmp_path / "all.parquet", "--keep", "*"]], standalone_mode=False)
     shown = capsys.readouterr()
-    assert "Released as they are: disease (sensitive), ward, note.\n" in shown.out
+    assert "Released unchanged: disease (sensitive), ward, note.\n" in shown.out
     found = (
         "the column 'note' is released as it is, and holds telephone numbers in 40 rows, and differs in nearly every"
     )

@@ -104,7 +104,7 @@ def show_release(manifest: dict[str, Any]) -> None:
         )
     _show_kept(manifest)
     roles(manifest["roles"])
-    score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
+    score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f} (lower is better), "
     out.print(f"{score}{_proof(manifest)}.{found_by(manifest['found_by'], manifest['strategy'])}")
     if manifest["pruned_by"]:
         out.print(f"Search: {escape(manifest['pruned_by'])}.")
@@ -118,8 +118,9 @@ def _show_ways_out(manifest: dict[str, Any]) -> None:
     """Print the columns at their top level, with the alternatives if they were computed."""
     if not manifest.get("at_top"):
         return
-    hint = "" if "ways_out" in manifest else " What else could be done, and at which loss, is shown with --ways-out."
-    out.print(f"At the top level, where all values are one: {escape(', '.join(manifest['at_top']))}.{hint}")
+    hint = "" if "ways_out" in manifest else " Show alternatives and their loss with --ways-out."
+    columns = escape(", ".join(manifest["at_top"]))
+    out.print(f"At the top level, where all values are the same: {columns}.{hint}")
     if not manifest.get("ways_out"):
         return
     ways = Table("column", "way out", "loss", "of the column", "suppressed", box=None, pad_edge=False)
@@ -150,11 +151,10 @@ def _damage_table(manifest: dict[str, Any]) -> Table:
     numeric = any(damage["squared_error"] is not None for damage in manifest["damage"])
     figures = [
         "level",
-        "of",
         *(["weight"] if weighted else []),
         "unchanged",
         "loss",
-        "entropy",
+        "entropy left",
         *(["error"] if numeric else []),
     ]
     table = grid("quasi-identifier", *(["shows"] if shown else []), *figures, right=figures)
@@ -162,7 +162,7 @@ def _damage_table(manifest: dict[str, Any]) -> Table:
         cells = [escape(damage["column"])]
         if shown:
             cells.append(escape(shown[damage["column"]]))
-        cells += [_level(damage["level"]), str(damage["height"])]
+        cells.append(f"{_level(damage['level'])} of {damage['height']}")
         if weighted:
             cells.append(f"{damage['weight']:.3g}")
         cells += [

@@ -74,7 +74,7 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
     spec = directory / "release.yml"
     spec.write_text(SPEC.format(quasi_identifiers=", ".join(QUASI_IDENTIFIERS), k=k, seed=seed), encoding="utf-8")
     with watching() as watch:
-        watch.stage(f"Making up {rows:,} people")
+        watch.stage(f"Inventing {rows:,} people")
         write_parquet(directory / "people.parquet", rows, seed)
         demo_files.write(directory)
         return anonymize(None, spec, observer=watch)
@@ -86,9 +86,9 @@ def _show(release: Release, directory: Path) -> None:
     k = manifest["privacy"][0]["required"]
     before = _selected(*reader.sample(str(directory / "people.parquet")))
     after = _selected(*reader.sample(manifest["target"]["file"]))
-    out.print("[bold]Before[/bold]: people as they were made up, each with an identifier; some of their columns")
+    out.print("[bold]Before[/bold]: invented people with an identifier (some of the columns)")
     sample(*before)
-    out.print(f"[bold]After[/bold]: every row now has {k - 1} or more like it")
+    out.print(f"[bold]After[/bold]: every row looks like at least {k - 1} others")
     sample(*after)
     show_release(manifest)
     out.print(
@@ -98,8 +98,8 @@ def _show(release: Release, directory: Path) -> None:
     columns = ",".join(manifest["node"])
     out.print("\n[bold]Next[/bold]")
     for command, purpose in (
-        (f"cd {quote(str(directory))}", "what follows is typed in the demo's folder"),
-        ("kanon profile people.parquet", "how unique were they?"),
+        (f"cd {quote(str(directory))}", "run the following in the demo's folder"),
+        ("kanon profile people.parquet", "how unique the people were"),
         (f"kanon verify {released} --quasi-identifiers {columns} --k {k}", "check it yourself"),
         ("kanon explain --spec release.yml", "every SQL statement of this run"),
         ("kanon anonymize --spec release.yml --k 20 --output people_stricter.parquet", "a stricter release"),

@@ -68,7 +68,7 @@ def roles(roles: dict[str, Any]) -> None:
     kept = [*(f"{name} (sensitive)" for name in roles["sensitive"]), *roles["kept"]]
     labels = [f"{name} ({role})" for name, role in roles.get("labels", {}).items()]
     columns_by_use = {
-        "Released as they are": (kept, ""),
+        "Released unchanged": (kept, ""),
         "Dropped": (roles["identifiers_dropped"], ""),
         "Dropped, no role": (roles["dropped"], "; keep them with --keep"),
         "Labelled for PostgreSQL Anonymizer": (labels, ""),
@@ -78,9 +78,9 @@ def roles(roles: dict[str, Any]) -> None:
             out.print(f"{use}: {escape(', '.join(columns))}{remedy}.")
 
 
-def verified(privacy: str, target: str, in_: str = "what was written") -> str:
+def verified(privacy: str, target: str, in_: str = "the written release") -> str:
     """The last line of a run: which privacy models were verified, and where the release is."""
-    return f"[green]Verified[/green] in {in_}: {privacy}. It is in {escape(target)}"
+    return f"[green]Verified[/green] in {in_}: {privacy}. Written to {escape(target)}"
 
 
 def grid(*titles: str, right: Collection[str] = ()) -> Table:

@@ -154,7 +154,7 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
         models = [promise["model"] for promise in manifest["privacy"]]
         open_ = [name for name in exact if not any(f" of {name}" in model for model in models)]
         whose = "them" if open_ == exact and len(open_) > 1 else "it" if open_ == exact else listed(open_)
-        said.append(f"Released as they are: {listed(exact)}{f'; nothing is promised of {whose}' if open_ else ''}.")
+        said.append(f"Released unchanged: {listed(exact)}{f'; nothing is promised of {whose}' if open_ else ''}.")
     return [sentence for sentence in said if sentence]
 
 

@@ -371,8 +371,8 @@ def _homogeneity_warning(column: Homogeneous, summary: Summary) -> str:
     whose = "" if column.people is None else f" of {of_size(column.people, 'people')}"
     classes = f"{column.classes:,} of {summary.classes:,} classes"
     return (
-        f"in {classes}, with {of_size(column.rows, 'rows')}{whose}, all have the same {column.column!r}, "
-        "so k-anonymity does not hide it; ask for a model of it, such as `l_diversity`"
+        f"in {classes}, with {of_size(column.rows, 'rows')}{whose}, all rows have the same {column.column!r}, which "
+        "k-anonymity does not hide; add a privacy model for it, such as `l_diversity`"
     )
 
 
