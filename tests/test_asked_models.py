@@ -165,8 +165,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"t_closeness": {"income": 1.01}}, "privacy.t_closeness.income.t: give a number above 0, at most 1, not 1.01"),
     (
         {"t_closeness": {"disease": {"t": 0.2, "distance": "ordered"}}},
-        r"t-closeness of disease \(ordered distance\) goes by the order of the values, and VARCHAR has none that means "
-        "something; give a column of numbers, dates or times, or the distance equal or hierarchical",
+        r"t-closeness of disease \(ordered distance\) needs ordered values, and the order of VARCHAR has no meaning; "
+        "give a column of numbers, dates or times, or the distance equal or hierarchical",
     ),
     (
         {"t_closeness": {"disease": {"t": 0.2, "distance": "hierarchical"}}},

@@ -40,7 +40,7 @@ ASKED: dict[str, tuple[str, dict[str, Any], str]] = {
     "unordered": (
         "--t-closeness disease=0.2:ordered",
         {"t_closeness": {"disease": {"t": 0.2, "distance": "ordered"}}},
-        "goes by the order of the values, and VARCHAR has none that means something; give a column of numbers",
+        "needs ordered values, and the order of VARCHAR has no meaning; give a column of numbers",
     ),
     "no such column": (
         "--l-diversity ilness=2",
@@ -68,7 +68,7 @@ ASKED: dict[str, tuple[str, dict[str, Any], str]] = {
     "no population": (
         "--k-map 2:voters.csv",
         {"k_map": {"k": 2, "population": "voters.csv"}},
-        "the population .*voters.csv is neither a table where the source is nor a file; check its name",
+        "the population .*voters.csv is neither a table in the source's database nor a file; check its name",
     ),
     "a fraction above 1": (
         "--uniqueness 0.01:fraction=1.5",

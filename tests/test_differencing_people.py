@@ -148,7 +148,7 @@ def test_one_person_with_many_rows_is_no_crowd() -> None:
     assert made.release.manifest["differencing"]["people"] == 0
     # Beside the release before, two left.
     written([*everybody[6:], *crowd(range(10, 14), 2)])
-    with pytest.raises(DifferencingError, match="beside it the new release would single out 2 people"):
+    with pytest.raises(DifferencingError, match="together with it the new release would single out 2 people"):
         kanon_sql.run("night.yml")
 
 

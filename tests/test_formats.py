@@ -302,11 +302,13 @@ def test_what_cannot_be_read_so_is_refused_in_one_sentence(tmp_path: Path, case:
 
 
 def test_tables_and_data_in_memory_have_types_of_their_own(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="`decimal` says how a file is read, and the data in memory are a table; leave"):
+    with pytest.raises(
+        SpecError, match="`decimal` is an option for reading files, and data in memory are a table; leave"
+    ):
         profile(pandas.DataFrame({"a": [1]}), decimal=",")
     engine = DuckDB()
     engine.run("CREATE TABLE people AS SELECT 1 AS a")
-    with pytest.raises(SpecError, match="`null` says how a file is read, and people is a table; leave it out"):
+    with pytest.raises(SpecError, match="`null` is an option for reading files, and people is a table; leave it out"):
         profile("people", connection=engine.connection, null=["N/A"])
     pyarrow.parquet.write_table(pyarrow.table({"a": [1.5]}), tmp_path / "x.parquet")
     with pytest.raises(SourceError, match=r"column a of .* would lose something as integer, first in row 1"):

@@ -60,7 +60,7 @@ def refusal(more: str = "") -> str:
 @pytest.mark.usefixtures("two_nights")
 def test_an_earlier_release_keeps_what_the_last_one_would_let_pass() -> None:
     said = refusal()
-    assert "beside its release of 2" in said
+    assert "together with its release of 2" in said
     assert "2 that came, left or stayed in groups of fewer than 3" in said
     assert said.endswith("leave that release out with `differencing_history: 1` if nobody has it any more")
     assert [stat.S_IMODE(each.stat().st_mode) for each in copies()] == [0o600] * 2
@@ -95,7 +95,7 @@ def test_without_a_limit_the_history_begins_anew() -> None:
     write_people(*SWAPPED, *MORE)
     assert ran() == "released"
     write_people(*SWAPPED, *MORE, *FIRST[:1])
-    assert "beside it the new release" in refusal()
+    assert "together with it the new release" in refusal()
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_a_server_holds_the_copies_itself(postgres_dsn: str, tmp_path: Path) -> 
         ask(database, f"INSERT INTO ward VALUES {', '.join(f'(25, {ill!r})' for ill in added)}")
     kanon_sql.run(path)
     ask(database, "DELETE FROM ward WHERE ill IN ('v', 'w', 'x', 'd', 'e', 'f')")
-    with pytest.raises(DifferencingError, match=r"beside its release of .* 2 people"):
+    with pytest.raises(DifferencingError, match=r"together with its release of .* 2 people"):
         kanon_sql.run(path)
     ask(database, "INSERT INTO ward VALUES (20, 'v'), (20, 'w'), (20, 'x')")
     trail = kanon_sql.releases("kanon_releases", database=database)
@@ -130,5 +130,5 @@ def test_a_server_holds_the_copies_itself(postgres_dsn: str, tmp_path: Path) -> 
         kanon_sql.run(path)
     ask(database, "COMMENT ON TABLE kanon_copies IS 'mine'")
     path.write_text(path.read_text() + "differencing_limit: unlimited\n")
-    with pytest.raises(TargetError, match="the table kanon_copies is somebody's; rename it"):
+    with pytest.raises(TargetError, match="the table kanon_copies exists and was not created by kanon_sql; rename it"):
         kanon_sql.run(path)

@@ -130,7 +130,13 @@ def test_every_night_holds_and_no_two_of_them_single_anybody_out(
         nights += [released()] if isinstance(done[-1], dict) else []
     refused = {number: said for number, said in enumerate(done) if isinstance(said, str) and said != "unchanged"}
     assert sorted(refused) == [7, 10, 12, 14, 22]
-    expected = {7: "beside its release of 2", 10: "'ward' is new", 12: "BIGINT", 14: "beside it", 22: "out 2 people"}
+    expected = {
+        7: "together with its release of 2",
+        10: "'ward' is new",
+        12: "BIGINT",
+        14: "together with it",
+        22: "out 2 people",
+    }
     for number, said in expected.items():
         assert said in refused[number]
     made = [manifest for manifest in done if isinstance(manifest, dict)]

@@ -299,7 +299,9 @@ def test_a_release_is_verified_by_the_people_of_its_source(
         kanon_sql.verify("anon", **asked)
     visit = engine.rows("SELECT MIN(visit) FROM anon")[0][0]
     engine.run(f"DELETE FROM visits WHERE visit = {visit}")  # of whom nobody knows any more whose it was
-    with pytest.raises(SourceError, match="nobody knows whose they are; give the source that it was made of as it was"):
+    with pytest.raises(
+        SourceError, match="their people are unknown; give the source as it was at the time of the release"
+    ):
         kanon_sql.verify("anon", **asked, against="visits")
     with pytest.warns(ReleaseWarning, match="the copy was checked by its rows alone, and not again by all of"):
         release.write(copy, overwrite=True)

@@ -195,7 +195,7 @@ def test_the_manifest_names_the_population_whole() -> None:
     people = kanon_sql.anonymize(everybody[::2], **asked, unit="who")
     assert people.manifest["population"] == {"source": "in memory", "people": 20}
     asked["privacy"] = [k_map(5, everybody[["age"]])]
-    with pytest.raises(SpecError, match="the population has no column 'who', by which its people could be counted"):
+    with pytest.raises(SpecError, match="the population has no column 'who', which is needed to count its people"):
         kanon_sql.anonymize(everybody[::2], **asked, unit="who")
 
 
@@ -382,11 +382,11 @@ NOT_AS_A_QUERY: dict[str, tuple[PrivacyModel, dict[str, Any], str]] = {
     "nothing": (
         k_map(2, "voters.csv"),
         {},
-        "voters.csv is no table where the source is, .* check its name, or load it",
+        "voters.csv is not a table in the source's database, .* check its name, or load it",
     ),
-    "a frame": (k_map(2, pandas.DataFrame({"age": [1]})), {}, "the population in memory is no table"),
+    "a frame": (k_map(2, pandas.DataFrame({"age": [1]})), {}, "the population in memory is not a table"),
     "dealt": (delta_presence(0, 0.5, "{}"), {"strategy": "mondrian_relaxed"}, "puts equal rows into several classes"),
-    "a least share": (delta_presence(0.1, 0.5, "{}"), {"suppression_limit": 0.0}, "looks at one after the other"),
+    "a least share": (delta_presence(0.1, 0.5, "{}"), {"suppression_limit": 0.0}, "counts class by class"),
 }
 
 
@@ -541,7 +541,7 @@ def test_a_release_of_labels_that_the_population_has_itself() -> None:
     assert not check
     assert [(each.achieved, each.unsafe_rows) for each in check.summary.findings] == [(2, 1)]
     assert kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population)])
-    with pytest.raises(SpecError, match="'age' of the release shows labels that are not all on one level"):
+    with pytest.raises(SpecError, match="'age' of the release has labels that are not all on one level"):
         kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population[:6])])
     with pytest.raises(SourceError, match="the population has no column 'age'"):
         kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, pandas.DataFrame({"zip": ["1"]}))])
@@ -592,13 +592,17 @@ def test_a_population_that_the_source_was_not_drawn_from(tables: Tables, query: 
 
 
 REFUSED: dict[str, tuple[list[PrivacyModel], dict[str, Any], str]] = {
-    "no such table": ([k_map(2, "nobody")], {}, "the population nobody is neither a table where the source is nor"),
+    "no such table": (
+        [k_map(2, "nobody")],
+        {},
+        "the population nobody is neither a table in the source's database nor",
+    ),
     "two populations": ([k_map(2, "a"), delta_presence(0, 0.5, "b")], {}, "two models name two populations"),
-    "masked": ([k_map(2, "a")], {"mask": True}, "cannot be said of masked rows; leave out `mask`"),
+    "masked": ([k_map(2, "a")], {"mask": True}, "cannot be verified for masked rows, .* leave out `mask`"),
     "a least, locally": (
         [delta_presence(0.1, 0.5, "a")],
         {"strategy": "mondrian", "suppression_limit": 0.0},
-        "a local recoding has classes of the sample alone",
+        "a local recoding has classes of the sample only",
     ),
     "dealt": ([delta_presence(0, 0.5, "a")], {"strategy": "mondrian_relaxed"}, "puts equal rows into several classes"),
     "dropped rows": ([delta_presence(0.1, 1, "a")], {}, "no row may be suppressed"),

@@ -65,7 +65,7 @@ def test_a_search_goes_on_where_an_earlier_one_was_lost(
     whole = anonymize("people", SPEC, **more).manifest
     needed, asked.nodes = asked.nodes, 0
     asked.left, asked.fail = needed * 2 // 3, lost
-    with pytest.raises(SourceError, match=r'the connection is lost; .* so go on with `resume=".*trace\.jsonl"`$'):
+    with pytest.raises(SourceError, match=r'the connection is lost; .* so continue with `resume=".*trace\.jsonl"`$'):
         anonymize("people", SPEC, trace=trace, **more)
     before, asked.nodes = asked.nodes, 0
     resumed = anonymize("people", SPEC, resume=trace, trace=trace, **more).manifest
@@ -96,11 +96,11 @@ def test_a_search_out_of_time_goes_on_later(asked: Asked, tmp_path: Path, monkey
     assert 0 < resumed["nodes_resumed"] < resumed["nodes_checked"]
     other = kanon(*run, "--resume", "t.jsonl", "--k", 7)
     assert (other.code, other.out) == (2, "")
-    assert "t.jsonl is the trace of another question: the privacy models" in other.err
-    assert other.err.endswith("; leave out --resume to search anew\n")
+    assert "t.jsonl is the trace of another search: the privacy models" in other.err
+    assert other.err.endswith("; leave out --resume to start again\n")
     for text in ("", "{}", "[1]", '{"of": {}, "node": 5}', "not JSON", '{"of": {"table": "x"}, "asked": "test"}'):
         Path("bad.jsonl").write_text(text)
-        assert "bad.jsonl is no trace to go on from" in kanon(*run, "--resume", "bad.jsonl").err
+        assert "bad.jsonl is not a trace to resume from" in kanon(*run, "--resume", "bad.jsonl").err
     assert "cannot be read (No such file or directory)" in kanon(*run, "--resume", "none.jsonl").err
 
 
@@ -128,7 +128,7 @@ def test_the_trace_of_any_other_table_is_refused(tmp_path: Path, data: st.DataOb
     if sorted(rows) == sorted(others):
         assert anonymize(frames[1], spec, resume=trace).manifest["node"] == first["node"]
     else:
-        with pytest.raises(SpecError, match=r"is the trace of another question: .*(table|columns) are others"):
+        with pytest.raises(SpecError, match=r"is the trace of another search: .*(table|columns),? differ"):
             anonymize(frames[1], spec, resume=trace)
 
 
@@ -147,7 +147,7 @@ def test_a_connection_that_is_killed_in_the_middle(
     killed = kanon(*run, "--overwrite", "--database", doomed, "--trace", trace)
     assert (killed.code, killed.out, killed.err.count("\n")) == (2, "", 1)
     assert "PostgreSQL says: " in killed.err
-    assert killed.err.endswith(f" nodes are in {trace}, so go on with --resume {trace}\n")
+    assert killed.err.endswith(f" nodes are in {trace}, so continue with --resume {trace}\n")
     before, asked.nodes = asked.nodes, 0
     resumed = json.loads(kanon(*run, "--overwrite", "--resume", trace).out)
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}

@@ -110,5 +110,5 @@ def test_what_one_engine_was_told_the_other_takes(postgres: PostgreSQL, first: A
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}
     assert resumed["nodes_resumed"] == resumed["nodes_checked"]
     postgres.run("UPDATE people SET age = 99 WHERE age = 20")
-    with pytest.raises(SpecError, match="is the trace of another question"):
+    with pytest.raises(SpecError, match="is the trace of another search"):
         anonymize("people", SPEC, search_in=second, resume="t.jsonl", **said)

@@ -182,7 +182,7 @@ def test_the_journalists_risk_is_not_known_of_who_is_not_in_the_population() -> 
     strangers = sum((row["age"], row["sex"]) == (30, "m") for row in sample)
     assert seen.source.journalist == {"highest": None, "mean": None}
     assert len(people) > strangers > 0
-    assert seen.notes[0].startswith(f"{strangers} rows of the source stand for nobody in the population")
+    assert seen.notes[0].startswith(f"{strangers} rows of the source match no row of the population")
 
 
 def test_people_are_told_apart_by_what_a_copy_of_a_slow_view_lacks(

@@ -25,8 +25,8 @@ from kanon_sql.release.pieces import EVIDENCE, companion, private_file
 from kanon_sql.spec import Spec
 
 _WRONG = (
-    "the evidence of the release, which says what each tuple of its source is shown as, {why}, so that nobody knows "
-    "whose its rows are; give the source as it was then, or release again"
+    "the evidence of the release (the labels of the source's tuples) {why}, so that the people of its rows are "
+    "unknown; give the source as it was at the time of the release, or release again"
 )
 
 

@@ -129,8 +129,8 @@ def labelled_people(
         ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=expected, columns=columns)
         if differing:
             raise SourceError(
-                f"the release has other rows than its source shows by the same labels, in {differing:,} kinds of rows, "
-                "so that nobody knows whose they are; give the source that it was made of as it was then"
+                f"the release has other rows than its source with the same labels ({differing:,} distinct rows), so "
+                "that their people are unknown; give the source as it was at the time of the release"
             )
         yield Source(here, here.table(with_people_rows))
 
@@ -197,8 +197,8 @@ def _level(hierarchy: Hierarchy, name: str, labels: set[str | None]) -> int:
         if labels <= texts:
             return level
     raise SpecError(
-        f"column {name!r} of the release shows labels that are not all on one level of its hierarchy, so that nobody "
-        "knows which rows they stand for; give the hierarchy that the release was made with, or a population with the "
-        "same labels; of a local recoding, verify the file or table that was released, with the evidence that was kept "
-        "with it (`.kanon/` beside a file), or release again"
+        f"column {name!r} of the release has labels that are not all on one level of its hierarchy, so that it is "
+        "unknown which rows they stand for; give the hierarchy that the release was made with, or a population with "
+        "the same labels; of a local recoding, verify the file or table that was released, with the evidence that was "
+        "kept with it (`.kanon/` next to a file), or release again"
     )

@@ -136,8 +136,8 @@ class Measuring:
         strangers = max((finding.unsafe_rows for finding in findings.values()), default=0)
         if strangers:
             self.notes.append(
-                f"{strangers:,} rows of {role} stand for nobody in the population, so that the journalist's risk is "
-                "not known; name the population that the rows were drawn from"
+                f"{strangers:,} rows of {role} match no row of the population, so that the journalist's risk is "
+                "unknown; name the population that the rows were drawn from"
             )
         return {figure: None if strangers else finding.achieved for figure, finding in findings.items()}
 
@@ -178,8 +178,8 @@ class Measuring:
             if models.requested.unit is None or source.table.column(models.requested.unit):
                 raise
             self.notes.append(
-                f"rows are counted, not people, who are at more risk if they have several rows in a class: whose the "
-                f"rows of {role} are is not known, for {error}"
+                "rows are counted, not people, who are at higher risk if they have several rows in a class: the people "
+                f"of {role} are unknown, because {error}"
             )
         return self._released(stack, role, source, self._models(role, source, whole, None), whole)
 

@@ -77,8 +77,8 @@ class FileCopies:
             make_private(self.folder)
         except OSError as error:
             raise TargetError(
-                f"{self.folder}, where the releases before are kept, cannot be made ({error.strerror}); give the right "
-                "to, or `differencing_history: 1`"
+                f"the folder for copies of earlier releases, {self.folder}, cannot be created ({error.strerror}); "
+                "allow it, or give `differencing_history: 1`"
             ) from None
         with staging.file(copy, overwrite=True, private=True) as staged:
             shutil.copyfile(file, staged)
@@ -134,7 +134,7 @@ class TableCopies:
             tables.make_private(engine, self.relation, rows, _COMMENT)
             return
         if tables.about(engine, self.relation) != _COMMENT:
-            raise TargetError(f"the table {self.relation.name} is somebody's; rename it")
+            raise TargetError(f"the table {self.relation.name} exists and was not created by kanon_sql; rename it")
         engine.run(queries.delete_others(self.relation, {"target": self.target}, {"sha256": kept}, dialect))
         engine.run(queries.insert(self.relation, rows, dialect))
 
@@ -186,8 +186,8 @@ class History:
         if not file.is_file() or sha256(file) != entry["sha256"]:
             raise DifferencingError(
                 f"{target.name} was left as it was: the copy of its release of {entry['at']} is lost or "
-                "was changed, so that nobody can say whom that and a new release single out together; restore it, or "
-                f"give `differencing_history: {number}` if nobody has that release any more"
+                "was changed, so that a new release cannot be compared with it; restore it, or give "
+                f"`differencing_history: {number}` if nobody has that release any more"
             )
         return Past(entry["at"], file, number)
 

@@ -126,7 +126,7 @@ class Guard:
         who = "person" if found.people == 1 else "people"
         what = "people have come or left" if self._copying.spec.unit else "rows have changed"
         return DifferencingError(
-            f"{self._copying.target} was left as it was: beside {older.name} the new release would single out "
+            f"{self._copying.target} was left as it was: together with {older.name} the new release would single out "
             f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
             f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.remedy}"
         )
@@ -329,7 +329,7 @@ def _used(source: Source, spec: Spec) -> Any:
 
 def _incomparable(target: str, older: _Older, why: str) -> DifferencingError:
     return DifferencingError(
-        f"{target} was left as it was: nobody can say whom {older.name} and the new release single out "
+        f"{target} was left as it was: it is unknown whom {older.name} and the new release single out "
         f'together ({why}); name another target, or give `differencing_limit="unlimited"`{older.remedy}'
     )
 

@@ -55,7 +55,7 @@ class Notes:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise SourceError(
                 f"{self.path}, where the last run noted what it released, cannot be read ({error}); restore it, or "
-                "remove it and give `overwrite=True` to release anew"
+                "remove it and give `overwrite=True` to start again"
             ) from None
 
     @contextlib.contextmanager
@@ -122,8 +122,8 @@ def alone(spec: Path, key: str, name: str, audited: bool = False) -> Iterator[No
             yield
             return
         raise TargetError(
-            f"a run notes what it released in {lock.parent}, which cannot be written ({error.strerror}); give it the "
-            "right to, or move the spec"
+            f"a run records its releases in {lock.parent}, which cannot be written ({error.strerror}); allow writing "
+            "there, or move the spec"
         ) from None
     with locked(lock, 0, f"another run is releasing {name} now; wait until it has ended"):
         yield

@@ -40,7 +40,7 @@ def earlier_of(spec: Spec) -> Earlier | None:
         return Earlier(spec.node, regions)
     manifest = read_manifest(spec.node_from)
     if "quasi_identifiers" not in manifest.get("roles", {}):
-        raise SpecError("what `node_from` gives is no manifest of a release; name the JSON file that `anonymize` gave")
+        raise SpecError("`node_from` is not the manifest of a release; name the JSON file that `anonymize` printed")
     levels = manifest.get("node") or (manifest.get("recoding") or {}).get("node")
     folder = Path(spec.node_from).parent if isinstance(spec.node_from, str) else Path()
     return Earlier(levels, regions, manifest, folder)
@@ -56,9 +56,9 @@ def read_manifest(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[st
     except OSError as error:
         raise SourceError(f"the manifest {path} cannot be read ({error.strerror}); check the path") from None
     except ValueError:
-        raise SourceError(f"the manifest {path} is not JSON; give the one that the earlier release made") from None
+        raise SourceError(f"the manifest {path} is not JSON; give the manifest of the earlier release") from None
     if not isinstance(manifest, dict):
-        raise SourceError(f"the manifest {path} is not a mapping; give the one that the earlier release made")
+        raise SourceError(f"the manifest {path} is not a mapping; give the manifest of the earlier release")
     return manifest
 
 
@@ -88,7 +88,7 @@ def regions_file(earlier: Earlier) -> Path:
     if named and sha256(path) != named.get("sha256"):
         raise SourceError(
             f"the regions in {path} are not those that the manifest names; give the ones of that release, or leave out "
-            "`node_from` and recode anew"
+            "`node_from` and recode again"
         )
     return path
 
@@ -102,9 +102,9 @@ def check_columns(earlier: Earlier, spec: Spec) -> None:
     more = next((name for name in earlier_columns if name not in spec.quasi_identifiers), None)
     less = next((name for name in spec.quasi_identifiers if name not in earlier_columns), None)
     if more is not None:
-        raise SpecError(f"{whose} has {more!r}, which is no quasi-identifier now; add it to them, or recode anew")
+        raise SpecError(f"{whose} has {more!r}, which is not a quasi-identifier now; add it, or recode again")
     if less is not None:
-        raise SpecError(f"{whose} has no level of {less!r}, a quasi-identifier now; leave it out, or recode anew")
+        raise SpecError(f"{whose} has no level of {less!r}, a quasi-identifier now; leave it out, or recode again")
 
 
 def node_of(earlier: Earlier, spec: Spec, frequency_set: FrequencySet, lattice: Lattice) -> Node:
@@ -119,7 +119,7 @@ def node_of(earlier: Earlier, spec: Spec, frequency_set: FrequencySet, lattice: 
             level = height
         if level > height:
             raise SpecError(
-                f"there is no such node any more: level {level} of {name!r} is above the height of its hierarchy, "
+                f"the node does not exist any more: level {level} of {name!r} is above the height of its hierarchy, "
                 f"{height}; name a lower level, or search again without it"
             )
         if not low <= level <= high:

@@ -140,9 +140,9 @@ def _check_released(column: str, spec: Spec) -> None:
     """A column whose values a model counts must be released unchanged, so that verification can count them again."""
     if column in spec.dropped:
         raise SpecError(
-            f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
-            "could check the release; keep the column, leave out the model, or give it `released=False` to count it in "
-            "the source"
+            f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so the "
+            "release could not be verified; keep the column, leave out the model, or give it `released=False` to count "
+            "it in the source"
         )
     if column in spec.quasi_identifiers:
         raise SpecError(
@@ -171,8 +171,8 @@ def _check_order(model: PrivacyModel, table: Table) -> None:
     column = table.column(model.sensitive) if model.sensitive and model.in_order else None
     if column and not column.ordered:
         raise SpecError(
-            f"{model.name} goes by the order of the values, and {column.type} has none that means something; give a "
-            "column of numbers, dates or times, or the distance equal or hierarchical"
+            f"{model.name} needs ordered values, and the order of {column.type} has no meaning; give a column of "
+            "numbers, dates or times, or the distance equal or hierarchical"
         )
 
 

@@ -35,17 +35,17 @@ def check_population(spec: Spec, models: PrivacyModels) -> None:
             raise SpecError("two models name two populations; name one, with all that the source was drawn from")
     if spec.mask:
         raise SpecError(
-            f"which rows of a population would be masked is not known, so {populated[0].name} cannot be said of masked "
-            "rows; leave out `mask`, and they are left out of the release"
+            f"{populated[0].name} cannot be verified for masked rows, because it is unknown which rows of the "
+            "population would be masked; leave out `mask` to suppress these rows"
         )
     if models.every_class and is_a_query(spec):
         raise SpecError(
-            "a least presence above 0 is asked of every class of the population together, and a query that counts its "
-            "classes itself looks at one after the other; release a table with `form='table'`, or a file"
+            "a minimum presence above 0 concerns all classes of the population at once, and a view or a standalone "
+            "statement counts class by class; release a table with `form='table'`, or a file"
         )
     if models.every_class and suppresses(spec.suppression_limit):
         raise SpecError(
-            "a least presence above 0 asks that every class of the population is in the release, so that no row may be "
+            "a minimum presence above 0 needs every class of the population in the release, so that no row may be "
             "suppressed; give `suppression_limit=0`"
         )
     if spec.strategy in RECODERS or shows.asked(spec):
@@ -56,13 +56,13 @@ def _check_recoder(spec: Spec, models: PrivacyModels) -> None:
     """A local recoding counts only those rows of the population that are equal to rows of the sample."""
     if models.every_class:
         raise SpecError(
-            "a least presence above 0 is asked of every class of the population, and a local recoding has classes of "
-            "the sample alone; name a search strategy without `show`, or give 0 as the least"
+            "a minimum presence above 0 concerns every class of the population, and a local recoding has classes of "
+            "the sample only; name a search strategy without `show`, or give 0 as the minimum"
         )
     if spec.strategy == "mondrian_relaxed" and any("max" in model.parameters for model in models.models):
         raise SpecError(
-            "mondrian_relaxed puts equal rows into several classes, and who fits several is likelier to be in the "
-            "release than the share of any of them says, so that no share bounds it; name mondrian"
+            "mondrian_relaxed puts equal rows into several classes, so that the share of a class does not bound the "
+            "probability that a person of the population is in the release; name mondrian"
         )
 
 
@@ -87,7 +87,9 @@ def opened_population(engine: Engine, spec: Spec, models: PrivacyModels) -> Iter
     if is_a_query(spec):
         raise _no_table(engine, spec, name)
     if name and not files(name):
-        raise SourceError(f"the population {shown} is neither a table where the source is nor a file; check its name")
+        raise SourceError(
+            f"the population {shown} is neither a table in the source's database nor a file; check its name"
+        )
     with opened_source(models.population, spec.session.as_it_is.without_tables) as source:
         yield Population(source.engine, source.table, _unit_of(source.table, models), name=shown)
         source.check_unchanged(name or IN_MEMORY)
@@ -97,8 +99,8 @@ def _unit_of(table: Table, models: PrivacyModels) -> str | None:
     """The column that identifies people, if people are counted; SpecError if the population lacks it."""
     if models.unit and table.column(models.unit) is None:
         raise SpecError(
-            f"the population has no column {models.unit!r}, by which its people could be counted as those of the "
-            "source are; add one to it, the number of the row where each row is one person, or leave out `unit`"
+            f"the population has no column {models.unit!r}, which is needed to count its people; add one (a row "
+            "number, if every row is a different person), or leave out `unit`"
         )
     return models.unit
 
@@ -115,8 +117,8 @@ def _no_table(engine: Engine, spec: Spec, name: str | None) -> SpecError:
     elif name:
         next_step = f"check its name, or {next_step}"
     return SpecError(
-        f"the population {speakable(name) if name else IN_MEMORY} is no table where the source is, and a view, or a "
-        f"statement that stands alone, counts it whenever it is run; {next_step}, and name that table"
+        f"the population {speakable(name) if name else IN_MEMORY} is not a table in the source's database, and a view "
+        f"or a standalone statement counts it whenever it is run; {next_step}, and name that table"
     )
 
 

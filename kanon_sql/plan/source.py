@@ -128,7 +128,7 @@ class Source:
         now = self.engine.fingerprint(self.table) if self.before else None
         if now != self.before or (self.fingerprints and fingerprints(source) != self.fingerprints):
             raise SourceError(
-                f"{source} changed while it was read, and nothing was released; run again when nobody writes to it"
+                f"{source} changed while it was read, and nothing was released; run again when it is not being written"
             )
 
 
@@ -371,7 +371,7 @@ def opened_source(
 def open_source(source: Any, session: Session, connection: Any = None, target: Target | None = None) -> Source:
     """Find the table or file with a name, or register data in memory."""
     if _in_memory(source):
-        _refuse_reading(session.reading, "the data in memory are a table")
+        _refuse_reading(session.reading, "data in memory are a table")
         memory = embedded(session.limits)
         table = memory.register(source)
         return Source(memory, table, time_zone=_zone(memory, table))
@@ -400,7 +400,9 @@ def _in_memory(source: Any) -> bool:
 def _refuse_reading(reading: Reading, what: str) -> None:
     """Refuse options for reading files if the source is not a file."""
     for option in reading.options:
-        raise SpecError(f"`{option}` says how a file is read, and {what}; leave it out, and convert the columns there")
+        raise SpecError(
+            f"`{option}` is an option for reading files, and {what}; leave it out, and convert the columns there"
+        )
 
 
 def _find(

@@ -25,9 +25,9 @@ Fingerprint = dict[str, str]
 _Tests = dict[Node, tuple[int, int | None]]
 _Scores = dict[Node, dict[str, Figures]]
 _PARTS = {
-    "question": "the privacy models, the metric or the suppression limit are others",
-    "hierarchies": "the hierarchies, or the values in their columns, are others",
-    "table": "the rows of the table are others",
+    "question": "the privacy models, the metric or the suppression limit differ",
+    "hierarchies": "the hierarchies, or the values in their columns, differ",
+    "table": "the rows of the table differ",
 }
 
 
@@ -52,8 +52,8 @@ class Trace:
             changed = [text for part, text in _PARTS.items() if self._fingerprint.get(part) != current[part]]
             if changed:
                 raise SpecError(
-                    f"{self._resumed} is the trace of another question: {' and '.join(changed)}; leave out `resume` to "
-                    "search anew"
+                    f"{self._resumed} is the trace of another search: {' and '.join(changed)}; leave out `resume` to "
+                    "start again"
                 )
         self._fingerprint = current
         self._judge = Recalled(problem.judge, self._answers, self._note)
@@ -108,8 +108,10 @@ class Trace:
             with staging.file(path, overwrite) as temporary:
                 temporary.write_text(self.lines(), encoding="utf-8")
             staging.place()
-        known = f"{len(self._answers.nodes):,} nodes are in {path}"
-        return SourceError(f'{error}; what is known of {known}, so go on with `resume="{path}"`', error.values)
+        nodes = len(self._answers.nodes)
+        return SourceError(
+            f'{error}; the results for {nodes:,} nodes are in {path}, so continue with `resume="{path}"`', error.values
+        )
 
     def _lines(self, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
         tests, figures = dict(self._answers.tests), dict(self._answers.figures)
@@ -166,7 +168,7 @@ def read(path: Path) -> tuple[Fingerprint, Answers]:
         raise SpecError(f"the trace {path} cannot be read ({error.strerror}); check the path") from error
     except (ValueError, LookupError, TypeError):
         raise SpecError(
-            f"{path} is no trace to go on from; give the file that an earlier run wrote as its `trace`"
+            f"{path} is not a trace to resume from; give the file that an earlier run wrote as its `trace`"
         ) from None
     return of, answers
 

@@ -142,12 +142,12 @@ class Case:
     def _refusals(self) -> Iterator[tuple[str, bool]]:
         view, local = self.form == "view", self.strategy in RECODINGS
         yield "needs a monotone privacy model", self.strategy in MONOTONE and self._is_odd()
-        yield "a least presence above 0", self.least and (view or local or self.limit > 0)
+        yield "a minimum presence above 0", self.least and (view or local or self.limit > 0)
         dealt = self.strategy == "mondrian_relaxed"
         yield "puts equal rows into several classes", dealt and any(each.most < 1 for each in self.populated)
-        yield "is no table where the source is", bool(self.populated) and view and self.population != "voters"
+        yield "is not a table in the source's database", bool(self.populated) and view and self.population != "voters"
         nowhere = self.population == "nowhere.parquet"
-        yield "is neither a table where the source is nor a file", bool(self.populated) and nowhere
+        yield "is neither a table in the source's database nor a file", bool(self.populated) and nowhere
         yield "has no column 'person'", bool(self.populated) and self.people and not self.population_people
 
     def _is_odd(self) -> bool:
