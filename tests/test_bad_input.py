@@ -147,7 +147,7 @@ FIGURES: list[tuple[str, Files, str]] = [
     (
         f"{FILE} --strategy refine --trace t.jsonl {OUT}",
         {},
-        "refine is a local recoding, which asks for no nodes that a trace could list",
+        "refine is a local recoding, which tests no nodes that a trace could list",
     ),
     (f"{FILE} --strategy mondrian --k 200 {OUT}", {}, "k is 200 but people.csv has only"),
     (f"{FILE} --strategy mondrian --mask {OUT}", {}, "no node whose masked rows could be shown"),

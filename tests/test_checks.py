@@ -26,7 +26,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         COLUMNS,
         "privacy: {t_closeness: {AGE: 0.2}}",
         "privacy.t_closeness counts the values of 'AGE', which is generalized as a quasi-identifier; leave out "
-        "one of the two: what is counted must be released as it is",
+        "one of the two: counted columns must be released unchanged",
     ),
     ("output", "into"): (
         COLUMNS,
@@ -68,12 +68,12 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         COLUMNS,
         "privacy: {minimality: mask, alpha_k: {ill: {alpha: 0.5, value: flu}}, t_closeness: {pay: 0.2}}",
         "`minimality` hides one value of a column, and privacy.t_closeness is about all values of 'pay'; ask for "
-        "`alpha_k` with the value to be hidden, or leave out one of the two",
+        "`alpha_k` with the value to hide, or leave out one of the two",
     ),
     ("minimality", "explain"): (
         COLUMNS,
         "privacy: {minimality: mask}",
-        "the statements would tell how many values were redrawn, and so in which classes; leave out `minimality`",
+        "the statements would reveal how many values were redrawn, and so in which classes; leave out `minimality`",
     ),
     ("minimality", "sql"): (
         COLUMNS,
@@ -134,7 +134,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("strategy", "trace"): (
         COLUMNS,
         "strategy: kaca",
-        "kaca is a local recoding, which asks for no nodes that a trace could list; leave out `trace` and `resume`",
+        "kaca is a local recoding, which tests no nodes that a trace could list; leave out `trace` and `resume`",
     ),
     ("rules, suppression_order, wildcard_suppression", "another strategy than prioprivacy"): (
         COLUMNS,
@@ -161,7 +161,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("min_level, max_level", "a local recoding"): (
         {"source": "people.csv"},
         "{strategy: refine, quasi_identifiers: {age: {max_level: 2}}}",
-        "refine knows no levels, so min_level and max_level of 'age' cannot hold; leave them out",
+        "refine has no levels, so min_level and max_level of 'age' do not apply; leave them out",
     ),
     ("mask", "a local recoding, or show"): (
         COLUMNS,
@@ -181,40 +181,40 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("unit", "a frequency set of elsewhere"): (
         COLUMNS,
         "unit: person",
-        "a frequency set does not say which of its tuples are one person's, so that people cannot be counted; leave "
+        "a frequency set does not record which of its tuples are one person's, so that people cannot be counted; leave "
         "out `unit`, or search where the table is",
     ),
     ("population", "a frequency set of elsewhere"): (
         COLUMNS,
         "privacy: {k_map: {k: 5, population: voters.csv}}",
-        "a population is counted beside its sample, and of that there is a frequency set alone; leave out the models "
-        "beside a population, or search where the tables are",
+        "a population is counted together with its sample, of which there is only a frequency set; leave out the "
+        "models with a population, or search where the tables are",
     ),
     ("keep", "a frequency set of elsewhere"): (
         COLUMNS,
         "keep: '*'",
-        "a frequency set does not say which other columns its table has; name those to release with `keep`",
+        "a frequency set does not record which other columns its table has; name those to release with `keep`",
     ),
     ("show", "a frequency set of elsewhere"): (
         COLUMNS,
         "show: mean",
-        "what classes show is made of all their values, and one statement has labels alone; leave out `show`",
+        "`show` needs all values of a class, and one statement has only labels; leave out `show`",
     ),
     ("differencing_limit", "a release that cannot be compared"): (
         COLUMNS,
         "{target: {table: anon, as: view}, differencing_limit: 3}",
-        "nobody can say whom a live view and the release before single out together; release something else, or give "
+        "it is unknown whom a live view and the previous release single out together; release something else, or give "
         '`differencing_limit="unlimited"`',
     ),
     ("encoding, sheet", "a file of another kind"): (
         {**COLUMNS, "source": "people.parquet"},
         "encoding: cp1252",
-        "`encoding` says how another kind of file is read, and people.parquet is Parquet; leave it out",
+        "`encoding` is for another kind of file, and people.parquet is Parquet; leave it out",
     ),
     ("decimal, date_format of a column", "its type"): (
         COLUMNS,
         "columns: {pay: {type: text, decimal: ','}}",
-        "columns.pay: decimal does not go with it, for its type is text; leave out one of the two",
+        "columns.pay: decimal does not fit, because its type is text; leave out one of the two",
     ),
     ("an Excel file", "sql"): (
         {**COLUMNS, "source": "people.xlsx"},
@@ -224,7 +224,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("perturb", "anatomize"): (
         COLUMNS,
         f"{{{WITH_ANATOMY}, perturb: {{pay: {{noise: {{scale: 1}}}}}}}}",
-        'anatomize releases the rows as they are; leave out `perturb`, or use anonymize with `form="anatomy"`',
+        'anatomize releases the rows unchanged; leave out `perturb`, or use anonymize with `form="anatomy"`',
     ),
     ("target", "verify"): (
         COLUMNS,
@@ -234,7 +234,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("node", "node_from, regions"): (
         COLUMNS,
         "{node: {age: 1, zip: 0}, node_from: manifest.json}",
-        "both `node` and `node_from` say what to keep; leave out one of them",
+        "`node` and `node_from` both set what to reuse; leave out one of them",
     ),
     ("node", "a local recoding"): (
         COLUMNS,
@@ -247,10 +247,10 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "`regions` is for local recodings, and the strategy is auto; leave it out, or name a local recoding with "
         "`strategy`",
     ),
-    ("regions, write_regions", "what is no region"): (
+    ("regions, write_regions", "an option without regions"): (
         COLUMNS,
         "{regions: regions.parquet, strategy: kaca, show: mean}",
-        'what classes show with `show="mean"` is no region that new rows could be in; leave out one of the two',
+        'classes with `show="mean"` are not regions that could contain new rows; leave out one of the two',
     ),
     ("incremental", "no waiting"): (
         COLUMNS,
@@ -260,7 +260,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("incremental", "mask, wildcard_suppression, a view"): (
         COLUMNS,
         "{incremental: true, waiting: later, mask: true}",
-        "rows that wait are not in the release, nor come into it by themselves, so `mask` cannot be; leave out "
+        "waiting rows are not in the release and are not added to it later, which `mask` requires; leave out "
         "`incremental`, or release a table or file without that",
     ),
     ("incremental", "sql"): (

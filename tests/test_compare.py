@@ -210,7 +210,7 @@ def test_a_local_recoding_alone_proves_nothing_and_may_be_refused() -> None:
     levels = {name: {"hierarchy": {"redact": "right"}, "max_level": 2} for name in NAMES}
     bounded: dict[str, Any] = {"quasi_identifiers": levels, "suppression_limit": 0.5}
     kaca, ola = compare(PEOPLE, bounded, strategies=["kaca", "ola"], k=3).searches
-    assert kaca.refused == "kaca knows no levels, so min_level and max_level of 'one' cannot hold; leave them out"
+    assert kaca.refused == "kaca has no levels, so min_level and max_level of 'one' do not apply; leave them out"
     assert ola.refused is None
 
 

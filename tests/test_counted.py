@@ -91,7 +91,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "people": ({"unit": "name"}, "people cannot be counted"),
     "a population": ({"privacy": {"k_map": {"k": 3, "population": "voters.csv"}}}, "a population is counted"),
     "a local recoding": ({"strategy": "mondrian"}, "name a search strategy"),
-    "a mean": ({"show": "mean"}, "one statement has labels alone"),
+    "a mean": ({"show": "mean"}, "one statement has only labels"),
     "all columns": ({"keep": "*"}, "name those to release"),
     "a missing column": (
         {"sensitive": ["ill", "pay"], "privacy": {"l_diversity": {"pay": {"l": 2}}}},

@@ -197,7 +197,7 @@ REFUSED: dict[str, tuple[list[tuple[Any, ...]], dict[str, Any], type[KanonError]
         [("a",), (1,)],
         {"encoding": "cp1252"},
         SpecError,
-        "says how another kind of file is read",
+        "is for another kind of file",
     ),
     "a loss": ([("a",), (1.5,)], {"columns": {"a": "integer"}}, SourceError, "would lose something as integer"),
 }

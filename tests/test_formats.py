@@ -283,9 +283,13 @@ REFUSED: dict[str, tuple[dict[str, Any], type[KanonError], str]] = {
     "a fraction": ({"columns": {"Kosten": "integer"}}, SourceError, "too many for integer; read it as another type"),
     "no date": ({"columns": {"t": "date"}}, SourceError, "column t of .* cannot be read so: line 2 holds no date"),
     "no encoding": ({"encoding": "utf-88"}, SpecError, "there is no encoding 'utf-88'; give one such as utf-8"),
-    "no format": ({"date_format": "dd.mm.yyyy"}, SpecError, "'dd.mm.yyyy' is no format of dates; write it as in '%d"),
-    "no type": ({"columns": {"t": "money"}}, SpecError, "'money' is no type; give one of text, integer"),
-    "a sheet": ({"sheet": "x"}, SpecError, "`sheet` says how another kind of file is read, and .* is CSV; leave it"),
+    "no format": (
+        {"date_format": "dd.mm.yyyy"},
+        SpecError,
+        "'dd.mm.yyyy' is not a format of dates; write it as in",
+    ),
+    "no type": ({"columns": {"t": "money"}}, SpecError, "'money' is not a type; give one of text, integer"),
+    "a sheet": ({"sheet": "x"}, SpecError, "`sheet` is for another kind of file, and .* is CSV; leave it"),
     "a mark of text": (
         {"columns": {"t": {"type": "text", "decimal": ","}}},
         SpecError,
@@ -408,7 +412,7 @@ def test_options_of_the_source_go_over_those_of_the_spec() -> None:
     assert merged.reading.columns["a"] == merged.reading.of("a")
     assert (merged.reading.of("a").type, merged.reading.of("a").decimal) == ("decimal", ",")
     assert (merged.reading.of("a").null, merged.reading.of("b").type) == (("?",), "text")
-    with pytest.raises(SpecError, match="decimal is given twice, in source and beside it; keep one"):
+    with pytest.raises(SpecError, match="decimal is given twice, inside and outside of source; keep one"):
         parse({"source": {"file": "x.csv", "decimal": ","}, "decimal": ".", **SPEC})
     with pytest.raises(SpecError, match=r"source.encodin is not a key of a spec; the keys there are file, encoding"):
         parse({"source": {"file": "x.csv", "encodin": ","}, **SPEC})

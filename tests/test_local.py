@@ -381,7 +381,7 @@ def covers(shown: Sequence[Any], age: int | None) -> bool:
         ({"mask": True}, "no node whose masked rows"),
         (
             {"quasi_identifiers": {"age": {"min_level": 1}, "city": {}}},
-            "knows no levels, so min_level and max_level of 'age'",
+            "has no levels, so min_level and max_level of 'age'",
         ),
         ({"quasi_identifiers": {"age": {"show": "mean"}, "city": {"show": "ranges"}}}, "'city' is of type .*no ranges"),
         ({"quasi_identifiers": {"age": {"show": "bounds"}}, "keep": ["age_min"]}, "a column 'age_min' already"),

@@ -149,7 +149,7 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         (
             "privacy: {delta_presence: {population: a}}",
-            "privacy.delta_presence: a share from 0 to 1 asks for nothing; give a min above 0 or a max below 1",
+            "privacy.delta_presence: a share from 0 to 1 requires nothing; give a min above 0 or a max below 1",
         ),
         (
             "privacy: {delta_presence: {max: 0, population: a}}",

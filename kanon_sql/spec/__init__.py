@@ -1,6 +1,6 @@
-"""The declaration of a run: what is released from where, at which privacy, written to where.
+"""The spec of a run: its source, the privacy models and the target.
 
-`load`, `parse` and `merge` make a spec and raise SpecError; `check` says whether what it asks for goes together.
+`load`, `parse` and `merge` build a spec and raise SpecError; `check` raises it for conflicts between options.
 """
 
 from kanon_sql.spec import keys

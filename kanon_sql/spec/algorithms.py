@@ -1,4 +1,4 @@
-"""The options of single algorithms, each under its algorithm's name."""
+"""The options of individual algorithms, under the algorithm's name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Options(Model):
 
 
 class PrioPrivacy(_Options):
-    """What `prioprivacy` alone is told; `docs/priorities.md` says what each option does."""
+    """The options of `prioprivacy`, explained in `docs/priorities.md`."""
 
     rules: LocalPath | None = spec_key(
         "The folder of the rule files of prioprivacy, <level>_<column>.txt. "
@@ -34,31 +34,27 @@ class PrioPrivacy(_Options):
 
 
 class Budget(_Options):
-    """How many nodes one search may look at."""
+    """How many nodes one search may evaluate."""
 
-    evaluations: StrictInt | None = spec_key("How many nodes this search may look at.", ge=1)
+    evaluations: StrictInt | None = spec_key("The most nodes that this search may evaluate.", ge=1)
 
 
-FLAT = dict.fromkeys(PrioPrivacy.model_fields, "prioprivacy")  # options that may stand outside their algorithm too
+FLAT = dict.fromkeys(PrioPrivacy.model_fields, "prioprivacy")  # options that can also be outside their algorithm
 
 
 def nested(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Put each option that stands alone under its algorithm; ValueError if it is there already.
+    """Move options at the top level under their algorithm; ValueError if an option is in both places.
 
     >>> nested({"rules": "my_rules", "prioprivacy": {"wildcard_suppression": True}})
     {'prioprivacy': {'wildcard_suppression': True, 'rules': 'my_rules'}}
     """
     spec = {key: value for key, value in mapping.items() if key not in FLAT}
     for key, algorithm in FLAT.items():
-        under = _options_of(spec.get(algorithm))
-        if mapping.get(key) is not None and under is not None:
-            if key in under:
-                raise ValueError(f"{key} is given twice, alone and as {algorithm}.{key}; keep one of the two")
-            spec[algorithm] = {**under, key: mapping[key]}
+        block = {} if spec.get(algorithm) is None else spec[algorithm]
+        options = block.model_dump() if isinstance(block, Model) else block
+        if mapping.get(key) is None or not isinstance(options, Mapping):  # the field reports that it is not a mapping
+            continue
+        if key in options:
+            raise ValueError(f"{key} is given twice, alone and as {algorithm}.{key}; keep one of the two")
+        spec[algorithm] = {**options, key: mapping[key]}
     return spec
-
-
-def _options_of(block: Any) -> dict[str, Any] | None:
-    """What is given under an algorithm's name; None if that is no mapping, which its own field refuses."""
-    given = block.model_dump() if isinstance(block, Model) else {} if block is None else block
-    return dict(given) if isinstance(given, Mapping) else None

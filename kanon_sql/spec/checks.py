@@ -1,7 +1,7 @@
-"""What does not go with what: one table of all that a spec alone can tell, read before anything is opened.
+"""Conflicts between the options of a spec, in one table that is checked before anything is opened.
 
-The texts name options as Python spells them, in backticks (`overwrite=True`); the command line makes flags of these.
-What only the columns of a table or an engine can tell is refused where they are known.
+The texts name options as Python spells them, in backticks (`overwrite=True`); the command line turns them into flags.
+Conflicts with the columns of a table or with an engine are reported where these are available.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from kanon_sql.spec.conditions import Words
 from kanon_sql.spec.fields import EVERY, ReleaseSpec, Spec
 from kanon_sql.spec.reading import kind_of_file
 
-# What a spec is used for: a verb, or a part of one that can do less (`sql`: print the release as one statement;
-# `counted`: search tuples that were counted elsewhere). `anonymize` is any release, that of cloaked places too.
+# The use of a spec: a verb, or a part of one that can do less (`sql`: print the release as one statement; `counted`:
+# search tuples that were counted elsewhere). `anonymize` is any release, cloaked places included.
 Verb: TypeAlias = Literal[
     "anonymize", "sql", "trace", "explain", "search", "lattice", "compare", "anatomize", "verify", "counted"
 ]
@@ -30,10 +30,10 @@ _RELEASES: tuple[Verb, ...] = ("anonymize", "sql", "explain")
 
 @dataclass(frozen=True)
 class Conflict:
-    """`what` does not go with `with_`: a sentence, and the next step.
+    """`what` conflicts with `with_`: a sentence, and the next step.
 
-    `detect` says whether a spec has it: None or False if not, else True or the words that the texts leave open besides
-    those of the `spec`. `model`: the specs that it concerns.
+    `detect`: whether a spec has the conflict. It returns None or False if not; otherwise True, or the words for the
+    placeholders of the texts other than `spec`. `model`: the class of specs to check.
     """
 
     what: str
@@ -45,7 +45,7 @@ class Conflict:
     model: type[ReleaseSpec] = Spec
 
     def error(self, spec: ReleaseSpec) -> SpecError | None:
-        """Why the spec cannot be used so, or None if it can."""
+        """The error for a spec with this conflict, otherwise None."""
         words = self.detect(spec) if isinstance(spec, self.model) else None
         if words is None or words is False:
             return None
@@ -54,7 +54,7 @@ class Conflict:
 
 
 def check(spec: ReleaseSpec, verb: Verb | None = None) -> None:
-    """Refuse a spec that asks for what does not go together: for a verb, or without one whatever it is used for.
+    """Raise SpecError for the first conflict: of one verb, or without a verb, of all uses.
 
     >>> from kanon_sql.spec import parse
     >>> spec = parse({"source": "people.csv", "quasi_identifiers": ["age"], "mask": True, "strategy": "mondrian"})
@@ -63,7 +63,7 @@ def check(spec: ReleaseSpec, verb: Verb | None = None) -> None:
     kanon_sql.errors.SpecError: mondrian has no node whose masked rows could be shown as *; leave out `mask`
     """
     for conflict in CONFLICTS:
-        anyway = conflict.verbs == _ANY  # was refused when the spec was read
+        anyway = conflict.verbs == _ANY  # checked when the spec was read
         used = anyway if verb is None else verb in conflict.verbs and not anyway
         error = conflict.error(spec) if used else None
         if error:
@@ -138,7 +138,7 @@ _TARGETS = (
         "differencing_limit",
         "a release that cannot be compared",
         conditions.not_compared,
-        "nobody can say whom {release} and the release before single out together",
+        "it is unknown whom {release} and the previous release single out together",
         'release something else, or give `differencing_limit="unlimited"`',
         ("anonymize",),
         model=ReleaseSpec,
@@ -150,7 +150,7 @@ _PRIVACY = (
         "another role of its column",
         conditions.counted_otherwise,
         "privacy.{model} counts the values of {column!r}, which is {role}",
-        "leave out one of the two: what is counted must be released as it is",
+        "leave out one of the two: counted columns must be released unchanged",
     ),
     Conflict(
         "minimality",
@@ -164,13 +164,13 @@ _PRIVACY = (
         "a model about all values",
         conditions.not_hidden,
         "`minimality` hides one value of a column, and privacy.{model} is about all values of {column!r}",
-        "ask for `alpha_k` with the value to be hidden, or leave out one of the two",
+        "set `alpha_k` with the value to hide, or leave out one of the two",
     ),
     Conflict(
         "minimality",
         "explain",
         lambda spec: bool(spec.privacy.minimality),
-        "the statements would tell how many values were redrawn, and so in which classes",
+        "the statements would reveal how many values were redrawn, and so in which classes",
         "leave out `minimality`",
         ("explain",),
     ),
@@ -213,7 +213,7 @@ _STRATEGIES = (
         "strategy",
         "trace",
         conditions.recodes,
-        "{spec.strategy} is a local recoding, which asks for no nodes that a trace could list",
+        "{spec.strategy} is a local recoding, which tests no nodes that a trace could list",
         "leave out `trace` and `resume`",
         ("trace",),
     ),
@@ -252,7 +252,7 @@ _STRATEGIES = (
         "min_level, max_level",
         "a local recoding",
         conditions.levels,
-        "{spec.strategy} knows no levels, so min_level and max_level of {column!r} cannot hold",
+        "{spec.strategy} has no levels, so min_level and max_level of {column!r} do not apply",
         "leave them out",
         _RELEASES,
     ),
@@ -270,7 +270,7 @@ _KEPT = (
         "node",
         "node_from, regions",
         conditions.two_nodes,
-        "both `node` and `{other}` say what to keep",
+        "`node` and `{other}` both set what to reuse",
         "leave out one of them",
     ),
     Conflict(
@@ -291,9 +291,9 @@ _KEPT = (
     ),
     Conflict(
         "regions, write_regions",
-        "what is no region",
+        "an option without regions",
         conditions.no_regions,
-        "what classes show with `{option}` is no region that new rows could be in",
+        "classes with `{option}` are not regions that could contain new rows",
         "leave out one of the two",
         _RELEASES,
     ),
@@ -309,7 +309,7 @@ _KEPT = (
         "incremental",
         "mask, wildcard_suppression, a view",
         conditions.waits_in_a,
-        "rows that wait are not in the release, nor come into it by themselves, so `{option}` cannot be",
+        "waiting rows are not in the release and are not added to it later, which `{option}` requires",
         "leave out `incremental`, or release a table or file without that",
         ("anonymize",),
     ),
@@ -367,25 +367,25 @@ _COUNTED_ELSEWHERE = tuple(
         (
             "unit",
             lambda spec: spec.unit is not None,
-            "a frequency set does not say which of its tuples are one person's, so that people cannot be counted",
+            "a frequency set does not record which of its tuples are one person's, so that people cannot be counted",
             "leave out `unit`, or search where the table is",
         ),
         (
             "population",
             conditions.beside_population,
-            "a population is counted beside its sample, and of that there is a frequency set alone",
-            "leave out the models beside a population, or search where the tables are",
+            "a population is counted together with its sample, of which there is only a frequency set",
+            "leave out the models with a population, or search where the tables are",
         ),
         (
             "keep",
             lambda spec: spec.keep == EVERY,
-            "a frequency set does not say which other columns its table has",
+            "a frequency set does not record which other columns its table has",
             "name those to release with `keep`",
         ),
         (
             "show",
             conditions.shows,
-            "what classes show is made of all their values, and one statement has labels alone",
+            "`show` needs all values of a class, and one statement has only labels",
             "leave out `show`",
         ),
     )
@@ -408,7 +408,7 @@ _EXACT_ANATOMY = tuple(
         (
             "perturb",
             lambda spec: bool(spec.perturb),
-            "anatomize releases the rows as they are",
+            "anatomize releases the rows unchanged",
             'leave out `perturb`, or use anonymize with `form="anatomy"`',
         ),
     )
@@ -428,7 +428,7 @@ READING_CONFLICTS = (
         "encoding, sheet",
         "a file of another kind",
         conditions.read_otherwise,
-        "`{option}` says how another kind of file is read, and {spec.source} is {kind}",
+        "`{option}` is for another kind of file, and {spec.source} is {kind}",
         "leave it out",
         model=ReleaseSpec,
     ),
@@ -436,7 +436,7 @@ READING_CONFLICTS = (
         "decimal, date_format of a column",
         "its type",
         conditions.read_in_two_ways,
-        "columns.{column}: {option} does not go with it, for {reason}",
+        "columns.{column}: {option} does not fit, because {reason}",
         "leave out one of the two",
         model=ReleaseSpec,
     ),

@@ -1,4 +1,4 @@
-"""The words that a field, an argument or an option may be: said once, here."""
+"""The allowed words of fields, arguments and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The declaration of a run that cloaks places and times; `docs/cloaking.md` says what each method does."""
+"""The spec of a run that cloaks places and times; `docs/cloaking.md` explains the methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOLERANCE = "a number of at least 0, or the name of a column of such numbers"
 
 
 class Cloak(Model):
-    """How places and times are cloaked; `docs/cloaking.md` says what each method does.
+    """How places and times are cloaked; `docs/cloaking.md` explains the methods.
 
     Lengths of time are in seconds for timestamps, in days for dates, else in the column's own unit; lengths in
     space are in the unit of the location's columns.
@@ -70,7 +70,7 @@ class Cloak(Model):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that hold tolerances or the rows' own k; they are not released."""
+        """The columns with tolerances or the rows' own k; they are not released."""
         return tuple(dict.fromkeys(name for name in (self.dx, self.dy, self.dt, self.k) if isinstance(name, str)))
 
     @model_validator(mode="after")
@@ -84,7 +84,7 @@ class Cloak(Model):
         if self.tolerant and not self.shared:
             raise ValueError(f"{self.method} has no other form than the shared one; leave shared out")
         if None not in (self.level, self.cell):
-            raise ValueError("both level and cell say how large a cell is; keep one of them")
+            raise ValueError("level and cell both set the size of a cell; keep one of them")
         return self
 
 
@@ -99,7 +99,7 @@ def _plain_form(target: Target | None) -> Target | None:
 
 
 class CloakSpec(ReleaseSpec):
-    """All that a run that cloaks places and times is told."""
+    """The options of a run that cloaks places and times."""
 
     location: Annotated[Columns, Field(min_length=2, max_length=2)] = spec_key(
         "The two columns of a place to cloak. Give the two columns of a place, such as [lat, lon].", ..., group=PLACES
@@ -121,7 +121,7 @@ class CloakSpec(ReleaseSpec):
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The columns that no release has: what identifies, the unit, and the rows' own tolerances and k."""
+        """The columns that are not released: identifiers, the unit, and the rows' own tolerances and k."""
         return tuple(dict.fromkeys((*super().dropped, *self.cloak.columns)))
 
     @property
@@ -130,7 +130,7 @@ class CloakSpec(ReleaseSpec):
         return {"location": self.location, "time": (self.time,)}
 
     def of_columns(self) -> Spec:
-        """What the spec says of the other columns, for what measures or attacks these, without quasi-identifiers."""
+        """The spec of the other columns without quasi-identifiers, for measures and attacks."""
         shared = {name: getattr(self, name) for name in ReleaseSpec.model_fields}
         return Spec.model_construct(**shared | {"quasi_identifiers": {}, "privacy": Privacy(k=self.privacy.k)})
 

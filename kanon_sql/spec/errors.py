@@ -1,4 +1,4 @@
-"""What pydantic refuses, in one sentence that names the key and what to give."""
+"""Validation errors of pydantic as one sentence that names the key and the expected value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNKNOWN = ("extra_forbidden", "invalid_key")
 
 
 def explained(error: ValidationError) -> str:
-    """Say the first error in one sentence, unknown keys before what they leave missing."""
+    """The first error as one sentence; unknown keys precede the keys that are missing because of them."""
     details = sorted(error.errors(), key=lambda detail: detail["type"] not in _UNKNOWN)
     first, *rest = (_path(_location(detail)) for detail in details)
     others = set(rest) - {first}
@@ -35,7 +35,7 @@ def explained(error: ValidationError) -> str:
 
 
 def _location(detail: ErrorDetails) -> Location:
-    """Give the error's place, with a key that is not text spelled as it was written."""
+    """The location of the error, with a key that is not text as the user wrote it."""
     location = detail["loc"]
     return (*location[:-1], str(detail["input"])) if detail["type"] == "invalid_key" else location
 
@@ -56,7 +56,7 @@ def _sentence(detail: ErrorDetails, whole: type[Model]) -> str:
 
 
 class _Shown(reprlib.Repr):
-    """What was given, of data only what they are: they print themselves."""
+    """Show the type of data instead of its contents."""
 
     def repr_instance(self, x: object, level: int) -> str:
         plain = isinstance(x, (bytes, float, bool, type(None)))

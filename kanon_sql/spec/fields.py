@@ -1,7 +1,7 @@
-"""The declaration of a run: what is released from where, at which privacy, written to where.
+"""The spec of a run: its source, the privacy models and the target.
 
-The text of a field is that of help texts, the schema and the reference; after "Give" it completes its error. What does
-not go together is in `checks`.
+The text of a field also appears in help texts, the schema and the reference; what follows "Give" completes its error
+message. Conflicts between fields are in `checks`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from kanon_sql.spec.keys import DATA, FILES, KEEPING, LOCAL, MACHINE, PRIVACY, S
 from kanon_sql.spec.limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.places import Limits, Session
 from kanon_sql.spec.privacy import Anonymity, Privacy
-from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, known_encoding
+from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, valid_encoding
 from kanon_sql.spec.recipes import RECIPES, FunctionRecipe, Recipe, spelled_out
 from kanon_sql.spec.types import (
     Columns,
@@ -68,9 +68,12 @@ from kanon_sql.spec.types import (
     no_folder,
 )
 
+EVERY = ("*",)  # the value of `keep` for all columns
+READING = ("encoding", "decimal", "date_format", "null", "sheet", "columns")
+
 
 class Attribute(Model):
-    """How one quasi-identifier may be generalized: its hierarchy and the levels allowed."""
+    """How one quasi-identifier may be generalized: its hierarchy and the allowed levels."""
 
     hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
         "What each value becomes, level by level. Without it `<column>.csv` of the folder `hierarchies`. "
@@ -194,12 +197,12 @@ class Target(Model):
 
     @property
     def name(self) -> str:
-        """The file, or the table, as it was given."""
+        """The file or the table, as the user wrote it."""
         return str(self.file or self.table)
 
     @property
     def stays_a_query(self) -> bool:
-        """Whether the release asks its source again: a view whenever it is read, a materialized one when refreshed."""
+        """Whether the release queries its source again: a view when read, a materialized view when refreshed."""
         return self.form in ("view", "materialized")
 
 
@@ -214,12 +217,12 @@ def _every_as_list(value: object) -> object:
     return EVERY if value == "*" else value
 
 
-def _own_metric(value: object, known: ValidatorFunctionWrapHandler) -> object:
-    """A metric of the user's, or the place of one in a module; else one of the metrics that there are."""
+def _own_metric(value: object, built_in: ValidatorFunctionWrapHandler) -> object:
+    """A user's metric, or a reference to one in a module; otherwise the name of a built-in metric."""
     if isinstance(value, Own) or is_reference(value):
         return value
     if not isinstance(value, OwnMetric):
-        return known(value)
+        return built_in(value)
     if METRICS.get(value.name) is value:
         return value.name
     if value.name in METRICS:
@@ -228,7 +231,7 @@ def _own_metric(value: object, known: ValidatorFunctionWrapHandler) -> object:
 
 
 def named_strategy(value: Any) -> Any:
-    """The name of a strategy, a user's own with its value, which is a generator function or a `Strategy`.
+    """The name of a strategy; a user's own, a generator function or a `Strategy`, becomes an `Own`.
 
     >>> named_strategy("ola"), named_strategy(lambda space: iter(()))
     ('ola', '<lambda>')
@@ -241,9 +244,9 @@ def named_strategy(value: Any) -> Any:
     return Own(name, value)
 
 
-def _own_strategy(value: object, known: ValidatorFunctionWrapHandler) -> object:
+def _own_strategy(value: object, built_in: ValidatorFunctionWrapHandler) -> object:
     name = named_strategy(value)
-    return name if isinstance(name, Own) else known(name)
+    return name if isinstance(name, Own) else built_in(name)
 
 
 NamedMetric: TypeAlias = Annotated[Metric, WrapValidator(_own_metric)]
@@ -270,20 +273,18 @@ Levels: TypeAlias = Annotated[
     PlainSerializer(dict, return_type=dict[str, int]),
 ]
 
-
-EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
+_NAMES = "a list of column names, as text"
+_FORMAT = "a format such as '%d.%m.%Y' or '%d.%m.%Y %H:%M'"
+_NULL = "a list of texts that stand for a missing value, such as [N/A]"
+_DECIMAL = partial(spec_key, "The decimal mark of the numbers. Detected by default. Give ',' or '.'.")
+_DATE_FORMAT = partial(spec_key, f"The format of dates and times. Detected by default. Give {_FORMAT}.")
+_MISSING = partial(spec_key, f"Texts that stand for a missing value. Give {_NULL}.", ())
 
 
 def _one_as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-_NAMES = "a list of column names, as text"
-_A_FORMAT = "a format such as '%d.%m.%Y' or '%d.%m.%Y %H:%M'"
-_NULL = "a list of texts that stand for a missing value, such as [N/A]"
-_DECIMAL = partial(spec_key, "The decimal mark of the numbers. Detected by default. Give ',' or '.'.")
-_DATE_FORMAT = partial(spec_key, f"The format of dates and times. Detected by default. Give {_A_FORMAT}.")
-_MISSING = partial(spec_key, f"Texts that stand for a missing value. Give {_NULL}.", ())
 DateFormat: TypeAlias = Annotated[Text, AfterValidator(format_of_dates)]
 Nulls: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_one_as_list)]
 
@@ -304,9 +305,9 @@ def _type_alone(value: object) -> object:
 
 
 class Places(Model):
-    """Where the tables of a run are, how files are read, and how much of the machine it may take."""
+    """Where the tables of a run are, how files are read, and the limits of memory and threads."""
 
-    encoding: Annotated[Text, AfterValidator(known_encoding)] | None = spec_key(
+    encoding: Annotated[Text, AfterValidator(valid_encoding)] | None = spec_key(
         "The encoding of a CSV source. Detected by default. Give an encoding such as utf-8, cp1252 or utf-16.",
         group=FILES,
     )
@@ -352,7 +353,7 @@ class Places(Model):
 
     @property
     def session(self) -> Session:
-        """What the run opens, and how much of the machine it may take."""
+        """The database and files that the run opens, and its limits."""
         limits = Limits(self.memory_limit, self.threads, self.temp_directory, self.time_zone)
         return Session(self.database, self.attach, limits, reading=self.reading)
 
@@ -365,13 +366,13 @@ class Places(Model):
 
 
 def _budget(strategy: str) -> Any:
-    """The key of a strategy that looks at a number of nodes."""
+    """The key with the options of a strategy whose number of evaluations is limited."""
     text = f"Options of the strategy {strategy}. Give a mapping such as {{evaluations: 5000}}."
     return spec_key(text, Budget(), group=SEARCH)
 
 
 class ReleaseSpec(Places):
-    """What every release is told: its source, the roles of its columns, how many must share, and its target."""
+    """The options of every release: its source, the roles of its columns, k, and its target."""
 
     source: Source = spec_key(
         "What is released: a CSV, Parquet or Excel file, a glob of files, or a table or view of the database. A "
@@ -418,22 +419,22 @@ class ReleaseSpec(Places):
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The columns that are counted and not released, such as the one that tells people apart."""
+        """The columns that are counted but not released, such as the unit."""
         return (self.unit,) if self.unit else ()
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The columns that no release has: those that identify, and those that are counted and not released."""
+        """The columns that are not released: the identifiers, and the columns that are only counted."""
         return tuple(dict.fromkeys((*self.identifiers, *self.hidden)))
 
     @property
     def coarsened(self) -> dict[str, tuple[str, ...]]:
-        """The columns that the release shows less exactly, by the key that names them."""
+        """The columns that the release shows less precisely, by the key that names them."""
         raise NotImplementedError
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
-        """The columns that the spec names, by the key that names them; a unit that is an identifier is named there."""
+        """The columns that the spec names, by key; a unit that is also an identifier appears as an identifier only."""
         return {
             "unit": (self.unit,) if self.unit and self.unit not in self.identifiers else (),
             "identifiers": self.identifiers,
@@ -444,12 +445,12 @@ class ReleaseSpec(Places):
 
     @property
     def named(self) -> set[str]:
-        """The columns that have a role of their own: dropped, changed, or kept by it."""
+        """The columns with a role other than `keep`."""
         return {column for key, columns in self.roles.items() if key != "keep" for column in columns}
 
     @property
     def tables_written(self) -> tuple[str, ...]:
-        """The names of the tables that the release writes in the database."""
+        """The tables that the release writes to the database."""
         return (self.target.table,) if self.target and self.target.table else ()
 
     def with_sensitive(self, *columns: str) -> Self:
@@ -458,12 +459,12 @@ class ReleaseSpec(Places):
 
     @model_validator(mode="before")
     @classmethod
-    def _as_it_is_kept(cls, value: Any) -> Any:
+    def _nested_keys(cls, value: Any) -> Any:
         return with_unit(_with_reading(dict(value))) if isinstance(value, Mapping) else value
 
 
 class Spec(ReleaseSpec):
-    """All that a run that generalizes quasi-identifiers is told."""
+    """The options of a run that generalizes quasi-identifiers."""
 
     quasi_identifiers: Attributes = spec_key(
         "Columns that can identify a person in combination; they are generalized. Give one or more column names, "
@@ -493,7 +494,7 @@ class Spec(ReleaseSpec):
         allow_inf_nan=False,
     )
     evaluations: StrictInt | None = spec_key(
-        "Nodes that memetic, local_search, kgen and random may look at. By default 5000.", ge=1
+        "The most nodes that memetic, local_search, kgen and random may evaluate. By default 5000.", ge=1
     )
     show: Show | None = spec_key(
         "What a class of a local recoding shows: a label, a range, two bounds (rounded outward, or exact), or one "
@@ -572,38 +573,38 @@ class Spec(ReleaseSpec):
 
     @property
     def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
-        """The privacy models given in Python, which hold besides those of `privacy`."""
+        """The privacy models passed in Python, in addition to those of `privacy`."""
         return self._models
 
     def with_models(self, models: Sequence[PrivacyModel | ReleaseModel]) -> Spec:
-        """The same spec with privacy models given in Python; the columns that they count are sensitive ones.
+        """The same spec with privacy models passed in Python; the columns that they count become sensitive.
 
-        Their k takes the place of the spec's; if they have none, only a k that the spec says holds beside them.
+        Their k replaces the spec's. If they have none, k applies only if the spec sets it.
         """
-        k = max((each.class_size or 0 for each in models), default=0)
-        said = self.privacy.k if "k" in self.privacy.model_fields_set else 1
-        counted = [each for each in models if isinstance(each, PrivacyModel) and each.sensitive is not None]
-        spec = self.with_sensitive(*(str(each.sensitive) for each in counted if each.released))
-        spec = spec.model_copy(update={"privacy": self.privacy.model_copy(update={"k": k or said})})
+        k = max((model.class_size or 0 for model in models), default=0)
+        k_of_spec = self.privacy.k if "k" in self.privacy.model_fields_set else 1
+        counted = [model for model in models if isinstance(model, PrivacyModel) and model.sensitive is not None]
+        spec = self.with_sensitive(*(str(model.sensitive) for model in counted if model.released))
+        spec = spec.model_copy(update={"privacy": self.privacy.model_copy(update={"k": k or k_of_spec})})
         spec._models = tuple(models)
         return spec
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The code that the spec names as `module:name`, and nobody has imported yet."""
-        recipes: list[Any] = [each.hierarchy for each in self.quasi_identifiers.values()]
-        recipes += [each.hierarchy for each in self.privacy.t_closeness.values()]
+        """The code that the spec names as `module:name` and that is not imported yet."""
+        recipes: list[Any] = [attribute.hierarchy for attribute in self.quasi_identifiers.values()]
+        recipes += [model.hierarchy for model in self.privacy.t_closeness.values()]
         functions = [recipe.function for recipe in recipes if isinstance(recipe, FunctionRecipe)]
         named = (self.metric, self.strategy, *self.privacy.models, *functions)
-        return tuple(each for each in named if is_reference(each) and not isinstance(each, Own))
+        return tuple(name for name in named if is_reference(name) and not isinstance(name, Own))
 
     @property
     def standalone(self) -> bool:
-        """Whether the release is one statement to be printed, and run by somebody else."""
+        """Whether the release is printed as one statement, to be run elsewhere."""
         return self._standalone
 
     def as_standalone(self) -> Spec:
-        """The same spec of a statement that stands alone."""
+        """The same spec for a standalone statement."""
         spec = self.model_copy()
         spec._standalone = True
         return spec
@@ -615,22 +616,22 @@ class Spec(ReleaseSpec):
 
     @property
     def named(self) -> set[str]:
-        """The columns that have a role of their own, those that are perturbed too."""
+        """The columns with a role other than `keep`, perturbed ones included."""
         return {*super().named, *self.perturb, *self.hidden}
 
     @property
     def tables_written(self) -> tuple[str, ...]:
-        """The names of the target's table, and of that of the rows that wait."""
+        """The target's table, and the table of waiting rows."""
         return (*super().tables_written, *((self.waiting,) if self.waiting else ()))
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The columns that are counted and not released: that of the people, and those of models that say so."""
-        models = [each for each in self.models if isinstance(each, PrivacyModel) and not each.released]
-        return tuple(dict.fromkeys((*super().hidden, *filter(None, (each.sensitive for each in models)))))
+        """The columns that are counted but not released: the unit, and those of models with `released=False`."""
+        models = [model for model in self.models if isinstance(model, PrivacyModel) and not model.released]
+        return tuple(dict.fromkeys((*super().hidden, *filter(None, (model.sensitive for model in models)))))
 
     def showing_all(self) -> Spec:
-        """The same spec with these among the released columns."""
+        """The same spec, with the hidden columns released."""
         identifiers = tuple(column for column in self.identifiers if column not in self.hidden)
         spec = self.model_copy(update={"unit": None, "identifiers": identifiers})
         spec._models = ()
@@ -638,12 +639,12 @@ class Spec(ReleaseSpec):
 
     @property
     def reuses_earlier(self) -> bool:
-        """Whether the recoding of an earlier release is to be kept."""
+        """Whether the recoding of an earlier release is reused."""
         return self.node is not None or self.node_from is not None or self.regions is not None
 
     @property
     def max_suppressed(self) -> float | str:
-        """The limit of the rows that a release may lack: where they wait for an earlier node's classes, any."""
+        """The suppression limit; no limit where rows wait for the classes of an earlier node."""
         return 1.0 if self.incremental and self.reuses_earlier else self.suppression_limit
 
     @property
@@ -658,11 +659,11 @@ class Spec(ReleaseSpec):
 
     @property
     def wildcard_suppression(self) -> bool:
-        """Whether PrioPrivacy may hide single cells, which is not k-anonymous."""
+        """Whether PrioPrivacy may suppress single cells, which is not k-anonymous."""
         return self.prioprivacy.wildcard_suppression
 
     def evaluations_of(self, strategy: str) -> int | None:
-        """How many nodes a strategy may look at: its own number, else that of all."""
+        """How many nodes a strategy may evaluate: its own limit, otherwise the common one."""
         budget = getattr(self, strategy, None)
         return (budget.evaluations if isinstance(budget, Budget) else None) or self.evaluations
 
@@ -672,65 +673,59 @@ class Spec(ReleaseSpec):
         return with_hierarchies(nested(value)) if isinstance(value, Mapping) else value
 
 
-READING = ("encoding", "decimal", "date_format", "null", "sheet", "columns")
-
-
 def _with_reading(spec: dict[str, Any]) -> dict[str, Any]:
-    """Put how a source is read where a spec keeps it, beside the source; ValueError if it is there already.
+    """Move the reading options from `source` to the top level; ValueError if an option is in both places.
 
     >>> _with_reading({"source": {"file": "x.csv", "encoding": "cp1252"}})
     {'source': 'x.csv', 'encoding': 'cp1252'}
     """
-    said = spec.get("source")
-    if not isinstance(said, Mapping):
+    source = spec.get("source")
+    if not isinstance(source, Mapping):
         return spec
-    if unknown := [key for key in said if key not in ("file", *READING)]:
+    if unknown := [key for key in source if key not in ("file", *READING)]:
         raise ValueError(f"source.{unknown[0]} is not a key of a spec; the keys there are file, {', '.join(READING)}")
-    if twice := [key for key in READING if key in said and key in spec]:
-        raise ValueError(f"{twice[0]} is given twice, in source and beside it; keep one")
-    return {**spec, "source": said.get("file"), **{key: said[key] for key in READING if key in said}}
+    if twice := [key for key in READING if key in source and key in spec]:
+        raise ValueError(f"{twice[0]} is given twice, inside and outside of source; keep one")
+    return {**spec, "source": source.get("file"), **{key: source[key] for key in READING if key in source}}
 
 
 def with_hierarchies(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Put hierarchies by column where a spec keeps them, with the quasi-identifiers; SpecError for another column.
+    """Move hierarchies by column into the quasi-identifiers; SpecError if a column is not a quasi-identifier.
 
     >>> with_hierarchies({"quasi_identifiers": ["sex"], "hierarchies": {"sex": "suppress"}})
     {'quasi_identifiers': {'sex': {'hierarchy': 'suppress'}}}
     """
-    given = spec.get("hierarchies")
+    hierarchies = spec.get("hierarchies")
     columns = by_column(spec.get("quasi_identifiers", {}))
-    if not isinstance(given, Mapping) or not isinstance(columns, Mapping):
+    if not isinstance(hierarchies, Mapping) or not isinstance(columns, Mapping):
         return dict(spec)
-    for name in given:
+    for name in hierarchies:
         if name not in columns:
             raise SpecError(f"`hierarchies` has {name!r}, which is no quasi-identifier; name it in `quasi_identifiers`")
-    attributes = {name: {**_said(columns[name]), "hierarchy": each} for name, each in given.items()}
-    return {**_without(spec, "hierarchies"), "quasi_identifiers": {**columns, **attributes}}
+    attributes = {name: {**_keys_set(columns[name]), "hierarchy": hierarchies[name]} for name in hierarchies}
+    others = {key: value for key, value in spec.items() if key != "hierarchies"}
+    return {**others, "quasi_identifiers": {**columns, **attributes}}
 
 
-def _said(attribute: Any) -> Mapping[str, Any]:
+def _keys_set(attribute: Any) -> Mapping[str, Any]:
     if isinstance(attribute, Attribute):
         return {key: getattr(attribute, key) for key in attribute.model_fields_set}
     return attribute or {}
 
 
-def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in mapping.items() if name != key}
-
-
 def with_unit(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the unit of `privacy` where a spec keeps it, beside it; ValueError if another one is there already.
+    """Move the unit from `privacy` to the top level; ValueError if that has another unit.
 
     >>> with_unit({"privacy": {"k": 5, "unit": "person_id"}})
     {'privacy': {'k': 5}, 'unit': 'person_id'}
     """
     spec, block = dict(mapping), mapping.get("privacy")
-    said = block.model_dump(exclude_unset=True) if isinstance(block, Anonymity) else block
-    if not isinstance(said, Mapping) or not isinstance(said.get("unit"), str):
+    privacy = block.model_dump(exclude_unset=True) if isinstance(block, Anonymity) else block
+    if not isinstance(privacy, Mapping) or not isinstance(privacy.get("unit"), str):
         return spec
-    if spec.get("unit") not in (None, said["unit"]):
-        raise ValueError(f"unit is given twice, {spec['unit']!r} alone and {said['unit']!r} in privacy; keep one")
-    return {**spec, "privacy": {key: value for key, value in said.items() if key != "unit"}, "unit": said["unit"]}
+    if spec.get("unit") not in (None, privacy["unit"]):
+        raise ValueError(f"unit is given twice, {spec['unit']!r} alone and {privacy['unit']!r} in privacy; keep one")
+    return {**spec, "privacy": {key: privacy[key] for key in privacy if key != "unit"}, "unit": privacy["unit"]}
 
 
 BUDGETS = tuple(name for name, field in Spec.model_fields.items() if field.annotation is Budget)

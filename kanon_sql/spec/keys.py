@@ -29,11 +29,11 @@ _NUMBERS = {int: "a whole number", float: "a number", Decimal: "a number"}
 
 
 def spec_key(text: str, default: Any = None, *, group: str = "", keyword: str = "", **limits: Any) -> Any:
-    """The field of a key, whose default is None unless it is given; ... if the key is required.
+    """The field of a key; the default `...` means that the key is required.
 
-    `text`: what the key means, and after "Give" what it takes, where its type does not tell that. `group`: the heading
-    in help texts and in the reference, of this key and those below it. `keyword`: the name of the option, if not that
-    of the key. `limits` and the rest are those of pydantic's Field.
+    `text`: the meaning of the key and, after "Give", its values, where its type does not imply them. `group`: the
+    heading in help texts and the reference for this key and the keys below it. `keyword`: the name of the option, if it
+    differs from the key. `limits` are passed to pydantic's Field.
     """
     meaning, _, takes = text.removesuffix(".").partition(" Give ")
     declared = Declared(takes, group, keyword)
@@ -55,7 +55,7 @@ class Declared:
 
 
 def declared(field: FieldInfo) -> Declared:
-    """What `spec_key` declared of a field."""
+    """The declaration of a field by `spec_key`."""
     assert isinstance(field.json_schema_extra, Declared)
     return field.json_schema_extra
 
@@ -92,7 +92,7 @@ def kind_of(field: FieldInfo) -> Kind:
 
 
 def takes(field: FieldInfo) -> str:
-    """What to give for a field, as declared or as its type tells.
+    """The values of a field, as declared or derived from its type.
 
     >>> from kanon_sql.spec.fields import Noise
     >>> takes(Noise.model_fields["distribution"]), takes(Noise.model_fields["scale"])
@@ -109,7 +109,7 @@ def takes(field: FieldInfo) -> str:
 
 
 def described(field: FieldInfo) -> str:
-    """What a key means, what it takes, and its default.
+    """The meaning of a key, its values and its default.
 
     >>> from kanon_sql.spec.fields import Swap
     >>> described(Swap.model_fields["within"])
@@ -120,7 +120,7 @@ def described(field: FieldInfo) -> str:
 
 
 def plain_default(field: FieldInfo) -> str:
-    """The default of a field as it is written; empty if there is none, or an own rule instead."""
+    """The default of a field as text; empty without a default or if it follows from a rule."""
     default = [*field.default] if isinstance(field.default, tuple) else field.default
     if isinstance(default, bool):
         return str(default).lower()

@@ -1,4 +1,4 @@
-"""The options of the verbs in Python, and so of the command line: which key of a spec each of them sets."""
+"""The options of the verbs in Python and on the command line, with the keys of a spec that they set."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ KEYWORDS: Mapping[str, Keyword] = {keyword.name: keyword for keyword in _keyword
 
 
 def of_block(block: str) -> dict[str, str]:
-    """The options that set keys of a block, each with its key.
+    """The options that set keys of a block, with these keys.
 
     >>> of_block("target")["into"], of_block("prioprivacy")["rules"]
     ('table', 'rules')

@@ -15,7 +15,7 @@ FRACTION_OR_ROWS = "a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, or a 
 
 
 def _fraction_or_rows(value: object) -> object:
-    """Refuse what is neither in one error, where a union would report one for each of its types."""
+    """Report one error, where a union would report one per type."""
     if isinstance(value, str):
         valid = re.fullmatch(_NUMBER_OF_ROWS, value) is not None
     else:
@@ -47,7 +47,7 @@ def may_suppress(limit: float | str, rows: int) -> int:
 
 
 def suppresses(limit: float | str) -> bool:
-    """Whether a suppression limit allows any row to be suppressed, of as many rows as it takes."""
+    """Whether a suppression limit allows suppression in a table that is large enough."""
     return limit > 0 if not isinstance(limit, str) else int(limit.split()[0]) > 0
 
 
@@ -61,7 +61,7 @@ def limit_text(limit: float | str) -> str:
 
 
 def limit_of(text: str) -> float | str:
-    """A suppression limit as it is typed: a number is a fraction."""
+    """A suppression limit from its text: a number is a fraction."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Specs from files, from mappings, and from what is laid over them. All raise SpecError."""
+"""Specs from files and mappings, with overrides. All functions raise SpecError."""
 
 from __future__ import annotations
 
@@ -23,11 +23,20 @@ from kanon_sql.spec.types import Model, as_text, by_column
 Fill: TypeAlias = Callable[[Any, Any], None]  # completes the tree of a file, given its loader
 Kind = TypeVar("Kind", bound=ReleaseSpec)
 
+KEYS = ("audit", "differencing_history")  # of a release in a pipeline only
+CLOAKING = tuple(key for key in CloakSpec.model_fields if key not in Spec.model_fields)
+GENERALIZING = tuple(key for key in (*Spec.model_fields, *FLAT) if key not in CloakSpec.model_fields)
+CLOAKS = (
+    "`{option}` is for places, and cloaking has its own verb, which verifies what it writes; use kanon cloak, or "
+    "kanon_sql.cloak"
+)
+_PRIVACY, _TARGET = of_block("privacy"), of_block("target")
+
 
 def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
-    """Read a spec file, its relative paths taken from its own folder, with `overrides` as in `merge`.
+    """Read a spec file, with `overrides` as in `merge`; its relative paths start from its folder.
 
-    What the file leaves out and a run needs (source, quasi_identifiers) may come from the overrides.
+    Required keys that the file lacks (source, quasi_identifiers) can come from the overrides.
     """
     return loaded(path, Spec, overrides)
 
@@ -41,45 +50,42 @@ def loaded(path: str | os.PathLike[str], model: type[Kind], overrides: Mapping[s
 
 
 def completed(mapping: Mapping[str, Any], folder: Path, model: type[Kind], overrides: Mapping[str, Any]) -> Kind:
-    """The spec of what a file in a folder says, with `overrides` as in `merge`."""
-    return merge(validated(with_needed(_said(mapping), model, overrides), model, folder), **overrides)
+    """The spec of the mapping in a file of a folder, with `overrides` as in `merge`."""
+    return merge(validated(with_needed(_without_empty(mapping), model, overrides), model, folder), **overrides)
 
 
 def with_needed(mapping: Mapping[str, Any], model: type[Kind], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The mapping with what it lacks of the keys that a spec must have, from the overrides."""
+    """The mapping, completed with required keys from the overrides."""
     required = [name for name, field in model.model_fields.items() if field.is_required()]
-    given = {name: overrides[name] for name in required if overrides.get(name) is not None}
+    overridden = {name: overrides[name] for name in required if overrides.get(name) is not None}
     privacy = mapping.get("privacy")
     if isinstance(privacy, Mapping) and "unit" in privacy:
-        given.pop("unit", None)
-    return {**given, **mapping}
+        overridden.pop("unit", None)
+    return {**overridden, **mapping}
 
 
 def model_of(mapping: Mapping[str, Any]) -> type[Spec] | type[CloakSpec]:
-    """The model of a release that may be of either: one with a location cloaks places and times."""
+    """The model of a release: one with a location cloaks places and times."""
     return Spec if mapping.get("location") is None else CloakSpec
 
 
 def mapping_of(spec: ReleaseSpec | Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Any]:
-    """What a spec says, by its keys, before anything is checked."""
+    """The keys of a spec and their values, before any check."""
     if isinstance(spec, ReleaseSpec):
         return {name: getattr(spec, name) for name in spec.model_fields_set}
     if isinstance(spec, (str, os.PathLike)):
-        return _said(read(Path(spec)))
-    return _said(spec) if isinstance(spec, Mapping) else {}
-
-
-KEYS = ("audit", "differencing_history")  # of a release of a pipeline, which no other release is told
+        return _without_empty(read(Path(spec)))
+    return _without_empty(spec) if isinstance(spec, Mapping) else {}
 
 
 def key_of_runs(mapping: Mapping[str, Any]) -> str | None:
-    """A key of a spec file that only a pipeline is told; None if there is none."""
+    """The first key of a spec file that is for pipelines only; None if there is none."""
     found = next((key for key in ("releases", "vars", *KEYS) if key in mapping), None)
     return found or ("node" if isinstance(mapping.get("node"), str) else None)
 
 
 def parse(mapping: Mapping[str, Any]) -> Spec:
-    """Build a spec from its mapping; relative paths are left as they are."""
+    """Build a spec from its mapping; relative paths stay unchanged."""
     return parsed(mapping, Spec)
 
 
@@ -90,129 +96,123 @@ def parsed(mapping: Mapping[str, Any], model: type[Kind]) -> Kind:
     return spec.with_sensitive(*spec.privacy.counted) if isinstance(spec.privacy, Privacy) else spec
 
 
-def session(source: object = None, **given: Any) -> Session:
-    """What to open, of the keys of a spec that say so; None means not said. `source`: by its name, if it has one."""
+def session(source: object = None, **options: Any) -> Session:
+    """The session for the keys of `Places`; None means unset. `source`: its name, if it has one."""
     try:
-        places = Places.model_validate({key: value for key, value in given.items() if value is not None})
+        places = Places.model_validate({key: value for key, value in options.items() if value is not None})
     except ValidationError as error:
         raise SpecError(explained(error)) from None
-    asked = Spec.model_construct(source=str(as_text(source)), **{key: getattr(places, key) for key in given})
+    spec = Spec.model_construct(source=str(as_text(source)), **{key: getattr(places, key) for key in options})
     for conflict in READING_CONFLICTS:
-        if refused := conflict.error(asked):
-            raise refused
+        if refusal := conflict.error(spec):
+            raise refusal
     return places.session
 
 
 def merge(spec: Kind | type[Kind], **overrides: Any) -> Kind:
-    """Lay keyword arguments, or what the command line said, over a spec, or make one of its model of them alone.
+    """Override the values of a spec, or build one of a model from the overrides alone; None means unset.
 
-    None means not said.
-
-    The names are those of `KEYWORDS`: the spec's own keys, those of `privacy` and `target` without their block, and
+    The names are those of `KEYWORDS`: the spec's own keys, the keys of `privacy` and `target` without their block, and
     `priorities` (column: priority). Columns listed again keep their recipe, and privacy models of other columns stay. A
-    new place to write to does not inherit the permission to overwrite.
+    new file or table to write does not inherit the permission to overwrite.
     """
-    said = {name: value for name, value in overrides.items() if value is not None}
+    changes = {name: value for name, value in overrides.items() if value is not None}
     mapping: dict[str, Any] = {} if isinstance(spec, type) else mapping_of(spec)
-    _merge_privacy(mapping, said)
-    if "quasi_identifiers" in said and isinstance(spec, Spec):
-        said["quasi_identifiers"] = _with_recipes(said["quasi_identifiers"], spec.quasi_identifiers)
-    if "priorities" in said:
-        columns = said.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
-        said["quasi_identifiers"] = _with_priorities(by_column(columns), said.pop("priorities"))
-    if isinstance(said.get("hierarchies"), Mapping):
-        said["quasi_identifiers"] = with_hierarchies({**mapping, **said})["quasi_identifiers"]
-        del said["hierarchies"]
-    if "columns" in said:
-        said["columns"] = _merged_columns(mapping.get("columns", {}), said["columns"])
-    _make_way(mapping, said)
-    if isinstance(said.get("cloak"), str) and isinstance(mapping.get("cloak"), Model):
-        said["cloak"] = {**mapping["cloak"].model_dump(exclude_unset=True), "method": said["cloak"]}
-    if said.keys() & _TARGET.keys():
-        mapping["target"] = _merged_target(mapping.get("target"), said)
-    return parsed({**mapping, **said}, spec if isinstance(spec, type) else type(spec))
+    _merge_privacy(mapping, changes)
+    if "quasi_identifiers" in changes and isinstance(spec, Spec):
+        changes["quasi_identifiers"] = _with_recipes(changes["quasi_identifiers"], spec.quasi_identifiers)
+    if "priorities" in changes:
+        columns = changes.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
+        changes["quasi_identifiers"] = _with_priorities(by_column(columns), changes.pop("priorities"))
+    if isinstance(changes.get("hierarchies"), Mapping):
+        changes["quasi_identifiers"] = with_hierarchies({**mapping, **changes})["quasi_identifiers"]
+        del changes["hierarchies"]
+    if "columns" in changes:
+        changes["columns"] = _merged_columns(mapping.get("columns", {}), changes["columns"])
+    _remove_overridden(mapping, changes)
+    if isinstance(changes.get("cloak"), str) and isinstance(mapping.get("cloak"), Model):
+        changes["cloak"] = {**mapping["cloak"].model_dump(exclude_unset=True), "method": changes["cloak"]}
+    if changes.keys() & _TARGET.keys():
+        mapping["target"] = _merged_target(mapping.get("target"), changes)
+    return parsed({**mapping, **changes}, spec if isinstance(spec, type) else type(spec))
 
 
-def check_values(**given: Any) -> None:
-    """Refuse values that no spec could have under these keys, as `merge` names them, for verbs that have no spec.
+def check_values(**values: Any) -> None:
+    """Raise SpecError for values that a spec could not have under these keys, named as in `merge`.
 
     >>> check_values(k=0)
     Traceback (most recent call last):
     kanon_sql.errors.SpecError: privacy.k: give a whole number of at least 1, not 0
     """
-    merge(parse({"source": "any", "quasi_identifiers": ["any"]}), **given)
+    merge(parse({"source": "any", "quasi_identifiers": ["any"]}), **values)
 
 
-def _merged_columns(known: Mapping[str, Any], said: Any) -> Any:
-    """Lay how columns are read over what was said of them before, key by key."""
-    if not isinstance(said, Mapping) or not all(isinstance(form, str | Mapping) for form in said.values()):
-        return said
-    before = {name: form.model_dump(exclude_unset=True) for name, form in known.items()}
-    forms = {name: {"type": form} if isinstance(form, str) else form for name, form in said.items()}
-    return {**before, **{name: {**before.get(name, {}), **form} for name, form in forms.items()}}
+def _merged_columns(forms: Mapping[str, Any], changed: Any) -> Any:
+    """Override how columns are read, key by key."""
+    if not isinstance(changed, Mapping) or not all(isinstance(form, str | Mapping) for form in changed.values()):
+        return changed
+    merged = {name: form.model_dump(exclude_unset=True) for name, form in forms.items()}
+    for name, form in changed.items():
+        merged[name] = {**merged.get(name, {}), **({"type": form} if isinstance(form, str) else form)}
+    return merged
 
 
-def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
-    """Lay the flat names of `privacy` over what there was, models by their column; a unit said anew wins."""
-    block = said.get("privacy")
-    if isinstance(block, Mapping) and block.get("unit") is not None and "unit" not in said:
+def _merge_privacy(mapping: dict[str, Any], changes: dict[str, Any]) -> None:
+    """Merge the flat names of `privacy` into the block, models column by column; a unit in the changes wins."""
+    block = changes.get("privacy")
+    if isinstance(block, Mapping) and block.get("unit") is not None and "unit" not in changes:
         mapping.pop("unit", None)
-    flat = {name: said.pop(name) for name in _PRIVACY if name in said}
+    flat = {name: changes.pop(name) for name in _PRIVACY if name in changes}
     if not flat:
         return
-    known = said.pop("privacy", mapping.get("privacy", {}))
-    kept = {key: getattr(known, key) for key in known.model_fields_set} if isinstance(known, Model) else dict(known)
-    for name, asked in flat.items():
-        merges = name in SENSITIVE_MODELS and isinstance(asked, Mapping) and isinstance(kept.get(name), Mapping)
-        kept[name] = {**kept[name], **asked} if merges else asked
-    mapping["privacy"] = kept
+    block = changes.pop("privacy", mapping.get("privacy", {}))
+    merged = {key: getattr(block, key) for key in block.model_fields_set} if isinstance(block, Model) else dict(block)
+    for name, value in flat.items():
+        by_column = name in SENSITIVE_MODELS and isinstance(value, Mapping) and isinstance(merged.get(name), Mapping)
+        merged[name] = {**merged[name], **value} if by_column else value
+    mapping["privacy"] = merged
 
 
-_PRIVACY, _TARGET = of_block("privacy"), of_block("target")
-
-
-def _make_way(mapping: dict[str, Any], said: Mapping[str, Any]) -> None:
-    """Take out of a spec the options of algorithms that are said anew, in either of their two places."""
+def _remove_overridden(mapping: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Remove the options of algorithms that are overridden, whether they are nested or flat."""
     for key, algorithm in [*FLAT.items(), *(("evaluations", name) for name in BUDGETS)]:
-        if key in said and algorithm in mapping:
+        if key in changes and algorithm in mapping:
             options = mapping[algorithm].model_dump()
             mapping[algorithm] = {name: value for name, value in options.items() if name != key}
-    if said.keys() & set(BUDGETS):
+    if changes.keys() & set(BUDGETS):
         mapping.pop("evaluations", None)
 
 
-def _with_recipes(columns: Any, known: Mapping[str, Attribute]) -> Any:
+def _with_recipes(columns: Any, attributes: Mapping[str, Attribute]) -> Any:
     if isinstance(columns, Mapping | str) or len(set(columns)) < len(columns):
         return columns
-    return {column: known.get(column) for column in columns}
+    return {column: attributes.get(column) for column in columns}
 
 
 def _with_priorities(columns: Any, priorities: Mapping[str, int]) -> Any:
-    """Lay priorities over the quasi-identifiers' own; a column that is not one is an error."""
+    """Override the priorities of quasi-identifiers; SpecError for another column."""
     for column in priorities:
         if column not in columns:
             raise SpecError(f"the priority of {column!r} names no quasi-identifier; there are {', '.join(columns)}")
-    said = {
-        name: attribute.model_dump(exclude_unset=True) if isinstance(attribute, Attribute) else attribute or {}
-        for name, attribute in columns.items()
-    }
-    return {
-        name: {**attribute, **({"priority": priorities[name]} if name in priorities else {})}
-        for name, attribute in said.items()
-    }
+    merged = {}
+    for name, attribute in columns.items():
+        keys = attribute.model_dump(exclude_unset=True) if isinstance(attribute, Attribute) else attribute or {}
+        merged[name] = {**keys, "priority": priorities[name]} if name in priorities else keys
+    return merged
 
 
-def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any]:
-    """Take the target's flat names out of `said` and lay them over the target there was."""
-    asked = {key: as_text(said.pop(name)) for name, key in _TARGET.items() if name in said}
-    kept = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
-    if any(asked.get(place, kept.get(place)) != kept.get(place) for place in ("file", "table")):
-        kept = {"as": kept["as"]} if "as" in kept and ("table" in asked or kept["as"] == "anatomy") else {}
-    return {**kept, **asked}
+def _merged_target(target: Target | None, changes: dict[str, Any]) -> dict[str, Any]:
+    """Move the target's flat names from `changes` into the target."""
+    changed = {key: as_text(changes.pop(name)) for name, key in _TARGET.items() if name in changes}
+    previous = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
+    if any(changed.get(place, previous.get(place)) != previous.get(place) for place in ("file", "table")):
+        form = previous.get("as")  # fits another table; an anatomy also fits a file
+        previous = {"as": form} if form and ("table" in changed or form == "anatomy") else {}
+    return {**previous, **changed}
 
 
 def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
-    """What a spec file says, as a mapping; `fill` completes its tree first, with a loader for what is plain."""
+    """The mapping in a spec file; `fill` first completes its YAML tree, given the loader."""
     import yaml
 
     from kanon_sql.spec.loader import Loader
@@ -239,37 +239,27 @@ def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
     return mapping
 
 
-def _said(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the known keys that are there without a value."""
+def _without_empty(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping without keys of a spec that have no value."""
     if not isinstance(mapping, Mapping):
         raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {shown(mapping)}")
-    known = {*Spec.model_fields, *CloakSpec.model_fields, *FLAT}
-    return {key: value for key, value in mapping.items() if value is not None or key not in known}
+    keys = {*Spec.model_fields, *CloakSpec.model_fields, *FLAT}
+    return {key: value for key, value in mapping.items() if value is not None or key not in keys}
 
 
 def validated(mapping: Mapping[str, Any], model: type[Kind], folder: Path | None = None) -> Kind:
-    """The spec of a mapping, its relative paths taken from a folder; SpecError in one sentence."""
-    said = _said(mapping)
-    _refuse_keys(said, model)
+    """The spec of a mapping, with relative paths from a folder; SpecError in one sentence."""
+    values = _without_empty(mapping)
+    _refuse_keys(values, model)
     try:
-        return model.model_validate(said, context={"folder": folder} if folder else None)
+        return model.model_validate(values, context={"folder": folder} if folder else None)
     except ValidationError as error:
         raise SpecError(explained(error)) from None
 
 
-CLOAKING = tuple(key for key in CloakSpec.model_fields if key not in Spec.model_fields)
-GENERALIZING = tuple(key for key in (*Spec.model_fields, *FLAT) if key not in CloakSpec.model_fields)
-
-
-def _refuse_keys(said: Mapping[str, Any], model: type[ReleaseSpec]) -> None:
-    """Say where a key belongs that only the other verb knows."""
-    if model is Spec and (found := next((key for key in CLOAKING if key in said), None)):
+def _refuse_keys(mapping: Mapping[str, Any], model: type[ReleaseSpec]) -> None:
+    """Raise SpecError for a key of the other verb."""
+    if model is Spec and (found := next((key for key in CLOAKING if key in mapping), None)):
         raise SpecError(CLOAKS.format(option=found))
-    if model is CloakSpec and (found := next((key for key in GENERALIZING if key in said), None)):
+    if model is CloakSpec and (found := next((key for key in GENERALIZING if key in mapping), None)):
         raise SpecError(f"`{found}` is for anonymize, which generalizes columns, and places are cloaked; leave it out")
-
-
-CLOAKS = (
-    "`{option}` is for places, and cloaking has its own verb, which verifies what it writes; use kanon cloak, or "
-    "kanon_sql.cloak"
-)

@@ -1,4 +1,4 @@
-"""YAML as specs are written: what it would take for something else than a reader does is a word, or refused."""
+"""A YAML loader for specs: values that YAML reads differently than people do are texts, or errors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import yaml
 
 
 class Loader(yaml.SafeLoader):
-    """Take `null` and `no` as the words that they are where they are keys, and refuse a key written twice.
+    """Read the keys `null` and `no` as texts, and raise an error for a repeated key.
 
-    Of two, YAML would silently drop the first. Labels and members of `groups` are texts, as they are written.
+    YAML would silently drop the first of two equal keys. Labels and members of `groups` are texts.
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
@@ -29,7 +29,7 @@ class Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        """Refuse 010, which is 8 in YAML and 10 to most people."""
+        """Raise an error for 010, which is 8 in YAML and 10 to most people."""
         if _LEADING_ZERO.fullmatch(node.value):
             problem = f"{node.value} begins with a zero, and YAML would take it for octal; leave the zero out"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
@@ -44,7 +44,7 @@ _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
 
 
 def _of_groups(node: yaml.MappingNode) -> Iterator[yaml.ScalarNode]:
-    """The labels and members of groups in a mapping that has them, but for a member that is null."""
+    """The labels and members of `groups` in a mapping, except null members."""
     for key, value in node.value:
         if isinstance(key, yaml.ScalarNode) and key.value == "groups":
             for level in value.value if isinstance(value, yaml.SequenceNode) else [value]:
@@ -54,6 +54,8 @@ def _of_groups(node: yaml.MappingNode) -> Iterator[yaml.ScalarNode]:
 def _of_level(level: yaml.Node) -> Iterator[yaml.ScalarNode]:
     for label, members in level.value if isinstance(level, yaml.MappingNode) else ():
         if isinstance(members, yaml.SequenceNode):
-            yield from (each for each in members.value if isinstance(each, yaml.ScalarNode) and each.tag != _NULL)
+            yield from (
+                member for member in members.value if isinstance(member, yaml.ScalarNode) and member.tag != _NULL
+            )
             if isinstance(label, yaml.ScalarNode):
                 yield label

@@ -1,4 +1,4 @@
-"""The spec file of a pipeline: one release, or several under `releases`, with what a run is told of each."""
+"""The spec file of a pipeline: one release, or several under `releases`, with options for pipelines."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ from kanon_sql.spec.load import (
 )
 
 NodeReuse: TypeAlias = Literal["keep", "search", "keep_else_search"]
-AUDIT = "kanon_releases"  # what an audit trail is called unless it is named
-HISTORY = 30  # how many releases before a new one is held against unless that is said
+AUDIT = "kanon_releases"  # the default name of an audit trail
+HISTORY = 30  # how many earlier releases a new one is compared with by default
+_NAME = re.compile(r"[\w-]{1,60}")
 
 
 @dataclass(frozen=True)
 class Scheduled:
-    """One release of a pipeline: its name, its spec, what is held of the release before, and its audit trail.
+    """One release of a pipeline: its name, its spec, what it reuses of the previous release, and its audit trail.
 
-    `key` tells it from all others beside the same folder of specs. `sha256`: of what the file says of it, without where
-    the database is, or a password in that. `audit`: the name of the trail, None where none is asked for. `history`: how
-    many of the last releases a new one is held against.
+    `key` identifies the release among all specs of its folder. `sha256`: the digest of its spec, without the address of
+    the database, which can contain a password. `audit`: the name of the trail, None without one. `history`: how many of
+    the last releases a new one is compared with.
     """
 
     name: str
@@ -55,19 +56,19 @@ class Scheduled:
 def load_runs(path: Path, variables: Mapping[str, str] | None = None) -> list[Scheduled]:
     """Read the releases of a spec file, in its order; SpecError before anything is opened.
 
-    `variables`: what wins over the environment and the file's own `vars`. What stands beside `releases` holds for each
-    of them; what a release says itself takes the place of that, key by key.
+    `variables` override the environment and the file's own `vars`. Keys next to `releases` apply to all releases; a
+    release overrides them key by key.
     """
-    each = _mappings(path, variables or {})
-    if None in each:
-        return [_scheduled(path, path.stem, path.stem, each[None])]
-    return [_one_of(path, str(name), mapping) for name, mapping in each.items()]
+    releases = _mappings(path, variables or {})
+    if None in releases:
+        return [_scheduled(path, path.stem, path.stem, releases[None])]
+    return [_one_of(path, str(name), mapping) for name, mapping in releases.items()]
 
 
 def load_to_read(path: Path, **overrides: Any) -> Spec:
-    """Read a spec file for what writes no release: as `load`, and also the spec of a pipeline of one release.
+    """Read a spec file for a verb that writes no release: as `load`, but a pipeline of one release works too.
 
-    What only a pipeline is told is left out; variables have the values of the environment, or of the file.
+    Keys for pipelines are ignored; variables have the values of the environment or the file.
     """
     return loaded_to_read(path, Spec, overrides)
 
@@ -78,22 +79,22 @@ def loaded_to_read(path: Path, model: type[Kind], overrides: Mapping[str, Any]) 
 
 
 def mapping_to_read(path: Path) -> dict[str, Any]:
-    """What a spec file says of its release, without what only a pipeline is told."""
+    """The keys of the release in a spec file, without those for pipelines."""
     if not key_of_runs(read(path)):
         return mapping_of(path)
-    each = _mappings(path, {})
-    if len(each) > 1:
-        names = ", ".join(map(str, each))
+    releases = _mappings(path, {})
+    if len(releases) > 1:
+        names = ", ".join(map(str, releases))
         raise SpecError(f"{path} has the releases {names}; give a spec file of one of them")
-    (mapping,) = each.values()
-    told = {*KEYS} | ({"node"} if isinstance(mapping.get("node"), str) else set())
-    return {key: value for key, value in mapping.items() if key not in told}
+    (mapping,) = releases.values()
+    ignored = {*KEYS} | ({"node"} if isinstance(mapping.get("node"), str) else set())
+    return {key: value for key, value in mapping.items() if key not in ignored}
 
 
 def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dict[str, ReleaseSpec]:
-    """Read the specs of a file by the names of their releases, or its own; SpecError if a release cannot use them."""
+    """Read the specs of a file, by the name of the release or file; SpecError if no release can be made of one."""
     if key_of_runs(read(path)):
-        return {each.name: each.spec for each in load_runs(path, variables)}
+        return {scheduled.name: scheduled.spec for scheduled in load_runs(path, variables)}
     if variables:
         raise SpecError(f"{path} is the spec of one release, which knows no variables; leave out `vars`")
     spec = loaded(path, model_of(mapping_of(path)), {})
@@ -102,7 +103,7 @@ def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dic
 
 
 def _mappings(path: Path, variables: Mapping[str, str]) -> dict[str | None, dict[str, Any]]:
-    """What a file says of each of its releases, by name; None is that of a file of one without a name."""
+    """The mapping of every release in a file, by name; None is the name of a single release without `releases`."""
     shared = dict(read(path, _filling(variables, str(path))))
     shared.pop("vars", None)
     releases = shared.pop("releases", None)
@@ -114,11 +115,11 @@ def _mappings(path: Path, variables: Mapping[str, str]) -> dict[str | None, dict
 
 
 def _own(name: Any, own: Any) -> Mapping[str, Any]:
-    """What one of several releases says itself."""
+    """The keys of one of several releases."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise SpecError(f"releases: {name!r} is no name of a release; use letters, digits, - and _")
+        raise SpecError(f"releases: {name!r} is not a name of a release; use letters, digits, - and _")
     if not isinstance(own, Mapping):
-        raise SpecError(f"releases.{name}: give a mapping of what is its own, such as its target, not {shown(own)}")
+        raise SpecError(f"releases.{name}: give a mapping of its own keys, such as its target, not {shown(own)}")
     if nested := own.keys() & {"releases", "vars"}:
         raise SpecError(f"releases.{name}: {min(nested)} belongs at the top of the file; move it there")
     return own
@@ -131,51 +132,49 @@ def _one_of(path: Path, name: str, mapping: Mapping[str, Any]) -> Scheduled:
         raise SpecError(f"releases.{name}: {error}") from None
 
 
-_NAME = re.compile(r"[\w-]{1,60}")
-
-
 def _scheduled(path: Path, name: str, key: str, mapping: Mapping[str, Any]) -> Scheduled:
-    said = dict(mapping)
-    audit, node, history = said.pop("audit", None), _held(said), _history(said.pop("differencing_history", HISTORY))
-    spec = merge(validated(said, model_of(said), path.parent))
+    keys = dict(mapping)
+    audit = _audit(keys.pop("audit", None))
+    node = _node_reuse(keys)
+    history = _history(keys.pop("differencing_history", HISTORY))
+    spec = merge(validated(keys, model_of(keys), path.parent))
     if spec.target is None:
         raise SpecError("there is no target; give one, such as `target: {table: patients_anon}`")
     if spec.differencing_limit is None:
         spec = spec.model_copy(update={"differencing_limit": 0})
     check(spec, "anonymize")
-    digest = _digest({**said, "node": said.get("node", node)})
-    return Scheduled(name, key, spec, node, _audit(audit), digest, history)
+    digest = _digest({**keys, "node": keys.get("node", node)})
+    return Scheduled(name, key, spec, node, audit, digest, history)
 
 
-def _held(said: dict[str, Any]) -> NodeReuse:
-    """What is held of the release before, taken out of a spec; a node of its own stays there."""
-    asked = said.pop("node") if isinstance(said.get("node"), str) else "keep_else_search"
-    known: tuple[NodeReuse, ...] = get_args(NodeReuse)
-    found = next((each for each in known if each == asked), None)
-    if found is None:
-        raise SpecError(f"node: give one of {', '.join(known)}, or a level for every column, not {asked!r}")
-    return found
+def _node_reuse(keys: dict[str, Any]) -> NodeReuse:
+    """Remove and return the word under `node`; a node as levels stays in the keys."""
+    word = keys.pop("node") if isinstance(keys.get("node"), str) else "keep_else_search"
+    words: tuple[NodeReuse, ...] = get_args(NodeReuse)
+    if word not in words:
+        raise SpecError(f"node: give one of {', '.join(words)}, or a level for every column, not {word!r}")
+    return words[words.index(word)]
 
 
-def _audit(said: object) -> str | None:
-    if said is None or said is False:
+def _audit(value: object) -> str | None:
+    if value is None or value is False:
         return None
-    if said is True:
+    if value is True:
         return AUDIT
-    if isinstance(said, str) and said:
-        return said
-    raise SpecError(f"audit: give true or false, or the name of a table or file, not {shown(said)}")
+    if isinstance(value, str) and value:
+        return value
+    raise SpecError(f"audit: give true or false, or the name of a table or file, not {shown(value)}")
 
 
-def _history(said: object) -> int:
-    if isinstance(said, int) and not isinstance(said, bool) and said >= 1:
-        return said
-    raise SpecError(f"differencing_history: give a number of releases, 1 or more, not {shown(said)}")
+def _history(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    raise SpecError(f"differencing_history: give a number of releases, 1 or more, not {shown(value)}")
 
 
-def _digest(said: Mapping[str, Any]) -> str:
-    """A checksum of what makes a release what it is: not where the database is, nor how far it is guarded."""
-    kept = {key: value for key, value in said.items() if key not in ("database", "secret", "differencing_limit")}
+def _digest(mapping: Mapping[str, Any]) -> str:
+    """A checksum of the keys that determine the release; the address of the database is not one."""
+    kept = {key: value for key, value in mapping.items() if key not in ("database", "secret", "differencing_limit")}
     return hashlib.sha256(json.dumps(kept, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -188,11 +187,11 @@ def _filling(variables: Mapping[str, str], where: str) -> Fill:
         if not isinstance(tree, yaml.MappingNode):
             return
         own = [(key, value) for key, value in tree.value if key.value == "vars"]
-        known = loader.construct_object(own[0][1], deep=True) if own else {}
-        if not isinstance(known, Mapping | None) or not all(isinstance(name, str) for name in known or {}):
-            raise SpecError(f"{where}: vars is a mapping of names to what they are by default, not {shown(known)}")
+        defaults = loader.construct_object(own[0][1], deep=True) if own else {}
+        if not isinstance(defaults, Mapping | None) or not all(isinstance(name, str) for name in defaults or {}):
+            raise SpecError(f"{where}: vars is a mapping of names to defaults, not {shown(defaults)}")
         tree.value = [pair for pair in tree.value if pair not in own]
-        value = lookup(variables, os.environ, known or {})
+        value = lookup(variables, os.environ, defaults or {})
         filled(tree, value, where, lambda text: loader.resolve(yaml.ScalarNode, text, (True, False)))
 
     return fill

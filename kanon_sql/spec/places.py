@@ -1,4 +1,4 @@
-"""Where the tables of a run are, how much of the machine it may take, and what an error may print of a place."""
+"""The database and files of a run, its limits, and which of their names an error may print."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kanon_sql.spec.reading import Reading
 
 @dataclass(frozen=True)
 class Limits:
-    """What each embedded engine of a run may take: memory such as `2GB`, threads, and a folder to spill to.
+    """The limits of every embedded engine of a run: memory such as `2GB`, threads, and a folder to spill to.
 
-    None: what the engine takes of itself. `time_zone`: in which the engines of a run read moments as days and hours;
-    None: that of the server, and UTC in DuckDB.
+    None: the engine's default. `time_zone`: the zone in which engines convert timestamps to days and hours; None: that
+    of the server, or UTC in DuckDB.
     """
 
     memory_limit: str | None = None
@@ -25,10 +25,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Session:
-    """What a run opens: a database, files attached to it by name, and the limits of its embedded engines.
+    """The database that a run opens, files attached to it by name, and the limits of its embedded engines.
 
-    `reading`: how the files of its source are read. `writes`: the names of the tables that it makes; a file that none
-    of them is in is opened to be read only.
+    `reading`: how the files of its source are read. `writes`: the names of the tables that the run creates; database
+    files without any of them are opened read-only.
     """
 
     database: str | None = field(default=None, repr=False)
@@ -44,12 +44,12 @@ class Session:
 
     @property
     def without_tables(self) -> Session:
-        """What is left for a source that is a file or in memory."""
+        """The session for a source that is a file or in memory."""
         return Session(limits=self.limits, reading=self.reading)
 
     @property
     def as_it_is(self) -> Session:
-        """The same for what is read as it is: releases, populations, and whatever else is not the source."""
+        """The session without reading options, for files other than the source, such as releases and populations."""
         return replace(self, reading=Reading())
 
 
@@ -72,7 +72,7 @@ def names_spark(database: str) -> bool:
 
 
 def speakable(place: str) -> str:
-    """A place as an error may print it: not if it could be a connection string, with a password or token in it.
+    """A database or file as an error may print it: hidden if it could be a connection string with a password or token.
 
     >>> speakable("data/people.csv"), speakable("me:secret@db/hospital"), speakable("md:?motherduck_token=x")
     ('data/people.csv', 'the given name', 'the given name')

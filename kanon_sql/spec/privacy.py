@@ -1,10 +1,10 @@
-"""What a spec says of privacy: k, whom it counts, the models on sensitive columns, and those beside a population."""
+"""The privacy part of a spec: k, its unit, and the models of sensitive columns, populations and risks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict
 
 from pydantic import (
     AfterValidator,
@@ -37,10 +37,10 @@ Share: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 class SensitiveModel(Model):
     """The requirement of one privacy model on one sensitive column.
 
-    A subclass also declares how the model is written and shown everywhere. `short`: the key that a bare number stands
-    for. `title`, `symbol`, `bound`: its name, its parameter and what that bounds, on the page. `least`: the smallest
-    number that requires anything. `example`: values of its flag on the command line. `flag`: that flag, if it is not
-    spelled like the key.
+    A subclass also declares how the model is written and shown. `short`: the key that a bare number sets. `title`,
+    `symbol`, `bound`: on the page, the model's name, its parameter and the meaning of the parameter. `least`: the
+    smallest number that requires anything. `example`: values of its flag on the command line. `flag`: that flag, if it
+    is not spelled like the key.
     """
 
     short: ClassVar[str]
@@ -52,7 +52,7 @@ class SensitiveModel(Model):
     flag: ClassVar[str] = ""
 
     def model(self, column: str) -> PrivacyModel:
-        """The privacy model; SpecError for parameters that do not go together."""
+        """The privacy model; SpecError for invalid parameters."""
         raise NotImplementedError
 
 
@@ -77,7 +77,7 @@ class LDiversity(SensitiveModel):
 
 
 class TCloseness(SensitiveModel):
-    """The column's values are spread in every class as in the whole table, but for a distance of `t`."""
+    """The values of the column are distributed in every class as in the table, up to a distance of `t`."""
 
     short = "t"
     title, symbol = "t-closeness", "t"
@@ -153,7 +153,7 @@ class DeltaDisclosure(SensitiveModel):
 
 
 class PopulationModel(Model):
-    """What one privacy model asks of a class beside a population that the source is a sample of."""
+    """A privacy model that compares classes with a population, of which the source is a sample."""
 
     population: Source = spec_key(
         "The table that the source is a sample of, with the quasi-identifiers. Give the name of a table or the "
@@ -162,12 +162,12 @@ class PopulationModel(Model):
     )
 
     def model(self) -> PrivacyModel:
-        """The privacy model; SpecError for parameters that do not go together."""
+        """The privacy model; SpecError for invalid parameters."""
         raise NotImplementedError
 
 
 class KMap(PopulationModel):
-    """Every class stands for at least `k` rows of the population."""
+    """Every class corresponds to at least `k` rows of the population."""
 
     k: StrictInt = spec_key("The least number of rows of the population.", ..., ge=1)
 
@@ -177,17 +177,17 @@ class KMap(PopulationModel):
 
 
 class DeltaPresence(PopulationModel):
-    """Of the population's rows of every class a share between `min` and `max` is released."""
+    """Of the population's rows in every class, a share between `min` and `max` is released."""
 
     min: StrictFloat = spec_key("The least share. Give a share from 0 to 1.", 0.0, ge=0, le=1)
     max: StrictFloat = spec_key("The largest share. Give a share above 0, at most 1.", 1.0, gt=0, le=1)
 
     @model_validator(mode="after")
-    def _asks_something(self) -> DeltaPresence:
+    def _requires_something(self) -> DeltaPresence:
         if self.min > self.max:
             raise ValueError(f"min {self.min} is above max {self.max}; lower the one or raise the other")
         if self.min == 0 and self.max == 1:
-            raise ValueError("a share from 0 to 1 asks for nothing; give a min above 0 or a max below 1")
+            raise ValueError("a share from 0 to 1 requires nothing; give a min above 0 or a max below 1")
         return self
 
     def model(self) -> PrivacyModel:
@@ -196,22 +196,19 @@ class DeltaPresence(PopulationModel):
 
 
 def _short(number: float) -> float:
-    """3 where 3.0 was read, so that what is required reads as it was written."""
+    """Return 3 for 3.0, so that a requirement is shown as the user wrote it."""
     return int(number) if number == int(number) else number
 
 
-_Asked = TypeVar("_Asked", bound=SensitiveModel)
-
-
 def _spelled_out(kind: type[SensitiveModel]) -> BeforeValidator:
-    """Let a bare number stand for its key: `{disease: 3}` is `{disease: {l: 3}}`."""
+    """Accept a bare number: `{disease: 3}` means `{disease: {l: 3}}`."""
 
     def by_column(value: object) -> object:
         if not isinstance(value, Mapping):
             return value
         return {
-            column: asked if isinstance(asked, (Mapping, SensitiveModel)) else {kind.short: asked}
-            for column, asked in value.items()
+            column: settings if isinstance(settings, (Mapping, SensitiveModel)) else {kind.short: settings}
+            for column, settings in value.items()
         }
 
     return BeforeValidator(by_column)
@@ -233,7 +230,7 @@ class Above(Model):
 
 
 class Risk(Model):
-    """The risk that somebody is found in the release, by what who looks for them knows."""
+    """The risk of re-identification, by the background knowledge of the attacker."""
 
     model: Literal["prosecutor", "journalist", "marketer"] = spec_key(
         "What the attacker knows: that somebody is in the release, or only in the population; or who looks for as "
@@ -265,16 +262,16 @@ class Risk(Model):
         """The privacy models."""
         if self.model == "marketer" and self.mean is not None:
             return (models.marketer_risk(_short(self.mean)),)
-        asked = {"highest": self.highest, "mean": self.mean}
-        asked |= {"above": self.above.threshold, "share": self.above.share} if self.above else {}
-        said = {name: _short(each) for name, each in asked.items() if each is not None}
+        bounds = {"highest": self.highest, "mean": self.mean}
+        bounds |= {"above": self.above.threshold, "share": self.above.share} if self.above else {}
+        limits = {name: _short(bound) for name, bound in bounds.items() if bound is not None}
         if self.population is not None:
-            return models.journalist_risk(population=self.population, **said)
-        return models.prosecutor_risk(**said)
+            return models.journalist_risk(population=self.population, **limits)
+        return models.prosecutor_risk(**limits)
 
 
 class Uniqueness(Model):
-    """At most a `share` of the population is unique, of which the rows are a sample."""
+    """At most a `share` of the population is unique; the rows are a sample of it."""
 
     share: StrictFloat = spec_key("The largest share of the population that is unique.", ..., ge=0, lt=1)
     sampling_fraction: Share = spec_key(
@@ -290,12 +287,12 @@ class Uniqueness(Model):
 
 
 def _own_models(value: object) -> object:
-    """Privacy models, or the places of them in modules."""
-    given = [value] if isinstance(value, (str, PrivacyModel, ReleaseModel)) else value
-    for each in given if isinstance(given, list | tuple) else [given]:
-        if not (is_reference(each) or isinstance(each, (PrivacyModel, ReleaseModel))):
+    """Privacy models, or references to them in modules."""
+    listed = [value] if isinstance(value, (str, PrivacyModel, ReleaseModel)) else value
+    for model in listed if isinstance(listed, list | tuple) else [listed]:
+        if not (is_reference(model) or isinstance(model, (PrivacyModel, ReleaseModel))):
             raise ValueError("give module:name, or in Python a privacy model")
-    return given
+    return listed
 
 
 _REFERENCES = {"type": "array", "items": {"type": "string", "pattern": r"^[\w.]+:\w+$"}}
@@ -306,7 +303,7 @@ def _none() -> Any:
 
 
 class Anonymity(Model):
-    """How many share what a release shows of anyone."""
+    """k-anonymity: the minimum size of a class."""
 
     k: StrictInt = spec_key("Minimum number of rows in a class, or of people with `unit`.", 5, ge=1)
     unit: Text | None = spec_key(
@@ -315,7 +312,7 @@ class Anonymity(Model):
 
 
 class Privacy(Anonymity):
-    """The privacy models the release must meet, all of them together."""
+    """The privacy models that the release must satisfy, all of them together."""
 
     l_diversity: LDiversities = spec_key(
         "Minimum diversity of the values of a sensitive column in every class. Give a mapping such as {disease: "
@@ -370,30 +367,30 @@ class Privacy(Anonymity):
 
     @property
     def requirements(self) -> Iterator[tuple[str, str, SensitiveModel]]:
-        """What is asked of sensitive columns: the key, the column, and what is said of it."""
+        """The models of sensitive columns: the key, the column, and the settings."""
         for key in SENSITIVE_MODELS:
-            for column, said in getattr(self, key).items():
-                yield key, column, said
+            for column, settings in getattr(self, key).items():
+                yield key, column, settings
 
     @property
     def of_release(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
-        """The models of risk and uniqueness, which look at the sizes of classes and not at their values."""
+        """The models of risk and uniqueness, which depend on the sizes of all classes and not on their values."""
         return *(self.risk.models if self.risk else ()), *((self.uniqueness.model,) if self.uniqueness else ())
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """The columns whose values are counted, each once."""
+        """The columns whose values are counted."""
         return tuple(dict.fromkeys(column for _, column, _ in self.requirements))
 
     @property
     def populated(self) -> tuple[PopulationModel, ...]:
-        """What is asked beside a population."""
-        return tuple(asked for asked in (self.k_map, self.delta_presence) if asked is not None)
+        """The models that compare classes with a population."""
+        return tuple(model for model in (self.k_map, self.delta_presence) if model is not None)
 
     @property
     def hierarchical(self) -> Mapping[str, TCloseness]:
         """The columns whose values are compared by their distance in a hierarchy."""
-        return {name: each for name, each in self.t_closeness.items() if each.distance == "hierarchical"}
+        return {name: model for name, model in self.t_closeness.items() if model.distance == "hierarchical"}
 
 
 class PrivacyModelOptions(TypedDict, total=False):

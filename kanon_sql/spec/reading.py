@@ -1,4 +1,4 @@
-"""How the files of a source are read, as far as somebody says it: what is not said is recognized."""
+"""Options for reading the files of a source; the rest is detected."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ _TYPES = {
     "boolean": ("boolean", "bool"),
 }
 TYPES = tuple(_TYPES)
+_TAKES = {
+    **dict.fromkeys(("integer", "float", "decimal"), ("decimal",)),
+    **dict.fromkeys(("date", "timestamp", "time"), ("date_format",)),
+    **dict.fromkeys(("text", "boolean"), ()),
+}
+_ENDINGS = {"CSV": ("csv", "tsv", "txt", "data"), "Parquet": ("parquet", "pq"), "Excel": ("xlsx", "xlsm")}
 _WIDTH = re.compile(r"(decimal|numeric)\s*\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
 
 
@@ -33,7 +39,7 @@ class ColumnReading:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the files of a source are read: `every` column, and single ones, which win."""
+    """How the files of a source are read: `every` column, and individual columns, which override it."""
 
     encoding: str | None = None
     sheet: str | None = None
@@ -42,8 +48,8 @@ class Reading:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options that are given."""
-        given = {
+        """The names of the options that are set."""
+        values = {
             "encoding": self.encoding,
             "sheet": self.sheet,
             "decimal": self.every.decimal,
@@ -51,10 +57,10 @@ class Reading:
             "null": self.every.null,
             "columns": self.columns,
         }
-        return tuple(name for name, value in given.items() if value)
+        return tuple(name for name, value in values.items() if value)
 
     def of(self, column: str) -> ColumnReading:
-        """What is said of a column, of its own or of all; a column with a type or format has no other of the source's.
+        """The options of a column; a column with a type or format ignores those of `every` that do not fit it.
 
         >>> reading = Reading(every=ColumnReading(decimal=","), columns={"zip": ColumnReading("text")})
         >>> reading.of("zip").decimal, reading.of("pay").decimal
@@ -72,24 +78,14 @@ class Reading:
         )
 
 
-_TAKES = {
-    **dict.fromkeys(("integer", "float", "decimal"), ("decimal",)),
-    **dict.fromkeys(("date", "timestamp", "time"), ("date_format",)),
-    **dict.fromkeys(("text", "boolean"), ()),
-}
-
-
 def kind_of_file(name: str) -> str | None:
-    """What kind a file is by its ending, None if it has another.
+    """The kind of a file by its ending; None for another ending.
 
     >>> kind_of_file("people.XLSX"), kind_of_file("people.tsv"), kind_of_file("hr.people")
     ('Excel', 'CSV', None)
     """
     ending = name.rpartition(".")[2].lower()
     return next((kind for kind, endings in _ENDINGS.items() if ending in endings), None)
-
-
-_ENDINGS = {"CSV": ("csv", "tsv", "txt", "data"), "Parquet": ("parquet", "pq"), "Excel": ("xlsx", "xlsm")}
 
 
 def takes(type_name: str | None, option: str) -> bool:
@@ -102,7 +98,7 @@ def takes(type_name: str | None, option: str) -> bool:
 
 
 def column_type(value: object) -> object:
-    """The word for a type, of the several that people use; ValueError for any other.
+    """Our word for a type, of several common ones; ValueError for any other.
 
     >>> column_type("VARCHAR"), column_type("DECIMAL(12, 2)")
     ('text', 'decimal(12,2)')
@@ -113,17 +109,17 @@ def column_type(value: object) -> object:
         return f"decimal({int(width[2])},{int(width[3])})"
     found = next((name for name, words in _TYPES.items() if word in words), None)
     if found is None:
-        raise ValueError(f"{value!r} is no type; give one of {', '.join(TYPES)}, or decimal(12,2)")
+        raise ValueError(f"{value!r} is not a type; give one of {', '.join(TYPES)}, or decimal(12,2)")
     return found
 
 
-def known_encoding(value: str) -> str:
-    """An encoding that Python knows, as it was written; ValueError for any other."""
+def valid_encoding(value: str) -> str:
+    """The name of a text encoding, unchanged; ValueError if Python has no such encoding."""
     try:
-        known = codecs.lookup(value)
+        codec = codecs.lookup(value)
     except LookupError:
-        known = None
-    if known is None or not getattr(known, "_is_text_encoding", True):
+        codec = None
+    if codec is None or not getattr(codec, "_is_text_encoding", True):
         raise ValueError(f"there is no encoding {value!r}; give one such as utf-8, cp1252, latin-1 or utf-16")
     return value
 
@@ -131,5 +127,5 @@ def known_encoding(value: str) -> str:
 def format_of_dates(value: str) -> str:
     """A format of dates, or ValueError."""
     if not re.search("%[a-zA-Z]", value):
-        raise ValueError(f"{value!r} is no format of dates; write it as in '%d.%m.%Y' or '%d.%m.%Y %H:%M'")
+        raise ValueError(f"{value!r} is not a format of dates; write it as in '%d.%m.%Y' or '%d.%m.%Y %H:%M'")
     return value

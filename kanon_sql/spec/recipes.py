@@ -1,4 +1,4 @@
-"""The recipes of hierarchies: a file, a table, groups by hand, or a rule that makes one from the values."""
+"""The recipes of hierarchies: a file, a table, groups by hand, or a rule that builds one from the values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FileRecipe(Model):
 
 
 class TableRecipe(Model):
-    """A hierarchy held in a table or view of the database: the value, then its levels."""
+    """A hierarchy in a table or view of the database: the value, then its levels."""
 
     table: Text = spec_key(
         "A table or view of the database: the value, then its levels. Give the name of a table or view.", ...
@@ -85,7 +85,7 @@ class DatesRecipe(Model):
 
 
 class AgeRecipe(Model):
-    """A hierarchy of the age that who was born on a date has at another, in bands of years."""
+    """A hierarchy of ages at a date, in bands of years, from dates of birth."""
 
     age: date = spec_key(
         "The date at which the age of who was born on a date is counted. Give the date at which the age is "
@@ -101,7 +101,7 @@ class AgeRecipe(Model):
 
 
 class EdgesRecipe(Model):
-    """A hierarchy of number ranges between edges of one's own, a list per level, the finest first."""
+    """A hierarchy of number ranges between custom edges, a list per level, the finest first."""
 
     edges: tuple[Annotated[tuple[Number, ...], Field(min_length=1)], ...] = spec_key(
         "The edges of number ranges, a list per level, the finest first. Give a list of edges per level such as "
@@ -112,7 +112,7 @@ class EdgesRecipe(Model):
 
 
 class PrefixRecipe(Model):
-    """A hierarchy of the first characters of a code, so many on each level."""
+    """A hierarchy of the first characters of a code, with a length per level."""
 
     prefix: tuple[Annotated[StrictInt, Field(ge=1)], ...] = spec_key(
         "How many first characters of a code are shown, one number per level. Give a list of lengths such as [4, "
@@ -124,7 +124,7 @@ class PrefixRecipe(Model):
 
 
 class NetworksRecipe(Model):
-    """A hierarchy of the networks of IP addresses, with so many bits on each level."""
+    """A hierarchy of the networks of IP addresses, with a number of bits per level."""
 
     networks: tuple[Annotated[StrictInt, Field(ge=1, le=32)], ...] = spec_key(
         "How many bits of an IP address are shown, one number per level; of IPv6 twice as many. Give a list of "
@@ -135,9 +135,9 @@ class NetworksRecipe(Model):
 
 
 class KnownRecipe(Model):
-    """A hierarchy that everybody knows: countries by UN region, diagnoses by ICD-10."""
+    """A built-in hierarchy: countries by UN region, diagnoses by ICD-10."""
 
-    known: Known = spec_key("A taxonomy that everybody knows: countries by UN region, or diagnoses by ICD-10.", ...)
+    known: Known = spec_key("A built-in taxonomy: countries by UN region, or diagnoses by ICD-10.", ...)
 
 
 class TaxonomyRecipe(Model):
@@ -169,7 +169,7 @@ def _member(value: object) -> object:
 
 
 def _labelled(levels: tuple[dict[str, tuple[str, ...]], ...]) -> tuple[dict[str, tuple[str, ...]], ...]:
-    """Refuse no level at all, and a label that is nothing; what else is wrong depends on the levels below."""
+    """Raise ValueError for no level at all or an empty label; other errors depend on the levels below."""
     if not levels:
         raise ValueError(f"there are none; give {_GROUPS}")
     if any("" in level for level in levels):
@@ -245,7 +245,7 @@ def spelled_out(value: object) -> object:
 
 
 def _labels_by_value(value: object) -> bool:
-    """Whether a mapping is a hierarchy, of values to their labels, and not a recipe."""
+    """Whether a mapping is a hierarchy of values to labels, and not a recipe."""
     if not isinstance(value, Mapping) or len(value) < 2 or value.keys() & RECIPES.keys():
         return False
     return all(isinstance(label, str) for labels in value.values() for label in _listed(labels))
@@ -256,7 +256,7 @@ def _listed(labels: object) -> list[object] | tuple[object, ...]:
 
 
 def _kind(value: object) -> str | None:
-    """Tell a recipe by the one key that is its own, or by a misspelling of it."""
+    """Recognize a recipe by its own key, or by a misspelling of it."""
     if isinstance(value, SuppressRecipe):
         return "suppress"
     if not isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""The JSON Schema of a spec file, for editors and other checkers: the models' own, and the short forms that they read.
+"""The JSON Schema of a spec file, for editors and validators: the schema of the models, with their short forms.
 
-Where a value is none of text, `${NAME}` is one too: a pipeline fills variables in before anything is read.
+`${NAME}` is also allowed for values that are not text: a pipeline fills in variables before validation.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ _WIDTH: Schema = {"type": "number", "exclusiveMinimum": 0}
 _MEMBERS: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}}
 _LEVEL: Schema = {"type": "object", "minProperties": 1, "additionalProperties": _MEMBERS}
 _VARIABLE = {"$ref": "#/$defs/variable"}
-_SIZE = r"^\s*\d+(\.\d+)?\s*[kKmMgGtT][iI]?[bB]\s*$"  # editors know no (?i)
+_ABOUT = ("default", "description")
+_SIZE = r"^\s*\d+(\.\d+)?\s*[kKmMgGtT][iI]?[bB]\s*$"  # editors do not support (?i)
 
 
 def schema() -> Schema:
     """The JSON Schema (2020-12) of a spec file: of one release, or of a pipeline's.
 
-    No key is required, since `source` and others may be given on the command line. What does not go together, and what
-    is in the data, is for `load` to say.
+    No key is required, since `source` and others can be set on the command line. The schema knows neither the conflicts
+    between options nor the data.
 
     >>> sorted(schema()["$defs"]["Swap"]["properties"]), schema()["additionalProperties"]
     (['within'], False)
@@ -44,7 +45,7 @@ def schema() -> Schema:
     models: dict[str, Schema] = release.pop("$defs")
     release["properties"] |= {key: models["PrioPrivacy"]["properties"][key] for key in FLAT}
     release["properties"] |= _OF_RUNS
-    release["properties"] = {key: _or(each, _NULL) for key, each in release["properties"].items()}
+    release["properties"] = {key: _or(value, _NULL) for key, value in release["properties"].items()}
     del release["required"]
     shared = {key: {"$ref": f"#/$defs/Release/properties/{key}"} for key in release["properties"]}
     definitions = {"Release": release, **models}
@@ -57,7 +58,7 @@ def schema() -> Schema:
         "additionalProperties": False,
         "if": release["if"],
         "then": release["then"],
-        "$defs": {name: _with_variables(each) for name, each in definitions.items()} | {"variable": _A_VARIABLE},
+        "$defs": {name: _with_variables(part) for name, part in definitions.items()} | {"variable": _A_VARIABLE},
     }
 
 
@@ -72,21 +73,22 @@ def _both_models() -> Schema:
 
 
 def _lenient(whole: Schema) -> Schema:
-    """The models' schema with the forms that are read before they validate."""
+    """The models' schema, with the short forms that are expanded before validation."""
     models = whole["$defs"]
     del models["SuppressRecipe"]  # it is written as a word
     for name, model in {"Spec": whole, **models}.items():
         model.pop("title")
-        for key, given in model.get("properties", {}).items():
-            model["properties"][key] = _or(_plain(given), *_SHORT.get((name, key), ()))
+        for key, value in model.get("properties", {}).items():
+            model["properties"][key] = _or(_plain(value), *_SHORT.get((name, key), ()))
     for (name, key), short in _SHORT_OF_EACH.items():
-        each = whole if name == "Spec" else models[name]
-        mapping = next(given for given in _alternatives(each["properties"][key]) if "additionalProperties" in given)
+        model = whole if name == "Spec" else models[name]
+        alternatives = _alternatives(model["properties"][key])
+        mapping = next(value for value in alternatives if "additionalProperties" in value)
         mapping["additionalProperties"] = _or(mapping["additionalProperties"], *short)
     models["Perturbation"] |= {"minProperties": 1, "maxProperties": 1}
     for (name, key), kinds in _INSTEAD.items():
-        given = (whole if name == "Spec" else models[name])["properties"]
-        given[key] = {"anyOf": [*kinds], "description": given[key]["description"]}
+        properties = (whole if name == "Spec" else models[name])["properties"]
+        properties[key] = {"anyOf": [*kinds], "description": properties[key]["description"]}
     return whole
 
 
@@ -108,7 +110,7 @@ _SHORT: Mapping[tuple[str, str], tuple[Schema, ...]] = {
         },
     ),
 }
-_INSTEAD: Mapping[tuple[str, str], tuple[Schema, ...]] = {  # what the models read by a function of their own
+_INSTEAD: Mapping[tuple[str, str], tuple[Schema, ...]] = {  # keys that the models validate by a function
     ("Spec", "differencing_limit"): ({"type": "integer", "minimum": 0}, {"const": "unlimited"}),
     ("Spec", "memory_limit"): ({"type": "string", "pattern": _SIZE},),
     ("GroupsRecipe", "groups"): (_LEVEL, {"type": "array", "items": _LEVEL, "minItems": 1}),
@@ -125,17 +127,15 @@ _SHORT_OF_EACH: Mapping[tuple[str, str], tuple[Schema, ...]] = {
 _OF_RUNS: dict[str, Schema] = {
     "audit": {
         "anyOf": [{"type": "boolean"}, _TEXT],
-        "description": "In a pipeline: whether each release is noted in an audit trail, or the name of its table or "
-        "file. "
+        "description": "In a pipeline: whether releases are recorded in an audit trail, or its table or file. "
         f"Give true or false, or a name. Default: false; true names it {AUDIT}.",
     },
     "differencing_history": {
         "type": "integer",
         "minimum": 1,
         "default": HISTORY,
-        "description": "In a pipeline: how many of the last releases a new one is held against. Give a whole number "
-        "of at "
-        f"least 1. Default: {HISTORY}.",
+        "description": "In a pipeline: how many of the last releases a new one is compared with. "
+        f"Give a whole number of at least 1. Default: {HISTORY}.",
     },
 }
 _OF_FILES: dict[str, Schema] = {
@@ -144,16 +144,14 @@ _OF_FILES: dict[str, Schema] = {
         "minProperties": 1,
         "propertyNames": {"pattern": r"^[\w-]{1,60}$"},
         "additionalProperties": {"$ref": "#/$defs/Release"},
-        "description": "The releases of a pipeline, for `kanon run`: what stands beside `releases` holds for each of "
-        "them. "
-        "Give a mapping of names to what is their own, such as {public: {target: {table: patients_public}}}.",
+        "description": "The releases of a pipeline, for `kanon run`. Keys next to `releases` apply to all of them. "
+        "Give a mapping of names to their own keys, such as {public: {target: {table: patients_public}}}.",
     },
     "vars": {
         "type": ["object", "null"],
         "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
-        "description": "Variables of a pipeline, which values name as ${NAME}, with what they are by default. Give a "
-        "mapping "
-        "such as {DAY: monday}.",
+        "description": "Variables of a pipeline with their defaults; values refer to them as ${NAME}. "
+        "Give a mapping such as {DAY: monday}.",
     },
 }
 _A_VARIABLE: Schema = {
@@ -163,62 +161,55 @@ _A_VARIABLE: Schema = {
 }
 
 
-def _plain(given: Schema) -> Schema:
-    """A key's schema without what the models' names say already."""
-    kept = {name: each for name, each in given.items() if name != "title"}
+def _plain(value: Schema) -> Schema:
+    """The schema of a key without its title and an empty default."""
+    kept = {name: part for name, part in value.items() if name != "title"}
     if kept.get("default") in (None, [], {}) or isinstance(kept["default"], dict):
         kept.pop("default", None)
-    for each in _alternatives(kept):
-        if "oneOf" in each:  # the recipes of hierarchies
-            each["oneOf"] = [one for one in each["oneOf"] if one != {"$ref": "#/$defs/SuppressRecipe"}]
+    for alternative in _alternatives(kept):
+        if "oneOf" in alternative:  # the recipes of hierarchies
+            alternative["oneOf"].remove({"$ref": "#/$defs/SuppressRecipe"})
     return kept
 
 
-def _alternatives(given: Schema) -> list[Schema]:
-    found: list[Schema] = given.get("anyOf", [given])
+def _alternatives(value: Schema) -> list[Schema]:
+    found: list[Schema] = value.get("anyOf", [value])
     return found
 
 
-_ABOUT = ("default", "description")
-
-
-def _or(given: Schema, *others: Schema) -> Schema:
-    """The schema that also takes others; what it says of itself stays outside."""
+def _or(value: Schema, *others: Schema) -> Schema:
+    """The schema, or one of the others; the default and the description stay outside of `anyOf`."""
     if not others:
-        return given
-    about = {name: given[name] for name in _ABOUT if name in given}
-    own = {name: each for name, each in given.items() if name not in _ABOUT}
-    known = own["anyOf"] if set(own) == {"anyOf"} else [own]
-    return {"anyOf": [*known, *(other for other in others if other not in known)], **about}
+        return value
+    about = {name: value[name] for name in _ABOUT if name in value}
+    own = {name: part for name, part in value.items() if name not in _ABOUT}
+    alternatives = own["anyOf"] if set(own) == {"anyOf"} else [own]
+    return {"anyOf": [*alternatives, *(other for other in others if other not in alternatives)], **about}
 
 
-def _with_variables(given: Any) -> Any:
-    """The schema in which a variable may stand where a number, a truth or a word of a list does."""
-    if not isinstance(given, dict):
-        return given
-    inner = {name: _deeper(name, each) for name, each in given.items()}
-    if any(map(_is_strict, _alternatives(inner))):
-        return _or(inner, _VARIABLE)
-    return inner
+def _with_variables(value: Any) -> Any:
+    """The schema that also allows a variable in place of a number, a boolean or a word of a list."""
+    if not isinstance(value, dict):
+        return value
+    inner = _parts_with_variables(value)
+    return _or(inner, _VARIABLE) if any(map(_is_strict, _alternatives(inner))) else inner
 
 
-def _deeper(name: str, given: Any) -> Any:
-    match name:
-        case "properties":
-            return {key: _with_variables(each) for key, each in given.items()}
-        case "anyOf" | "oneOf":
-            return [_inside(each) for each in given]
-        case "items" | "additionalProperties":
-            return _with_variables(given)
-    return given
+def _parts_with_variables(value: Schema) -> Schema:
+    """The same for the parts of a schema that is itself an alternative, next to that of a variable."""
+    parts = dict(value)
+    for name, part in value.items():
+        match name:
+            case "properties":
+                parts[name] = {key: _with_variables(inner) for key, inner in part.items()}
+            case "anyOf" | "oneOf":
+                parts[name] = [_parts_with_variables(alternative) for alternative in part]
+            case "items" | "additionalProperties":
+                parts[name] = _with_variables(part)
+    return parts
 
 
-def _inside(given: Schema) -> Schema:
-    """One of several alternatives: a variable is an alternative beside it."""
-    return {name: _deeper(name, each) for name, each in given.items()}
-
-
-def _is_strict(given: Schema) -> bool:
-    return given.get("type") in ("integer", "number", "boolean") or any(
-        name in given for name in ("enum", "const", "pattern", "format")
+def _is_strict(value: Schema) -> bool:
+    return value.get("type") in ("integer", "number", "boolean") or any(
+        name in value for name in ("enum", "const", "pattern", "format")
     )

@@ -1,4 +1,4 @@
-"""The types of the fields: how what is written is read, and what is refused."""
+"""The types of the fields: how their values are read and validated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kanon_sql.spec.places import names_a_server
 
 
 class Model(BaseModel):
-    """A part of a spec: frozen, and without keys that nobody knows."""
+    """A part of a spec: frozen, and without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -57,7 +57,7 @@ def _in_folder_if_there(value: str, info: ValidationInfo) -> str:
 
 
 def _path_or_mapping(value: object, info: ValidationInfo) -> object:
-    """The path of a file, or what is in it as a program has it."""
+    """The path of a manifest, or the manifest itself as a Python object."""
     text = as_text(value)
     if isinstance(text, str) and text:
         return _in_folder(text, info)
@@ -88,7 +88,7 @@ def distinct(value: object) -> object:
 
 
 def by_column(value: object) -> object:
-    """Turn a plain list of columns, or columns that nothing is said of, into the full mapping."""
+    """Turn a plain list of columns, or columns without settings, into the full mapping."""
     if isinstance(value, Mapping):
         return {column: {} if attribute is None else attribute for column, attribute in value.items()}
     if isinstance(value, list | tuple) and all(isinstance(column, str) for column in value):

@@ -13,8 +13,13 @@ from kanon_sql.errors import SpecError
 Lookup: TypeAlias = Callable[[str], str]
 
 
-def lookup(given: Mapping[str, str], environment: Mapping[str, str], defaults: Mapping[str, object]) -> Lookup:
-    """How a variable gets its value: what the command says, else the environment, else the file's own `vars`.
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}", re.ASCII)
+_TEXT = "tag:yaml.org,2002:str"
+_FIGURES = {f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool")}
+
+
+def lookup(overrides: Mapping[str, str], environment: Mapping[str, str], defaults: Mapping[str, object]) -> Lookup:
+    """The value of a variable by its name: from the command, otherwise the environment, otherwise the file's `vars`.
 
     >>> value = lookup({"K": "5"}, {"K": "7", "DAY": "monday"}, {"DAY": "friday"})
     >>> value("K"), value("DAY")
@@ -22,9 +27,9 @@ def lookup(given: Mapping[str, str], environment: Mapping[str, str], defaults: M
     """
 
     def value(name: str) -> str:
-        for known in (given, environment):
-            if name in known:
-                return known[name]
+        for values in (overrides, environment):
+            if name in values:
+                return values[name]
         default = defaults.get(name)
         if default is None:
             raise SpecError(
@@ -39,7 +44,7 @@ def lookup(given: Mapping[str, str], environment: Mapping[str, str], defaults: M
 def filled(tree: yaml.Node, value: Lookup, where: str, plain: Callable[[str], str]) -> None:
     """Fill the variables in every value of a tree; SpecError if a key has one.
 
-    What is not in quotes and nothing but a variable is read as `plain` reads a scalar, a number say; all else is text.
+    A value of one variable without quotes gets the type that `plain` finds, such as a number; any other is text.
     """
     for scalar, is_key in _scalars(tree, set()):
         if "${" not in scalar.value:
@@ -48,29 +53,24 @@ def filled(tree: yaml.Node, value: Lookup, where: str, plain: Callable[[str], st
             raise SpecError(f"{where}: the key {scalar.value!r} has a variable in it; variables are for values only")
         _, opened, odd = _VARIABLE.sub("", scalar.value).partition("${")
         if opened:
-            raise SpecError(f"{where}: ${{{odd} is no variable; write ${{NAME}}, of letters, digits and _")
+            raise SpecError(f"{where}: ${{{odd} is not a variable; write ${{NAME}}, of letters, digits and _")
         alone = scalar.style is None and _VARIABLE.fullmatch(scalar.value)
         scalar.value = _VARIABLE.sub(lambda found: value(found[1]), scalar.value)
         tag = plain(scalar.value) if alone else _TEXT
         scalar.tag = tag if tag in _FIGURES else _TEXT
 
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}", re.ASCII)
-_TEXT = "tag:yaml.org,2002:str"
-_FIGURES = {f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool")}
-
-
 def _scalars(node: yaml.Node, seen: set[int], is_key: bool = False) -> Iterator[tuple[yaml.ScalarNode, bool]]:
-    """All scalars below a node, each once, and whether it is a key."""
+    """The scalars below a node, without repetitions, and whether each is a key."""
     if id(node) in seen:
         return
     seen.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         yield node, is_key
     elif isinstance(node, yaml.SequenceNode):
-        for each in node.value:
-            yield from _scalars(each, seen, is_key)
+        for item in node.value:
+            yield from _scalars(item, seen, is_key)
     elif isinstance(node, yaml.MappingNode):
-        for key, each in node.value:
+        for key, item in node.value:
             yield from _scalars(key, seen, True)
-            yield from _scalars(each, seen, is_key)
+            yield from _scalars(item, seen, is_key)

@@ -22,7 +22,7 @@ def as_yaml(mapping: Mapping[str, Any]) -> str:
 
 
 def in_flow(value: Any) -> str:
-    """A value as YAML on one line, to stand behind a key.
+    """A value as YAML on one line, to be written after a key.
 
     >>> in_flow({"ranges": [5, 10], "top": 90}), in_flow("a: b"), in_flow("yes")
     ('{ranges: [5, 10], top: 90}', "'a: b'", "'yes'")
@@ -43,7 +43,7 @@ def in_flow(value: Any) -> str:
 
 
 def read_value(text: str) -> Any:
-    """A value as it is typed on one line of YAML; SpecError for a text that is none.
+    """A value from one line of YAML; SpecError for invalid YAML.
 
     >>> read_value("{ranges: [5, 10]}")
     {'ranges': [5, 10]}
@@ -55,4 +55,4 @@ def read_value(text: str) -> Any:
     try:
         return yaml.load(text, Loader)
     except yaml.YAMLError:
-        raise SpecError(f"{text!r} is no value; write it as in a spec, such as {{ranges: [5, 10]}}") from None
+        raise SpecError(f"{text!r} is not a value; write it as in a spec, such as {{ranges: [5, 10]}}") from None
