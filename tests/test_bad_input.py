@@ -109,7 +109,7 @@ CONTENTS += [
     (
         "verify bad.csv --quasi-identifiers born --type born=date",
         {"bad.csv": "born\n2020-01-31\n31/01/2020\n"},
-        "column born of bad.csv cannot be read so: line 3 holds no date as %Y-%m-%d",
+        "column born of bad.csv cannot be read so: line 3 has no date as %Y-%m-%d",
     ),
 ]
 ROLES: list[tuple[str, Files, str]] = [

@@ -175,8 +175,8 @@ DATES: dict[str, tuple[list[str], str, str]] = {
     "day or month": (["01.02.2024", "03.04.2024"], "VARCHAR", "`date_format`, %d.%m.%Y or %m.%d.%Y"),
     "day or month, with a slash": (["01/02/2024", "03/04/2024"], "VARCHAR", "%d/%m/%Y or %m/%d/%Y"),
     "two digits": (["01/02/24", "31/04/24"], "VARCHAR", "its years have two digits"),
-    "no day of a calendar": (["31.01.2024"] * 9 + ["31.02.2024"], "VARCHAR", "line 11 holds no date as %d.%m.%Y"),
-    "days and moments": (["31.01.2024"] * 9 + ["30.01.2024 10:30"], "VARCHAR", "line 11 holds no date as %d.%m.%Y"),
+    "no day of a calendar": (["31.01.2024"] * 9 + ["31.02.2024"], "VARCHAR", "line 11 has no date as %d.%m.%Y"),
+    "days and moments": (["31.01.2024"] * 9 + ["30.01.2024 10:30"], "VARCHAR", "line 11 has no date as %d.%m.%Y"),
 }
 
 
@@ -210,8 +210,8 @@ def test_points_before_three_digits_may_be_thousands_beside_decimal_commas(tmp_p
     assert types(engine, files) == ["DOUBLE", "BIGINT", "VARCHAR", "VARCHAR"]
     assert [row[1] for row in engine.rows("FROM kanon_source")] == [1234, 12345]
     assert files.notes == (
-        "column c stays text: line 2 holds no number with a decimal comma, as 1 of its 2 values are; correct it, or "
-        "name with `null` what means that there is no value",
+        "column c stays text: line 2 has no number with a decimal comma, as 1 of its 2 values are; correct it, or "
+        "list words for missing values in `null`",
     )
     assert types(*read(path, decimal=",", columns={"c": {"decimal": "."}})) == ["DOUBLE", "BIGINT", "DOUBLE", "VARCHAR"]
 
@@ -222,9 +222,9 @@ def test_a_value_in_row_100000_keeps_a_column_text_and_is_named_by_its_line(tmp_
     engine, files = read(path)
     assert types(engine, files) == ["VARCHAR", "VARCHAR"]
     (note,) = files.notes
-    assert note.startswith("column Kosten stays text: line 100,002 holds no number with a decimal comma, as 99,999 of")
+    assert note.startswith("column Kosten stays text: line 100,002 has no number with a decimal comma, as 99,999 of")
     assert "secret" not in note
-    with pytest.raises(SourceError, match=r"line 100,002 holds no number with a decimal comma; correct it") as error:
+    with pytest.raises(SourceError, match=r"line 100,002 has no number with a decimal comma; correct it") as error:
         read(path, columns={"Kosten": {"type": "decimal"}})
     assert "secret" not in str(error.value)
     assert types(*read(path, null="secret")) == ["DOUBLE", "VARCHAR"]
@@ -281,7 +281,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[KanonError], str]] = {
         "up to 3 digits before .* too many for decimal",
     ),
     "a fraction": ({"columns": {"Kosten": "integer"}}, SourceError, "too many for integer; read it as another type"),
-    "no date": ({"columns": {"t": "date"}}, SourceError, "column t of .* cannot be read so: line 2 holds no date"),
+    "no date": ({"columns": {"t": "date"}}, SourceError, "column t of .* cannot be read so: line 2 has no date"),
     "no encoding": ({"encoding": "utf-88"}, SpecError, "there is no encoding 'utf-88'; give one such as utf-8"),
     "no format": (
         {"date_format": "dd.mm.yyyy"},

@@ -113,7 +113,7 @@ def test_a_role_makes_another_spec(people):
         assert (spec.identifiers, spec.sensitive, spec.keep) == (("person_id",), ("diagnosis",), ("sex",))
         refused = client.post("columns/1", data={"role": "<b>"})
         assert refused.status_code == 422
-        assert "'<b>' is no role" in text_of(refused.text)
+        assert "'<b>' is not a role" in text_of(refused.text)
         assert page.draft.spec() == spec
         assert client.post("columns/99", data={"role": "kept"}).status_code == 422
 

@@ -38,13 +38,13 @@ def rows_of(html: str, table: str) -> dict[str, list[str]]:
 
 def test_what_was_asked_differently_is_told_in_words(client):
     html = client.get("compare").text
-    asked = rows_of(html, "asked")
+    asked = rows_of(html, "settings")
     assert asked["Strategy"] == ["auto", "mondrian", "≠"]
     assert asked["Models"] == ["k = 3", "k = 6", "≠"]
     assert asked["Role of sex"] == ["quasi-identifier", "kept", "≠"]
-    assert asked["Lose least by"] == ["loss", "loss", "same"]
+    assert asked["Loss measure"] == ["loss", "loss", "same"]
     assert "Role of age" not in asked
-    assert "asked differently by Strategy, Models and Role of sex." in text_of(html)
+    assert "They differ in Strategy, Models and Role of sex." in text_of(html)
 
 
 def test_the_figures_are_those_of_the_manifests(client):
@@ -63,13 +63,13 @@ def test_the_figures_are_those_of_the_manifests(client):
     assert columns["zip"][0] == f"level {one['node']['zip']} of {one['heights']['zip']}"
     assert columns["zip"][1].endswith("class by class")
     assert columns["sex"][1] == "not generalized"
-    assert "was not searched for node by node" in text_of(html)
+    assert "was not found by a search over nodes" in text_of(html)
 
 
 def test_sides_are_chosen_by_the_address_and_kept_by_changes(client):
     chosen = client.post("compare", data={"left": "2", "right": "1"})
     assert chosen.url.query == b"left=2&right=1"
-    assert rows_of(chosen.text, "asked")["Strategy"] == ["mondrian", "auto", "≠"]
+    assert rows_of(chosen.text, "settings")["Strategy"] == ["mondrian", "auto", "≠"]
     renamed = client.post("compare/1/name?left=2&right=1", data={"name": "  by <b>levels</b> "})
     assert renamed.url.query == b"left=2&right=1"
     assert "1. by <b>levels</b>" in re.sub(r" +", " ", text_of(renamed.text))
@@ -94,8 +94,8 @@ def test_a_result_brings_its_draft_back(client):
     page = client.app.state.page
     now = page.draft
     html = client.get("compare?left=1&right=2").text
-    assert "Made from an earlier draft." in html
-    assert "Made from the draft as it is now." in html
+    assert "Computed from an earlier draft." in html
+    assert "Computed from the current draft." in html
     client.post("compare/1/draft")
     assert (page.draft.k, [each.name for each in page.draft.quasi_identifiers]) == (3, ["age", "zip", "sex"])
     assert page.draft.asks_like(page.result(1).draft)

@@ -79,9 +79,9 @@ def test_every_form_makes_its_recipe_and_shows_what_it_gives(client: Any) -> Non
         shown = post(client, place, "recipe", kind=kind, **fields)
         assert recipe(client, place) == expected
         made = kanon_sql.hierarchy.build("people.parquet", COLUMNS[place], expected).hierarchy
-        preview = client.app.state.page.beside.fitted(client.app.state.page.draft, COLUMNS[place], expected)
+        preview = client.app.state.page.editor.fitted(client.app.state.page.draft, COLUMNS[place], expected)
         assert sorted(preview.rows()) == sorted(made.rows())
-        assert made.labels(1)[0] is None or "What becomes of it" in shown
+        assert made.labels(1)[0] is None or " Preview Level" in shown
         again = client.get(f"hierarchies/{place}?as={kind}").text
         assert all(
             f'value="{text}"' in again for key, text in fields.items() if key in ("top", "pad", "ranges") and text
@@ -97,7 +97,7 @@ def test_every_kind_of_recipe_has_a_screen_before_it_is_used(client: Any) -> Non
             assert answer.status_code == 200
             assert KINDS[kind].what in text_of(answer.text)
         assert recipe(client, place) == "suppress"
-    assert "What would become of it" in client.get(f"hierarchies/{AGE}?as=ranges").text
+    assert "Preview, if you use it" in client.get(f"hierarchies/{AGE}?as=ranges").text
 
 
 REFUSED = [
@@ -153,7 +153,7 @@ def test_levels_are_bounded_and_the_preview_counts_rows(client: Any) -> None:
 
 def test_groups_are_made_moved_renamed_and_deleted(client: Any) -> None:
     post(client, JOB, "start", how="nothing")
-    assert "Made the group ill with 2 items" in post(
+    assert "Created the group ill with 2 items" in post(
         client, JOB, "groups", do="new", level=1, label="ill", chip=["cook", "nurse"]
     )
     post(client, JOB, "groups", do="new", level=1, label="hand")
@@ -175,12 +175,12 @@ def test_groups_are_made_moved_renamed_and_deleted(client: Any) -> None:
     ]
     for form, problem in [
         ({"do": "move", "to": "unknown"}, "nothing is chosen; tick what to move first"),
-        ({"do": "move", "to": "gone", "chip": "cook"}, "there is no group 'gone' any more"),
+        ({"do": "move", "to": "gone", "chip": "cook"}, "the group 'gone' does not exist any more"),
         ({"do": "new", "label": " "}, "the group needs a label; write one"),
-        ({"do": "new", "label": "*"}, "is what stands above all groups"),
+        ({"do": "new", "label": "*"}, "is the label of the top"),
         ({"do": "new", "label": "unknown"}, "there is a group 'unknown' on level 1"),
-        ({"do": "new", "label": "cook", "chip": "nurse"}, "'cook' cannot stand by itself"),
-        ({"do": "up"}, "the page did not say what to do"),
+        ({"do": "new", "label": "cook", "chip": "nurse"}, "'cook' cannot be a group of one"),
+        ({"do": "up"}, "invalid form"),
     ]:
         assert problem in post(client, JOB, "groups", 422, level=1, **form)
     found = client.post(f"hierarchies/{JOB}/find", data={"find": "COO"}).text
@@ -202,7 +202,7 @@ def test_whatever_is_moved_the_groups_are_a_hierarchy_of_all_values(chance: rand
         labels = sorted(made.levels[level - 1])
         match chance.choice(["new", "move", "out", "drop", "taller"]):
             case "new":
-                made = made.made(level, f"g{step}", chosen)
+                made = made.added(level, f"g{step}", chosen)
                 home[level - 1] |= dict.fromkeys(chosen, f"g{step}")
             case "move" if labels:
                 made = made.moved(level, chosen, labels[0])
@@ -224,7 +224,7 @@ def test_whatever_is_moved_the_groups_are_a_hierarchy_of_all_values(chance: rand
 
 def test_groups_begin_with_what_there_is(client: Any) -> None:
     post(client, AGE, "recipe", kind="ranges", ranges="25, 50")
-    before = client.app.state.page.beside.fitted(client.app.state.page.draft, "age", {"ranges": [25, 50]})
+    before = client.app.state.page.editor.fitted(client.app.state.page.draft, "age", {"ranges": [25, 50]})
     post(client, AGE, "start", how="now")
     after = kanon_sql.hierarchy.build("people.parquet", "age", recipe(client, AGE)).hierarchy
     assert sorted(before.rows()) == sorted(after.rows())
@@ -265,7 +265,7 @@ def test_an_uploaded_file_is_checked_and_becomes_groups(client: Any, people: Pat
             "('<b>boss</b>', 'clerk', 'nurse', 'smith').",
         ),
         (b"x" * (MOST_UPLOADED + 1), "has more than 4 MiB; put it into the folder given with --hierarchies"),
-        ("".join(f"{i};x\n" for i in range(20_001)).encode(), "20,001 values, 20,000 at most"),
+        ("".join(f"{i};x\n" for i in range(20_001)).encode(), "20,001 values, at most 20,000"),
     ]:
         assert problem in sent(content, '"><img src=x>.csv', 422)
     assert "choose a file first" in post(client, JOB, "file", 422)
@@ -297,7 +297,7 @@ def test_only_listed_files_of_the_folder_are_opened(people: Path) -> None:
                 assert "Choose one of the files in the list" in shown
         assert "files are not opened from here" in post(client, JOB, "recipe", 422, kind="table", table="h/job.csv")
         assert client.app.state.page.draft is before
-    with pytest.raises(SpecError, match="nowhere is no folder of hierarchies; name one"):
+    with pytest.raises(SpecError, match="nowhere is not a folder of hierarchies; name one"):
         open_page(None, "people.yml", time_limit=0.1, hierarchies="nowhere")
 
 
@@ -355,8 +355,10 @@ def test_a_long_list_of_values_is_cut_where_two_results_are_compared() -> None:
 def test_a_column_that_is_none_is_said(client: Any) -> None:
     client.post(f"columns/{JOB}", data={"role": "kept"})
     for place in (JOB, 99):
-        assert "that column is no quasi-identifier; choose another" in text_of(client.get(f"hierarchies/{place}").text)
-        assert "that column is no quasi-identifier" in post(client, place, "recipe", 422, kind="suppress")
+        assert "that column is not a quasi-identifier; choose another" in text_of(
+            client.get(f"hierarchies/{place}").text
+        )
+        assert "that column is not a quasi-identifier" in post(client, place, "recipe", 422, kind="suppress")
 
 
 def test_files_are_opened_by_two_threads_at_once() -> None:
@@ -389,7 +391,7 @@ def test_groups_are_made_by_mouse_and_by_keyboard_alone() -> None:
         opened.wait_for_selector("[data-drop=hand]")
         opened.locator(".chip", has_text="smith").drag_to(opened.locator("[data-drop=hand]"))
         opened.wait_for_selector("[data-drop=hand] >> text=smith")
-        assert opened.inner_text("#said") == "Moved smith to hand."
+        assert opened.inner_text("#message") == "Moved smith to hand."
         assert job()["groups"][0]["hand"] == ["smith"]
         keyboard = opened.keyboard
 
@@ -410,7 +412,7 @@ def test_groups_are_made_by_mouse_and_by_keyboard_alone() -> None:
         tab_to("#move-1")
         keyboard.press("Enter")
         opened.wait_for_selector("[data-drop=hand] >> text=cook")
-        assert opened.inner_text("#said") == "Moved 2 items to hand."
+        assert opened.inner_text("#message") == "Moved 2 items to hand."
         assert opened.evaluate("document.activeElement.id") == "move-1", "the focus stays where it was"
         assert set(job()["groups"][0]["hand"]) == {"smith", "cook", "nurse"}
         assert opened.locator("[data-chip] :checked").count() == 0

@@ -51,7 +51,7 @@ def classes(path, columns):
 
 def test_a_result_is_written_by_its_levels_and_nothing_is_searched_again(client):
     found = searched(client)
-    assert "its levels, nothing is searched" in read(client.get("release").text)
+    assert "its levels, without a search" in read(client.get("release").text)
     answer, work = written(client, "1", report="write")
     assert (answer.status_code, work.ended, work.way) == (200, "done", [])
     release = client.app.state.page.results[-1]
@@ -92,11 +92,11 @@ def test_the_spec_that_is_written_makes_the_same_release(client):
     assert (made.manifest["node"], made.manifest["target"]["file"]) == (found.manifest["node"], "people_anon.parquet")
     assert "# an identifier by its name" in path.read_text().replace("- person_id   ", "")
     html = client.get("release").text
-    assert "✓ release.yml is written, and says this." in read(html)
+    assert "✓ release.yml is written with these contents." in read(html)
     assert "kanon anonymize --spec release.yml" in read(html)
     client.post("risk", data={"k": "7"})
     changed = client.get("release?of=draft").text
-    assert "Replace release.yml , which says something else" in read(changed)
+    assert "Replace release.yml , which has other contents" in read(changed)
     assert client.post("release/spec", data={"of": "draft", "name": "release.yml"}).status_code == 422
     assert client.post("release/spec", data={"of": "draft", "name": "release.yml", "replace": "release.yml"}).is_success
     assert specs.load(path).privacy.k == 7
@@ -135,7 +135,7 @@ def test_nothing_is_written_through_a_link_or_over_what_is_read(client, tmp_path
     assert client.post("release/spec", data={"of": "1", "name": "link.yml", "replace": "link.yml"}).status_code == 422
     assert (precious.read_text(), Path("people.parquet").read_bytes()) == ("precious", before)
     Path("zip.csv").write_text("1000;*\n")
-    client.app.state.page.change(lambda draft: draft.told(hierarchies="."))
+    client.app.state.page.change(lambda draft: draft.with_keys(hierarchies="."))
     client.post("release/where", data={"target": "sex.csv"})
     answer = client.post("release/write", data={"of": "draft", "target": "sex.csv"})
     assert "would be one of the hierarchies" in read(answer.text)
@@ -170,7 +170,7 @@ def test_what_is_being_written_is_what_was_asked_for_at_its_start(client, monkey
     assert sorted(os.listdir()) == ["people.parquet", "people_anon.parquet"]
     assert Path("people_anon.parquet").read_bytes() != b"of yesterday"
     html = client.get("release?of=1").text
-    assert "made from an earlier draft" in read(html)
+    assert "comes from an earlier draft" in read(html)
     stale = client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"})
     assert "another window has changed" in read(stale.text)
 
@@ -179,7 +179,7 @@ def test_a_draft_that_is_no_spec_says_what_is_missing(client):
     for place in (1, 2, 3):
         client.post(f"columns/{place}", data={"role": "dropped"})
     html = client.get("release").text
-    assert "This is no spec yet: quasi_identifiers" in read(html).replace(" :", ":")
+    assert "This is not a valid spec yet: quasi_identifiers" in read(html).replace(" :", ":")
     assert ">Columns</a>" in html
     assert 'id="write"' not in html
     assert client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"}).status_code == 422
@@ -299,6 +299,6 @@ def _parquet(path, columns):
 
 def _all_generalized(draft):
     for place, column in enumerate(draft.columns):
-        draft = draft.changed(place, column.told("hierarchy", "suppress"))
+        draft = draft.changed(place, column.with_key("hierarchy", "suppress"))
         draft = draft.changed(place, type(column)(column.suggested, "quasi-identifier", {"hierarchy": "suppress"}))
     return draft

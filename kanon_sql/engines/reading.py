@@ -1,4 +1,4 @@
-"""Files as the source of an engine: a view of Parquet files, or of a table that CSV or an Excel sheet is loaded to."""
+"""Files as the source of an engine: a view of Parquet files, or of a table loaded from CSV or Excel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kanon_sql.engines.duckdb_errors import explained
 from kanon_sql.engines.encodings import as_utf_8, is_utf_8, marked
 from kanon_sql.engines.excel import copy_as_csv
 from kanon_sql.engines.files import quoted_path, refuse_files_of_tables, source_format
-from kanon_sql.engines.formats import Found, Loaded, found, sentence
+from kanon_sql.engines.formats import Found, Loaded, find_formats, sentence
 from kanon_sql.engines.headers import EncodingError, parquet_names
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import Conversion, Relation
@@ -24,19 +24,19 @@ from kanon_sql.spec import Limits, Reading
 from kanon_sql.staging import PrivateFolder
 
 SOURCE_VIEW = queries.scratch("kanon_source")
-LINES = queries.scratch("kanon_lines")  # of CSV files: each query of a file would parse all of it twice
+LINES = queries.scratch("kanon_lines")  # the rows of CSV files, so that no query parses a file again
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads files for an engine."""
+    """Reads files for an engine, as the options in a `Reading` say."""
 
     engine: FileEngine
     connection: duckdb.DuckDBPyConnection
     limits: Limits
 
     def read(self, pattern: str, paths: Sequence[Path], reading: Reading) -> FilesRead:
-        """Show files as the view of the source, read as somebody says."""
+        """Make files the view of the source."""
         refuse_files_of_tables(paths)
         ways = {"parquet": self._parquet, "xlsx": self._excel}
         query, notes = ways.get(source_format(pattern), self._csv)(pattern, paths, reading)
@@ -50,28 +50,28 @@ class Reader:
         self._show(query)
         if not reading.options:
             return query, ()
-        types, made = self._found(SOURCE_VIEW, Loaded(pattern, is_text=False), reading)
-        query = queries.files_converted(query, [*types], made.ways, self.engine.dialect)
+        types, found = self._find_formats(SOURCE_VIEW, Loaded(pattern, is_text=False), reading)
+        query = queries.files_converted(query, [*types], found.ways, self.engine.dialect)
         self._show(query)
-        return query, made.stay
+        return query, found.stay
 
     def _csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:
         loaded, encoding = self._loaded_csv(pattern, paths, reading)
-        types, made = self._found(LINES, Loaded(pattern, loaded.types, loaded.first_line), reading)
-        self._show(queries.converted(LINES, [*types], made.ways, self.engine.dialect))
-        said = sentence(pattern, None if reading.encoding else encoding, loaded.separator, made)
+        types, found = self._find_formats(LINES, Loaded(pattern, loaded.types, loaded.first_line), reading)
+        self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect))
+        notes = sentence(pattern, None if reading.encoding else encoding, loaded.separator, found)
         if encoding:
-            return None, said
-        if not made.ways and not loaded.types:
-            return self.engine.files_sql(pattern), said
-        return self._converted_sql(pattern, loaded.separator, types, made.ways), said
+            return None, notes
+        if not found.ways and not loaded.types:
+            return self.engine.files_sql(pattern), notes
+        return self._converted_sql(pattern, loaded.separator, types, found.ways), notes
 
     def _loaded_csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str | None]:
-        """CSV files in a table, and their encoding, if it is not UTF-8."""
-        given = reading.encoding
-        if given and is_utf_8(given):
+        """Load CSV files into a table; also returns their encoding if it is not UTF-8."""
+        encoding = reading.encoding
+        if encoding and is_utf_8(encoding):
             return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
-        if given or any(map(marked, paths)):
+        if encoding or any(map(marked, paths)):
             return self._load_copies(pattern, paths, reading)
         try:
             return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
@@ -79,23 +79,23 @@ class Reader:
             return self._load_copies(pattern, paths, reading)
 
     def _load_copies(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str]:
-        """Load text files by copies in UTF-8, which only we can read and which are gone then; and their encodings."""
+        """Load text files from temporary, private copies in UTF-8; also returns their encodings."""
         with PrivateFolder(self._temporary) as folder:
             copies, encodings = as_utf_8(paths, reading.encoding, folder)
             guessing = self.engine.files_sql(str(folder / "*.csv"))
             try:
                 loaded = load_csv(self.connection, pattern, copies, LINES, guessing, reading)
             except SourceError as error:
-                said = str(error)
+                message = str(error)
                 for copy, path in zip(copies, paths, strict=True):
-                    said = said.replace(str(copy), str(path))
-                raise SourceError(said, error.values) from None
+                    message = message.replace(str(copy), str(path))
+                raise SourceError(message, error.values) from None
         return loaded, " and ".join(dict.fromkeys(encodings))
 
     def _converted_sql(
         self, pattern: str, separator: str | None, types: Mapping[str, str], ways: Mapping[str, Conversion]
     ) -> str | None:
-        """The query that reads CSV files anywhere, as we did; None where they have several separators."""
+        """The query that reads the CSV files anywhere as they were read here; None if their separators differ."""
         if separator is None:
             return None
         casts = {name: Conversion(kind) for name, kind in types.items() if kind != "VARCHAR"}
@@ -110,14 +110,14 @@ class Reader:
             copy = folder / "sheet.csv"
             sheet = copy_as_csv(paths[0], reading, copy)
             load_form(self.connection, copy, sheet.form, LINES)
-        types, made = self._found(LINES, Loaded(pattern, is_text=False), reading)
-        self._show(queries.converted(LINES, [*types], made.ways, self.engine.dialect))
-        return None, [*sheet.notes, *sentence(pattern, None, None, made)]
+        types, found = self._find_formats(LINES, Loaded(pattern, is_text=False), reading)
+        self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect))
+        return None, [*sheet.notes, *sentence(pattern, None, None, found)]
 
-    def _found(self, relation: Relation, loaded: Loaded, reading: Reading) -> tuple[dict[str, str], Found]:
+    def _find_formats(self, relation: Relation, loaded: Loaded, reading: Reading) -> tuple[dict[str, str], Found]:
         """The types of a relation of files, and how its columns are read."""
         types = {column.name: column.type for column in self.engine.table(relation).columns}
-        return types, found(self.engine, relation, loaded, types, reading)
+        return types, find_formats(self.engine, relation, loaded, types, reading)
 
     @property
     def _temporary(self) -> Path:

@@ -1,4 +1,4 @@
-"""The pictures of the page: SVG in the page's colours, beside which a table says the same."""
+"""The charts of the page: SVG in the page's colours, with a table next to every chart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BAR = 120.0  # the width of a loss of 1
 
 
 def histogram(name: str, of: Histogram, k: int) -> str:
-    """Rows per label, those in classes of fewer than k below in the colour of risk, the safe ones above them."""
+    """Rows per label: at the bottom those in classes of fewer than k, in the colour of risk, above them the others."""
     most = max((bar.rows for bar in of.bars), default=1) or 1
     step = _WIDE / max(len(of.bars), 1)
     gap = min(2.0, step / 4)
@@ -26,22 +26,22 @@ def histogram(name: str, of: Histogram, k: int) -> str:
         parts += _bar("r", x, _HIGH - low - high, step - gap, high)
     parts.append(element("line", x1=0, y1=_HIGH, x2=_WIDE, y2=_HIGH, class_="g"))
     rows, at_risk = sum(bar.rows for bar in of.bars), sum(bar.at_risk(k) for bar in of.bars)
-    said = f"{at_risk:,} of {rows:,} rows are in classes of fewer than {k:,}; the table below has each bar."
-    return picture(name, _WIDE, _HIGH + 1, f"Safe and at risk by {of.column}", said, parts)
+    text = f"{at_risk:,} of {rows:,} rows are in classes of fewer than {k:,}; the table below has every bar."
+    return picture(name, _WIDE, _HIGH + 1, f"Safe and at risk by {of.column}", text, parts)
 
 
-def way(name: str, points: Sequence[Point], beside: Sequence[Point] = ()) -> str:
-    """The best so far above, the proven bound below, over the seconds: what is between them is the gap.
+def way(name: str, points: Sequence[Point], compared: Sequence[Point] = ()) -> str:
+    """Best score and proven bound over the seconds of a search; the gap is between the lines.
 
-    `beside`: those of another picture, to whose scale it is drawn.
+    `compared`: the points of another chart, which has the same scale.
     """
-    known = [(seconds, score, bound) for seconds, score, bound in points if score is not None]
-    if not known:
+    scored = [(seconds, score, bound) for seconds, score, bound in points if score is not None]
+    if not scored:
         return ""
-    last = max(0.001, *(seconds for seconds, _, _ in (*points, *beside)))
-    most = max(score for _, score, _ in (*points, *beside) if score is not None) or 1.0
-    upper = [(seconds, score / most) for seconds, score, _ in known]
-    lower = [(seconds, min(bound, score) / most) for seconds, score, bound in known]
+    last = max(0.001, *(seconds for seconds, _, _ in (*points, *compared)))
+    most = max(score for _, score, _ in (*points, *compared) if score is not None) or 1.0
+    upper = [(seconds, score / most) for seconds, score, _ in scored]
+    lower = [(seconds, min(bound, score) / most) for seconds, score, bound in scored]
     top, bottom = _steps(upper, last), _steps(lower, last)
     parts = [
         element("polygon", points=_drawn([*top, *reversed(bottom)]), class_="d"),
@@ -49,18 +49,18 @@ def way(name: str, points: Sequence[Point], beside: Sequence[Point] = ()) -> str
         element("polyline", points=_drawn(bottom), class_="b2"),
         element("line", x1=0, y1=_HIGH, x2=_WIDE, y2=_HIGH, class_="g"),
     ]
-    _, score, bound = known[-1]
-    said = f"After {known[-1][0]:.1f} s the best scores {figure(score)}, and no node is below {figure(bound)}."
-    return picture(name, _WIDE, _HIGH + 1, "The best so far and the bound", said, parts)
+    seconds, score, bound = scored[-1]
+    text = f"After {seconds:.1f} s the best scores {figure(score)}, and no node is below {figure(bound)}."
+    return picture(name, _WIDE, _HIGH + 1, "The best so far and the bound", text, parts)
 
 
 def _steps(points: Sequence[tuple[float, float]], last: float) -> list[tuple[float, float]]:
-    """A line that keeps each value until the next, in the picture's units."""
-    made: list[tuple[float, float]] = []
+    """A step line, which keeps every value until the next, in the units of the chart."""
+    line: list[tuple[float, float]] = []
     for seconds, share in points:
         x, y = _WIDE * seconds / last, _HIGH * (1 - share) + 2 * share
-        made += [(x, made[-1][1]), (x, y)] if made else [(x, y)]
-    return made
+        line += [(x, line[-1][1]), (x, y)] if line else [(x, y)]
+    return line
 
 
 def _drawn(points: Sequence[tuple[float, float]]) -> str:
@@ -78,5 +78,5 @@ def losses(name: str, column: str, lost: Sequence[float | None]) -> str:
         y = place * 9.0
         parts.append(element("rect", x=0, y=y, width=_BAR, height=7, class_="f"))
         parts += _bar(css, 0.0, y, _BAR * min(loss or 0.0, 1.0), 7.0)
-    said = " and ".join("none" if loss is None else figure(loss) for loss in lost)
-    return picture(name, _BAR, 16, f"Loss of {column}", f"{said}, of 1 at most.", parts)
+    text = " and ".join("none" if loss is None else figure(loss) for loss in lost)
+    return picture(name, _BAR, 16, f"Loss of {column}", f"{text}, of 1 at most.", parts)

@@ -1,4 +1,4 @@
-"""The screen of the columns: what each is, and how important it is to keep it exact."""
+"""The screen of the columns: their roles and priorities."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from kanon_sql.errors import SpecError
 from kanon_sql.page.draft import ROLES, Draft, suggested_attribute
 from kanon_sql.page.web import changing, rendered, shown, whole
 
-SAID = {
-    "quasi-identifier": "others may know it: generalized",
-    "identifier": "tells who somebody is: dropped",
-    "sensitive": "released as it is, and watched",
-    "kept": "released as it is",
+MEANINGS = {
+    "quasi-identifier": "others might know it: generalized",
+    "identifier": "identifies a person: dropped",
+    "sensitive": "released unchanged, and protected by the models",
+    "kept": "released unchanged",
     "dropped": "not released",
 }
 
 
 def show(request: Request, problem: str = "") -> Response:
     """The table of columns."""
-    return rendered(request, "columns", problem, roles=ROLES, said=SAID)
+    return rendered(request, "columns", problem, roles=ROLES, meanings=MEANINGS)
 
 
 @changing(show)
 def role(request: Request, form: FormData) -> Response:
-    """Another role, priority or weight of one column."""
+    """Set the role or priority of a column."""
     place = request.path_params["place"]
 
     def edit(draft: Draft) -> Draft:
         if not 0 <= place < len(draft.columns):
-            raise SpecError("there is no such column; read the page again")
+            raise SpecError("that column does not exist; reload the page")
         column = draft.columns[place]
-        asked = str(form.get("role", column.role))
-        if asked not in ROLES:
-            raise SpecError(f"{asked!r} is no role; choose one of {', '.join(ROLES)}")
-        if asked != column.role:
+        new = str(form.get("role", column.role))
+        if new not in ROLES:
+            raise SpecError(f"{new!r} is not a role; choose one of {', '.join(ROLES)}")
+        if new != column.role:
             attribute = column.attribute or suggested_attribute(column.suggested)
-            column = replace(column, role=asked, attribute=attribute)
+            column = replace(column, role=new, attribute=attribute)
         if "priority" in form:
-            column = column.told("priority", whole(form, "priority", 1))
+            column = column.with_key("priority", whole(form, "priority", 1))
         return draft.changed(place, column)
 
     request.app.state.page.change(edit)

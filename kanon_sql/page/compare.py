@@ -1,4 +1,4 @@
-"""The screen that holds two results against each other: what was asked, what it cost, what it looks like."""
+"""The screen that compares two results: their settings, their figures, and what they look like."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kanon_sql.report.words import listed
 from kanon_sql.spec import in_flow, limit_text
 
 SIDES = ("left", "right")
-_LONGEST = 80  # letters of a name
+_LONGEST = 80  # characters of a name
 _NONE = "–"
-_TOLD = (
+_IN_OTHER_LINES = (  # keys with a line of their own, or a line per column
     *("strategy", "metric", "privacy", "suppression_limit", "target"),
     *("identifiers", "quasi_identifiers", "sensitive", "keep"),
 )
@@ -42,7 +42,7 @@ _FIGURES = {
 
 @dataclass(frozen=True)
 class Line:
-    """What both results say of one thing, and how they differ in it; nothing where they do not."""
+    """One line of a comparison: the values of both results, and their difference; empty if there is none."""
 
     name: str
     left: str
@@ -52,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Generalized:
-    """A quasi-identifier in both results: its level or what its classes show, its loss, and a picture of the losses."""
+    """A quasi-identifier in both results: its level or the form of its labels, its loss, and a chart of the losses."""
 
     name: str
     left: str
@@ -62,12 +62,12 @@ class Generalized:
 
     @property
     def differs(self) -> str:
-        """How they differ."""
-        return _further(*self.losses) or ("≠" if self.left != self.right else "")
+        """The difference of the two results in this column."""
+        return _difference(*self.losses) or ("≠" if self.left != self.right else "")
 
 
 def show(request: Request, problem: str = "") -> Response:
-    """Two results side by side: those that were asked for, else the last two."""
+    """Two results side by side: those in the address, otherwise the last two."""
     page: Page = request.app.state.page
     chosen = _chosen(page, request)
     content = _content(page, *chosen) if len(chosen) == len(SIDES) else {}
@@ -75,70 +75,75 @@ def show(request: Request, problem: str = "") -> Response:
 
 
 def _chosen(page: Page, request: Request) -> list[Result]:
-    """The results of both sides; nothing while there is none."""
+    """The results of both sides; empty without results."""
     results = list(page.results)
     if not results:
         return []
-    known = {str(result.number): result for result in results}
+    by_number = {str(result.number): result for result in results}
     last = dict(zip(SIDES, results[-2:] if len(results) > 1 else results * 2, strict=True))
-    return [known.get(request.query_params.get(side, ""), last[side]) for side in SIDES]
+    return [by_number.get(request.query_params.get(side, ""), last[side]) for side in SIDES]
 
 
 def _content(page: Page, left: Result, right: Result) -> dict[str, Any]:
-    asked, found = list(_asked(left, right)), list(_found(left, right))
+    settings = list(_settings(left, right))
     return {
-        "asked": asked,
-        "found": found,
+        "settings": settings,
+        "found": list(_figure_lines(left, right)),
         "generalized": list(_generalized(left, right)),
-        "sentences": list(_sentences(left, right, asked)),
+        "sentences": list(_sentences(left, right, settings)),
         "ways": _ways(left, right),
         "same": left.number == right.number,
         "stale": [not result.draft.asks_like(page.draft) for result in (left, right)],
     }
 
 
-def _sentences(left: Result, right: Result, asked: Sequence[Line]) -> Iterator[str]:
+def _sentences(left: Result, right: Result, settings: Sequence[Line]) -> Iterator[str]:
     """The difference in words."""
-    names = [line.name for line in asked if line.differs]
-    yield f"They were asked differently by {listed(names)}." if names else "The same was asked of both."
+    names = [line.name for line in settings if line.differs]
+    yield f"They differ in {listed(names)}." if names else "Their settings are the same."
     metric = left.manifest.get("metric", "loss")
-    lost = [(loss, of) for of in (left, right) if (loss := known(of).get(metric)) is not None]
-    if len(lost) == len(SIDES):
-        (less, better), (more, worse) = sorted(lost, key=lambda loss_and_result: loss_and_result[0])
-        both = f"Both lose the same, {figure(less)}"
-        other = f"{better.number} loses less than {worse.number}, {figure(less)} and not {figure(more)}"
-        yield f"{both if figure(less) == figure(more) else other}, by {metric}."
+    losses = [(loss, result) for result in (left, right) if (loss := metrics_of(result).get(metric)) is not None]
+    if len(losses) == len(SIDES):
+        (less, better), (more, _) = sorted(losses, key=lambda loss_and_result: loss_and_result[0])
+        if figure(less) == figure(more):
+            yield f"Both lose the same, {figure(less)}, by {metric}."
+        else:
+            yield f"Result {better.number} loses less: {figure(less)} against {figure(more)}, by {metric}."
 
 
-def known(result: Result) -> dict[str, float | None]:
-    """The metrics of a result; None where it has no figure."""
+def metrics_of(result: Result) -> dict[str, float | None]:
+    """The metrics of a result; None without a figure."""
     return dict(result.manifest.get("information_loss") or {})
 
 
-def _asked(left: Result, right: Result) -> Iterator[Line]:
-    """What was asked: the usual keys, and every other key and column that differs."""
-    said = [draft.draft.mapping() for draft in (left, right)]
-    for key, name in (("strategy", "Strategy"), ("metric", "Lose least by")):
-        yield _line(name, *(str(mapping.get(key, _NONE)) for mapping in said))
-    asked = [[(promise["model"], promise["required"]) for promise in of.manifest["privacy"]] for of in (left, right)]
-    yield _line("Models", *map(models, asked))
-    yield _line("Rows that may be left out", *(limit_text(mapping.get("suppression_limit", 0.02)) for mapping in said))
-    for key in dict.fromkeys(key for mapping in said for key in mapping):
-        if key not in _TOLD and said[0].get(key) != said[1].get(key):
-            yield _line(key, *(in_flow(mapping[key]) if key in mapping else _NONE for mapping in said))
+def _settings(left: Result, right: Result) -> Iterator[Line]:
+    """The settings: the usual keys, and every other key and column that differs."""
+    mappings = [result.draft.mapping() for result in (left, right)]
+    for key, name in (("strategy", "Strategy"), ("metric", "Loss measure")):
+        yield _line(name, *(str(mapping.get(key, _NONE)) for mapping in mappings))
+    required = [
+        [(finding["model"], finding["required"]) for finding in result.manifest["privacy"]] for result in (left, right)
+    ]
+    yield _line("Models", *map(models, required))
+    limits = (limit_text(mapping.get("suppression_limit", 0.02)) for mapping in mappings)
+    yield _line("Maximum suppression", *limits)
+    for key in dict.fromkeys(key for mapping in mappings for key in mapping):
+        if key not in _IN_OTHER_LINES and mappings[0].get(key) != mappings[1].get(key):
+            yield _line(key, *(in_flow(mapping[key]) if key in mapping else _NONE for mapping in mappings))
     yield from _roles(left.draft, right.draft)
 
 
 def _roles(left: Draft, right: Draft) -> Iterator[Line]:
-    """The columns that have another role, hierarchy, priority or bound."""
-    for one, other in zip(left.columns, right.columns, strict=True):
-        if one.role != other.role:
-            yield _line(f"Role of {_short(one.name)}", one.role, other.role)
-        elif one.generalized:
-            for key in dict.fromkeys((*one.attribute, *other.attribute)):
-                both = [in_flow(of.attribute[key]) if key in of.attribute else _NONE for of in (one, other)]
+    """The columns with another role, hierarchy, priority or bound."""
+    for first, second in zip(left.columns, right.columns, strict=True):
+        if first.role != second.role:
+            yield _line(f"Role of {_short(first.name)}", first.role, second.role)
+        elif first.generalized:
+            attributes = first.attribute, second.attribute
+            for key in dict.fromkeys((*first.attribute, *second.attribute)):
+                both = [in_flow(attribute[key]) if key in attribute else _NONE for attribute in attributes]
                 if both[0] != both[1]:
-                    yield replace(_line(f"{key} of {_short(one.name)}", *map(_cut, both)), differs="≠")
+                    yield replace(_line(f"{key} of {_short(first.name)}", *map(_cut, both)), differs="≠")
 
 
 def _line(name: str, left: str, right: str) -> Line:
@@ -146,7 +151,7 @@ def _line(name: str, left: str, right: str) -> Line:
 
 
 def _cut(text: str) -> str:
-    """A recipe without its end, where it lists many values."""
+    """A recipe, cut off if it lists many values."""
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
@@ -154,11 +159,11 @@ def _short(name: str) -> str:
     return listed([name])
 
 
-def _found(left: Result, right: Result) -> Iterator[Line]:
+def _figure_lines(left: Result, right: Result) -> Iterator[Line]:
     """The figures of both manifests."""
-    both, lost = (left.manifest, right.manifest), (known(left), known(right))
-    asked = (manifest["metric"] for manifest in both if manifest.get("metric") in METRICS)
-    for name in dict.fromkeys((*asked, *METRICS, *lost[0], *lost[1])):
+    both, lost = (left.manifest, right.manifest), (metrics_of(left), metrics_of(right))
+    used = (manifest["metric"] for manifest in both if manifest.get("metric") in METRICS)
+    for name in dict.fromkeys((*used, *METRICS, *lost[0], *lost[1])):
         values = [figures.get(name) for figures in lost]
         if any(value is not None for value in values):
             yield _figures(name.replace("_", " "), *values)
@@ -171,12 +176,12 @@ def _found(left: Result, right: Result) -> Iterator[Line]:
 
 
 def _figures(name: str, left: float | None, right: float | None) -> Line:
-    said = [_NONE if number is None else figure(number) for number in (left, right)]
-    return Line(name, said[0], said[1], _further(left, right))
+    texts = [_NONE if number is None else figure(number) for number in (left, right)]
+    return Line(name, texts[0], texts[1], _difference(left, right))
 
 
-def _further(left: float | None, right: float | None) -> str:
-    """How far the right figure is from the left one."""
+def _difference(left: float | None, right: float | None) -> str:
+    """The right figure less the left one."""
     if left == right or (left is not None and right is not None and figure(left) == figure(right)):
         return ""
     if left is None or right is None:
@@ -185,7 +190,7 @@ def _further(left: float | None, right: float | None) -> str:
 
 
 def proven(manifest: Mapping[str, Any]) -> str:
-    """How good a result is known to be."""
+    """How good a result is proven to be."""
     if manifest.get("proven_optimal"):
         return "optimal"
     gap = manifest.get("gap")
@@ -193,17 +198,17 @@ def proven(manifest: Mapping[str, Any]) -> str:
 
 
 def _generalized(left: Result, right: Result) -> Iterator[Generalized]:
-    """The columns that are generalized in either, in the order of the table."""
+    """The columns that are generalized in either result, in the order of the table."""
     lost = [result.manifest.get("loss_per_attribute") or {} for result in (left, right)]
     names = [column.name for column in left.draft.columns if any(column.name in figures for figures in lost)]
     for place, name in enumerate(names):
         both = lost[0].get(name), lost[1].get(name)
-        said = [_level(result.manifest, name) for result in (left, right)]
-        yield Generalized(name, said[0], said[1], both, losses(f"loss-{place}", name, both))
+        levels = [_level(result.manifest, name) for result in (left, right)]
+        yield Generalized(name, levels[0], levels[1], both, losses(f"loss-{place}", name, both))
 
 
 def _level(manifest: Mapping[str, Any], name: str) -> str:
-    """The level of a column, or what its classes show."""
+    """The level of a column, or the form of its labels."""
     if name not in (manifest.get("loss_per_attribute") or {}):
         return "not generalized"
     if manifest.get("node"):
@@ -212,21 +217,21 @@ def _level(manifest: Mapping[str, Any], name: str) -> str:
 
 
 def _ways(left: Result, right: Result) -> list[tuple[Result, Sequence[Point], str]]:
-    """The steps of each search and their picture, to the same scale if both have the same metric."""
+    """The steps of both searches and their charts, on the same scale if both have the same metric."""
     steps = _steps(left), _steps(right)
-    alike = left.manifest.get("metric") == right.manifest.get("metric")
-    others = reversed(steps) if alike else ((), ())
+    comparable = left.manifest.get("metric") == right.manifest.get("metric")
+    others = reversed(steps) if comparable else ((), ())
     drawn = (way(f"way-{side}", own, other) for side, own, other in zip(SIDES, steps, others, strict=True))
     return list(zip((left, right), steps, drawn, strict=True))
 
 
 def _steps(result: Result) -> Sequence[Point]:
-    """The way of a search, and where it ended; a recoding has the way of the search that it started from."""
-    said = result.manifest
-    if said.get("lower_bound") is None or said.get("score") is None:
+    """The steps of a search and its end; a local recoding has those of the search that it started from."""
+    manifest = result.manifest
+    if manifest.get("lower_bound") is None or manifest.get("score") is None:
         return result.way
-    seconds = max([said["seconds"].get("search") or 0.0, *(point[0] for point in result.way)])
-    return (*result.way, (seconds, said["score"], said["lower_bound"]))
+    seconds = max([manifest["seconds"].get("search") or 0.0, *(point[0] for point in result.way)])
+    return (*result.way, (seconds, manifest["score"], manifest["lower_bound"]))
 
 
 def _back(request: Request) -> Response:
@@ -236,23 +241,23 @@ def _back(request: Request) -> Response:
 
 @changing(show)
 def choose(request: Request, form: FormData) -> Response:
-    """Other results on the sides."""
+    """Choose the results to compare."""
     return shown(request, "compare", **{side: str(form.get(side, "")) for side in SIDES})
 
 
 @changing(show)
 def rename(request: Request, form: FormData) -> Response:
-    """Another name for a result."""
+    """Rename a result."""
     name = " ".join(str(form.get("name", "")).split())[:_LONGEST]
     if not name:
         raise SpecError("a result needs a name; give one")
-    request.app.state.page.renew(request.path_params["number"], name=name)
+    request.app.state.page.update(request.path_params["number"], name=name)
     return _back(request)
 
 
 @changing(show)
 def remove(request: Request, _: FormData) -> Response:
-    """Forget a result."""
+    """Remove a result from the page."""
     request.app.state.page.remove(request.path_params["number"])
     return _back(request)
 
@@ -262,7 +267,7 @@ def bring_back(request: Request, _: FormData) -> Response:
     """Make a result's draft the draft."""
     page: Page = request.app.state.page
     draft = page.result(request.path_params["number"]).draft
-    page.change(lambda now: draft.told(target=now.keys.get("target")))
+    page.change(lambda now: draft.with_keys(target=now.keys.get("target")))
     return _back(request)
 
 

@@ -1,7 +1,7 @@
-"""The frequency set in memory, and what the page asks of it while a slider moves: who is safe at which k.
+"""The frequency set in memory, and the histograms of the page: which rows are safe for which k.
 
-The classes of a node are counted by one query, and the rows of each column's labels by the size of their class by one
-more. After that any k is a sum over numbers that are here already.
+One query counts the classes of a node, and one more per column the rows of its labels by class size. After that, the
+figures for any k are sums over numbers in memory.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ MOST_BARS = 40  # of a histogram
 
 @dataclass(frozen=True)
 class Bar:
-    """The rows of a label, or of several, by the size of their class."""
+    """The rows of one or several labels, by class size."""
 
     label: str
     sizes: Mapping[int, int]
 
     @property
     def rows(self) -> int:
-        """All of them."""
+        """All rows of the bar."""
         return sum(self.sizes.values())
 
     def at_risk(self, k: int) -> int:
-        """Those in classes of fewer than k."""
+        """The rows in classes of fewer than k."""
         return sum(rows for size, rows in self.sizes.items() if size < k)
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """The labels that a column has on a level, in their order: `labels` of them, from the first to the last.
+    """The labels of a column on a level, in order: `labels` of them, from the first to the last.
 
-    Of many there is a bar per stretch of neighbours, or for text one for each that holds many rows, and one for the
-    others.
+    A column with many labels has a bar per stretch of neighbouring labels; a text column has a bar for each of the
+    largest labels, and one for the rest.
     """
 
     column: str
@@ -65,14 +65,14 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the page shows of a node: a histogram per column."""
+    """The histograms of a node, one per column."""
 
     node: Node
     histograms: tuple[Histogram, ...]
     classes: int
 
     def at_risk(self, k: int) -> int:
-        """The rows in classes of fewer than k, which are the same whichever column they are told by."""
+        """The rows in classes of fewer than k; every column's histogram has the same number."""
         return sum(bar.at_risk(k) for bar in self.histograms[0].bars)
 
     def smallest(self) -> int:
@@ -82,9 +82,9 @@ class Shown:
 
 @dataclass
 class Counted:
-    """The distinct tuples of a draft, in a database of their own, which goes when nobody knows it any more.
+    """The distinct tuples of a draft, in a separate database, which is dropped with the last reference to it.
 
-    `size`: what makes the size of a class, its rows or its people.
+    `size`: the size of a class, in rows or people.
     """
 
     frequency_set: FrequencySet
@@ -104,44 +104,45 @@ class Counted:
         return dict(zip(names, self.frequency_set.heights, strict=True))
 
     def shown(self, levels: Mapping[str, int]) -> Shown:
-        """The histograms of a node; levels that are not said are 0, and too high ones the top."""
+        """The histograms of a node. Missing levels are 0; a level that is too high is the top."""
         heights = self.heights
         node = tuple(max(0, min(levels.get(name, 0), height)) for name, height in heights.items())
-        with self._lock:  # several windows may ask, and one connection answers
+        with self._lock:  # several windows share one connection
             if self._last is None or self._last.node != node:
-                self._last = self._asked(node)
+                self._last = self._count(node)
             return self._last
 
-    def _asked(self, node: Node) -> Shown:
+    def _count(self, node: Node) -> Shown:
         counted, tables = self.frequency_set, self.frequency_set.tables
         pairs = list(zip(counted.attributes, node, strict=True))
         columns = [attribute.coded.code_column(level) for attribute, level in pairs]
         classes = tables.create(
             "page_classes", "page/classes", frequency_set=counted.relation, levels=columns, size=self.size
         )
-        made = []
+        histograms = []
         for (attribute, level), column in zip(pairs, columns, strict=True):
             rows = tables.rows("page/label_sizes", classes=classes, label=[column])
-            made.append(_histogram(attribute, level, rows))
-        return Shown(node, tuple(made), tables.count(classes))
+            histograms.append(_histogram(attribute, level, rows))
+        return Shown(node, tuple(histograms), tables.count(classes))
 
 
 def counted(source: Source, spec: Spec, observer: Observer) -> Counted:
-    """Count the distinct tuples of an open source, in a database of their own: the source may be closed then."""
-    beside = embedded(spec.session.limits)
+    """Count the distinct tuples of an open source into a separate database, so that the source can be closed."""
+    database = embedded(spec.session.limits)
     try:
         with source.scratches:
             problem = count(preflight(spec, source), observer)
-            made = problem.frequency_set
-            made.engine.send(queries.select_all(made.relation, made.engine.dialect), beside, made.relation)
+            counts = problem.frequency_set
+            query = queries.select_all(counts.relation, counts.engine.dialect)
+            counts.engine.send(query, database, counts.relation)
     except BaseException:
-        beside.close()
+        database.close()
         raise
-    return Counted(replace(made, tables=Scratch(beside, "page")), problem.judge.model.size)
+    return Counted(replace(counts, tables=Scratch(database, "page")), problem.judge.model.size)
 
 
 def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) -> Histogram:
-    """The bars of a column: one per label, or of many labels one per stretch of their order, or the largest alone."""
+    """The bars of a column: one per label, or for many labels one per stretch, or one for each of the largest."""
     sizes: dict[int, dict[int, int]] = {}
     for code, size, n in rows:
         sizes.setdefault(int(code), {})[int(size)] = int(n)
@@ -163,15 +164,15 @@ def _label(value: Any) -> str:
 
 
 def _largest(named: Sequence[tuple[str, dict[int, int]]]) -> list[Bar]:
-    """The labels of most rows, and the others as one bar."""
+    """The labels with most rows, and one bar for the rest."""
     by_rows = sorted(range(len(named)), key=lambda place: -sum(named[place][1].values()))
     first, rest = sorted(by_rows[: MOST_BARS - 1]), by_rows[MOST_BARS - 1 :]
-    others = Bar(f"{len(rest):,} others", _added(named[place][1] for place in rest))
-    return [*(Bar(*named[place]) for place in first), others]
+    rest_bar = Bar(f"{len(rest):,} others", _added(named[place][1] for place in rest))
+    return [*(Bar(*named[place]) for place in first), rest_bar]
 
 
 def _stretches(named: Sequence[tuple[str, dict[int, int]]]) -> list[Bar]:
-    """As many stretches of neighbouring labels as there is room for."""
+    """Neighbouring labels in `MOST_BARS` stretches."""
     cuts = [len(named) * place // MOST_BARS for place in range(MOST_BARS + 1)]
     parts = [named[first:last] for first, last in pairwise(cuts)]
     return [Bar(_from_to(part[0][0], part[-1][0]), _added(sizes for _, sizes in part)) for part in parts]

@@ -1,6 +1,6 @@
-"""The spec that somebody is making on the page: what each column is, and the other keys, as a value that never changes.
+"""The spec in progress on the page, as an immutable value: the role of every column, and the other keys.
 
-Every change gives another draft, so that two windows and a running search never see one that is half changed.
+Every change returns a new draft, so that two windows and a running search never see one that is half changed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
 MOST_LISTED = 5_000  # values of a suggestion that a spec lists
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, KEPT, DROPPED)
 _FIRST = ("source", "encoding", "decimal", "date_format", "null", "sheet", "columns", "database", "hierarchies")
-_ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops what is not named
+_ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops every column that is not named
 
 
 def without_code(spec: Spec) -> Spec:
-    """The spec; SpecError if it names code, which whoever sends a form could choose."""
+    """The spec; SpecError if it names code, which anyone who sends a form could choose."""
     if named := [*spec.references, *spec.privacy.models]:
         raise SpecError(f"the page runs no code, and the spec names {named[0]}; leave it out, or use kanon anonymize")
     return spec
@@ -32,9 +32,9 @@ def without_code(spec: Spec) -> Spec:
 
 @dataclass(frozen=True)
 class DraftColumn:
-    """A column of the source: what was suggested, its role now, and as a quasi-identifier what a spec says of it.
+    """A column of the source: its suggestion, its role now, and its options as a quasi-identifier.
 
-    `attribute`: the keys of a quasi-identifier, as a spec has them: hierarchy, min_level, max_level, priority, weight.
+    `attribute`: the keys of a quasi-identifier in a spec: hierarchy, min_level, max_level, priority, weight.
     """
 
     suggested: SuggestedColumn
@@ -43,7 +43,7 @@ class DraftColumn:
 
     @property
     def name(self) -> str:
-        """The column's name, which may hold anything."""
+        """The column's name, which can contain any characters."""
         return self.suggested.name
 
     @property
@@ -51,15 +51,15 @@ class DraftColumn:
         """Whether it is a quasi-identifier."""
         return self.role == QUASI_IDENTIFIER
 
-    def told(self, key: str, value: Any) -> DraftColumn:
-        """The column with a key of its attribute, or without it where the value is None."""
-        kept = {name: old for name, old in self.attribute.items() if name != key}
-        return replace(self, attribute=kept if value is None else {**kept, key: value})
+    def with_key(self, key: str, value: Any) -> DraftColumn:
+        """The column with a key of its attribute set, or removed if the value is None."""
+        rest = {name: old for name, old in self.attribute.items() if name != key}
+        return replace(self, attribute=rest if value is None else {**rest, key: value})
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A spec in the making. `keys`: those of the spec but roles. `levels`: those that the page shows, by column."""
+    """A spec in progress. `keys`: its keys except roles. `levels`: those shown on the page, by column."""
 
     columns: tuple[DraftColumn, ...]
     keys: Mapping[str, Any]
@@ -72,20 +72,20 @@ class Draft:
 
     @property
     def k(self) -> int:
-        """The least size of a class."""
+        """The minimum size of a class."""
         return int(self.keys.get("privacy", {}).get("k", 5))
 
     def changed(self, place: int, column: DraftColumn) -> Draft:
-        """The draft with another column in a place."""
+        """The draft with another column at a position."""
         return replace(self, columns=(*self.columns[:place], column, *self.columns[place + 1 :]))
 
-    def told(self, **keys: Any) -> Draft:
-        """The draft with keys of the spec, without those that are None."""
+    def with_keys(self, **keys: Any) -> Draft:
+        """The draft with keys of the spec set, or removed if their value is None."""
         merged = {**self.keys, **keys}
         return replace(self, keys={name: value for name, value in merged.items() if value is not None})
 
     def mapping(self) -> dict[str, Any]:
-        """The draft as a spec file has it."""
+        """The draft as the contents of a spec file."""
         roles = {
             "identifiers": self._names(IDENTIFIER),
             "quasi_identifiers": {column.name: dict(column.attribute) for column in self.quasi_identifiers},
@@ -97,7 +97,7 @@ class Draft:
         return {**places, **{name: names for name, names in roles.items() if names or name in _ALWAYS}, **rest}
 
     def spec(self, **keys: Any) -> Spec:
-        """The draft as a spec, with other keys; SpecError where it is none."""
+        """The draft as a spec, with some keys changed; SpecError if it is not valid."""
         return without_code(parse({**self.mapping(), **keys}))
 
     def yaml(self) -> str:
@@ -105,31 +105,31 @@ class Draft:
         return as_yaml(self.mapping())
 
     def asks_like(self, other: Draft) -> bool:
-        """Whether both ask for the same release, wherever it is written."""
+        """Whether both describe the same release, wherever it is written."""
         return self.mapping() | {"target": None} == other.mapping() | {"target": None}
 
     def counted_by(self) -> Mapping[str, Any]:
-        """What the frequency set is made of."""
+        """The part of the draft that determines the frequency set."""
         hierarchies = {column.name: column.attribute.get("hierarchy") for column in self.quasi_identifiers}
-        kept = {name: self.keys.get(name) for name in ("source", "database", "unit", "unmapped", "hierarchies")}
-        return {**kept, "quasi_identifiers": {name: {"hierarchy": made} for name, made in hierarchies.items()}}
+        keys = {name: self.keys.get(name) for name in ("source", "database", "unit", "unmapped", "hierarchies")}
+        return {**keys, "quasi_identifiers": {name: {"hierarchy": recipe} for name, recipe in hierarchies.items()}}
 
     def _names(self, role: str) -> list[str]:
         return [column.name for column in self.columns if column.role == role]
 
 
 def as_suggested(columns: Iterable[SuggestedColumn], keys: Mapping[str, Any]) -> Draft:
-    """The draft of what the data suggest."""
+    """The draft with the roles and hierarchies that the data suggest."""
     return Draft(tuple(DraftColumn(column, column.role, suggested_attribute(column)) for column in columns), keys)
 
 
 def suggested_attribute(column: SuggestedColumn) -> dict[str, Any]:
-    """What a spec says of a quasi-identifier as it is suggested."""
+    """The suggested options of a quasi-identifier."""
     return {"hierarchy": suggested_recipe(column)}
 
 
 def suggested_recipe(column: SuggestedColumn) -> Any:
-    """The recipe that is suggested; where the suggestion is a list of values, as groups."""
+    """The suggested recipe; suggested labels per value become groups."""
     if column.role == QUASI_IDENTIFIER and column.levels and len(column.levels[0]) <= MOST_LISTED:
         values = list(column.levels[0])
         labels = [[A_STAR if level[value] == STAR else level[value] for value in values] for level in column.levels]

@@ -1,7 +1,7 @@
-"""Groups by hand, while somebody makes them: chips are moved between boxes, and what is in no box stands by itself.
+"""Groups by hand: chips are moved between boxes, and a chip outside all boxes is a group of one.
 
-A value that frozen dataclasses describe; every move gives another. The recipe that it is lists every chip, so that it
-is a hierarchy at any moment.
+Groups are frozen dataclasses; every move returns new ones. Their recipe lists every chip, so that it is a valid
+hierarchy at any moment.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.generalization.values import as_text, read
 
 MOST_BY_HAND, MOST_LEVELS = 500, 8
-A_STAR = "a star"  # what the value `*` is called, which no label below the top may be
+A_STAR = "a star"  # the label of the value `*`, since no label below the top may be `*`
 Boxes: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Chip:
-    """A value or a label that can be moved: its text, empty for NULL, and the rows below it."""
+    """A value or label that can be moved: its text (empty for NULL) and its rows."""
 
     text: str
     rows: int
@@ -29,10 +29,10 @@ class Chip:
 
 @dataclass(frozen=True)
 class ByHand:
-    """Groups in the making. `rows`: those of each value by its text; `levels`: the members of each group, by label.
+    """Groups in progress. `rows`: per value, by its text; `levels`: label -> members, for every level.
 
-    >>> made = ByHand({"9th": 5, "10th": 4, "Masters": 3}).moved(1, ["9th", "10th"], "School")
-    >>> made.recipe()
+    >>> groups = ByHand({"9th": 5, "10th": 4, "Masters": 3}).moved(1, ["9th", "10th"], "School")
+    >>> groups.recipe()
     {'groups': [{'School': ['9th', '10th'], 'Masters': ['Masters']}]}
     """
 
@@ -40,77 +40,77 @@ class ByHand:
     levels: tuple[Boxes, ...] = ({},)
 
     def chips(self, level: int) -> list[Chip]:
-        """What can be moved on a level, counted from 1: values, or what the level below has made of them."""
+        """The chips on a level, counted from 1: values, or the labels of the level below."""
         if level == 1:
             return [Chip(text, rows) for text, rows in self.rows.items()]
-        held = {chip.text: chip.rows for chip in self.chips(level - 1)}
+        below = {chip.text: chip.rows for chip in self.chips(level - 1)}
         boxes = self.levels[level - 2]
-        inside = {label: [text for text in texts if text in held] for label, texts in boxes.items()}
-        made = {label: sum(held[text] for text in texts) for label, texts in inside.items() if texts}
-        alone = {text: held[text] for text in self.free(level - 1) if text}
-        return [Chip(text, rows) for text, rows in {**made, **alone}.items()]
+        inside = {label: [text for text in texts if text in below] for label, texts in boxes.items()}
+        grouped = {label: sum(below[text] for text in texts) for label, texts in inside.items() if texts}
+        alone = {text: below[text] for text in self.free(level - 1) if text}
+        return [Chip(text, rows) for text, rows in {**grouped, **alone}.items()]
 
     def free(self, level: int) -> list[str]:
-        """What is in no group of a level."""
+        """The chips of a level that are in no group."""
         inside = {text for texts in self.levels[level - 1].values() for text in texts}
         return [chip.text for chip in self.chips(level) if chip.text not in inside]
 
     def recipe(self) -> dict[str, Any]:
-        """What the spec says of it; what stands by itself is a group of its own, but for NULL."""
+        """The recipe in a spec; a chip in no group becomes a group of one, except NULL."""
         return {"groups": [self._complete(level) for level in range(1, len(self.levels) + 1)]}
 
     def _complete(self, level: int) -> dict[str, list[str]]:
-        there = {chip.text for chip in self.chips(level)}
-        boxes = {label: [text for text in texts if text in there] for label, texts in self.levels[level - 1].items()}
-        made = {label: texts for label, texts in boxes.items() if texts}
+        present = {chip.text for chip in self.chips(level)}
+        boxes = {label: [text for text in texts if text in present] for label, texts in self.levels[level - 1].items()}
+        groups = {label: texts for label, texts in boxes.items() if texts}
         for text in filter(None, self.free(level)):
-            if text in made or text == STAR:
+            if text in groups or text == STAR:
                 raise SpecError(
-                    f"{text!r} cannot stand by itself, since {'the top' if text == STAR else 'a group'} has that name; "
-                    "move it into a group first"
+                    f"{text!r} cannot be a group of one, since {'the top' if text == STAR else 'a group'} has that "
+                    "name; move it into a group first"
                 )
-            made[text] = [text]
-        if not made:
+            groups[text] = [text]
+        if not groups:
             raise SpecError("NULL alone cannot be generalized; choose another recipe")
-        return made
+        return groups
 
     def moved(self, level: int, chosen: Iterable[str], to: str) -> ByHand:
-        """The chosen chips in the group of a label, made if there is none; '' lets them stand by themselves."""
-        there = {chip.text for chip in self.chips(level)}
-        moving = [text for text in dict.fromkeys(chosen) if text in there]
+        """Move chips into the group with a label, which is created if needed; '' takes them out of all groups."""
+        present = {chip.text for chip in self.chips(level)}
+        moving = [text for text in dict.fromkeys(chosen) if text in present]
         boxes = {label: tuple(t for t in texts if t not in moving) for label, texts in self.levels[level - 1].items()}
         if to:
             boxes[to] = (*boxes.get(to, ()), *moving)
         return self._with(level, boxes)
 
-    def made(self, level: int, label: str, chosen: Iterable[str]) -> ByHand:
-        """With a new group of the chosen chips, if any."""
+    def added(self, level: int, label: str, chosen: Iterable[str]) -> ByHand:
+        """Add a group of the chosen chips, if any."""
         return self.moved(level, chosen, self._new(level, label))
 
     def renamed(self, level: int, old: str, new: str) -> ByHand:
-        """With another label of a group, in the groups above it too."""
+        """Rename a group, also where the levels above refer to it."""
         if new == old:
             return self
         label = self._new(level, new)
         boxes = {label if name == old else name: texts for name, texts in self.levels[level - 1].items()}
-        return self._with(level, boxes)._called(level + 1, old, label)
+        return self._with(level, boxes)._renamed_member(level + 1, old, label)
 
     def dropped(self, level: int, label: str) -> ByHand:
-        """Without a group: its chips stand by themselves."""
+        """Delete a group; its chips are then in no group."""
         return self._with(level, {name: texts for name, texts in self.levels[level - 1].items() if name != label})
 
     def taller(self) -> ByHand:
-        """With a level more, on which every label of the last stands by itself."""
+        """Add a level on top, without groups."""
         if len(self.levels) >= MOST_LEVELS:
-            raise SpecError(f"more than {MOST_LEVELS} levels are not made by hand; upload a file")
+            raise SpecError(f"groups by hand have at most {MOST_LEVELS} levels; upload a file")
         return replace(self, levels=(*self.levels, {}))
 
     def lower(self) -> ByHand:
-        """Without the last level."""
+        """Remove the highest level."""
         return replace(self, levels=self.levels[:-1] or ({},))
 
-    def _called(self, level: int, old: str, new: str) -> ByHand:
-        """With a member of a level above renamed."""
+    def _renamed_member(self, level: int, old: str, new: str) -> ByHand:
+        """Rename a member of a level's groups."""
         if level > len(self.levels):
             return self
         boxes = self.levels[level - 1]
@@ -122,7 +122,7 @@ class ByHand:
         if not label:
             raise SpecError("the group needs a label; write one")
         if label == STAR:
-            raise SpecError("`*` is what stands above all groups; give this one another label")
+            raise SpecError("`*` is the label of the top; choose another label for this group")
         if label in self.levels[level - 1]:
             raise SpecError(f"there is a group {label!r} on level {level}; give this one another label")
         return label
@@ -132,39 +132,39 @@ class ByHand:
 
 
 def by_hand(recipe: Any, counts: Mapping[Any, int], kind: str) -> ByHand:
-    """The boxes of a recipe of groups and the values of a column; what has its own name alone is in none.
+    """The boxes of a recipe of groups on the values of a column, without groups that only contain their own label.
 
-    A member that the column does not hold is there too, with no rows. SpecError for too many values, or the empty text.
+    Members that do not occur in the column are included, with no rows. SpecError for too many values or empty text.
     """
     if "" in counts:
-        raise SpecError("the column holds the empty text, which groups cannot tell from NULL; choose another recipe")
+        raise SpecError("the column has the empty text, which groups cannot tell from NULL; choose another recipe")
     rows = {"" if value is None else as_text(value): n for value, n in counts.items()}
     first, *others = _levels(recipe) or [{}]
     if not first and STAR in rows:
         first = {A_STAR: [STAR]}
-    first = {label: [_as_the_data(text, kind) for text in texts] for label, texts in first.items()}
+    first = {label: [_value_text(text, kind) for text in texts] for label, texts in first.items()}
     rows.update((text, 0) for texts in first.values() for text in texts if text not in rows)
     if len(rows) > MOST_BY_HAND:
         raise SpecError(
             f"{len(rows):,} values are too many to move by hand, {MOST_BY_HAND} at most; choose a recipe that computes "
             "labels, or upload a file"
         )
-    made = tuple(
+    boxes = tuple(
         {label: tuple(texts) for label, texts in level.items() if list(texts) != [label]} for level in (first, *others)
     )
-    return ByHand(rows, made)
+    return ByHand(rows, boxes)
 
 
 def _levels(recipe: Any) -> list[Mapping[str, Sequence[str]]]:
-    said = recipe.get("groups", ()) if isinstance(recipe, Mapping) else ()
-    levels = [said] if isinstance(said, Mapping) else said
+    groups = recipe.get("groups", ()) if isinstance(recipe, Mapping) else ()
+    levels = [groups] if isinstance(groups, Mapping) else groups
     return [
         {str(label): ["" if m is None else str(m) for m in texts] for label, texts in level.items()} for level in levels
     ]
 
 
-def _as_the_data(text: str, kind: str) -> str:
-    """The text that a value of the column has which the member is: `1` for `1.0` where these are numbers."""
+def _value_text(text: str, kind: str) -> str:
+    """The text of the column's value that a member denotes: `1` for `1.0` in a column of numbers."""
     try:
         return as_text(read(text, kind)) if text else text
     except ValueError:

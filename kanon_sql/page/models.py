@@ -1,4 +1,4 @@
-"""The screen of the privacy models: what must hold besides k, by sensitive column and for the whole release."""
+"""The screen of the privacy models besides k-anonymity, by sensitive column and for the whole release."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ OF_RELEASE = {
 
 
 def show(request: Request, problem: str = "") -> Response:
-    """A number per model and column; empty means that it is not asked for."""
+    """A number per model and column; an empty field means that the model is not required."""
     draft = request.app.state.page.draft
     privacy = draft.keys.get("privacy", {})
-    asked = {key: {c: _short(key, said) for c, said in privacy.get(key, {}).items()} for key in SENSITIVE_MODELS}
-    other = {key: said for key, said in privacy.items() if key not in ("k", "risk", *SENSITIVE_MODELS)}
-    content = {"asked": asked, "risk": privacy.get("risk") or {}, "other": other}
+    required = {
+        key: {column: _short(key, parameters) for column, parameters in privacy.get(key, {}).items()}
+        for key in SENSITIVE_MODELS
+    }
+    other = [key for key in privacy if key not in ("k", "risk", *SENSITIVE_MODELS)]
+    content = {"required": required, "risk": privacy.get("risk") or {}, "other": other}
     declared = {"of_columns": SENSITIVE_MODELS, "most": MOST, "of_release": OF_RELEASE}
     return rendered(request, "models", problem, **declared, **content)
 
 
-def _short(key: str, said: Any) -> Any:
-    """The number of a model, which a spec may have alone or with others beside it."""
-    return said.get(SENSITIVE_MODELS[key].short, "") if isinstance(said, Mapping) else said
+def _short(key: str, parameters: Any) -> Any:
+    """A model's main parameter, which a spec gives alone or together with others."""
+    return parameters.get(SENSITIVE_MODELS[key].short, "") if isinstance(parameters, Mapping) else parameters
 
 
 @changing(show)
-def ask(request: Request, form: FormData) -> Response:
-    """Another number of a model, or none."""
+def choose(request: Request, form: FormData) -> Response:
+    """Set or remove the parameters of models."""
 
     def edit(draft: Draft) -> Draft:
         privacy = dict(draft.keys.get("privacy", {}))
@@ -50,18 +53,18 @@ def ask(request: Request, form: FormData) -> Response:
         if "unit" in form:
             names = {column.name for column in draft.columns}
             unit = str(form["unit"])
-            draft = draft.told(unit=unit if unit in names else None)
+            draft = draft.with_keys(unit=unit if unit in names else None)
         for place, column in enumerate(draft.columns):
             for key in SENSITIVE_MODELS:
                 if f"{key}-{place}" in form:
-                    privacy[key] = _asked(privacy.get(key, {}), key, column.name, form, f"{key}-{place}")
+                    privacy[key] = _with(privacy.get(key, {}), key, column.name, form, f"{key}-{place}")
         risk = dict(privacy.get("risk") or {})
         for name in OF_RELEASE:
             if name in form:
-                said = str(form[name]).strip()
-                risk[name] = number(form, name, 0, 1, 1) if said else None
+                text = str(form[name]).strip()
+                risk[name] = number(form, name, 0, 1, 1) if text else None
         privacy["risk"] = {name: value for name, value in risk.items() if value is not None}
-        edited = draft.told(privacy={key: said for key, said in privacy.items() if said})
+        edited = draft.with_keys(privacy={key: value for key, value in privacy.items() if value})
         edited.spec(target=None)
         return edited
 
@@ -69,16 +72,16 @@ def ask(request: Request, form: FormData) -> Response:
     return shown(request, "models")
 
 
-def _asked(before: Mapping[str, Any], key: str, column: str, form: FormData, name: str) -> dict[str, Any]:
-    """What a model asks of columns, with another number for one of them; its other parameters stay."""
+def _with(before: Mapping[str, Any], key: str, column: str, form: FormData, name: str) -> dict[str, Any]:
+    """The parameters of a model by column, with a new number for one column; other parameters stay."""
     model, written = SENSITIVE_MODELS[key], str(form[name]).strip()
     if not written:
         return {other: parameters for other, parameters in before.items() if other != column}
     value = number(form, name, model.least, MOST[key], model.least)
     if value == 0:
-        raise SpecError(f"{model.symbol} must be above 0; raise it, or leave it empty to ask for nothing")
+        raise SpecError(f"{model.symbol} must be above 0; raise it, or leave it empty to require nothing")
     parameters = before.get(column)
     return {**before, column: {**parameters, model.short: value} if isinstance(parameters, Mapping) else value}
 
 
-ROUTES = [Route("/models", show), Route("/models", ask, methods=["POST"])]
+ROUTES = [Route("/models", show), Route("/models", choose, methods=["POST"])]

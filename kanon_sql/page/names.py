@@ -1,4 +1,4 @@
-"""The names that a browser gives to what is written: files of one folder, and tables of the database that is open."""
+"""Names for written files and tables that a browser sends: files of one folder, tables of the open database."""
 
 from __future__ import annotations
 
@@ -11,70 +11,70 @@ from kanon_sql.page.draft import Draft
 
 RELEASES, SPECS = (".parquet", ".csv"), (".yml", ".yaml")
 FORMS = ("table", "view", "materialized")
-_LONGEST = 200  # bytes of a name; its file system may take 255, and what is staged needs some
+_LONGEST = 200  # bytes of a name; file systems often allow 255, and staging adds a suffix
 
 
 def plain(name: str, endings: Sequence[str] = ()) -> str:
-    """A name that means no other folder; SpecError for any other.
+    """The name, if it does not refer to another folder; otherwise SpecError.
 
     >>> plain(" people_anon.parquet ", RELEASES)
     'people_anon.parquet'
     >>> plain("../people.csv", RELEASES)
     Traceback (most recent call last):
-    kanon_sql.errors.SpecError: '../people.csv' is no plain name: it has a '/' in it; give a name without a folder
+    kanon_sql.errors.SpecError: '../people.csv' is not a plain name: it has a '/' in it; give a name without a folder
     """
     name = name.strip()
     wrong = next((sign for sign in name if sign in "/\\:" or not sign.isprintable()), None)
     if wrong is not None:
-        raise SpecError(f"{name!r} is no plain name: it has a {wrong!r} in it; give a name without a folder")
+        raise SpecError(f"{name!r} is not a plain name: it has a {wrong!r} in it; give a name without a folder")
     if not name or name.startswith("."):
-        why = "begins with a point" if name else "is empty"
-        raise SpecError(f"{name!r} is no name to write to: it {why}; give another")
+        reason = "starts with a dot" if name else "is empty"
+        raise SpecError(f"{name!r} cannot be written: the name {reason}; give another")
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
         raise SpecError(f"a name of more than {_LONGEST} bytes cannot be written; choose a shorter one")
     if endings and not name.lower().endswith(tuple(endings)):
-        raise SpecError(f"{name!r} ends in none of {', '.join(endings)}; name such a file")
+        raise SpecError(f"{name!r} does not end in {' or '.join(endings)}; name such a file")
     return name
 
 
 def file_in(folder: Path, name: str, endings: Sequence[str], read: Mapping[str, Any], base: Path) -> Path:
-    """The path of a file to write, which lies in the folder itself and is nothing that a spec reads.
+    """The path of a file to write; it must be in the folder itself, and not be read by the spec.
 
-    `folder`: as it was resolved at the start. `read`: the spec's keys, their paths taken from `base`. SpecError for a
-    name that is no plain one, TargetError for a link to elsewhere or what the spec reads.
+    `folder`: resolved at the start. `read`: the spec's keys, whose paths are relative to `base`. SpecError for a name
+    that is not plain, TargetError for a link to another place, or for a file that the spec reads.
     """
     path = folder / plain(name, endings)
     if path.is_symlink() or path.resolve() != folder / path.name:
         raise TargetError(f"{path.name} is a link to another place; remove it, or give another name")
-    for other in _read(read, base):
-        if other.is_dir() and other.samefile(folder) and path.suffix.lower() == ".csv":
+    for used in _read(read, base):
+        if used.is_dir() and used.samefile(folder) and path.suffix.lower() == ".csv":
             raise TargetError(f"{path.name} would be one of the hierarchies; give a name that ends in .parquet")
-        if other.exists() and path.exists() and other.samefile(path):
+        if used.exists() and path.exists() and used.samefile(path):
             raise TargetError(f"{path.name} is read for the release itself; give another name")
     return path
 
 
-def _read(said: Any, base: Path) -> Iterator[Path]:
+def _read(value: Any, base: Path) -> Iterator[Path]:
     """Every file or folder that a spec may name."""
-    if isinstance(said, Mapping):
-        for key, value in said.items():
+    if isinstance(value, Mapping):
+        for key, item in value.items():
             if key not in ("target", "temp_directory"):
-                yield from _read(value, base)
-    elif isinstance(said, list | tuple):
-        for item in said:
+                yield from _read(item, base)
+    elif isinstance(value, list | tuple):
+        for item in value:
             yield from _read(item, base)
-    elif isinstance(said, str) and said and "\0" not in said and len(said) < 4096:
+    elif isinstance(value, str) and value and "\0" not in value and len(value) < 4096:
         try:
-            if (base / said).exists():
-                yield base / said
-        except OSError:  # no path at all
+            if (base / value).exists():
+                yield base / value
+        except OSError:  # not a path
             return
 
 
 def first_target(draft: Draft, suggested: Mapping[str, Any]) -> dict[str, Any]:
-    """Where a release goes at first: where a spec says, in the folder that is written to, else what is suggested."""
-    said = draft.keys.get("target") or suggested
+    """The first target: that of the spec, but in the output folder; otherwise the suggested one."""
+    target = draft.keys.get("target") or suggested
     if "database" in draft.keys or "attach" in draft.keys:
-        return {"table": str(said.get("table") or suggested.get("table")), "as": said.get("as", "table")}
-    name = Path(str(said.get("file") or suggested.get("file"))).name
+        return {"table": str(target.get("table") or suggested.get("table")), "as": target.get("as", "table")}
+    name = Path(str(target.get("file") or suggested.get("file"))).name
     return {"file": name if name.lower().endswith(RELEASES) else f"{Path(name).stem}.parquet"}

@@ -1,4 +1,4 @@
-"""The first draft of a page: what the data suggest, and what a spec says of it."""
+"""The first draft of a page: what the data suggest, or a spec."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, looked_at, places_of
 
 _ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit")
-SECONDS = 10.0  # to look at sets of columns: somebody waits
+SECONDS = 10.0  # for sets of columns, while the user waits
 
 
 def open_page(
@@ -32,72 +32,71 @@ def open_page(
     output: Path | None = None,
     **places: Any,
 ) -> Page:
-    """Look at a table, and make a page of what it suggests, or of what the spec says where there is one.
+    """Analyse a table, and open a page with the suggested draft, or with the draft of a spec.
 
-    `places`: where the tables are and how files are read, as `kanon_sql.suggest` takes them. `time_limit`: for the sets
-    of columns that are looked at, in seconds. `hierarchies`: a folder of files, of which a column's own is taken.
-    `output`: the folder to write to, this one if it is None. Raises KanonError.
+    `places`: where the tables are and how files are read, as for `kanon_sql.suggest`. `time_limit`: for the analysis of
+    sets of columns, in seconds. `hierarchies`: a folder with files named after columns. `output`: the folder to write
+    to, by default the current one. Raises KanonError.
     """
-    told = without_code(specs.load_to_read(Path(spec), source=source, **places)) if spec is not None else None
-    name = source if source is not None else told.source if told else None
+    loaded = without_code(specs.load_to_read(Path(spec), source=source, **places)) if spec is not None else None
+    name = source if source is not None else loaded.source if loaded else None
     if name is None:
         raise SpecError("there is nothing to open; name a file or a table, or give a spec")
-    given = {**_places(told), **{key: value for key, value in places.items() if value is not None}}
-    seen = looked_at(str(name), given, time_limit=time_limit, observer=observer)
-    draft = _of_spec(seen, told, given) if told else as_suggested(seen.columns, _keys(seen, given))
+    options = {**_places(loaded), **{key: value for key, value in places.items() if value is not None}}
+    seen = looked_at(str(name), options, time_limit=time_limit, observer=observer)
+    draft = _of_spec(seen, loaded, options) if loaded else as_suggested(seen.columns, _keys(seen, options))
     if hierarchies is not None:
         draft = _with_files(draft, Path(hierarchies))
-    draft = draft.told(target=first_target(draft, places_of(seen, Path.cwd())["target"]))
+    draft = draft.with_keys(target=first_target(draft, places_of(seen, Path.cwd())["target"]))
     return Page(draft, Path.cwd(), seen.rows, tuple(seen.notes), output=_folder(output or Path.cwd()))
 
 
 def _folder(output: Path) -> Path:
     if not output.is_dir():
-        raise TargetError(f"there is no folder {output} to write to; make it first")
+        raise TargetError(f"the output folder {output} does not exist; create it first")
     return output.resolve()
 
 
 def _with_files(draft: Draft, folder: Path) -> Draft:
-    """The draft with a folder of hierarchies, of which every column takes the file that has its name."""
+    """The draft with a folder of hierarchies; a column with a file of its name is generalized by it."""
     if not folder.is_dir():
-        raise SpecError(f"{folder} is no folder of hierarchies; name one")
+        raise SpecError(f"{folder} is not a folder of hierarchies; name one")
     named = {column.name: file_in_folder(folder, column.name) for column in draft.columns}
-    there = {name: str(path) for name, path in named.items() if path and path.is_file()}
+    files = {name: str(path) for name, path in named.items() if path and path.is_file()}
     columns = (
-        column.told("hierarchy", {"file": there[column.name]}) if column.name in there else column
+        column.with_key("hierarchy", {"file": files[column.name]}) if column.name in files else column
         for column in draft.columns
     )
-    return replace(draft, columns=tuple(columns)).told(hierarchies=str(folder))
+    return replace(draft, columns=tuple(columns)).with_keys(hierarchies=str(folder))
 
 
-def _places(told: Spec | None) -> dict[str, Any]:
-    """Where a spec says that its source is, and how it is read."""
+def _places(loaded: Spec | None) -> dict[str, Any]:
+    """A spec's options on where its source is and how it is read."""
     keys = ("database", "attach", *specs.READING)
-    return {key: getattr(told, key) for key in keys if told and key in told.model_fields_set}
+    return {key: getattr(loaded, key) for key in keys if loaded and key in loaded.model_fields_set}
 
 
-def _keys(seen: Suggestions, given: Mapping[str, Any]) -> dict[str, Any]:
+def _keys(seen: Suggestions, options: Mapping[str, Any]) -> dict[str, Any]:
     unit = {"unit": seen.unit} if seen.unit else {}
     privacy = {"privacy": {"k": seen.k}, "suppression_limit": seen.suppression_limit}
-    return {"source": seen.source, **given, **unit, **privacy, "strategy": "auto", "metric": "loss"}
+    return {"source": seen.source, **options, **unit, **privacy, "strategy": "auto", "metric": "loss"}
 
 
-def _of_spec(seen: Suggestions, told: Spec, given: Mapping[str, Any]) -> Draft:
-    """The draft of a spec: its roles, and its other keys as it has them."""
-    said = told.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    keys = {name: value for name, value in said.items() if name not in _ROLES and value is not None}
-    keys = {**_keys(seen, given), **keys, **({"unit": told.unit} if told.unit else {})}
-    return Draft(tuple(_as_told(seen, told)), keys)
+def _of_spec(seen: Suggestions, loaded: Spec, options: Mapping[str, Any]) -> Draft:
+    """The draft of a spec: its roles, and its other keys unchanged."""
+    values = loaded.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    keys = {name: value for name, value in values.items() if name not in _ROLES and value is not None}
+    keys = {**_keys(seen, options), **keys, **({"unit": loaded.unit} if loaded.unit else {})}
+    return Draft(tuple(_columns_of(seen, loaded)), keys)
 
 
-def _as_told(seen: Suggestions, told: Spec) -> Iterator[DraftColumn]:
-    lists = {IDENTIFIER: told.identifiers, SENSITIVE: told.sensitive, KEPT: told.kept_by_name}
+def _columns_of(seen: Suggestions, loaded: Spec) -> Iterator[DraftColumn]:
+    lists = {IDENTIFIER: loaded.identifiers, SENSITIVE: loaded.sensitive, KEPT: loaded.kept_by_name}
     roles = {name: role for role, names in lists.items() for name in names}
+    default = KEPT if loaded.keep == specs.EVERY else DROPPED
     for column in seen.columns:
-        attribute = told.quasi_identifiers.get(column.name)
+        attribute = loaded.quasi_identifiers.get(column.name)
         if attribute is not None:
-            said = attribute.model_dump(mode="json", exclude_unset=True)
-            yield DraftColumn(column, QUASI_IDENTIFIER, said)
+            yield DraftColumn(column, QUASI_IDENTIFIER, attribute.model_dump(mode="json", exclude_unset=True))
         else:
-            kept = KEPT if told.keep == specs.EVERY else DROPPED
-            yield DraftColumn(column, roles.get(column.name, kept))
+            yield DraftColumn(column, roles.get(column.name, default))

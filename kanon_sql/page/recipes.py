@@ -1,4 +1,4 @@
-"""The forms of the recipes: what fields each has, how they are read into a spec's words, and shown from them."""
+"""The forms of the recipes: their fields, and the conversion between the fields' texts and a spec's values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROBLEMS = (KanonError, ValueError, ArithmeticError)
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a form: the key of the recipe that it is, and how a person meets it.
+    """A field of a form: its key in the recipe, and its label and hint.
 
     `shape`: text, lines, number, date, tick, choice (of `choices`) or name (of a file of the folder).
     """
@@ -45,7 +45,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of recipe: what it is called, what it does in a sentence, and its fields."""
+    """A kind of recipe: its title, a sentence on what it does, and its fields."""
 
     title: str
     what: str
@@ -53,7 +53,7 @@ class Kind:
 
 
 def _number(text: str) -> Any:
-    """A number as a spec writes it, or the text itself, for the spec to refuse."""
+    """A number, or the text itself, which the spec then rejects."""
     if re.fullmatch(r"[-+]?\d+", text):
         return int(text)
     try:
@@ -74,9 +74,9 @@ def _words(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-_SEPARATOR = Field("separator", "Separator", "Left empty, the first line tells.")
+_SEPARATOR = Field("separator", "Separator", "Detected from the first line by default.")
 _HEADER = Field("header", "The first line names the columns", shape="tick", read=lambda text: text == "on")
-_WHERE = Field("top", "From here on one label", "Such as 90; ages above are rare.", "number", read=_number)
+_WHERE = Field("top", "One label from here on", "Such as 90; ages above are rare.", "number", read=_number)
 
 KINDS: dict[str, Kind] = {
     "ranges": Kind(
@@ -86,13 +86,13 @@ KINDS: dict[str, Kind] = {
             Field(
                 "ranges",
                 "Widths",
-                "The finest first, each a multiple of the one before: 5, 10, 20",
+                "The finest first, each a multiple of the previous: 5, 10, 20",
                 read=_numbers,
                 needed=True,
             ),
-            Field("bottom", "Below here one label", "Left empty, none.", "number", read=_number),
+            Field("bottom", "One label below", "Empty: none.", "number", read=_number),
             _WHERE,
-            Field("origin", "Count from", "Left empty, 0.", "number", read=_number),
+            Field("origin", "Count from", "Empty: 0.", "number", read=_number),
         ),
     ),
     "edges": Kind(
@@ -102,7 +102,7 @@ KINDS: dict[str, Kind] = {
             Field(
                 "edges",
                 "Edges",
-                "A line per level, the finest first; each line has some of the edges of the line above.",
+                "One line per level, the finest first; every line has some of the edges of the line above.",
                 "lines",
                 read=_lines,
                 needed=True,
@@ -141,7 +141,7 @@ KINDS: dict[str, Kind] = {
     ),
     "prefix": Kind(
         "First characters",
-        "So many first characters of a code are left on each level.",
+        "On each level, a code keeps so many first characters.",
         (
             Field("prefix", "How many", "The longest first: 4, 3, 2", read=_numbers, needed=True),
             Field(
@@ -163,19 +163,19 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "known": Kind(
-        "Known to all",
+        "Published classification",
         "Countries by UN region, or diagnoses by ICD-10.",
         (Field("known", "Which", shape="choice", choices=get_args(Known), needed=True),),
     ),
     "groups": Kind("By hand", "Put values into groups, and groups into larger ones."),
     "file": Kind(
         "File",
-        "A hierarchy file: a line per value, its labels behind it.",
+        "A hierarchy file: one line per value, followed by its labels.",
         (Field("file", "File", shape="name", needed=True), _SEPARATOR, _HEADER),
     ),
     "taxonomy": Kind(
         "File of a tree",
-        "A file of child and parent, a pair per line.",
+        "A file of child and parent, one pair per line.",
         (Field("taxonomy", "File", shape="name", needed=True), _SEPARATOR, _HEADER),
     ),
     "table": Kind(
@@ -183,19 +183,19 @@ KINDS: dict[str, Kind] = {
         "A table or view of the database: the value, then its levels.",
         (Field("table", "Table or view", needed=True),),
     ),
-    "suppress": Kind("Shown or not", "The value as it is, or * in its place."),
+    "suppress": Kind("Shown or not", "The value itself, or * in its place."),
 }
 
 
 def kind_of(recipe: Any) -> str:
-    """The kind of a recipe as a spec has it; None is the file in the folder of hierarchies."""
+    """The kind of a recipe in a spec; None means the file in the folder of hierarchies."""
     if recipe is None or isinstance(recipe, str):
         return "suppress" if recipe == "suppress" else "file"
     return next(kind for kind in KINDS if kind in recipe)
 
 
 def texts_of(recipe: Any) -> dict[str, str]:
-    """What the fields of a recipe's form show."""
+    """The texts of the fields of a recipe's form."""
     if not isinstance(recipe, Mapping):
         return {"file": recipe} if isinstance(recipe, str) else {}
     return {key: _text(value) for key, value in recipe.items() if key != "groups" and value is not None}
@@ -211,21 +211,22 @@ def _text(value: Any) -> str:
 
 
 def recipe_of(kind: str, texts: Mapping[str, str]) -> Any:
-    """The recipe that fields say, in a spec's words; what is empty is left out."""
+    """The recipe that the fields describe; empty fields are left out."""
     if kind == "suppress":
         return "suppress"
-    said = {field.key: (field, texts.get(field.key, "").strip()) for field in KINDS[kind].fields}
-    return {key: field.read(text) for key, (field, text) in said.items() if text or field.needed}
+    texts = {key: text.strip() for key, text in texts.items()}
+    fields = [field for field in KINDS[kind].fields if texts.get(field.key) or field.needed]
+    return {field.key: field.read(texts.get(field.key, "")) for field in fields}
 
 
 def complete(kind: str, recipe: Any) -> bool:
-    """Whether a recipe that nobody has sent yet can be looked at: its fields are filled, no file is to be chosen."""
+    """Whether a recipe can be previewed before it is sent: its fields are filled in, and it needs no file."""
     needed = [field.key for field in KINDS[kind].fields if field.needed]
     return kind == "suppress" or (kind not in (*FILES, "groups", "table") and all(recipe.get(key) for key in needed))
 
 
 def errors_of(error: KanonError, kind: str, column: str) -> dict[str, str]:
-    """What is wrong, by the field beside which it is said; '' is none of them."""
+    """The error messages by field; '' for none of the fields."""
     text, fields = str(error), [field.key for field in KINDS[kind].fields]
     whole = f"quasi_identifiers.{column}.hierarchy"
     if text.startswith(whole):
@@ -237,18 +238,18 @@ def errors_of(error: KanonError, kind: str, column: str) -> dict[str, str]:
 
 
 def plainly(error: KanonError) -> SpecError:
-    """An error with the values that it is about in its text."""
+    """An error whose text includes the values that it is about."""
     return SpecError(_sentence(str(error), error))
 
 
 def _sentence(text: str, error: KanonError) -> str:
-    """What an error says, with the values that it is about: who steers the page sees the data."""
+    """The message of an error, with the values that it is about: users of the page may see the data."""
     shown_values = f" ({', '.join(error.values)})" if error.values else ""
     return f"{text[:1].upper()}{text[1:]}{shown_values}."
 
 
 def usual(kind: str, values: Values) -> dict[str, str]:
-    """What the fields of a kind begin with for a column."""
+    """The initial texts of the fields of a kind, for a column."""
     return {key: _text(value) for key, value in _usual(kind, values).items()}
 
 
@@ -283,11 +284,11 @@ def _of_numbers(kind: str, values: Values) -> Mapping[str, Any]:
 
 
 def as_suggested(values: Values) -> Any:
-    """A recipe for a column for which none was suggested."""
-    made = suggested(values.column, values.counts, beside=tuple, common=tuple)
-    return made.recipe if not made.levels else "suppress"
+    """A recipe for a column without a suggestion."""
+    suggestion = suggested(values.column, values.counts, beside=tuple, common=tuple)
+    return suggestion.recipe if not suggestion.levels else "suppress"
 
 
 def refused(error: Exception) -> KanonError:
-    """An error of a recipe as one of ours: what a library says of a value that it cannot take."""
+    """An error of a recipe as a KanonError; a library's message is replaced by a general one."""
     return error if isinstance(error, KanonError) else SpecError("this does not fit the column; correct it")

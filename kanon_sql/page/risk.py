@@ -1,4 +1,4 @@
-"""The screen of the risk: who is in a class of fewer than k, while k and the levels move."""
+"""The screen of the risk: rows in classes of fewer than k, while k and the levels are moved."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kanon_sql.page.charts import histogram
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.web import changing, rendered, shown, whole
 
-_PATIENCE = 0.5  # seconds that a screen waits for what is being counted; an event brings it later
-MOST_K = 100  # of the slider; a field beside it takes any
+_PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
+MOST_K = 100  # of the slider; the field next to it takes any k
 
 
 def show(request: Request, problem: str = "") -> Response:
@@ -41,12 +41,12 @@ def _content(request: Request) -> dict[str, Any]:
 
 @changing(show)
 def move(request: Request, form: FormData) -> Response:
-    """Another k, another level of a column."""
+    """Set k, or the level of a column."""
 
     def edit(draft: Draft) -> Draft:
         k = whole(form, "k", 1)
         if k is not None and k != draft.k:
-            draft = draft.told(privacy={**draft.keys.get("privacy", {}), "k": k})
+            draft = draft.with_keys(privacy={**draft.keys.get("privacy", {}), "k": k})
         levels = dict(draft.levels)
         for place, column in enumerate(draft.columns):
             level = whole(form, f"level-{place}", 0)

@@ -1,4 +1,4 @@
-"""The screen of the search: what is asked for, where the search stands, Stop, and what came of it."""
+"""The screen of the search: its settings, its progress, Stop, and its results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kanon_sql.spec import LocalStrategy, SearchStrategy
 
 
 def show(request: Request, problem: str = "") -> Response:
-    """What to search by, and the running search."""
+    """The settings, and the running search."""
     searches, recoders = get_args(SearchStrategy), get_args(LocalStrategy)
     return rendered(request, "search", problem, searches=searches, recoders=recoders, metrics=sorted(METRICS))
 
 
 @changing(show)
-def ask(request: Request, form: FormData) -> Response:
-    """Another strategy, metric, limit."""
+def choose(request: Request, form: FormData) -> Response:
+    """Set the strategy, metric or limits."""
 
     def edit(draft: Draft) -> Draft:
         keys: dict[str, Any] = {name: str(form[name]) for name in ("strategy", "metric") if name in form}
@@ -34,7 +34,7 @@ def ask(request: Request, form: FormData) -> Response:
         if "time_limit" in form:
             text = str(form["time_limit"]).strip()
             keys["time_limit"] = float(number(form, "time_limit", 0, None, 60)) if text else None
-        edited = draft.told(**keys)
+        edited = draft.with_keys(**keys)
         edited.spec(target=None)
         return edited
 
@@ -43,7 +43,7 @@ def ask(request: Request, form: FormData) -> Response:
 
 
 def _suppression_limit(form: FormData) -> float | str:
-    """A percentage of the rows, or a number of them."""
+    """A percentage of the rows, or a number of rows."""
     text = str(form["suppression"]).strip()
     if text.endswith(("row", "rows")):
         return text
@@ -63,7 +63,7 @@ def run(request: Request, _: FormData) -> Response:
 
 @changing(show)
 def stop(request: Request, form: FormData) -> Response:
-    """Take the best so far, or end the search without a result."""
+    """Stop the search, with the best result so far or without one."""
     request.app.state.page.stop(keep=form.get("how") != "end")
     return shown(request, "search")
 
@@ -82,7 +82,7 @@ def levels(request: Request, _: FormData) -> Response:
 
 ROUTES = [
     Route("/search", show),
-    Route("/search", ask, methods=["POST"]),
+    Route("/search", choose, methods=["POST"]),
     Route("/search/run", run, methods=["POST"]),
     Route("/search/levels/{number:int}", levels, methods=["POST"]),
     Route("/search/stop", stop, methods=["POST"]),

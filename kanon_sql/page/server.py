@@ -46,7 +46,7 @@ def application(page: Page, token: str, port: int) -> Starlette:
     @contextlib.asynccontextmanager
     async def living(_: Starlette) -> AsyncIterator[None]:
         page.windows.loop = asyncio.get_running_loop()
-        page.counting()  # so that it is there when somebody comes to it
+        page.counting()  # before the first screen needs it
         yield
         page.close()
 
@@ -60,7 +60,7 @@ def application(page: Page, token: str, port: int) -> Starlette:
 
 
 def serve(page: Page, port: int = 0, opened: Callable[[str], None] = print) -> None:
-    """Serve the page until Ctrl-C or SIGTERM; `opened` is told its address. `port`: 0 takes a free one."""
+    """Serve the page until Ctrl-C or SIGTERM; `opened` is called with its address. `port`: 0 for a free one."""
     token = secrets.token_urlsafe(24)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -68,13 +68,13 @@ def serve(page: Page, port: int = 0, opened: Callable[[str], None] = print) -> N
         taken = listening.getsockname()[1]
         app = application(page, token, taken)
         config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1, ws="none")
-        listening.listen()  # before the address is told: a browser that is faster than the server waits for it
+        listening.listen()  # before the address is known: a browser that is faster than the server waits for it
         opened(f"http://{ADDRESS}:{taken}/{token}/")
         _run(uvicorn.Server(config), listening, page)
 
 
 def _run(server: Any, listening: socket.socket, page: Page) -> None:
-    """Run it to its end; windows that listen for events would keep it open."""
+    """Run the server; listening windows are disconnected at its end, since they would keep it open."""
     page.windows.ending = lambda: bool(server.should_exit)
     server.run(sockets=[listening])
 
@@ -82,8 +82,8 @@ def _run(server: Any, listening: socket.socket, page: Page) -> None:
 class Guard:
     """Let through requests that carry the token and name this server, and add the security headers to every response.
 
-    A page of another site that is open in the same browser can send requests to 127.0.0.1 too. It does not know the
-    random token in the path, and a host name that such a site points at this machine fails by the Host header.
+    A page of another site that is open in the same browser can also send requests to 127.0.0.1, but without the random
+    token in the path. If such a site points a host name at this machine, the Host header is wrong.
     """
 
     def __init__(self, app: Any, token: str, hosts: Iterable[str]) -> None:
@@ -106,15 +106,15 @@ class Guard:
         await answer(scope, receive, with_headers)
 
     def _refused(self, scope: Any) -> str | None:
-        """Why a request is not answered; None if it is."""
+        """Why a request is refused; None if it is not."""
         headers = Headers(scope=scope)
         if headers.get("host") not in self.hosts:
             return "This page is only for the address that kanon page printed."
         origin = headers.get("origin")
         if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
             return "Another site may not ask this page anything."
-        given = scope["path"].removeprefix("/").split("/")[0].encode()  # that of `OPTIONS *` has no slash
-        if not hmac.compare_digest(given, self.token.encode()):
+        token = scope["path"].removeprefix("/").split("/")[0].encode()  # the path of `OPTIONS *` has no slash
+        if not hmac.compare_digest(token, self.token.encode()):
             return "Open the whole address that kanon page printed: it ends in a secret."
         length = headers.get("content-length", "0")
         if scope["method"] == "POST" and not (length.isdecimal() and int(length) <= MOST_BYTES):

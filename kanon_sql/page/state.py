@@ -1,4 +1,4 @@
-"""All that the windows of a page share: the draft, what is counted of it, the work that runs, and what came of it."""
+"""The state that all windows of a page share: the draft, its frequency set, the running work, and the results."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from kanon_sql.errors import SpecError
 from kanon_sql.page import web
 from kanon_sql.page.counted import Counted, counted
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.values import Beside
+from kanon_sql.page.values import EditorState
 from kanon_sql.page.work import Work
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened
 
-_PAUSE = 0.25  # seconds between two pictures of a running search
+_PAUSE = 0.25  # seconds between two progress events of a running search
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a draft: the manifest of a release that was made to be looked at, or written.
+    """The manifest of a release that was computed from a draft, in a temporary table or written to its target.
 
     `way`: seconds, score and bound at every improvement. `some`: a few released rows, by `columns` and `rows`.
-    `report`: its page, where it was asked for. `statement`: of the release, by `dialect`, `table` and `sql`.
+    `report`: its HTML, if requested. `statement`: of the release, by `dialect`, `table` and `sql`.
     """
 
     number: int
@@ -43,16 +43,16 @@ class Result:
 
     @property
     def written(self) -> bool:
-        """Whether the release is in a file or a table that stays."""
+        """Whether the release is in a file or a permanent table."""
         return bool(self.manifest["target"].get("as") != "temporary table")
 
 
 @dataclass
 class Page:
-    """The page: every change goes through it, one at a time. `folder`: where the paths of the spec start.
+    """The page. Every change goes through it, one at a time.
 
-    `output`: the one that is written to. `beside`: what the screen of hierarchies knows of values. `rows`: of the
-    source. `notes`: how it was read, and what was not looked at. `spec_name`: of the file that the spec goes to.
+    `folder`: base of the spec's paths; `output`: folder for written files. `editor`: state of the hierarchies screen.
+    `rows`: of the source. `notes`: how it was read, and what was not analysed. `spec_name`: name of the spec file.
     """
 
     draft: Draft
@@ -62,14 +62,14 @@ class Page:
     output: Path = field(default_factory=Path.cwd)
     spec_name: str = "release.yml"
     windows: web.Windows = field(default_factory=web.Windows)
-    beside: Beside = field(default_factory=Beside)
+    editor: EditorState = field(default_factory=EditorState)
     work: Work | None = None
     results: list[Result] = field(default_factory=list)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _counted: tuple[Mapping[str, Any], Future[Counted]] | None = None
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
-    _told: float = 0.0
-    _made: int = 0
+    _last_event: float = 0.0
+    _last_number: int = 0
 
     @property
     def source(self) -> str:
@@ -78,88 +78,88 @@ class Page:
         return named if "database" in self.draft.keys else Path(named).name
 
     def change(self, edit: Callable[[Draft], Draft]) -> None:
-        """Make another draft of the one there is, and tell every window."""
+        """Edit the draft, and notify every window if it changed."""
         with self._lock:
             before, self.draft = self.draft, edit(self.draft)
         if self.draft != before:
             self.windows.tell("changed")
 
     def counting(self) -> Future[Counted]:
-        """The frequency set of the draft, or what will be it; every window is told when it is there.
+        """The draft's frequency set, as a future; every window is notified when it is ready.
 
-        It is counted once for all drafts of the same columns and hierarchies. Its `result` raises KanonError where it
-        cannot be counted.
+        It is counted once for all drafts with the same columns and hierarchies. Its `result` raises KanonError if
+        counting fails.
         """
         with self._lock:
-            asked = self.draft.counted_by()
-            if self._counted is None or self._counted[0] != asked:
+            key = self.draft.counted_by()
+            if self._counted is None or self._counted[0] != key:
                 counting = self._pool.submit(_count, self.draft)
                 counting.add_done_callback(lambda _: self.windows.tell("changed"))
-                self._counted = asked, counting
+                self._counted = key, counting
             return self._counted[1]
 
     def counted(self) -> Counted:
-        """The frequency set of the draft, once it is there; KanonError where it cannot be counted."""
+        """Wait for the draft's frequency set; KanonError if counting fails."""
         return self.counting().result()
 
     def run(self, name: str, request: Mapping[str, Any], draft: Draft | None = None, number: int | None = None) -> None:
-        """Start a worker for a draft, or about the result of a number; SpecError while another is busy."""
+        """Start a worker for a draft, or for the result with a number; SpecError while another worker runs."""
         with self._lock:
             if self.work and self.work.ended is None:
                 raise SpecError("something is running already; stop it first")
-            asked = draft or self.draft
-            keep = lambda work, kind, made: self._keep(work, kind, made, asked)  # noqa: E731
+            running = draft or self.draft
+            keep = lambda work, kind, output: self._keep(work, kind, output, running)  # noqa: E731
             self.work = Work(name, request, self._follow, keep, number)
             self.work.start(self.folder)
         self.windows.tell("changed")
 
     def stop(self, keep: bool = True) -> None:
-        """Have what runs take the best so far, or end without a result, and tell every window."""
+        """Stop the worker, with the best result so far or without one, and notify every window."""
         if self.work:
             self.work.stop(keep)
             self.windows.tell("changed")
 
     def result(self, number: int) -> Result:
-        """The result of a number; SpecError if there is none any more."""
+        """The result with a number; SpecError if it does not exist any more."""
         for result in self.results:
             if result.number == number:
                 return result
         raise SpecError(f"there is no result {number}; another window may have removed it")
 
-    def renew(self, number: int, **said: Any) -> None:
-        """Say something else of a result, or more, and tell every window; SpecError if there is none any more."""
+    def update(self, number: int, **changes: Any) -> None:
+        """Change fields of a result, and notify every window; SpecError if it does not exist any more."""
         with self._lock:
             place = self.results.index(self.result(number))
-            self.results[place] = replace(self.results[place], **said)
+            self.results[place] = replace(self.results[place], **changes)
         self.windows.tell("changed")
 
     def remove(self, number: int) -> None:
-        """Forget a result; what was written of it stays."""
+        """Remove a result from the page; files and tables written from it stay."""
         with self._lock:
             self.results.remove(self.result(number))
         self.windows.tell("changed")
 
-    def _keep(self, work: Work, kind: str, made: Any, draft: Draft) -> None:
-        """Keep what a worker has made: a release as another result, and what is written of one with it."""
+    def _keep(self, work: Work, kind: str, output: Any, draft: Draft) -> None:
+        """Store a worker's output: a release as a new result, anything else in its result."""
         with self._lock:
             if kind == "made":
-                work.number = self._made = self._made + 1
-                self.results.append(Result(work.number, work.name, draft, way=tuple(work.way), **made))
+                work.number = self._last_number = self._last_number + 1
+                self.results.append(Result(work.number, work.name, draft, way=tuple(work.way), **output))
                 self.windows.tell("changed")
             elif work.number is not None:
                 with contextlib.suppress(SpecError):  # removed meanwhile
-                    self.renew(work.number, **{kind: made})
+                    self.update(work.number, **{kind: output})
 
     def _follow(self, work: Work) -> None:
-        """Show the windows where a worker stands."""
+        """Notify the windows of a worker's progress."""
         if work.ended:
             self.windows.tell("changed")
-        elif time.monotonic() - self._told > _PAUSE:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._last_event > _PAUSE:
+            self._last_event = time.monotonic()
             self.windows.tell("live", web.fragment("running", work=work))
 
     def close(self) -> None:
-        """End what runs."""
+        """End the worker, if any."""
         if self.work:
             self.work.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -167,7 +167,7 @@ class Page:
 
 def _count(draft: Draft) -> Counted:
     if not draft.quasi_identifiers:
-        raise SpecError("no column is a quasi-identifier; choose those that others may know, under Columns")
+        raise SpecError("no column is a quasi-identifier; under Columns, choose those that others might know")
     spec = draft.spec(privacy={"k": 1}, strategy="auto", target=None)
     with opened(None, spec, said=True) as source:
         return counted(source, spec, Observer())

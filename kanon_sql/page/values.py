@@ -1,4 +1,4 @@
-"""The values of a column with their rows, and what a recipe makes of them: counted once, whatever the hierarchy is."""
+"""The distinct values of a column with their rows, counted once, and previews of recipes on them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from kanon_sql.page.groups import ByHand
 from kanon_sql.plan.source import opened
 from kanon_sql.spec import READING, parse
 
-MOST_VALUES = 20_000  # the most frequent ones, of which a preview is made
+MOST_VALUES = 20_000  # the most frequent values, on which previews are computed
 _SHOWN, _LARGEST = 8, 4  # values, and labels of a level
 _PLACES = ("source", "database", "attach", *READING)
-_REMEMBERED = 24
+_CACHED = 24  # hierarchies
 
 
 @dataclass(frozen=True)
 class Values:
-    """The distinct values of a column, the most frequent first, each with its rows; of very many only those first."""
+    """The distinct values of a column with their rows, the most frequent first; at most `MOST_VALUES` of them."""
 
     column: Column
     counts: Mapping[Any, int]
@@ -41,19 +41,19 @@ class Values:
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a hierarchy: the rows of its labels, the largest first, and the names of the first ones."""
+    """A level of a hierarchy: the rows of every label, the largest first, and the names of the largest."""
 
     sizes: tuple[int, ...]
     largest: tuple[tuple[str, int], ...]
 
     def at_risk(self, k: int) -> int:
-        """The rows of labels that fewer than k rows have: at risk by this column alone."""
+        """The rows whose label fewer than k rows have: at risk by this column alone."""
         return sum(size for size in self.sizes if size < k)
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a hierarchy makes of a column: of the most frequent values the label on every level, and each level."""
+    """A hierarchy on a column: the labels of the most frequent values on every level, and the levels' sizes."""
 
     values: tuple[tuple[int, tuple[str, ...]], ...]
     levels: tuple[Level, ...]
@@ -65,8 +65,8 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """What somebody typed that was refused: the kind of recipe, the texts of its fields, what is wrong with which."""
+class Rejected:
+    """Rejected input: the kind of recipe, the texts of its fields, and error messages by field."""
 
     kind: str
     texts: Mapping[str, str]
@@ -74,42 +74,42 @@ class Tried:
 
 
 @dataclass
-class Beside:
-    """What the page knows of columns beside the draft, by their names.
+class EditorState:
+    """What the page stores about columns in addition to the draft, by column name.
 
-    `tried`: what was refused last. `editing`: the groups that are being made, with the empty ones. `said`: what the
-    last change did, and the kind of recipe that it left. `find`: the text by which chips are filtered.
+    `rejected`: the last rejected input. `editing`: groups in progress, including empty ones. `messages`: the kind of
+    recipe that the last change was about, and its message. `find`: the text that filters the chips.
     """
 
-    tried: dict[str, Tried] = field(default_factory=dict)
+    rejected: dict[str, Rejected] = field(default_factory=dict)
     editing: dict[str, ByHand] = field(default_factory=dict)
-    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    messages: dict[str, tuple[str, str]] = field(default_factory=dict)
     find: dict[str, str] = field(default_factory=dict)
     _values: dict[str, Values] = field(default_factory=dict)
     _fitted: dict[str, Hierarchy] = field(default_factory=dict)
 
-    def heard(self, name: str, kind: str) -> str:
-        """What the last change of a column did, where somebody looks at the kind of recipe that it was about."""
-        about, said = self.said.get(name, ("", ""))
-        return said if about == kind else ""
+    def message(self, name: str, kind: str) -> str:
+        """The message of a column's last change, if that was about this kind of recipe."""
+        about, message = self.messages.get(name, ("", ""))
+        return message if about == kind else ""
 
     def values(self, draft: Draft, name: str) -> Values:
-        """The values of a column, read from the source the first time somebody asks; KanonError if it cannot be."""
+        """The values of a column, read from the source the first time; KanonError if that fails."""
         if name not in self._values:
             self._values[name] = _read(draft, name)
         return self._values[name]
 
     def fitted(self, draft: Draft, name: str, recipe: Any) -> Hierarchy:
-        """What a recipe, None for the file in the folder, makes of the values of a column; KanonError if it cannot."""
-        again = json.dumps([name, recipe, draft.keys.get("unmapped")], default=str)
-        if again not in self._fitted:
-            made = _made(draft, self.values(draft, name), recipe)
+        """The hierarchy that a recipe (None: the file in the folder) defines on a column; KanonError if it fails."""
+        cache_key = json.dumps([name, recipe, draft.keys.get("unmapped")], default=str)
+        if cache_key not in self._fitted:
+            hierarchy = _build(draft, self.values(draft, name), recipe)
             if _reads(recipe):
-                return made
-            while len(self._fitted) >= _REMEMBERED:
+                return hierarchy
+            while len(self._fitted) >= _CACHED:
                 del self._fitted[next(iter(self._fitted))]
-            self._fitted[again] = made
-        return self._fitted[again]
+            self._fitted[cache_key] = hierarchy
+        return self._fitted[cache_key]
 
 
 def _read(draft: Draft, name: str) -> Values:
@@ -137,27 +137,27 @@ def _reads(recipe: Any) -> bool:
     return recipe is None or (isinstance(recipe, Mapping) and bool({"file", "table", "taxonomy"} & recipe.keys()))
 
 
-def _made(draft: Draft, values: Values, recipe: Any) -> Hierarchy:
+def _build(draft: Draft, values: Values, recipe: Any) -> Hierarchy:
     name, data = values.column.name, list(values.counts)
-    kept = {entry: draft.keys[entry] for entry in ("unmapped", "hierarchies") if entry in draft.keys}
-    spec = parse({**_places(draft), **kept, "quasi_identifiers": {name: {"hierarchy": recipe}}})
+    options = {key: draft.keys[key] for key in ("unmapped", "hierarchies") if key in draft.keys}
+    spec = parse({**_places(draft), **options, "quasi_identifiers": {name: {"hierarchy": recipe}}})
     attribute = spec.quasi_identifiers[name]
     if isinstance(recipe, Mapping) and "table" in recipe:
         with opened(None, spec) as source:
-            made = hierarchy_source(attribute, values.column, spec, source.engine).build(data)
+            hierarchy = hierarchy_source(attribute, values.column, spec, source.engine).build(data)
     else:
-        made = hierarchy_source(attribute, values.column, spec, None).build(data)  # type: ignore[arg-type]
-    return cover(made, data, name, spec.unmapped)
+        hierarchy = hierarchy_source(attribute, values.column, spec, None).build(data)  # type: ignore[arg-type]
+    return cover(hierarchy, data, name, spec.unmapped)
 
 
 def preview(hierarchy: Hierarchy, counts: Mapping[Any, int]) -> Preview:
-    """The labels of the most frequent values, and the rows of the labels of each level."""
+    """The labels of the most frequent values, and the rows of every level's labels."""
     row_of = {key(value): row for row, value in enumerate((*hierarchy.values, *hierarchy.starred))}
     placed = [(row_of[value], rows) for value, rows in counts.items()]
-    every = range(hierarchy.height + 1)
-    labels = [hierarchy.labels(level) for level in every]
-    values = [(rows, tuple(shown(level[row]) for level in labels)) for row, rows in placed[:_SHOWN]]
-    return Preview(tuple(values), tuple(_level(hierarchy, level, placed) for level in every))
+    levels = range(hierarchy.height + 1)
+    labels = [hierarchy.labels(level) for level in levels]
+    values = [(rows, tuple(shown(label[row]) for label in labels)) for row, rows in placed[:_SHOWN]]
+    return Preview(tuple(values), tuple(_level(hierarchy, level, placed) for level in levels))
 
 
 def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) -> Level:
@@ -171,6 +171,6 @@ def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) 
 
 
 def shown(value: Any) -> str:
-    """A value as people read it; a blank one in quotes."""
+    """A value as text for display; blank text is shown in quotes."""
     text = "NULL" if value is None else as_text(value)
     return text if text.strip() else repr(text)

@@ -1,4 +1,4 @@
-"""What the screens share: their templates, how a change is answered, and the events that windows listen to."""
+"""What the screens share: templates, responses to changes, and the events that windows receive."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.words import percent
 
 _FOLDER = Path(__file__).parent
-_HEARTBEAT = 1.0  # seconds: how soon a window notices that it has to go, or the server that a window has gone
-# The screens in the order in which somebody goes through them: the name of each is that of its module and template.
+_HEARTBEAT = 1.0  # seconds after which a window notices a shutdown, or the server a closed window
+# The screens in the order of work; every name is also that of a module and a template.
 TITLES = {
     "columns": "Columns",
     "hierarchies": "Hierarchies",
@@ -74,7 +74,7 @@ class Windows:
 
 
 def rendered(request: Request, name: str, problem: str = "", **content: Any) -> HTMLResponse:
-    """A screen, by the name of its template; with a problem it answers a change that was refused."""
+    """A screen, by the name of its template; with `problem`, the response to a rejected change."""
     page = request.app.state.page
     base = str(request.scope.get("root_path", "")) + "/"
     here = {"base": base, "screen": name, "titles": TITLES, "page": page, "draft": page.draft, "problem": problem}
@@ -83,18 +83,18 @@ def rendered(request: Request, name: str, problem: str = "", **content: Any) -> 
 
 
 def fragment(name: str, **content: Any) -> str:
-    """Regions that an event brings along."""
+    """Regions that are sent with an event."""
     return _templates().get_template(f"{name}.html.j2").render(**content)
 
 
-def shown(request: Request, screen: str, **asked: str) -> Response:
-    """What a change is answered with: the screen to show now, and what of it."""
-    said = f"?{urlencode(asked)}" if asked else ""
-    return RedirectResponse(f"{request.scope.get('root_path', '')}/{screen}{said}", status_code=303)
+def shown(request: Request, screen: str, **parameters: str) -> Response:
+    """The response to a change: a redirect to a screen, with query parameters."""
+    query = f"?{urlencode(parameters)}" if parameters else ""
+    return RedirectResponse(f"{request.scope.get('root_path', '')}/{screen}{query}", status_code=303)
 
 
 def changing(show: Show) -> Callable[[Change], Callable[[Request], Any]]:
-    """Turn a change into an endpoint: it gets the form; what it refuses is said on the screen of `show`."""
+    """Turn a change, which gets the form, into an endpoint; its KanonError is shown on the screen of `show`."""
 
     def decorate(change: Change) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
@@ -110,7 +110,7 @@ def changing(show: Show) -> Callable[[Change], Callable[[Request], Any]]:
 
 
 def whole(form: FormData, name: str, least: int, most: int | None = None) -> int | None:
-    """A whole number of a form; None where it is empty or none, so that the old one stays."""
+    """A whole number in a form; None if the field is empty or not a number, so that the old number stays."""
     text = str(form.get(name, "")).strip()
     if not text.removeprefix("-").isdecimal():
         return None
@@ -119,16 +119,16 @@ def whole(form: FormData, name: str, least: int, most: int | None = None) -> int
 
 
 def number(form: FormData, name: str, least: float, most: float | None, usual: float) -> float:
-    """A number of a form, or the usual one where it is empty; SpecError for what is none of those allowed."""
+    """A number in a form, or `usual` if the field is empty; SpecError for a number that is not allowed."""
     text = str(form.get(name, "")).strip() or f"{usual:g}"
     try:
-        given = float(text)
+        value = float(text)
     except ValueError:
-        given = nan
-    if not isfinite(given) or given < least or (most is not None and given > most):
+        value = nan
+    if not isfinite(value) or value < least or (most is not None and value > most):
         allowed = f"from {least:g} to {most:g}" if most is not None else f"of at least {least:g}"
-        raise SpecError(f"{text!r} is no number {allowed}; correct it")
-    return int(given) if given == int(given) else given
+        raise SpecError(f"{text!r} is not a number {allowed}; correct it")
+    return int(value) if value == int(value) else value
 
 
 def _events(request: Request) -> Response:
@@ -148,13 +148,13 @@ ROUTES = [Route("/events", _events), Route("/static/{name}", _static)]
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals |= {"way": way}
-    made.filters |= {"count": count, "figure": figure, "percent": percent}
-    return made
+    environment.globals |= {"way": way}
+    environment.filters |= {"count": count, "figure": figure, "percent": percent}
+    return environment

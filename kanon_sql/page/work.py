@@ -1,4 +1,4 @@
-"""A long piece of work in a process of its own, and what it has told so far."""
+"""A long piece of work in a separate process, and its progress so far."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = Path(__file__).resolve().parents[2]
-MADE = ("made", "some", "report", "statement")  # a release; a few of its rows, and what is written of it
+OUTPUTS = ("made", "some", "report", "statement")  # event kinds: a release, a few of its rows, its report and statement
 
 
 @dataclass
 class Work:
-    """A request that a worker is busy with. `told` is called after every event, from another thread, and `kept` with
-    each thing that the worker has made, by its kind, before the work has ended for anybody else.
+    """A request that a worker process is busy with.
 
-    `stage`: what is being done. `now`: where the search or the recoding stands. `way`: seconds, score and bound at
-    every improvement. `number`: of the result that it has made, or is about.
-    `made`: whether it has made a release. `ended`: done, failed or stopped; then
-    `result` says why it failed.
+    `on_event` is called after every event, from another thread; `on_output` with every output of the worker and its
+    kind, before the work counts as ended.
+
+    `stage`: the current step. `now`: progress of the search or recoding. `way`: seconds, score and bound at every
+    improvement. `number`: of the result that it produced, or belongs to. `released`: whether a release exists.
+    `ended`: done, failed or stopped; if failed, `result` has the reason.
     """
 
     name: str
     request: Mapping[str, Any]
-    told: Callable[[Work], None]
-    kept: Callable[[Work, str, Any], None]
+    on_event: Callable[[Work], None]
+    on_output: Callable[[Work, str, Any], None]
     number: int | None = None
-    made: bool = False
+    released: bool = False
     stage: str = "Starting"
     now: Mapping[str, Any] = field(default_factory=dict)
     way: list[tuple[float, float | None, float]] = field(default_factory=list)
@@ -43,7 +44,7 @@ class Work:
     _process: subprocess.Popen[str] | None = None
 
     def start(self, folder: Path) -> None:
-        """Start the worker in a folder, in a group of its own, so that Ctrl-C here does not reach it."""
+        """Start the worker in a folder and a separate process group, which Ctrl-C in this terminal does not reach."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_modules(folder)), "PYTHONSAFEPATH": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "kanon_sql.page.worker"],
@@ -61,13 +62,13 @@ class Work:
         threading.Thread(target=self._follow, args=(self._process,), daemon=True).start()
 
     def stop(self, keep: bool = True) -> None:
-        """Have it take the best so far, or end without a result. A second wish to stop ends it."""
+        """Stop the worker, with the best result so far or without one. A second call ends it."""
         keep, self.stopping = keep and not self.stopping, True
         if self._process and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT if keep else signal.SIGTERM)
 
     def close(self) -> None:
-        """End it, and wait until it has tidied up."""
+        """End the worker, and wait until it has cleaned up."""
         if self._process and self._process.poll() is None:
             self.stop(keep=False)
             try:
@@ -76,43 +77,43 @@ class Work:
                 self._process.kill()
 
     def _follow(self, process: subprocess.Popen[str]) -> None:
-        """Take in what the worker tells until its end; what is no event is a complaint."""
+        """Read the worker's events until it ends; any other output counts as an error message."""
         complaint = ""
         assert process.stdout
         for line in process.stdout:
             try:
-                ((kind, told),) = json.loads(line).items()
+                ((kind, payload),) = json.loads(line).items()
             except (ValueError, AttributeError):
                 complaint = line.strip() or complaint
                 continue
-            self._take(kind, told)
+            self._take(kind, payload)
             if self.ended is None:
-                self.told(self)
+                self.on_event(self)
         code = process.wait()
-        if self.ended is None and self.stopping:  # it had hardly begun
+        if self.ended is None and self.stopping:  # stopped before its first event
             self._take("stopped", None)
         elif self.ended is None:
-            why = complaint or f"its process ended with code {code}"
-            self._take("failed", {"text": f"the run ended before it was done: {why}", "infeasible": False})
-        self.told(self)
+            reason = complaint or f"its process ended with code {code}"
+            self._take("failed", {"text": f"the run ended before it was done: {reason}", "infeasible": False})
+        self.on_event(self)
 
-    def _take(self, kind: str, told: Any) -> None:
+    def _take(self, kind: str, payload: Any) -> None:
         if kind == "stage":
-            self.stage, self.now = told, {}
+            self.stage, self.now = payload, {}
         elif kind in ("search", "recode"):
-            self.now = told
-            point = (told.get("score"), told.get("bound") or 0.0)
+            self.now = payload
+            point = (payload.get("score"), payload.get("bound") or 0.0)
             if kind == "search" and (not self.way or self.way[-1][1:] != point):
-                self.way.append((told["seconds"], *point))
-        elif kind in MADE:
-            self.made |= kind == "made"
-            self.kept(self, kind, told)
+                self.way.append((payload["seconds"], *point))
+        elif kind in OUTPUTS:
+            self.released |= kind == "made"
+            self.on_output(self, kind, payload)
         else:
-            self.ended, self.result = kind, told
+            self.ended, self.result = kind, payload
 
 
 def _modules(folder: Path) -> list[str]:
-    """Where a worker finds its modules: never in the folder of the data, unless this package is in it."""
+    """The worker's module path, without the folder of the data, unless this package is in that folder."""
     if folder.resolve() == _PACKAGES:
         return [path for path in sys.path if path]
     return [path for path in sys.path if path and Path(path).resolve() != folder.resolve()]

@@ -1,8 +1,8 @@
-"""The process that does the long work of the page: `python -m kanon_sql.page.worker`, one request, then events.
+"""The process that does the page's long work: `python -m kanon_sql.page.worker` reads a request and writes events.
 
-A line of JSON comes in, lines of JSON go out: what is reached, where the search stands, and at last what was made or
-why not. SIGINT takes the best so far, as Ctrl-C does in a terminal; SIGTERM ends the work and leaves nothing
-unfinished behind, and so does the end of the page's own process, which closes the pipe.
+The request is a line of JSON, and so is every event: the stage, the progress of the search, and finally the outputs or
+the error. SIGINT stops with the best result so far, as Ctrl-C does in a terminal. SIGTERM ends the work without leaving
+anything unfinished; so does the end of the page's process, which closes the pipe.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from kanon_sql.verbs.statement import compile
 SOME = 10  # rows of a release that are shown
 
 
-def say(kind: str, told: Any) -> None:
-    """Write an event on a line of its own."""
-    print(json.dumps({kind: told}, default=str), file=sys.stdout, flush=True)
+def send(kind: str, payload: Any) -> None:
+    """Write an event on a separate line."""
+    print(json.dumps({kind: payload}, default=str), file=sys.stdout, flush=True)
 
 
 def observer() -> Observer:
-    """Whoever is told of a run, and passes it on."""
-    return Observer(lambda text: say("stage", text), _search, _recode)
+    """An observer that passes on the progress of a run as events."""
+    return Observer(lambda text: send("stage", text), _search, _recode)
 
 
 def _search(progress: Progress) -> None:
-    told = {name: _finite(value) for name, value in asdict(progress).items()}
-    say("search", {**told, "gap": _finite(progress.gap)})
+    payload = {name: _finite(value) for name, value in asdict(progress).items()}
+    send("search", {**payload, "gap": _finite(progress.gap)})
 
 
 def _recode(rounds: Rounds) -> None:
-    say("recode", {name: _finite(value) for name, value in asdict(rounds).items()})
+    send("recode", {name: _finite(value) for name, value in asdict(rounds).items()})
 
 
 def _finite(value: Any) -> Any:
@@ -60,73 +60,78 @@ def _finite(value: Any) -> Any:
 
 
 def answer(request: Mapping[str, Any]) -> None:
-    """Do what is asked for, and say that it is done or why it cannot be."""
+    """Handle a request, and report success or the error."""
     try:
         run(request)
-        say("done", None)
+        send("done", None)
     except KanonError as error:
-        say("failed", {"text": str(error), "infeasible": isinstance(error, InfeasibleError)})
+        send("failed", {"text": str(error), "infeasible": isinstance(error, InfeasibleError)})
 
 
 def run(request: Mapping[str, Any]) -> None:
-    """Make the release of a spec, without a target only to look at; or print its statement.
+    """Create the release of a spec, in a temporary table if it has no target; or print its statement.
 
-    `report`: whether a report is made of it too, and the `file` that it is written to, if any.
+    `report`: whether a report is created, too, and the `file` to write it to, if any.
     """
     spec, report = without_code(parse(request["spec"])), request.get("report")
     if printed := request.get("statement"):
-        made = compile(None, spec, observer=observer(), **printed)
-        say("statement", {**printed, "sql": f"{made.sql};"})
+        compiled = compile(None, spec, observer=observer(), **printed)
+        send("statement", {**printed, "sql": f"{compiled.sql};"})
         return
     if report and report.get("file"):
         check_report(Path(report["file"]), report["overwrite"])
     release = anonymize(None, spec, observer=observer())
-    say("made", {"manifest": release.manifest, "sql": release.sql})
-    say("some", some_rows(release))
+    send("made", {"manifest": release.manifest, "sql": release.sql})
+    send("some", some_rows(release))
     if report:
-        say("stage", "Making the report")
-        say("report", _reported(release, report).html)
+        send("stage", "Creating the report")
+        send("report", _create_report(release, report).html)
 
 
-def _reported(release: Release, asked: Mapping[str, Any]) -> Report:
-    """The report of a release that is there already; KanonError says so where it cannot be made."""
+def _create_report(release: Release, options: Mapping[str, Any]) -> Report:
+    """The report of a finished release; a KanonError here says that the release was written nevertheless."""
     try:
-        told = Observer(lambda text: say("stage", text))  # of its own searches nothing
-        return release.report(asked.get("file"), overwrite=asked.get("overwrite", False), observer=told)
+        stages = Observer(lambda text: send("stage", text))  # without the progress of the report's searches
+        return release.report(options.get("file"), overwrite=options.get("overwrite", False), observer=stages)
     except KanonError as error:
         raise KanonError(f"the release is written, but not its report: {error}") from error
 
 
-def some_rows(made: Release) -> dict[str, Any]:
-    """A few of the rows that were released, as text, with the names of their columns."""
-    with made.place.opened() as source:
+def some_rows(release: Release) -> dict[str, Any]:
+    """A few released rows as text, with the names of their columns."""
+    with release.place.opened() as source:
         names, tables = [column.name for column in source.table.columns], Scratch(source.engine, "page")
-        stems = {stem: name for name, stem in queries.plain_names(names).items()}
-        how = {"release": source.table.relation, "rows": SOME, "stride": max(1, made.manifest["released_rows"] // SOME)}
-        rows = tables.rows("page/some_rows", columns=list(stems), named=stems, **how)
+        rows = tables.rows(
+            "page/some_rows",
+            columns=list(queries.plain_names(names).values()),
+            named={stem: name for name, stem in queries.plain_names(names).items()},
+            release=source.table.relation,
+            rows=SOME,
+            stride=max(1, release.manifest["released_rows"] // SOME),
+        )
     return {"columns": names, "rows": [[None if cell is None else as_text(cell) for cell in row] for row in rows]}
 
 
 def _ended_with(pipe: Any) -> None:
-    """End this process when the one that started it is gone."""
+    """End this process when the process that started it has ended."""
     while pipe.readline():
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> None:
-    """Read a request, do it, and tell what came of it."""
+    """Read a request and handle it."""
     request = json.loads(sys.stdin.readline())
     threading.Thread(target=_ended_with, args=(sys.stdin,), daemon=True).start()
-    warnings.simplefilter("ignore")  # the manifest says them
+    warnings.simplefilter("ignore")  # they are in the manifest
     try:
         with interrupts.ended_by_signals() as signals:
             signals.tidy = True
             answer(request)
     except interrupts.Stopped:
-        say("stopped", None)
+        send("stopped", None)
     sys.stdout.flush()
-    os._exit(0)  # DuckDB would complain of what is still open
+    os._exit(0)  # without DuckDB's complaints about open connections
 
 
 if __name__ == "__main__":

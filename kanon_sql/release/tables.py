@@ -1,7 +1,7 @@
-"""Tables and views that a release makes: what stands in their way, what proves to be ours, and who may read them.
+"""Release tables and views: checks before they are replaced, comments that mark them as ours, and privileges.
 
-A comment on each says what it is: `kanon_sql: {…}` in a line of its own. Nothing is ever dropped beside the
-target itself whose comment does not name that target.
+The last line of a table's comment identifies it: `kanon_sql: {…}`. Only the target itself and relations whose comment
+names that target are ever dropped.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from kanon_sql.release.pieces import Piece, timed
 from kanon_sql.spec import Target
 
 _MARK = "kanon_sql: "
-_RELEASE = "release"  # what the comment on a target says that it is
+_RELEASE = "release"  # the "is" entry in the comment on a target
 _Step = Callable[[], object]
 _FORMS = {"materialized": "materialized view"}
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The place of a target: where its pieces are made, and what was there before, of which rights and comment stay.
+    """Where a target is written: the place of its pieces, and the relations that they replace.
 
-    `place`: the target itself where a transaction hides it until its end, else a name that nobody looks at.
-    `old`: what is to be replaced, with its form; `made`: the pieces that are there by now.
+    `place`: the target itself where a transaction hides it until its end, otherwise an unused name.
+    `old`: relation to be replaced -> its form; `before`: -> its owner and privileges, which stay, like `user_comment`.
+    `created`: the pieces created so far.
     """
 
     engine: Engine
@@ -46,7 +47,7 @@ class Placement:
 
 
 def check(engine: Engine, target: Target, source: Table) -> Table | None:
-    """Refuse a table or view that may not be replaced, or is the source; give the one that will be replaced."""
+    """Return the relation that will be replaced, if any; TargetError if it is the source or must not be replaced."""
     place = engine.place(str(target.table))
     _refuse_view_elsewhere(target, place, source)
     existing = engine.existing(place)
@@ -62,7 +63,7 @@ def check(engine: Engine, target: Target, source: Table) -> Table | None:
 
 
 def _refuse_foreign(target: Target, existing: Table) -> None:
-    """Refuse to replace what has no comment of a release, unless its name is given once more."""
+    """Refuse to replace a relation without a release comment, unless `replace_foreign_table` confirms its name."""
     if target.replace_foreign_table != target.table:
         raise TargetError(
             f"the {existing.form} {target.table} has no comment of a release by kanon_sql, so `overwrite` does not "
@@ -71,7 +72,7 @@ def _refuse_foreign(target: Target, existing: Table) -> None:
 
 
 def _refuse_view_elsewhere(target: Target, place: Relation, source: Table) -> None:
-    """A view that reads a table of another file breaks where the two are not attached together by the same names."""
+    """Refuse a view on a table of another file: it breaks unless both files are attached by the same names."""
     if target.form == "view" and place.parts[:-2] != source.relation.parts[:-2]:
         raise TargetError(
             f"a view in {place.parts[0]} could read {written(source.relation)} only where both files are attached by "
@@ -80,7 +81,7 @@ def _refuse_view_elsewhere(target: Target, place: Relation, source: Table) -> No
 
 
 def check_companions(engine: Engine, target: Target, source: Table, needed: Iterable[Relation]) -> None:
-    """Refuse a target that needs a table where another's stands, or its own that may not be replaced."""
+    """Refuse a target whose companion table would replace a foreign table, or ours without `overwrite`."""
     relation = engine.place(str(target.table))
     comments = engine.comments(relation)
     for companion in needed:
@@ -97,12 +98,12 @@ def check_companions(engine: Engine, target: Target, source: Table, needed: Iter
 
 
 def quoted(relation: Relation) -> str:
-    """A relation's name as `Engine.place` reads it, whatever is in it."""
+    """A relation's name, quoted so that `Engine.place` reads any characters in it."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
 def prepare(engine: Engine, target: Target) -> Placement:
-    """Find the place of a target; TargetError if what is there may not be replaced.
+    """Find the place of a target; TargetError if an existing relation must not be replaced.
 
     Inside a transaction the target and its companions are dropped, never another table.
     """
@@ -110,44 +111,42 @@ def prepare(engine: Engine, target: Target) -> Placement:
     if not engine.has_transactions:
         bring_back(engine, relation)
     comments = engine.comments(relation)
-    companions = (
-        [table for table, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
-    )
-    there = [table for table in map(engine.existing, (relation, *companions)) if table]
-    if there and not target.overwrite:
-        raise TargetError(f"the {there[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
-    if there and there[0].relation == relation and not _ours(comments.get(relation)):
-        _refuse_foreign(target, there[0])
-    old = {table.relation: table.form for table in there}
+    companions = [table for table, text in comments.items() if target.overwrite and _is_companion(relation, text)]
+    present = [table for table in map(engine.existing, (relation, *companions)) if table]
+    if present and not target.overwrite:
+        raise TargetError(f"the {present[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
+    if present and present[0].relation == relation and not _ours(comments.get(relation)):
+        _refuse_foreign(target, present[0])
+    old = {table.relation: table.form for table in present}
     rights = {table: engine.rights(table) for table in old}
     place = relation if engine.has_transactions else relation.sibling(unused_name(relation, "staged"))
-    placement = Placement(engine, relation, place, old, rights, _theirs(comments.get(relation)))
+    placement = Placement(engine, relation, place, old, rights, _user_comment(comments.get(relation)))
     if engine.has_transactions:
         drop(engine, old)
     return placement
 
 
 def create(placement: Placement, piece: Piece) -> Statement:
-    """Make a piece, the target itself with the comment of the one before; give the statement that did."""
+    """Create a piece with its comment, and return the statement; a target keeps its user's comment."""
     engine, relation = placement.engine, piece.at(placement.place)
     sql = queries.create_as(relation, piece.query, engine.dialect, piece.form)
     placement.created.append(piece)
-    made = timed(piece, sql, lambda: engine.create(relation, piece.query, piece.form, _text(placement, piece)))
+    statement = timed(piece, sql, lambda: engine.create(relation, piece.query, piece.form, _comment(placement, piece)))
     declare_key(engine, relation, piece.key)
     if not piece.released:
         placement.before.pop(piece.at(placement.target), None)
         keep_private(engine, relation)
-    return made
+    return statement
 
 
 def make_private(engine: Engine, relation: Relation, query: str, about: Mapping[str, Any]) -> None:
-    """Make a table that is no part of a release, for its owner alone, whatever the default privileges are."""
+    """Create a table next to a release that only its owner can read, whatever the default privileges are."""
     engine.create(relation, query, "table", comment(about))
     _set_rights(engine, relation, ())
 
 
 def finish(placement: Placement) -> None:
-    """Give what was made to the owner of the target before, where that can be done, and to all the rights they had."""
+    """Restore the owner of the replaced target, where possible, and all privileges that were granted on it."""
     engine, owner = placement.engine, placement.before.get(placement.target, Rights()).owner
     if owner and owner != engine.rights(placement.place).owner:
         engine.set_owner(
@@ -161,19 +160,19 @@ def finish(placement: Placement) -> None:
 
 
 def discard(placement: Placement) -> None:
-    """Drop what was made where no transaction takes it back."""
+    """Drop the created pieces where no transaction rolls them back."""
     drop(placement.engine, {piece.at(placement.place): piece.form for piece in reversed(placement.created)})
 
 
 def put_in_place(placement: Placement, pieces: Sequence[Piece]) -> None:
-    """Give what was staged the target's names, statement by statement; if one fails, all is put back.
+    """Rename the staged relations to the target's names, statement by statement; undo all of it if one fails.
 
-    `pieces`: the same for the names of the target, since a view names its companions: it is defined once more.
+    `pieces`: as built for the target's names: a view contains its companions' names, so it is created again.
     """
     engine, undo = placement.engine, list[_Step]()
     replaced = {table.sibling(unused_name(table, "replaced")): form for table, form in placement.old.items()}
     staged = {piece.at(placement.place): piece.form for piece in placement.created}
-    gone = staged if not engine.can_rename else {at: form for at, form in staged.items() if form == "view"}
+    copied = staged if not engine.can_rename else {at: form for at, form in staged.items() if form == "view"}
     try:
         for do, back in (*_set_aside(placement, replaced), *_put(placement, pieces)):
             do()
@@ -183,33 +182,33 @@ def put_in_place(placement: Placement, pieces: Sequence[Piece]) -> None:
             with suppress(KanonError):
                 back()
         raise
-    if gone:
+    if copied:
         finish(replace(placement, place=placement.target))
-    with suppress(KanonError):  # the release is there: what stays of the old one has a name that nobody looks at
-        drop(engine, {**gone, **replaced})
+    with suppress(KanonError):  # the release is complete; a leftover has an unused name
+        drop(engine, {**copied, **replaced})
         drop_leftovers(placement)
 
 
 def drop_leftovers(placement: Placement) -> None:
-    """Drop what runs that were killed left beside the target."""
+    """Drop the tables that killed runs left next to the target."""
     drop(placement.engine, _leftovers(placement.engine, placement.target))
 
 
 def drop(engine: Engine, relations: Mapping[Relation, str]) -> None:
-    """Drop relations, each with its form."""
+    """Drop relations, given with their forms."""
     for relation, form in relations.items():
         engine.run(queries.drop(relation, engine.dialect, form))
 
 
 def about(engine: Engine, relation: Relation) -> dict[str, Any]:
-    """What the comment of ours on a relation says of it; empty if there is none."""
+    """The contents of kanon_sql's comment on a relation; empty without one."""
     return _ours(engine.comments(relation).get(relation))
 
 
 def _leftovers(engine: Engine, target: Relation) -> dict[Relation, str]:
-    """What runs that were killed left beside a target, by its name and by a comment of ours, with its form.
+    """Relation -> form of tables that killed runs left next to a target, found by name and comment.
 
-    A run that is still at work loses what it staged: it is the later of two, and says that it is gone.
+    If another run is still at work, its staged tables are dropped, too: that run then fails and reports it.
     """
     ours = re.compile(rf"{re.escape(target.name)}__(?:staged|replaced)_[0-9a-f]{{8}}(?:__.*)?")
     left = [table for table, text in engine.comments(target).items() if ours.fullmatch(table.name) and _ours(text)]
@@ -217,44 +216,43 @@ def _leftovers(engine: Engine, target: Relation) -> dict[Relation, str]:
 
 
 def bring_back(engine: Engine, target: Relation) -> None:
-    """Give a release that a killed run had set aside its name again, where nothing has it."""
+    """Give back its name to a release that a killed run had set aside, if the name is free."""
     left = [(table, form) for table, form in _leftovers(engine, target).items() if "__replaced_" in table.name]
     own = [(table, form) for table, form in left if re.fullmatch(r".*__replaced_[0-9a-f]{8}", table.name)]
     if len(own) == 1 and own[0][1] == "table" and engine.existing(target) is None:
-        back, _ = _moved(engine, own[0][0], target, "table")
-        back()
+        rename, _ = _renaming(engine, own[0][0], target, "table")
+        rename()
 
 
 def _set_aside(placement: Placement, replaced: Mapping[Relation, str]) -> Iterator[tuple[_Step, _Step]]:
-    """The steps that take what is replaced out of the way, each with the one that undoes it."""
+    """Pairs of steps that move the replaced relations out of the way, and that undo it."""
     for (old, form), aside in zip(placement.old.items(), replaced, strict=True):
-        yield _moved(placement.engine, old, aside, form)
+        yield _renaming(placement.engine, old, aside, form)
 
 
 def _put(placement: Placement, pieces: Sequence[Piece]) -> Iterator[tuple[_Step, _Step]]:
-    """The steps that put the pieces in place, the target itself last, each with the one that undoes it."""
+    """Pairs of steps that put the pieces in place, the target itself last, and that undo it."""
     engine = placement.engine
     for piece in sorted(pieces, key=lambda piece: not piece.stem):
         staged, final = piece.at(placement.place), piece.at(placement.target)
         if piece.form == "view":
-            made = partial(engine.create, final, piece.query, piece.form, _text(placement, piece))
-            yield made, partial(drop, engine, {final: piece.form})
+            create_view = partial(engine.create, final, piece.query, piece.form, _comment(placement, piece))
+            yield create_view, partial(drop, engine, {final: piece.form})
         else:
-            yield _moved(engine, staged, final, piece.form)
+            yield _renaming(engine, staged, final, piece.form)
 
 
-def _moved(engine: Engine, old: Relation, new: Relation, form: str) -> tuple[_Step, _Step]:
-    """The step that gives a table or view another name, and the one that gives it back."""
+def _renaming(engine: Engine, old: Relation, new: Relation, form: str) -> tuple[_Step, _Step]:
+    """The step that renames a table or view, and the one that undoes it."""
+    return partial(_rename, engine, old, new, form), partial(_rename, engine, new, old, form)
+
+
+def _rename(engine: Engine, old: Relation, new: Relation, form: str) -> None:
+    """Rename a table or view; copy it where the engine cannot rename."""
     if engine.can_rename:
-        there, back = ((a, b.name, engine.dialect, form) for a, b in ((old, new), (new, old)))
-        return partial(engine.run, queries.rename(*there)), partial(engine.run, queries.rename(*back))
-    return partial(_copy_away, engine, old, new, form), partial(_copy_away, engine, new, old, form)
-
-
-def _copy_away(engine: Engine, old: Relation, new: Relation, form: str) -> None:
-    """Make a table anew under another name, where an engine has no other way, and then drop the first."""
-    parsed = engine.comments(old).get(old, "")
-    engine.create(new, queries.select_all(old, engine.dialect), "table", parsed)
+        engine.run(queries.rename(old, new.name, engine.dialect, form))
+        return
+    engine.create(new, queries.select_all(old, engine.dialect), "table", engine.comments(old).get(old, ""))
     drop(engine, {old: form})
 
 
@@ -262,8 +260,8 @@ def unused_name(relation: Relation, why: str) -> str:
     return f"{relation.name}__{why}_{token_hex(4)}"
 
 
-def _text(placement: Placement, piece: Piece) -> str:
-    """The comment on a piece: a companion's names its target, and the target keeps what its user said of it."""
+def _comment(placement: Placement, piece: Piece) -> str:
+    """The comment on a piece: a companion's names its target, and a target keeps its user's comment."""
     if piece.stem:
         return comment({**piece.about, "of": placement.target.name})
     text = comment({"is": _RELEASE, "as": piece.form, **piece.about})
@@ -271,19 +269,19 @@ def _text(placement: Placement, piece: Piece) -> str:
 
 
 def declare_key(engine: Engine, relation: Relation, key: str | None) -> None:
-    """Let the engine itself keep a value from being in a column twice, where it has a key for the type."""
+    """Declare a key on a column, where the engine has keys for its type, so that no value occurs twice."""
     column = engine.table(relation).column(key) if key and engine.has_keys else None
     if column and column.kind != "other":
         engine.run(queries.declare_key(relation, column.name, engine.dialect))
 
 
 def keep_private(engine: Engine, relation: Relation) -> None:
-    """Take all rights that others have to a new table, which default privileges may have given."""
+    """Revoke all privileges on a new table that default privileges may have granted to others."""
     _set_rights(engine, relation, ())
 
 
 def _set_rights(engine: Engine, relation: Relation, wanted: Iterable[Grant]) -> None:
-    """Give these rights to others, and take all that they have beyond them."""
+    """Grant exactly these privileges to others."""
     for grantee in {grant.grantee for grant in engine.rights(relation).grants}:
         engine.run(queries.revoke(relation, grantee, engine.dialect))
     for grant in wanted:
@@ -297,7 +295,7 @@ def comment(about: Mapping[str, Any]) -> str:
 
 
 def _ours(comment: str | None) -> dict[str, Any]:
-    """What the last line of a comment says, if it is ours."""
+    """The contents of a comment's last line, if kanon_sql wrote it."""
     last = (comment or "").rpartition("\n")[2]
     if not last.startswith(_MARK):
         return {}
@@ -308,8 +306,8 @@ def _ours(comment: str | None) -> dict[str, Any]:
     return parsed if isinstance(parsed, dict) else {}
 
 
-def _theirs(comment: str | None) -> str:
-    """A comment without what is ours in it."""
+def _user_comment(comment: str | None) -> str:
+    """A comment without the line that kanon_sql wrote."""
     return (comment or "").rpartition("\n")[0] if _ours(comment) else comment or ""
 
 

@@ -136,7 +136,7 @@ def _number(value: object) -> str:
 def warnings(manifest: Manifest) -> list[str]:
     """The warnings of a release as anybody may read them: no line of its source's file, and no count of few values.
 
-    >>> warnings({"warnings": ["column day stays text: line 19 holds no date, as 5,998 of its 6,000 values are; ..."]})
+    >>> warnings({"warnings": ["column day stays text: line 19 has no date, as 5,998 of its 6,000 values are; ..."]})
     ['column day stays text']
     """
     said = [_READING.sub(r"\1", warning) for warning in manifest["warnings"]]

@@ -72,9 +72,9 @@ def work_here(patch: pytest.MonkeyPatch) -> None:
     def start(work: Work, _: Path) -> None:
         def take(kind: str, told: Any) -> None:
             work._take(kind, json.loads(json.dumps(told, default=str)))
-            work.told(work)
+            work.on_event(work)
 
-        patch.setattr(worker, "say", take)
+        patch.setattr(worker, "send", take)
         threading.Thread(target=_quietly, args=(work.request,), daemon=True).start()
 
     patch.setattr(Work, "start", start)

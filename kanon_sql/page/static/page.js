@@ -93,4 +93,4 @@ events.onmessage = (e) => {
   if (kind === "live") swap(html); else read();
 };
 events.onerror = () => { document.getElementById("lost").hidden = false; };
-events.onopen = () => { document.getElementById("lost").hidden = true; read(); };  // what was told before it was open
+events.onopen = () => { document.getElementById("lost").hidden = true; read(); };  // events from before it was open
