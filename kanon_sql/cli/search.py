@@ -34,4 +34,4 @@ def search(source: str | None, spec: Path | None, search_in: Any, as_json: bool 
     elif found.sql:
         print(f"{found.sql};")
     else:
-        out.print(escape(repr(found)))
+        out.print(escape(str(found)))
