@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.attack import Copy
@@ -33,37 +32,54 @@ def copied(
     unit: str | None,
     location: Sequence[str] = (),
 ) -> Copy:
-    """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
-    they are.
+    """Copy a table, with the `plain` names of its columns, and count its rows and people.
 
-    `location`: the columns of the places that the boxes hold.
+    `shown`: the columns that show every quasi-identifier in a release. These become text, two bounds become one range,
+    except for boxes. `location`: the columns of the places that boxes contain.
     """
     kinds = {column.name: column.kind for column in source.table.columns}
     is_release = role not in ("source", "auxiliary", "control", "priors")
-    known = {name: (name,) for name in location or shown}
     is_half = role.startswith(OTHER) and _is_half(kinds, shown)
     if is_half:
         shown = {}
     elif role != "priors":
-        check_columns(role, kinds, shown if is_release else known, is_release or bool(location))
+        needed = shown if is_release else {name: (name,) for name in location or shown}
+        check_columns(role, kinds, needed, every=is_release or bool(location))
     texts = [name for names in shown.values() for name in names] if is_release and not location else []
-    held = {name: plain[name] for name in kinds}
-    named = {"texts": {held[name]: name for name in texts}}
-    named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
-    text = queries.text("attack_linkage/copied", source.engine.dialect, source=source.table.relation, **named)
+    columns = {name: plain[name] for name in kinds}
+    query = queries.text(
+        "attack_linkage/copied",
+        source.engine.dialect,
+        source=source.table.relation,
+        texts={columns[name]: name for name in texts},
+        natives={copied_as: name for name, copied_as in columns.items() if name not in texts},
+    )
     stem = role.replace(" ", "_")
-    relation = tables.receive(stem, source.engine, text, "attack_linkage/copied")
+    relation = tables.receive(stem, source.engine, query, "attack_linkage/copied")
     for name, names in shown.items():
         if is_release and len(names) > 1:
-            low, high = (held.pop(each) for each in names)
-            held[name] = plain[name]
-            ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
-            relation = tables.create(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
-    one = (held[unit],) if unit in held else ()
+            low, high = (columns.pop(bound) for bound in names)
+            columns[name] = plain[name]
+            relation = tables.create(
+                f"{stem}_{plain[name]}",
+                "attack_linkage/ranged",
+                copied=relation,
+                low={plain[name]: low},
+                high={plain[name]: high},
+            )
+    unit_columns = (columns[unit],) if unit in columns else ()
     rows = tables.count(relation)
-    people = _people(tables, relation, one) or rows
-    name = _WHO.get(role, role.replace(OTHER, "other release"))
-    return Copy(name, relation, held, kinds, rows, people, one, is_release, is_half)
+    return Copy(
+        _WHO.get(role, role.replace(OTHER, "other release")),
+        relation,
+        columns,
+        kinds,
+        rows,
+        _people(tables, relation, unit_columns) or rows,
+        unit_columns,
+        is_release,
+        is_half,
+    )
 
 
 def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> bool:
@@ -72,7 +88,7 @@ def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
-    """The people in a copy; 0 where nothing tells them apart."""
+    """The number of people in a copy; 0 if it does not have the unit."""
     return int(tables.rows("frequency_sets/people", relation=copied, unit=unit)[0][0]) if unit else 0
 
 

@@ -169,5 +169,5 @@ def _count(draft: Draft) -> Counted:
     if not draft.quasi_identifiers:
         raise SpecError("no column is a quasi-identifier; under Columns, choose those that others might know")
     spec = draft.spec(privacy={"k": 1}, strategy="auto", target=None)
-    with opened(None, spec, said=True) as source:
+    with opened(None, spec, warns=False) as source:
         return counted(source, spec, Observer())

@@ -309,14 +309,14 @@ def opened(
     connection: Any = None,
     keep: bool = False,
     writes: tuple[str, ...] = (),
-    said: bool = False,
+    warns: bool = True,
 ) -> contextlib.AbstractContextManager[Source]:
     """Open the source of a spec, or the data in memory that replaces it.
 
-    `writes`: the tables to create in its database, which is opened read-only without any. `said`: see `opened_source`.
+    `writes`: the tables to create in its database, which is opened read-only without any. `warns`: see `opened_source`.
     """
     data = source if _in_memory(source) else spec.source
-    return opened_source(data, replace(spec.session, writes=writes), connection, spec.target, keep, said)
+    return opened_source(data, replace(spec.session, writes=writes), connection, spec.target, keep, warns)
 
 
 @contextlib.contextmanager
@@ -337,12 +337,12 @@ def opened_source(
     connection: Any = None,
     target: Target | None = None,
     keep: bool = False,
-    said: bool = False,
+    warns: bool = True,
 ) -> Iterator[Source]:
     """Open a source and close it again, unless `keep` is set and no error occurred. An open source is used unchanged.
 
-    `target`: of a release of it, which can require a database, or a table as the source. `said`: whether the verb
-    reports itself how files were read; otherwise a `SourceWarning` does.
+    `target`: of a release of it, which can require a database, or a table as the source. `warns`: whether a
+    `SourceWarning` reports how files were read, because the verb does not report it itself.
     """
     if isinstance(source, Source):
         yield source
@@ -352,7 +352,7 @@ def opened_source(
             yield release
         return
     data = open_source(source, session or Session(), connection, target)
-    if not said:
+    if warns:
         for note in data.notes:
             warnings.warn(note, SourceWarning, stacklevel=4)
     try:

@@ -140,7 +140,7 @@ def releasing(
     """
     writes = spec.tables_written
     with Staging() as staging:
-        source_of = opened(source, spec, connection, keep, writes, said=True)
+        source_of = opened(source, spec, connection, keep, writes, warns=False)
         with source_of as data, _transaction(data, spec), staging.deferring():
             data = replace(data, before=data.engine.fingerprint(data.table))
             if spec.target is None and not data.engine.has_temporary_tables:

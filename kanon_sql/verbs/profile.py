@@ -142,7 +142,7 @@ def profile(
     (('id',), ('ward',))
     """
     check_values(time_limit=time_limit)
-    with opened_source(source, session(source, **taken(PlaceOptions, options)), connection, said=True) as data:
+    with opened_source(source, session(source, **taken(PlaceOptions, options)), connection, warns=False) as data:
         (observer or Observer()).stage("Counting")
         seen = profiled(data.engine, data.table, largest_set, time_limit)
         return replace(seen, notes=(*data.notes, *seen.notes))

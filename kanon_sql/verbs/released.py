@@ -60,7 +60,7 @@ class Place:
         if self.engine and self.relation:
             yield Source(self.engine, self.engine.table(self.relation), owned=False)
             return
-        with opened_source(self.name, self.session, said=True) as source:
+        with opened_source(self.name, self.session, warns=False) as source:
             yield source
 
 

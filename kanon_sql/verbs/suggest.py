@@ -238,7 +238,7 @@ def looked_at(
     role_options = {name: options.get(name) for name in _ROLES}
     place_options = {name: value for name, value in options.items() if name not in _ROLES}
     observer = observer or Observer()
-    with opened_source(source, session(source, **place_options), connection, said=True) as data:
+    with opened_source(source, session(source, **place_options), connection, warns=False) as data:
         observer.stage("Looking at the columns")
         profile = profiled(data.engine, data.table, time_limit=time_limit)
         with_roles, unit = _with_roles(data, profile, role_options)
