@@ -23,7 +23,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.loss import metric
 from kanon_sql.privacy import (
-    Alike,
+    ClassCount,
     Finding,
     PrivacyModels,
     all_of,
@@ -121,8 +121,8 @@ def suppressed(each: Asked, classes: Sequence[Class]) -> int:
     return sum(n for n, _ in classes) - sum(n for n, _ in kept([each], classes))
 
 
-def alike(classes: Sequence[Class]) -> list[Alike]:
-    return [Alike(*one, number) for one, number in Counter(classes).items()]
+def alike(classes: Sequence[Class]) -> list[ClassCount]:
+    return [ClassCount(*one, number) for one, number in Counter(classes).items()]
 
 
 # Figures and what is concluded from them
@@ -130,7 +130,7 @@ def alike(classes: Sequence[Class]) -> list[Alike]:
 
 def test_a_case_worked_out_by_hand() -> None:
     # 2 rows of 4, 1 of 10, 3 of 3: (2/4 + 1/10 + 3/3) / 6 = .2667 by rows, 3 classes of 17 in the population are .1765.
-    classes = [Alike(2, 4, 1), Alike(1, 10, 1), Alike(3, 3, 1)]
+    classes = [ClassCount(2, 4, 1), ClassCount(1, 10, 1), ClassCount(3, 3, 1)]
     mean, above = journalist_risk(population="people", mean=0.2, above=0.25, share=0.4)
     assert mean.achieved(mean.histogram(classes)) == pytest.approx(1.6 / 6)
     assert above.achieved(above.histogram(classes)) == pytest.approx(3 / 6)

@@ -637,7 +637,7 @@ def test_what_no_class_can_reach_is_said_before_the_search(model: Any, message: 
     [
         (lambda: k_map(0, "a"), "k of k-map is 0"),
         (lambda: k_map(2, ""), "k-map needs a population"),
-        (lambda: delta_presence(0, 1, "a"), "asks for nothing"),
+        (lambda: delta_presence(0, 1, "a"), "requires nothing"),
         (lambda: delta_presence(0.5, 0.4, "a"), "the lower one first"),
         (lambda: delta_presence(0, 0, "a"), "the upper one above 0"),
     ],

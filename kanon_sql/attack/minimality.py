@@ -65,7 +65,7 @@ def _of_models(material: Material, source: Copy, models: PrivacyModels, asked: M
         material.note("minimality is tried where no row was suppressed, so that every class has all of its people")
         return
     worlds = _draw(material, people, rows, models)
-    safe = models.referring(_references(material, models)).safe
+    safe = models.with_references(_references(material, models)).safe
     lower = [column for column in shown if column.level]
     told = [_told_by(material, source, column, models, safe, worlds) for column in lower]
     for column, name in asked.items():

@@ -19,7 +19,7 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.later import is_unmade
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
-from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
+from kanon_sql.privacy import ClassCount, LeastSize, PrivacyModels, Reference
 from kanon_sql.queries import Bits, Crossed, Masked, PerNode, Relation
 
 _SIZES = "node_tests/node_class_sizes"
@@ -36,16 +36,18 @@ class Judge:
 
     def __init__(self, frequency_set: FrequencySet, model: PrivacyModels) -> None:
         self.frequency_set = frequency_set
-        groups = model.groups
-        made = frequency_set.references.items()
-        model = model.referring({name: Reference(relation, False, groups.get(name, ())) for name, relation in made})
-        self.model = model if frequency_set.population is None else model.populating(frequency_set.population_unit)
+        references = {
+            name: Reference(relation, groups=model.groups.get(name, ()))
+            for name, relation in frequency_set.references.items()
+        }
+        model = model.with_references(references)
+        self.model = model if frequency_set.population is None else model.with_population(frequency_set.population_unit)
         self.queries = 0
         self.nodes_tested = 0
         # Where nodes are tested: made for the first of them, since a local recoding may ask for none.
         self._packed = cache(lambda: packed(frequency_set))
         self._rollups = cache(lambda: Rollups(self._packed()))
-        self._sizes: dict[Node, Least] = {}  # the least size of a class that a node may release
+        self._sizes: dict[Node, LeastSize] = {}  # the least size of a class that a node may release
         self._prepare()
 
     def _prepare(self) -> None:
@@ -154,18 +156,18 @@ class Judge:
         counted = self._ask(_SIZES, self._fill(self._class_sizes(), nodes))
         verdicts = []
         for number, node in enumerate(nodes):
-            rows = {Alike(*row[1:4]): row[4] for row in counted if row[0] == number}
+            rows = {ClassCount(*row[1:4]): row[4] for row in counted if row[0] == number}
             least = self._sizes[node] = self.model.least_class_size(list(rows))
             at_risk = self.frequency_set.rows - sum(rows[kind] for kind in least.among(list(rows)))
             unsafe = self.frequency_set.rows - sum(rows.values())
             verdicts.append((at_risk, unsafe + self.model.unavoidable_rows(list(rows)) if self.model.weighs else 0))
         return verdicts
 
-    def _least_size(self, node: Node) -> Least:
+    def _least_size(self, node: Node) -> LeastSize:
         """The least size of the classes that a node releases for models about all of them; any if there are none."""
         if self._undecided and node not in self._sizes:
             self._decide([node])
-        return self._sizes[node] if self._undecided else Least()
+        return self._sizes[node] if self._undecided else LeastSize()
 
     def counted(self, attributes: Sequence[int]) -> Counted | None:
         """The tuples of some attributes in memory, so that their nodes need no statements.
@@ -193,7 +195,7 @@ class Judge:
         crossed = None if self._undecided or not columns else self._crossed(nodes, columns)
         if crossed is None or len(crossed.masks) < len(nodes):
             return [self.losses(node, costs) for node in nodes]
-        text = self._loss_query("node_tests/node_losses", len(columns), Least())(0, crossed, crossed.names)
+        text = self._loss_query("node_tests/node_losses", len(columns), LeastSize())(0, crossed, crossed.names)
         answers = {number: figures for number, *figures in self._ask("node_tests/node_losses", [text])}
         counted = [answers.get(number, [0] * (1 + len(columns))) for number in range(len(nodes))]
         return [
@@ -376,12 +378,12 @@ class Judge:
         ((safe, size),) = self.frequency_set.tables.rows_as(text, "node_tests/masked_class")
         return bool(safe) and self._hold_with(node, int(size), least)
 
-    def _hold_with(self, node: Node, masked: int, least: Least) -> bool:
+    def _hold_with(self, node: Node, masked: int, least: LeastSize) -> bool:
         """Whether models about all classes hold of those that a node releases and one more, of this size."""
         if not self.model.undecided:
             return True
-        counted = [Alike(*row[1:4]) for row in self._ask(_SIZES, self._fill(self._class_sizes(), [node]))]
-        released = [Alike(masked, 0, 1), *least.among(counted)]
+        counted = [ClassCount(*row[1:4]) for row in self._ask(_SIZES, self._fill(self._class_sizes(), [node]))]
+        released = [ClassCount(masked, 0, 1), *least.among(counted)]
         return all(release_model.holds(release_model.histogram(released)) for release_model in self.model.of_release)
 
     def drop(self) -> None:
@@ -404,9 +406,9 @@ class Judge:
     def _test_name(self) -> str:
         return "population/node_test" if self.model.every_class else "node_tests/node_test"
 
-    def _as_it_is(self, query: str, node: Node, least: Least | None = None, number: int = 0, **holes: Any) -> str:
+    def _as_it_is(self, query: str, node: Node, least: LeastSize | None = None, number: int = 0, **holes: Any) -> str:
         """A query of one node on the frequency set as the release has it."""
-        safe, counted = self.model.at_least(least or Least()).safe, self.frequency_set
+        safe, counted = self.model.at_least(least or LeastSize()).safe, self.frequency_set
         prepared = queries.per_node(query, counted.engine.dialect, safe=safe, **holes)
         return prepared(number, counted.relation, self._levels(node))
 
@@ -460,8 +462,8 @@ class Judge:
         pairs = zip(self.frequency_set.attributes, node, strict=True)
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
 
-    def _prepared(self, query: str, least: Least | None = None, **holes: Any) -> PerNode:
-        safe = self.model.at_least(least or Least()).safe
+    def _prepared(self, query: str, least: LeastSize | None = None, **holes: Any) -> PerNode:
+        safe = self.model.at_least(least or LeastSize()).safe
         return queries.per_node(query, self.frequency_set.engine.dialect, safe=safe, **holes)
 
     def _prepared_verdict(self) -> PerNode:

@@ -13,7 +13,7 @@ from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
 from kanon_sql.plan.population import is_a_query
 from kanon_sql.plan.source import Source, fitted
-from kanon_sql.privacy import UNIT, Alike, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
+from kanon_sql.privacy import UNIT, ClassCount, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
@@ -239,7 +239,7 @@ def _check_one_value(models: PrivacyModels, frequency_set: FrequencySet) -> None
 def check_sizes(models: PrivacyModels, rows: int, population: int | None = None) -> None:
     """InfeasibleError if no release can satisfy a model of the whole release: one class of all rows has least risk."""
     for model in models.of_release:
-        whole = model.histogram([Alike(rows, population or 0, 1)])
+        whole = model.histogram([ClassCount(rows, population or 0, 1)])
         if not model.holds(whole):
             raise _unreachable(model, rows, model.achieved(whole))
 

@@ -1,4 +1,4 @@
-"""Privacy models as values: what a class must be, and what may be concluded from it. One model per file; no I/O."""
+"""Privacy models as values: conditions on classes, and what they imply for other nodes. One model per file; no I/O."""
 
 from kanon_sql.privacy.alpha_k import alpha
 from kanon_sql.privacy.k_anonymity import k_anonymity
@@ -8,7 +8,7 @@ from kanon_sql.privacy.model import Finding, PrivacyModel
 from kanon_sql.privacy.models import POPULATION_UNIT, UNIT, PrivacyModels, all_of
 from kanon_sql.privacy.population import delta_presence, k_map
 from kanon_sql.privacy.predicate import Groups, Predicate, Reference
-from kanon_sql.privacy.release_model import Alike, Histogram, Least, ReleaseModel
+from kanon_sql.privacy.release_model import ClassCount, Histogram, LeastSize, ReleaseModel
 from kanon_sql.privacy.risk import THRESHOLDS, PeopleByClass, journalist_risk, marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
@@ -17,11 +17,11 @@ __all__ = [
     "POPULATION_UNIT",
     "THRESHOLDS",
     "UNIT",
-    "Alike",
+    "ClassCount",
     "Finding",
     "Groups",
     "Histogram",
-    "Least",
+    "LeastSize",
     "PeopleByClass",
     "Predicate",
     "PrivacyModel",

@@ -12,11 +12,11 @@ TOLERANCE = 1e-9  # of figures with a logarithm: a class of exactly l equal coun
 
 
 def l_diversity(column: str, l: float, kind: Diversity = "distinct", c: float | None = None) -> PrivacyModel:
-    """Every class has l well-represented values of a sensitive column; SpecError for what can never hold, or always.
+    """Every class has l well-represented values of a sensitive column; SpecError for invalid parameters.
 
-    `distinct`: at least l values. `entropy`: values as evenly spread as l equal ones (definition 4.1). `recursive`: the
-    most frequent value has fewer rows than `c` times all from the l-th most frequent on (definition 4.2). Where people
-    are counted, the last two need one value per person.
+    `distinct`: at least l values. `entropy`: an entropy of at least that of l equally frequent values (definition 4.1).
+    `recursive`: the most frequent value has fewer rows than `c` times all from the l-th most frequent on (definition
+    4.2). If people are counted, the last two need one value per person.
 
     >>> l_diversity("illness", 3).safe
     'values >= $l'
@@ -58,7 +58,7 @@ def _entropy(column: str, l: float) -> PrivacyModel:
         sensitive=column,
         monotone="without suppression",
         achieved="MIN(EXP(LN(rows) - logs / rows))",
-        # Rows times entropy is concave, so its tangent bounds it: a row less changes it by ln of its value's share.
+        # Rows times entropy is concave, so its tangent bounds it: removing a row changes it by ln of its value's share.
         unavoidable=f"rows * ({least} - {entropy}) / NULLIF({least} + LN(most / rows), 0)",
         one_value=True,
     )

@@ -9,17 +9,20 @@ from kanon_sql.privacy.l_diversity import TOLERANCE
 from kanon_sql.privacy.model import PrivacyModel
 
 Likeness = Literal["basic", "enhanced"]
-# Of a value: its share of the table, and its rows here for each there; of a class: how many rows there are for each of
-# its own. A value's share of the class over that of the table is the product of the last two.
+# For a value: its share of the table, and its rows in the class per row in the table; for a class: the table's rows per
+# row of the class. A value's share of the class over its share of the table is the product of the last two.
 _SHARE = "(CAST(overall_c AS DOUBLE) / overall_size)"
 _RATE = "CAST(c AS DOUBLE) / overall_c"
 _SCALE = "MAX(CAST(overall_size AS DOUBLE)) / SUM(n)"
+# x rows with too frequent values are removed until their share (… - x) / (rows - x) is the allowed one.
+_TO_GO = "rows * beyond / NULLIF(1 - allowed, 0)"
+_GAIN = "GREATEST(LN(rate * scale), -LN(least * scale))"
 
 
 def beta_likeness(column: str, beta: float, kind: Likeness = "enhanced") -> PrivacyModel:
     """No value's share of a class exceeds its share q of the whole table by more than β times q.
 
-    `enhanced`: nor by more than -ln q times q, so that a frequent value does not come near to certainty (definition 3).
+    `enhanced`: nor by more than -ln q times q, so that a frequent value does not become nearly certain (definition 3).
     SpecError if β is not above 0.
 
     >>> beta_likeness("illness", 1.5, "basic").required
@@ -63,22 +66,16 @@ def delta_disclosure(column: str, delta: float) -> PrivacyModel:
         sensitive=column,
         monotone="without suppression",
         achieved=f"MAX({_GAIN})",
-        # A value that a class lacks is in no part of it; too rare a one has its share when what hides it is gone.
+        # A value that a class lacks is missing in every part of it; a value that is too rare reaches its share when the
+        # other rows are removed.
         unavoidable="CASE WHEN present < of_table THEN rows "
         f"ELSE GREATEST({_TO_GO}, rows * (1 - least * scale * EXP($delta))) END",
     )
 
 
 def _too_frequent(allowed: str) -> dict[str, str]:
-    """The shares that values with more than is allowed have beyond it, and what they are allowed together."""
+    """The rows, the total excess share of the values that are too frequent, and their total allowed share."""
     beyond = f"CAST(c AS DOUBLE) / size - {allowed}"
     sums = {"beyond": f"CASE WHEN {beyond} > 0 THEN {beyond} ELSE 0 END"}
     sums["allowed"] = f"CASE WHEN {beyond} > 0 THEN {allowed} ELSE 0 END"
-    return {"rows": "SUM(c)"} | {name: f"SUM({each})" for name, each in sums.items()}
-
-
-# Of the rows with too frequent values x go, until their share (… - x) / (rows - x) is what they are allowed.
-_TO_GO = "rows * beyond / NULLIF(1 - allowed, 0)"
-
-
-_GAIN = "GREATEST(LN(rate * scale), -LN(least * scale))"
+    return {"rows": "SUM(c)"} | {name: f"SUM({text})" for name, text in sums.items()}

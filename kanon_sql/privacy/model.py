@@ -1,4 +1,4 @@
-"""A privacy model: what must be true of every released class, and what one verdict tells of other nodes."""
+"""A privacy model: a condition on every released class, and what the verdict on a node implies for others."""
 
 from __future__ import annotations
 
@@ -12,49 +12,52 @@ from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy.parameters import Monotone, Parameter, required_of
 
+_OF_TABLE = re.compile(r"value|overall_\w+|c_to|(c|first)_\d+")
+
 
 @dataclass(frozen=True)
 class PrivacyModel:
-    """A promise about every released equivalence class: what is counted of a class, and when it is safe.
+    """A requirement on every released equivalence class: the aggregates of a class, and when it is safe.
 
-    `columns` names aggregates of a class in SQL, over `n`, the rows that are added up (so `SUM(n)`), and, where
-    `sensitive` names a column, over what is known of each of its values in the class, NULL among them:
+    `columns` names aggregates of a class in SQL. They use `n`, the rows that are added up (so `SUM(n)`), and, if
+    `sensitive` names a column, one row per value of it in the class, NULL included, with these columns:
 
     - `c`, its rows (`MAX(c)`, `COUNT(c)`, `SUM(c * LN(c))`), and `size`, the rows of all values; `LARGEST(c, 2)` adds
-      up those of the two most frequent values;
-    - `value`, what it is, and of the whole table `overall_c`, `overall_size` and `overall_values`, how many there are;
-    - `c_to` and `overall_c_to`, the rows up to the value by the order of values: then a class has every value of the
-      table, those that it lacks with c = 0;
+      up the rows of the two most frequent values;
+    - `value`, the value itself, and for the whole table `overall_c`, `overall_size` and `overall_values`, the number of
+      different values;
+    - `c_to` and `overall_c_to`, the rows up to the value in the order of values: then a class has every value of the
+      table, missing ones with c = 0;
     - with a `hierarchy` of the column, `c_1` and `overall_c_1`, the rows of the value's group on level 1 (2, …), and
-      `first_1`, true of one value of each group in the class.
+      `first_1`, true for one value of every group in the class.
 
     `safe` is a condition on these names and `$parameters`; unknown counts as unsafe.
 
-    With a `population`, the name of a table or file that the source is a sample of, or the data themselves,
-    `SUM(population)` is the rows of the population that a class stands for: those that are generalized to it.
-    `every_class` then holds the rows of the population too that no released row stands for, as a class with no rows.
+    With a `population`, of which the source is a sample (the name of a table or file, or the data themselves),
+    `SUM(population)` is the number of the population's rows that are generalized to the class. With `every_class`, the
+    condition also applies to rows of the population that share no class with a released row: a class with n = 0.
 
     Where people are counted instead of rows (`all_of(…, unit=…)`), `SUM(n)` is the people of the class, `c` those with
     the value, `overall_size` the people of the whole table, and `SUM(population)` those of the population. A person
-    with several values is in the `c` of each, so that `SUM(c)` can be more than `SUM(n)`, and there is no `size`.
-    `one_value`: the condition is about shares that add up to 1, so that a class is unsafe in which a person has several
-    values; of a model that compares, also any class of a table with such a person.
+    with several values counts in the `c` of every one, so that `SUM(c)` can exceed `SUM(n)`, and there is no `size`.
+    `one_value`: the condition is about shares that add up to 1, so that a class with a person of several values is
+    unsafe; for a model that compares, also every class of a table with such a person.
 
-    `monotone` says what one node tells of more general ones. `always`: a class stays safe whatever is merged with it.
-    `without suppression`: safe classes merged are safe, but an unsafe one may spoil them, so that nodes tell of others
-    only where no row may be suppressed. `never`: neither; every node is judged. A model that claims too much gets
-    releases that are safe all the same, but not the best ones.
+    `monotone` is what the verdict on a node implies for more general nodes. `always`: a class stays safe whatever is
+    merged with it. `without suppression`: the union of safe classes is safe, but merging with an unsafe one can make it
+    unsafe, so that verdicts carry over only if no row can be suppressed. `never`: neither; every node is tested. If a
+    model claims too much, its releases are still safe, but not optimal.
 
-    `achieved`: an aggregate over all classes, of the names in `columns`, that says what a release reaches, such as
-    `MAX(most / rows)`. `class_size`: set where a class is safe if and only if it has so many rows; `population_size`:
-    where it is if and only if it stands for so many of the population.
+    `achieved`: an aggregate over all classes, in the names of `columns`, of the value that a release achieves, such as
+    `MAX(most / rows)`. `class_size`: set if a class is safe if and only if it has so many rows; `population_size`:
+    set if it is safe if and only if it corresponds to so many rows of the population.
 
-    `released`: whether the `sensitive` column is in the release. One that is not is dropped, and counted in the source
-    whenever the release is made or verified, as people are.
+    `released`: whether the `sensitive` column is in the release. If not, it is dropped, and counted in the source
+    whenever the release is written or verified, as people are.
 
-    `unavoidable`: of an unsafe class, in the names of `columns`, how many rows have to go at least until what is left
-    is safe; where nothing is said, one. A search with suppression prunes by it where safe classes merged are safe:
-    however an unsafe class is divided below, so many of its rows stay in unsafe classes.
+    `unavoidable`: the minimum number of rows to remove from an unsafe class until it is safe, in the names of
+    `columns`; by default one. A search with suppression prunes by it if the union of safe classes is safe: however an
+    unsafe class is divided below, so many of its rows stay in unsafe classes.
 
     >>> PrivacyModel(
     ...     "at most",
@@ -91,31 +94,31 @@ class PrivacyModel:
 
     @property
     def compares(self) -> bool:
-        """Whether more must be known of a value than its rows in a class, such as its rows in the whole table."""
+        """Whether the model uses more than the rows of values in a class, such as their rows in the whole table."""
         return any(_OF_TABLE.fullmatch(word) for word in self._words)
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of the values means something to it."""
+        """Whether the model uses the order of the values."""
         return bool(self._words & {"c_to", "overall_c_to"})
 
     @property
-    def known(self) -> str | None:
-        """The condition that all is known of a class's values; SQL would add up what is known, and call it safe."""
+    def complete(self) -> str | None:
+        """The condition that a class has all figures of its values; SQL sums ignore NULL, and the class seems safe."""
         if not self.compares:
             return None
         return "SUM(c) = MAX(size)" if "c_to" in self._words else "COUNT(c) = COUNT(overall_c)"
 
     @property
-    def one_value_each(self) -> str | None:
-        """The condition that no person of a class has several values, nor of the whole table if that is compared."""
+    def one_value_per_person(self) -> str | None:
+        """The condition that no person of a class has several values; of the whole table, if the model compares."""
         if not self.one_value:
             return None
         return "SUM(c) = SUM(n)" + (" AND MAX(overall_pairs) = MAX(overall_size)" if self.compares else "")
 
     @property
     def reads_size(self) -> bool:
-        """Whether `safe` or `achieved` goes by the rows of all values of a class, next to those of each."""
+        """Whether `safe` or `achieved` uses `size`, the rows of all values of a class."""
         used = set(re.findall(r"\w+", f"{self.safe} {self.achieved or ''}"))
         return any("size" in re.findall(r"\w+", text) for name, text in self.columns.items() if name in used)
 
@@ -135,23 +138,22 @@ class PrivacyModel:
         >>> PrivacyModel(**k_anonymity(5).described()) == k_anonymity(5)
         True
         """
-        named = None if self.population is None else str(self.population) if self.population_is_named else "in memory"
-        return asdict(replace(self, hierarchy=None, population=named))
+        population = None
+        if self.population is not None:
+            population = str(self.population) if self.population_is_named else "in memory"
+        return asdict(replace(self, hierarchy=None, population=population))
 
     @property
     def population_is_named(self) -> bool:
-        """Whether the population is a table or a file, and not the data themselves."""
+        """Whether the population is the name of a table or file, not the data themselves."""
         return isinstance(self.population, (str, PathLike))
-
-
-_OF_TABLE = re.compile(r"value|overall_\w+|c_to|(c|first)_\d+")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found of one model: `achieved` by the worst class, and how many classes and rows are unsafe.
+    """The result of checking one model: the value `achieved` by the worst class, and the unsafe classes and rows.
 
-    `unsafe_classes` is None of a promise that is about rows, not classes.
+    `unsafe_classes` is None for a requirement on rows, not classes.
     """
 
     model: str
@@ -162,5 +164,5 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether every class is safe by the model, or every row where it is not about classes."""
+        """Whether the model is satisfied: no class is unsafe, or no row, if the model is not about classes."""
         return not self.unsafe_rows and not self.unsafe_classes

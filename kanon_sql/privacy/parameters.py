@@ -1,4 +1,4 @@
-"""What every privacy model has: parameters, and what one node's verdict tells of others."""
+"""The types of parameters and monotonicity that all privacy models share."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ Parameter = int | float | str
 
 
 def required_of(parameters: Mapping[str, Parameter]) -> Any:
-    """What a model requires: its parameter, or all of them where it has several."""
+    """The requirement of a model: its parameter, or all of them if it has several."""
     values = list(parameters.values())
     return values[0] if len(values) == 1 else dict(parameters)

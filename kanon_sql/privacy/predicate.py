@@ -1,4 +1,4 @@
-"""A condition on a class, and what it may need to know of the whole table's values."""
+"""A condition on a class, and the values of the whole table that it can refer to."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Groups = tuple[tuple[Any, ...], ...]
 class Reference:
     """The values of a sensitive column in the whole table, one row each; see `sql/privacy.sql`.
 
-    `nullable`: whether its `value` may be NULL, as the values themselves are; codes are not. `groups`: the rows of a
-    hierarchy, each a value and the number of its group on level 1, 2, …
+    `nullable`: whether its `value` can be NULL, as values can; codes cannot. `groups`: the rows of a hierarchy: a value
+    and the number of its group on level 1, 2, …
     """
 
     relation: Relation
@@ -29,12 +29,11 @@ class Reference:
 class Predicate:
     """A condition of ours as SQL text, `$name` standing for its values: `Predicate("SUM(n) >= $k", {"k": 5})`.
 
-    `columns`: names in the text that stand for aggregates of a class. `counted`: the column whose values `c` counts
-    the rows of, one row per value. `unit`: the column of the people that are counted instead of rows. `reference`: what
-    the values of the `counted` column are in the whole table. `populated`: whether rows of a population (n = 0) stand
-    among those of the table; `population_unit`: the column of its people, where these are counted. `also`: conditions
-    that must hold too, each with names of its own; or `of_figures`, figures of which
-    the greatest counts.
+    `columns`: the names of a class's aggregates in the text. `counted`: the column whose values have one row with
+    their count `c`. `unit`: the column of the people that are counted instead of rows. `reference`: the values of the
+    `counted` column in the whole table. `populated`: whether the table also contains rows of a population (n = 0);
+    `population_unit`: the column of its people, if these are counted. `also`: further conditions, with separate names;
+    or with `of_figures`, figures of which the greatest counts.
     """
 
     text: str

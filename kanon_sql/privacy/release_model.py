@@ -1,4 +1,4 @@
-"""A model about a whole release: a figure of how many classes of each size there are, and the most that it may be."""
+"""A model about a whole release: a bound on a figure that depends on the sizes of all classes."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 from kanon_sql.privacy.parameters import Monotone, Parameter, required_of
 
 Histogram: TypeAlias = Sequence[tuple[int, int]]
-"""How many classes there are of each size, (size, classes), the smallest first."""
+"""The number of classes of every size, (size, classes), the smallest first."""
 Sizes: TypeAlias = Sequence[tuple[int, ...]]
-"""A histogram; of sizes in a population, with the rows (or people) of these classes: (size, classes, rows)."""
+"""A histogram; for sizes in a population also with the rows (or people) of the classes: (size, classes, rows)."""
 
 
-class Alike(NamedTuple):
-    """How many classes have so many rows (or people) and stand for so many of a population, 0 where there is none."""
+class ClassCount(NamedTuple):
+    """The number of classes with a size in rows (or people), and a size in the population (0 without one)."""
 
     size: int
     people: int
     classes: int
 
 
-class Least(NamedTuple):
-    """The least size of a class, and the least number of a population's rows (or people) that it stands for."""
+class LeastSize(NamedTuple):
+    """The minimum size of a class, and the minimum of the population's rows (or people) that it corresponds to."""
 
     size: int = 1
     people: int = 0
 
-    def among(self, classes: Sequence[Alike]) -> list[Alike]:
-        """Those of some classes that are as large as that."""
-        return [each for each in classes if each.size >= self.size and each.people >= self.people]
+    def among(self, classes: Sequence[ClassCount]) -> list[ClassCount]:
+        """The classes that are at least as large."""
+        return [count for count in classes if count.size >= self.size and count.people >= self.people]
 
 
 @dataclass(frozen=True)
 class ReleaseModel:
-    """A promise about all released classes together, which no class can meet or break alone.
+    """A requirement on all released classes together, which no class can satisfy or violate alone.
 
-    `figure`: of the classes, what may be `most` at most; NaN where it cannot be worked out, which is unsafe. It never
-    grows when the smallest classes are taken away, so that suppressing these makes a release meet the model in the
-    end. `sufficient_size`: a release meets it if all its classes have so many rows (or people), whatever else is true.
-    `monotone`: as of a `PrivacyModel`. `unavoidable`: how many rows have to go at least at a node with these classes,
-    and at every node below, whose classes are parts of them; None where that cannot be said. With a `population`, as of
-    a `PrivacyModel`, the size of a class is how many of the population it stands for.
+    `figure`: a figure of the classes that may be at most `most`; NaN, which is unsafe, if it cannot be computed. It
+    never grows when the smallest classes are removed, so that suppressing them eventually satisfies the model.
+    `sufficient_size`: a release satisfies the model if all its classes have at least so many rows (or people).
+    `monotone`: as in `PrivacyModel`. `unavoidable`: the minimum number of rows to suppress at a node with these classes
+    and at every node below it, whose classes are parts of them; None without such a bound. With a `population`, as in
+    `PrivacyModel`, the size of a class is the number of the population's rows that it corresponds to.
 
     >>> from kanon_sql.privacy import prosecutor_risk
     >>> (mean,) = prosecutor_risk(mean=0.25)
@@ -60,11 +60,11 @@ class ReleaseModel:
     unavoidable: Callable[[Sizes], int] | None = None
     population: Any = field(default=None, compare=False)
     sensitive: ClassVar[None] = None
-    class_size: ClassVar[None] = None  # none that a release must have
+    class_size: ClassVar[None] = None  # a class of any size can be released
 
     @property
     def is_risk(self) -> bool:
-        """Whether the figure is of the risks of all rows (or people), and not an estimate from the classes."""
+        """Whether the figure is a risk of all rows (or people), and not an estimate from the classes."""
         return self.monotone != "never"
 
     @property
@@ -72,31 +72,31 @@ class ReleaseModel:
         """The model's parameter, or all of them where it has several."""
         return required_of(self.parameters)
 
-    def size_of(self, alike: Alike) -> int:
-        """The size of a class that the model goes by: in the release, or in its population."""
-        return alike.size if self.population is None else alike.people
+    def size_of(self, count: ClassCount) -> int:
+        """The size of the classes: in the release, or in the population of the model."""
+        return count.size if self.population is None else count.people
 
-    def histogram(self, classes: Sequence[Alike]) -> Sizes:
-        """How many of these classes there are of each size."""
+    def histogram(self, classes: Sequence[ClassCount]) -> Sizes:
+        """The number of classes of every size."""
         number, rows = Counter[int](), Counter[int]()
-        for each in classes:
-            number[self.size_of(each)] += each.classes
-            rows[self.size_of(each)] += each.size * each.classes
+        for count in classes:
+            number[self.size_of(count)] += count.classes
+            rows[self.size_of(count)] += count.size * count.classes
         if self.population is None:
             return sorted(number.items())
         return [(size, number[size], rows[size]) for size in sorted(number)]
 
     def holds(self, classes: Sizes) -> bool:
-        """Whether a release of these classes meets the model; one of none does."""
+        """Whether a release of these classes satisfies the model; an empty release does."""
         return not classes or self.figure(classes) <= self.most
 
     def achieved(self, classes: Sizes) -> float | None:
-        """The figure of these classes; None where it cannot be worked out, or there are none."""
+        """The figure of these classes; None if it cannot be computed, or there are no classes."""
         figure = self.figure(classes) if classes else float("nan")
         return None if figure != figure else figure
 
     def least_class_size(self, classes: Sizes) -> int:
-        """The least size such that the classes of that size or more meet the model: the others are suppressed.
+        """The minimum size such that the classes of at least that size satisfy the model; the others are suppressed.
 
         >>> from kanon_sql.privacy import prosecutor_risk
         >>> (mean,) = prosecutor_risk(mean=0.25)
@@ -104,11 +104,13 @@ class ReleaseModel:
         2
         """
         sizes = [size for size, *_ in classes if size < self.sufficient_size]
-        first, last = 0, len(sizes)  # what is left from place `last` on meets the model
+        first, last = 0, len(sizes)  # the classes from position `last` on satisfy the model
         while first < last:
             middle = (first + last) // 2
             if self.holds(classes[middle:]):
                 last = middle
             else:
                 first = middle + 1
-        return 1 if last == 0 else sizes[last] if last < len(sizes) else self.sufficient_size
+        if last == 0:
+            return 1
+        return sizes[last] if last < len(sizes) else self.sufficient_size

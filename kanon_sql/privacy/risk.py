@@ -1,8 +1,8 @@
 """Prosecutor, journalist, marketer risk: K. El Emam, "Guide to the De-Identification of Personal Health Information".
 
-The prosecutor knows that somebody is in the data: the risk of a row is 1 over the size of its class. The journalist
-does not, and looks in a population: it is 1 over the size of the class there. The marketer
-wants to find as many as possible: the share that is found on average, classes over rows, is the mean of that risk.
+The prosecutor knows that a person is in the data: the risk of a row is 1 over the size of its class. The journalist
+does not, and searches a population: the risk is 1 over the size of the class there. The marketer wants to identify as
+many people as possible: the expected share, classes over rows, is the mean of the prosecutor's risk.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy.model import PrivacyModel
-from kanon_sql.privacy.population import given_population
+from kanon_sql.privacy.population import required_population
 from kanon_sql.privacy.release_model import ReleaseModel, Sizes
 
 Model = PrivacyModel | ReleaseModel
-THRESHOLDS = (0.05, 0.09, 0.2, 0.33, 0.5)  # of a risk, those that norms and habits go by
-_ROUNDING = 1e-9  # in favour of the fewer rows: what is unavoidable must be so
+THRESHOLDS = (0.05, 0.09, 0.2, 0.33, 0.5)  # of a risk, commonly used by norms
+_ROUNDING = 1e-9  # rounds down: a bound on unavoidable rows must not be too high
 
 
 def prosecutor_risk(
@@ -28,16 +28,16 @@ def prosecutor_risk(
 ) -> tuple[Model, ...]:
     """The risk of each row, of all rows on average, and the share of rows with a risk `above` a threshold.
 
-    SpecError for a risk that is not above 0 and at most 1, a share not from 0 to below 1, or if nothing is asked for.
+    SpecError for a risk that is not above 0 and at most 1, a share not from 0 to below 1, or without any bound.
 
     >>> [model.name for model in prosecutor_risk(highest=0.2, mean=0.05)]
     ['highest prosecutor risk', 'mean prosecutor risk']
     """
-    return _asked("prosecutor", _highest, _mean, highest, mean, above, share)
+    return _risks("prosecutor", _highest, _mean, highest, mean, above, share)
 
 
 def marketer_risk(mean: float) -> ReleaseModel:
-    """The share of rows that who matches all of them finds on average; SpecError if it is not in (0, 1].
+    """The expected share of rows that an attacker who matches all of them identifies; SpecError if not in (0, 1].
 
     >>> marketer_risk(0.05).sufficient_size
     20
@@ -53,21 +53,21 @@ def journalist_risk(
     above: float | None = None,
     share: float | None = None,
 ) -> tuple[Model, ...]:
-    """The same risks of rows that are looked for in a population; the highest is k-map with k = 1 / highest.
+    """The same risks for rows that are searched in a population; the highest is k-map with k = 1 / highest.
 
-    The mean is that over the rows, or that over those of the population whom released classes stand for, whichever is
-    larger. `population`: as of `k_map`. SpecError as of `prosecutor_risk`.
+    The mean is over the rows, or over the rows of the population in released classes, whichever is larger.
+    `population`: as in `k_map`. SpecError as in `prosecutor_risk`.
 
     >>> [model.name for model in journalist_risk(0.1, "voters.parquet", mean=0.05)]
     ['highest journalist risk', 'mean journalist risk']
     """
-    models = _asked("journalist", _highest_in_population, _mean_in_population, highest, mean, above, share)
-    where = given_population(population, "the journalist's risk")
-    return tuple(replace(model, population=where) for model in models)
+    models = _risks("journalist", _highest_in_population, _mean_in_population, highest, mean, above, share)
+    population = required_population(population, "the journalist's risk")
+    return tuple(replace(model, population=population) for model in models)
 
 
 def least_size(risk: float) -> int:
-    """The least size of a class whose risk, 1 / size, is not above a risk.
+    """The minimum size of a class whose risk, 1 / size, does not exceed a risk.
 
     >>> least_size(0.1), least_size(0.3), least_size(1)
     (10, 4, 1)
@@ -78,7 +78,7 @@ def least_size(risk: float) -> int:
 
 @dataclass(frozen=True)
 class PeopleByClass:
-    """The people of a table by the size of the smallest class that each of them is in, everybody once.
+    """The number of people by the size of the smallest class that they are in.
 
     >>> people = PeopleByClass(((2, 4), (10, 20)))
     >>> people.number, people.above(0.2), people.mean
@@ -89,32 +89,32 @@ class PeopleByClass:
 
     @property
     def number(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return sum(people for _, people in self.sizes)
 
     @property
     def mean(self) -> float:
-        """The prosecutor's mean risk, everybody's being that of their smallest class; 0 where there is nobody."""
+        """The prosecutor's mean risk, where a person has the risk of their smallest class; 0 without people."""
         return fsum(people / size for size, people in self.sizes) / self.number if self.sizes else 0.0
 
     @property
     def histogram(self) -> Sequence[tuple[Any, ...]]:
-        """The sizes with parts of classes: of size 4 there are 3/4 of a class, where that is the smallest of 3 people.
+        """The sizes with fractions of classes: 3 people whose smallest class has size 4 are 3/4 of a class.
 
-        A figure of these is that of the people, everybody once, at the risk of their smallest class.
+        A figure of these counts every person once, at the risk of their smallest class.
         """
         return [(size, Fraction(people, size)) for size, people in self.sizes]
 
     def above(self, risk: float) -> int:
-        """Whose prosecutor's risk is above a threshold."""
+        """The people with a prosecutor's risk above a threshold."""
         return self.between(1, least_size(risk) - 1)
 
     def between(self, least: int, most: int | None) -> int:
-        """Whose smallest class has a size between two, `most` None for no bound."""
+        """The people whose smallest class has a size between two; `most` None means no bound."""
         return sum(people for size, people in self.sizes if size >= least and (most is None or size <= most))
 
 
-def _asked(
+def _risks(
     who: str,
     of_highest: Callable[[float], Model],
     of_mean: Callable[[str, float], Model],
@@ -164,13 +164,13 @@ def _highest_in_population(risk: float) -> PrivacyModel:
 
 
 def _mean(name: str, most: float) -> ReleaseModel:
-    # Merging two classes leaves one less of as many rows; suppressing the smallest raises the mean size.
+    # Merging two classes leaves one class less for the same rows; suppressing the smallest raises the mean size.
     risk = _risk(name, most)
 
     def unavoidable(classes: Sizes) -> int:
-        """The rows of the fewest of the smallest classes without which there are no more classes per row than that.
+        """The rows of the smallest classes, as few as have to be removed to bring classes per row down to the bound.
 
-        So many must go whatever parts of these classes are kept: a part makes one class or more, of no more rows.
+        This also bounds nodes below: a part of a class forms at least one class, with at most as many rows.
         """
         return _fewest_rows((1 - most * size, size, many) for size, many in classes)
 
@@ -179,18 +179,18 @@ def _mean(name: str, most: float) -> ReleaseModel:
 
 
 def _mean_in_population(name: str, most: float) -> ReleaseModel:
-    # Merging two classes leaves one less, and makes the risk of no row higher; so does who of the population joins.
+    # Merging two classes leaves one class less and raises no risk; more people of the population raise none either.
     risk = _risk(name, most)
 
     def mean(classes: Sizes) -> float:
         if classes[0][0] == 0:
-            return nan  # a class of nobody in the population
-        return max(_classes_per_row([each[:2] for each in classes]), _mean_of_rows(classes, most))
+            return nan  # a class without anyone in the population
+        return max(_classes_per_row([(size, number) for size, number, *_ in classes]), _mean_of_rows(classes, most))
 
     def unavoidable(classes: Sizes) -> int:
-        """The fewest of the rows at the highest risk without which the mean of the others is no higher than that.
+        """The rows at the highest risk, as few as have to be removed to bring the mean down to the bound.
 
-        So many must go whatever parts of these classes are kept: a part stands for no more of the population.
+        This also bounds nodes below: a part of a class corresponds to at most as many of the population.
         """
         return _fewest_rows((1 / size - most, 1, rows) for size, _, rows in classes)
 
@@ -198,15 +198,16 @@ def _mean_in_population(name: str, most: float) -> ReleaseModel:
 
 
 def _fewest_rows(surpluses: Iterable[tuple[float, int, int]]) -> int:
-    """The rows that have to go until no surplus is left, by what each part adds, its rows, and how many are alike."""
+    """The rows to remove until the total surplus is 0; the surpluses are (surplus of a part, its rows, equal parts)."""
     parts = list(surpluses)
-    gone, left = 0, fsum(each * many for each, _, many in parts)
-    for each, rows, many in parts:
-        if each <= 0:
+    removed, left = 0, fsum(surplus * many for surplus, _, many in parts)
+    for surplus, rows, many in parts:
+        if surplus <= 0:
             break
-        number = min(many, max(0, ceil(left / each - _ROUNDING)))
-        gone, left = gone + number * rows, left - number * each
-    return gone
+        number = min(many, max(0, ceil(left / surplus - _ROUNDING)))
+        removed += number * rows
+        left -= number * surplus
+    return removed
 
 
 def _classes_per_row(classes: Sizes) -> float:
@@ -214,24 +215,24 @@ def _classes_per_row(classes: Sizes) -> float:
 
 
 def _mean_of_rows(classes: Sizes, most: float) -> float:
-    """The mean of 1 / size over rows; exactly where a rounding error would decide whether it is at most so much."""
+    """The mean of 1 / size over rows; exact where rounding could decide whether it exceeds `most`."""
     mean = fsum(rows / size for size, _, rows in classes) / _rows(classes)
     exact = isclose(mean, most, rel_tol=_ROUNDING)
     return float(sum(Fraction(rows, size) for size, _, rows in classes) / _rows(classes)) if exact else mean
 
 
 def _above(who: str, threshold: float, share: float) -> ReleaseModel:
-    # Merging makes no class smaller; the smallest classes are those above the threshold, as long as there are any.
+    # Merging makes no class smaller; classes above the threshold are the smallest ones.
     if not 0 <= share < 1:
         raise SpecError(f"the share of rows above a {who} risk is {share}; it must be from 0 to below 1")
     size = least_size(threshold)
 
     def above(classes: Sizes) -> float:
-        return float(_rows([each for each in classes if each[0] < size]) / _rows(classes))
+        return float(_rows([item for item in classes if item[0] < size]) / _rows(classes))
 
     def unavoidable(classes: Sizes) -> int:
-        """The rows above the threshold that the others, all kept, are too few for; parts of a class are no larger."""
-        rows = _rows([each for each in classes if each[0] < size])
+        """The rows above the threshold that exceed their share if all others stay; a part of a class is no larger."""
+        rows = _rows([item for item in classes if item[0] < size])
         return max(0, rows - floor(share / (1 - share) * (_rows(classes) - rows) + _ROUNDING))
 
     parameters = {"threshold": threshold, "share": share}
@@ -240,7 +241,7 @@ def _above(who: str, threshold: float, share: float) -> ReleaseModel:
 
 
 def _rows(classes: Sizes) -> int:
-    """The rows in these classes: those of the release, where they are said beside sizes in a population."""
+    """The released rows in these classes."""
     return sum(rows[0] if rows else size * number for size, number, *rows in classes)
 
 

@@ -14,12 +14,12 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 def t_closeness(
     column: str, t: float, distance: Distance = "equal", hierarchy: Hierarchy | None = None
 ) -> PrivacyModel:
-    """The values of a sensitive column are spread in every class as in the whole table, but for a distance of t.
+    """The values of a sensitive column are distributed in every class as in the table, up to a distance of t.
 
-    The distance is the earth mover's (section 5), where moving from any value to another costs 1 (`equal`), their
-    places' difference over all places (`ordered`), or the level of their lowest common ancestor over the `hierarchy`'s
-    height (`hierarchical`). Of a balanced hierarchy the last is the mean of the equal distances on its levels below the
-    top. Where people are counted, each must have one value. SpecError if t is not in (0, 1].
+    The distance is the earth mover's (section 5). Moving from a value to another costs 1 (`equal`), the difference of
+    their ranks over the largest difference (`ordered`), or the level of their lowest common ancestor over the height of
+    the `hierarchy` (`hierarchical`). For a balanced hierarchy, the last is the mean of the equal distances on its
+    levels below the top. If people are counted, each must have one value. SpecError if t is not in (0, 1].
 
     >>> t_closeness("illness", 0.2).required
     0.2
@@ -38,8 +38,8 @@ def t_closeness(
         monotone="without suppression",
         achieved="MAX(moved / NULLIF(whole, 0))",
         hierarchy=hierarchy,
-        # The distance is convex: a row less lowers rows times distance by no more than its own distance from the table,
-        # and that is 1, less what the table has of all that is too frequent.
+        # The distance is convex: removing a row lowers rows times distance by at most the row's own distance from the
+        # table, which is 1 minus the table's share of the values that are too frequent.
         unavoidable="rows * (moved - $t * whole) / NULLIF(whole - rows * taken - $t * whole, 0)",
         one_value=True,
     )
@@ -55,7 +55,7 @@ _MOVED = {
 
 
 def _hierarchical(hierarchy: Hierarchy | None) -> tuple[str, str, str]:
-    """The rows that are too many, on the values' own level and on each above it but the top; the table's rows there."""
+    """The excess rows on all levels below the top, the rows times the height, and the table's rows where excess is."""
     assert hierarchy is not None
     levels = [_EXCESS.format(f"_{level}") for level in range(1, hierarchy.height)]
     groups = [f"SUM(CASE WHEN first_{i} THEN GREATEST({of}, 0) ELSE 0 END)" for i, of in enumerate(levels, 1)]

@@ -1,4 +1,4 @@
-"""Population uniqueness: how many of a population, of which the data are a random sample, are the only one of a kind.
+"""Population uniqueness: the share of a population that is unique, estimated from a random sample.
 
 Estimated from the sample's class sizes alone; see F. Dankar, K. El Emam, A. Neisa, T. Roffey, "Estimating the
 re-identification risk of clinical data sets", BMC Medical Informatics and Decision Making 12:66, 2012.
@@ -22,10 +22,10 @@ _LARGE = 1e6  # from here on two terms of an asymptotic series are exact to the 
 
 
 def population_uniqueness(share: float, sampling_fraction: float, estimator: Estimator = "dankar") -> ReleaseModel:
-    """At most a share of the population is unique by its quasi-identifiers, as an estimator has it.
+    """At most a share of the population is unique by its quasi-identifiers, according to an estimator.
 
-    `sampling_fraction`: the rows of the data over those of the population. What no estimate is found for is unsafe. No
-    estimator is monotone: to merge two classes of several rows may raise the estimate. SpecError for a share not from 0
+    `sampling_fraction`: the rows of the data over those of the population. A release without an estimate is unsafe. No
+    estimator is monotone: merging two classes of several rows can raise the estimate. SpecError for a share not from 0
     to below 1, a fraction not above 0 and at most 1, or another estimator.
 
     >>> population_uniqueness(0.01, 0.1).sufficient_size
@@ -39,7 +39,7 @@ def population_uniqueness(share: float, sampling_fraction: float, estimator: Est
             "over those of the population"
         )
     if estimator not in get_args(Estimator):
-        raise SpecError(f"{estimator!r} is no estimator of uniqueness; choose one of {', '.join(get_args(Estimator))}")
+        raise SpecError(f"{estimator!r} is not an estimator of uniqueness; choose {', '.join(get_args(Estimator))}")
     parameters = {"share": share, "sampling_fraction": sampling_fraction, "estimator": estimator}
 
     def unique(classes: Sizes) -> float:
@@ -49,9 +49,9 @@ def population_uniqueness(share: float, sampling_fraction: float, estimator: Est
 
 
 def estimated_uniqueness(classes: Histogram, sampling_fraction: float, estimator: Estimator = "dankar") -> float:
-    """The share of the population that is unique, 0 to 1; NaN where the estimator finds none.
+    """The share of the population that is unique, 0 to 1; NaN if the estimator finds none.
 
-    0 without a class of one row, since nobody in the data is then unique, and exact if the data are the population.
+    0 without a class of one row, since no row of the data is then unique, and exact if the data are the population.
 
     >>> round(estimated_uniqueness([(1, 40), (2, 20), (3, 10)], 0.1, "zayatz"), 4)
     0.1449
@@ -66,7 +66,7 @@ def estimated_uniqueness(classes: Histogram, sampling_fraction: float, estimator
 
 
 def _dankar(classes: Histogram, fraction: float) -> float:
-    """Their decision rule: Pitman in small samples, else the lesser of SNB and Zayatz."""
+    """Dankar's decision rule: Pitman in small samples, otherwise the lesser of SNB and Zayatz."""
     if fraction <= _SMALL_SAMPLE:
         return _pitman(classes, fraction)
     zayatz, snb = _zayatz(classes, fraction), _snb(classes, fraction)
@@ -74,7 +74,7 @@ def _dankar(classes: Histogram, fraction: float) -> float:
 
 
 def _zayatz(classes: Histogram, fraction: float) -> float:
-    """L. Zayatz, 1991: by Bayes, the classes of the population being distributed as those of the sample are."""
+    """L. Zayatz, 1991: Bayes' rule, with the class sizes of the population distributed as those of the sample."""
     n = _rows(classes)
     population = n / fraction
     seen_once = sum(number * _seen_once(size, n, population) for size, number in classes)
@@ -83,7 +83,7 @@ def _zayatz(classes: Histogram, fraction: float) -> float:
 
 
 def _seen_once(size: int, n: int, population: float) -> float:
-    """The probability that a sample of n has one row of a class of so many: hypergeometric."""
+    """The hypergeometric probability that a sample of n contains one row of a class of this size."""
     others = population - n  # of the population, outside the sample
     if size - 1 > others:
         return 0.0
@@ -94,8 +94,8 @@ def _seen_once(size: int, n: int, population: float) -> float:
 def _snb(classes: Histogram, fraction: float) -> float:
     """The slide negative binomial model of G. Chen and S. Keller-McNulty, 1998.
 
-    A class of the population has 1 + X rows, X negative binomial (α, β). α and β are those with which the sample is
-    expected to have the s_1 and s_2 that it has; the largest estimate where several are.
+    A class of the population has 1 + X rows, X negative binomial (α, β). α and β are chosen so that the expected s_1
+    and s_2 of the sample are the observed ones; of several solutions, the largest estimate counts.
     """
     count, kinds = dict(classes), _population_classes(classes, fraction)
     ratio = count.get(2, 0) / count[1]
@@ -138,7 +138,7 @@ class _SlideNegativeBinomial:
 
 
 def _population_classes(classes: Histogram, fraction: float) -> float:
-    """How many classes the population has: Shlosser's estimator as P. Haas and L. Stokes changed it, 1998."""
+    """The number of classes of the population: Shlosser's estimator, modified by P. Haas and L. Stokes, 1998."""
     q, rest = fraction, 1 - fraction
     seen = sum(i * q * q * (1 - q * q) ** (i - 1) * s for i, s in classes)
     missed = sum(((1 - q * q) ** i - rest**i) * s for i, s in classes)
@@ -151,17 +151,17 @@ def _pitman(classes: Histogram, fraction: float) -> float:
     """Pitman's sampling formula, fitted by maximum likelihood as N. Hoshino does, 2001, with 0 <= α < 1.
 
     The share is the expected number of classes of one row, N (θ+α)(θ+α+1)…(θ+α+N-2) / ((θ+1)…(θ+N-1)), over N;
-    Hoshino's Γ(θ+1) / Γ(θ+α) N^α is what it comes to where θ is small beside N.
+    Hoshino's Γ(θ+1) / Γ(θ+α) N^α is its limit where θ is small compared with N.
     """
     if classes[-1][0] == 1:
-        return 1.0  # all different: the likelihood grows without end, towards a population of nothing but such
+        return 1.0  # all rows differ: the likelihood grows without bound, towards a population of unique rows only
     theta, alpha = _pitman_parameters(classes)
     population = _rows(classes) / fraction
     return exp(_log_gamma_ratio(theta + population, alpha - 1, 0) + _log_gamma_ratio(theta, 1, alpha))
 
 
 def _pitman_parameters(classes: Histogram) -> tuple[float, float]:
-    """θ and α of the largest likelihood; in α the one that is largest with the best θ for each."""
+    """θ and α of maximum likelihood, found by maximizing over α with the best θ for every α."""
 
     def slope(alpha: float) -> float:
         return _slope_of_alpha(classes, _theta(classes, alpha), alpha)
@@ -171,12 +171,12 @@ def _pitman_parameters(classes: Histogram) -> tuple[float, float]:
 
 
 def _theta(classes: Histogram, alpha: float) -> float:
-    """The θ above -α where the likelihood is largest for an α."""
+    """The θ above -α that maximizes the likelihood for an α."""
     u, n = sum(number for _, number in classes), _rows(classes)
 
     def slope(logarithm: float) -> float:
         above = exp(logarithm)  # θ + α
-        # Times θ + α, or else both ends are too flat, or too steep, to be interpolated.
+        # Times θ + α: without it, both ends are too flat or too steep for interpolation.
         return above * (_sum_of_steps(above, alpha, u - 1) - _sum_of_inverses(above + 1 - alpha, n - 1))
 
     low, high = -1.0, 1.0
@@ -188,7 +188,7 @@ def _theta(classes: Histogram, alpha: float) -> float:
 
 
 def _slope_of_alpha(classes: Histogram, theta: float, alpha: float) -> float:
-    """The derivative of the logarithm of the likelihood by α."""
+    """The derivative of the log-likelihood with respect to α."""
     u = sum(number for _, number in classes)
     if alpha == 0:
         first = u * (u - 1) / 2 / theta
@@ -216,7 +216,7 @@ def _sum_of_inverses(start: float, terms: int) -> float:
 
 
 def _digamma_rest(x: float) -> float:
-    """The digamma of x less its logarithm."""
+    """The digamma of x minus its logarithm."""
     y = 1 / (x * x)
     return -0.5 / x - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y / 240)))
 
@@ -229,7 +229,7 @@ def _log_gamma_ratio(z: float, a: float, b: float) -> float:
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where f changes its sign between two places: by the secant (Illinois), or halves where that gains too little."""
+    """The root of f between two points: by the secant (Illinois), or by bisection where that converges too slowly."""
     at_low, at_high, width, last = f(low), f(high), inf, 0
     for _ in range(200):
         if at_low == 0 or abs(high - low) <= 1e-13 * max(abs(low), abs(high)):

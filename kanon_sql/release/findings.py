@@ -12,7 +12,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import (
     UNIT,
-    Alike,
+    ClassCount,
     Finding,
     PeopleByClass,
     Predicate,
@@ -133,7 +133,7 @@ def summarize(
         if once and len(model.every) + len(sensitive) + bool(model.unit) > 1:
             columns = list(dict.fromkeys([*quasi_identifiers, *model.sensitive.values(), *sensitive]))
             relation = tables.create("shown", "frequency_sets/copy", columns=columns, source=relation)
-        model = model.referring(_references(tables, relation, model, source or (engine, relation)))
+        model = model.with_references(_references(tables, relation, model, source or (engine, relation)))
         others = _population(tables, relation, quasi_identifiers, *population) if population else None
         asked = _summaries_sql(engine, relation, quasi_identifiers, model, others)
         for privacy_model, (name, sql) in zip(model.models, asked, strict=False):
@@ -180,7 +180,7 @@ def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary
 
 def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]], people: PeopleByClass | None) -> Summary:
     """Unsafe are the smallest classes, without which the others would meet the model."""
-    counted = [(Alike(*map(int, row[:3])), int(row[3]), int(row[4])) for row in rows]
+    counted = [(ClassCount(*map(int, row[:3])), int(row[3]), int(row[4])) for row in rows]
     histogram = model.histogram([alike for alike, _, _ in counted])
     if people and model.is_risk and model.population is None:
         histogram = people.histogram

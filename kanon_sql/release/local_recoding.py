@@ -298,5 +298,5 @@ class LocalRecoding(Judged):
         population = self._population if recount else {}
         if not population:
             return query
-        safe = self.model.populating(population["population_unit"] is not None).safe
+        safe = self.model.with_population(population["population_unit"] is not None).safe
         return replace(query, safe=safe, **population)

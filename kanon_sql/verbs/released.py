@@ -285,7 +285,7 @@ class Release(Result):
         except (SourceError, SpecError, HierarchyError) as error:
             why = str(error)
         warnings.warn(_UNCHECKED.format(model=self.model.name, why=why), ReleaseWarning, stacklevel=5)
-        alone = self.model.of_release_alone
+        alone = self.model.without_source
         return summarize(copy.engine, copy.table.relation, self.quasi_identifiers, alone) if alone else None
 
     def _lines(self) -> list[tuple[str, str]]:

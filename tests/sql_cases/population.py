@@ -16,7 +16,7 @@ _AT_RISK = ["node", "rows_at_risk"]
 
 
 def _asked(*models: PrivacyModel) -> Predicate:
-    return all_of(*models).populating(unit=False).safe
+    return all_of(*models).with_population(unit=False).safe
 
 
 def _test(models: list[PrivacyModel], at_risk: int, query: str = "node_tests/node_test") -> Case:

@@ -34,7 +34,7 @@ _VALUES = relation("counted", "age_0 _sensitive_0 n", (0, 1, 4), (0, 2, 1), (1, 
 
 def _test(*models: PrivacyModel, at_risk: int) -> Case:
     """A node's test by models, whose classes have 5 rows each."""
-    together = all_of(k_anonymity(2), *models).referring({"_sensitive_0": Reference(Relation("reference"))})
+    together = all_of(k_anonymity(2), *models).with_references({"_sensitive_0": Reference(Relation("reference"))})
     holes = on_node(together.safe, ["age_0"], 0)
     return Case("node_tests/node_test", holes, ["node", "rows_at_risk"], [(0, at_risk)], _VALUES | _REFERENCE)
 
@@ -60,7 +60,7 @@ def _sizes_of_release(size: Predicate, rows: list[tuple[int, ...]]) -> Case:
 
 def _whole(models: PrivacyModels, unsafe: int, reached: float, relations: Relations = _VALUES | _REFERENCE) -> Case:
     """All rows as one class, judged by the one model."""
-    together = models.referring({"_sensitive_0": Reference(Relation("reference"))})
+    together = models.with_references({"_sensitive_0": Reference(Relation("reference"))})
     model = together.models[0]
     achieved, of_class = over_classes(together.predicate(model, model.achieved))
     holes = {"frequency_set": COUNTED, "safe": together.safe, "achieved": achieved, "of_class": of_class}
@@ -80,7 +80,7 @@ _ILL = relation(
 
 def _verdict(model: PrivacyModel, at_risk: int, unavoidable: int) -> Case:
     """The same node's verdict: the rows at risk, and those of them that are at risk however its classes are divided."""
-    together = all_of(k_anonymity(2), model).referring({"_sensitive_0": Reference(Relation("reference"))})
+    together = all_of(k_anonymity(2), model).with_references({"_sensitive_0": Reference(Relation("reference"))})
     figures = {"monotone": together.always_monotone, "unavoidable": together.unavoidable}
     holes = on_node(together.safe, ["age_0"], 0, **figures)
     columns, rows = ["node", "rows_at_risk", "unavoidable"], [(0, at_risk, unavoidable)]

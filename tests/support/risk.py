@@ -9,16 +9,16 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from kanon_sql.privacy import Alike, Histogram
+from kanon_sql.privacy import ClassCount, Histogram
 
 
 def histogram(sizes: Sequence[int]) -> Histogram:
     return sorted(Counter(sizes).items())
 
 
-def alike(sizes: Sequence[int]) -> list[Alike]:
+def alike(sizes: Sequence[int]) -> list[ClassCount]:
     """Classes of these sizes, without a population."""
-    return [Alike(size, 0, classes) for size, classes in histogram(sizes)]
+    return [ClassCount(size, 0, classes) for size, classes in histogram(sizes)]
 
 
 Row = Mapping[str, Any]
