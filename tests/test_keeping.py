@@ -134,7 +134,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"node_from": 3}, "node_from: give the path of a manifest"),
     ({"node_from": MANIFEST, "strategy": "kaca"}, "the manifest names no regions"),
     ({"regions": "gone.parquet", "strategy": "kaca"}, "there is no file of regions gone.parquet"),
-    ({"regions": "people.csv", "strategy": "kaca"}, "people.csv is no file of regions"),
+    ({"regions": "people.csv", "strategy": "kaca"}, "people.csv is not a file of regions"),
     ({"write_regions": "regions.csv", "strategy": "kaca"}, "regions are written as Parquet"),
     ({"write_regions": "there.parquet", "strategy": "kaca"}, "the file there.parquet exists already"),
     ({"incremental": True, "waiting": "later"}, "needs a database"),

@@ -1,4 +1,4 @@
-"""Local recodings: each an algorithm in a file of its own, in set-based statements over the frequency set."""
+"""Local recodings: one algorithm per file, in set-based statements over the frequency set."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
 class Recoder:
     """A named local algorithm, and what it promises.
 
-    `ranges`: numbers and dates are shown as ranges where nobody says otherwise. `population`: what it makes of privacy
-    models that look at a population beside the class: it asks them `itself`, or asks for rows alone and has its unsafe
+    `ranges`: numbers and dates are shown as ranges by default. `population`: how it meets privacy models that use a
+    population table in addition to the class: it evaluates them `itself`, or counts rows alone and has its unsafe
     classes `joined` to others afterwards.
     """
 
@@ -35,7 +35,7 @@ class Recoder:
     population: Literal["itself", "joined"] = "itself"
 
     def __call__(self, task: Task) -> Local:
-        """Recode; SpecError if it cannot work with what is asked for, InfeasibleError if nothing can be released."""
+        """Recode; SpecError for options that it does not support, InfeasibleError if nothing can be released."""
         joined = task.frequency_set.population is not None and self.population == "joined"
         return recode_what_can_be(partial(recode_by_rows, self.recode) if joined else self.recode, task)
 

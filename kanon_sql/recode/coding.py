@@ -1,8 +1,8 @@
-"""The tuples under rules: every distinct tuple, and what each level of rules makes of each of its values.
+"""The tuples under rules: every distinct tuple, with codes for its values on every level of rules.
 
-An attribute has a column of codes per level: level 0 is the value, level l what the rules of level l make of it (the
-value itself where no rule holds it), and the level above the last is suppression, one code for all. So a
-transformation is nothing but a level per attribute, and its groups are one GROUP BY.
+An attribute has a column of codes per level. Level 0 is the value; level l is the label that the rules of level l give
+it (the value itself if no rule covers it); the level above the last is suppression, with one code for all values. So a
+transformation is one level per attribute, and its groups are one GROUP BY.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from kanon_sql.recode.rules import Levels
 
 @dataclass(frozen=True)
 class Coding:
-    """The relation of tuples (tuple, n, `<stem>_<level>` …), and in `labels` what every code shows.
+    """The relation of tuples (tuple, n, `<stem>_<level>` …), and in `labels` the label of every code.
 
-    `labels` has attribute, rule_level, code, label, leaves (of the hierarchy that the label may stand for) and level
-    (of the hierarchy, the lowest that covers those leaves). `heights[j]` is the level that suppresses.
+    `labels` has attribute, rule_level, code, label, leaves (of the hierarchy that the label can stand for) and level
+    (of the hierarchy, the lowest that covers these leaves). `heights[j]` is the level that suppresses.
     """
 
     engine: Engine
@@ -40,7 +40,7 @@ class Coding:
         return [f"{attribute.coded.stem}_{level}" for attribute in self.attributes]
 
     def of(self, node: Node) -> list[str]:
-        """The columns that tell a transformation's groups apart; suppressed ones do not."""
+        """The columns that distinguish a transformation's groups; suppressed ones do not."""
         pairs = list(zip(self.attributes, node, self.heights, strict=True))
         distinguishing = [f"{a.coded.stem}_{level}" for a, level, height in pairs if level < height]
         return distinguishing or [f"{self.attributes[0].coded.stem}_{node[0]}"]
@@ -62,20 +62,20 @@ def code(frequency_set: FrequencySet, rules: Sequence[Levels], tables: Scratch) 
         tables["rule_tuples"],
         tables["rule_labels"],
     )
-    made = [
+    codings = [
         _AttributeCoding(a.hierarchy, levels, _value_texts(tables, a))
         for a, levels in zip(attributes, rules, strict=True)
     ]
-    _make_tuples(tables, coding, frequency_set.relation, made)
-    _load_labels(tables, coding, made)
+    _make_tuples(tables, coding, frequency_set.relation, codings)
+    _load_labels(tables, coding, codings)
     return coding
 
 
-def _make_tuples(tables: Scratch, coding: Coding, source: Relation, made: Sequence[_AttributeCoding]) -> None:
+def _make_tuples(tables: Scratch, coding: Coding, source: Relation, codings: Sequence[_AttributeCoding]) -> None:
     codes = {a.coded.stem: a.coded.code_column(0) for a in coding.attributes}
     keys = tables.create("rule_keys", "prioprivacy/rule_keys", columns=codes, frequency_set=source)
     stems = [attribute.coded.stem for attribute in coding.attributes]
-    rules = [_load_rules(tables, f"rules_{stem}", rule) for stem, rule in zip(stems, made, strict=True)]
+    rules = [_load_rules(tables, f"rules_{stem}", rule) for stem, rule in zip(stems, codings, strict=True)]
     coded = [Coded(*parts, ()) for parts in zip(stems, rules, coding.heights, strict=True)]
     all_codes = tables.create_as("rule_codes", queries.frequency_set(keys, coded, tables.engine.dialect))
     columns = [column for columns in coding.all_columns for column in columns]
@@ -83,24 +83,24 @@ def _make_tuples(tables: Scratch, coding: Coding, source: Relation, made: Sequen
     tables.drop(keys, all_codes, *rules)
 
 
-def _load_labels(tables: Scratch, coding: Coding, made: Sequence[_AttributeCoding]) -> None:
-    labels = [(j, *label) for j, rule in enumerate(made) for label in rule.labels()]
+def _load_labels(tables: Scratch, coding: Coding, codings: Sequence[_AttributeCoding]) -> None:
+    labels = [(j, *label) for j, rule in enumerate(codings) for label in rule.labels()]
     integers, texts = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER"), {"label": "VARCHAR"}
     types = {**integers, **texts, "leaves": "INTEGER", "level": "INTEGER"}
     tables.load(coding.labels, types, list(zip(*labels, strict=True)))
 
 
 def _value_texts(tables: Scratch, attribute: Attribute) -> dict[int, str | None]:
-    """What every value shows when it is kept; several values without a leaf share one code, and show `*`."""
+    """The text of every value; values in no hierarchy share one code, and `*`."""
     texts = dict(tables.rows("prioprivacy/rule_values", mapping=attribute.coded.mapping))
     if attribute.hierarchy.starred:
         texts[attribute.hierarchy.codes(0)[-1]] = STAR
     return texts
 
 
-def _load_rules(tables: Scratch, stem: str, made: _AttributeCoding) -> Relation:
-    values = list(made.texts)
-    columns = [[made.code(value, level) for value in values] for level in range(len(made.levels) + 2)]
+def _load_rules(tables: Scratch, stem: str, coding: _AttributeCoding) -> Relation:
+    values = list(coding.texts)
+    columns = [[coding.code(value, level) for value in values] for level in range(len(coding.levels) + 2)]
     types = {"value": "INTEGER", **{f"code_{level}": "INTEGER" for level in range(len(columns))}}
     return tables.load(stem, types, [values, *columns])
 
@@ -118,7 +118,7 @@ class _AttributeCoding:
         self._rule_of = [{code: i for i, codes in enumerate(rules) for code in codes} for rules in self.members]
 
     def code(self, value: int, level: int) -> int:
-        """The code of a value on a level; a value that no rule holds is itself there, below 0."""
+        """The code of a value on a level; below 0 for the value itself, if no rule covers it."""
         if level == 0:
             return value
         if level > len(self.levels):
@@ -126,7 +126,7 @@ class _AttributeCoding:
         return self._rule_of[level - 1].get(value, -1 - value)
 
     def labels(self) -> list[tuple[int, int, str | None, int, int]]:
-        """Level of rules, code, label, leaves, level of the hierarchy: for every code that there may be."""
+        """Level of rules, code, label, leaves and level of the hierarchy, for every possible code."""
         shown: dict[tuple[int, int], tuple[str | None, frozenset[int]]] = {}
         for level in range(len(self.levels) + 1):
             for value, text in self.texts.items():
@@ -135,7 +135,7 @@ class _AttributeCoding:
             for i, (rule, codes) in enumerate(zip(rules, members, strict=True)):
                 shown[level, i] = (rule.label, codes)
         meant: dict[str | None, frozenset[int]] = {}
-        for text, codes in shown.values():  # who reads a label that two rules make cannot tell which one did
+        for text, codes in shown.values():  # a label of two rules stands for the values of both
             meant[text] = meant.get(text, frozenset()) | codes
         everything = (STAR, self.hierarchy.leaf_count, self.hierarchy.height)
         labels = [

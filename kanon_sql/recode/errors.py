@@ -1,9 +1,9 @@
-"""Squared errors: how far what a release shows of numbers is from them, over how far their mean is.
+"""Squared errors: how far the released numbers are from the original ones, relative to the mean (SSE / SST).
 
-A range or label of numbers is taken for the middle of the smallest and the largest leaf that it stands for, a statistic
-for itself (J. Domingo-Ferrer, J. Mateo-Sanz, TKDE 14(1), 2002: SSE / SST). What stands for all leaves, as a suppressed
-cell does, is taken for the column's mean: 0 is unchanged, 1 no better than the mean. Rows without a number, NULL and
-values that no hierarchy holds, are left out.
+A range or label of numbers counts as the middle of its smallest and largest leaf, a statistic as itself
+(J. Domingo-Ferrer, J. Mateo-Sanz, TKDE 14(1), 2002). A cell that stands for all leaves, such as a suppressed one,
+counts as the column's mean: 0 is unchanged, 1 no better than the mean. Rows without a number, NULL, and values that no
+hierarchy covers are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TOO_LARGE = 1e140
 
 
 def of_node(judge: Judge, node: Node) -> list[float | None]:
-    """Each column's squared error at a node; None for what is no number, too large, and where all numbers are one."""
+    """Every column's squared error at a node; None for columns that are not numeric, too large, or constant."""
     pairs = zip(judge.frequency_set.attributes, node, strict=True)
     return [_of_level(judge, node, attribute, level) if _is_number(attribute) else None for attribute, level in pairs]
 
@@ -32,7 +32,7 @@ def of_node(judge: Judge, node: Node) -> list[float | None]:
 def of_classes(
     frequency_set: FrequencySet, local: Local, classes: Relation, orders: Sequence[Order], hows: Sequence[str]
 ) -> list[float | None]:
-    """Each column's squared error of a local recoding; None also where it makes labels of its own."""
+    """Every column's squared error of a local recoding; None also if that creates its own labels."""
     if local.classes is not None:
         return [None for _ in orders]
     with Scratch(frequency_set.engine, "errors") as tables:
@@ -43,7 +43,7 @@ def of_classes(
 
 
 def _is_number(attribute: Attribute) -> bool:
-    """Whether a column holds numbers whose squares can be added up."""
+    """Whether a column has numbers whose squares can be added up."""
     if attribute.column.kind not in NUMBERS:
         return False
     values = attribute.hierarchy.values
@@ -67,7 +67,7 @@ def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> flo
 
 
 def _numbers(tables: Scratch, attribute: Attribute, level: int) -> Relation:
-    """Each leaf with its number, and the code of its label on a level."""
+    """Every leaf's number, and the code of its label on a level."""
     hierarchy, coded = attribute.hierarchy, attribute.coded
     if is_unmade(hierarchy.values):
         return tables.create("numbers", "quality/leaf_numbers", mapping=coded.mapping, label=[f"code_{level}"])
@@ -83,13 +83,15 @@ def _of_class(
     if mean is None or squares == 0:
         return None
     cells = {name: f"{name}_{j}" for name in ("label", "leaves", "first", "last")}
-    made: dict[str, Hole] = {
+    holes: dict[str, Hole] = {
         "members": class_members(tables, local, order),
         "positions": order.relation,
         "classes": classes,
+        "statistic": how in STATISTICS,
+        "leaves": order.leaf_count,
+        "mean": mean,
     }
-    said: dict[str, Hole] = {"statistic": how in STATISTICS, "leaves": order.leaf_count, "mean": mean}
-    ((difference,),) = tables.rows("quality/errors", cells=cells, **made, **said)
+    ((difference,),) = tables.rows("quality/errors", cells=cells, **holes)
     return _ratio(float(difference), squares)
 
 

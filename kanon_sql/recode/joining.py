@@ -1,12 +1,12 @@
-"""Local algorithms that ask for rows alone, under models that count sensitive values: unsafe classes join others.
+"""Joining unsafe classes to others, for local algorithms that only count rows and models that count sensitive values.
 
-The algorithm works by the models that ask for the rows of a class alone; a tuple whose rows it parts goes wholly into
-the class of its largest part. Then every class that is unsafe by any model joins the nearest one with which it is safe,
-or the nearest of all, again and again, until none is unsafe. A model whose classes stay safe when they are merged comes
-to an end so in any case: at the latest with one class of all rows, which is tested first.
+The algorithm only applies the models that count the rows of a class. A tuple whose rows it splits goes into the class
+of its largest part. Then every class that is unsafe under any model joins the nearest class with which it is safe, or
+the nearest of all, until none is unsafe. If merged classes of a model stay safe, this always ends: at the latest with
+one class of all rows, which is tested first.
 
-When the time is up, the classes that are unsafe still become one with as few others, the largest first, as make it
-safe, and its tuples are cut anew.
+When time is up, the unsafe classes are merged with the fewest others, the largest first, that make the result safe, and
+its tuples are cut again.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import no_safe_classes, refuse_if_unsafe_as_a_whole, whole_tuples
 
-_NEAREST = 32  # classes that an unsafe one is tried together with, before it joins the nearest of all
-_UNIT = 10_000  # of a whole way up one hierarchy: sums of a thousand attributes stay exact
+_NEAREST = 32  # candidates tested for an unsafe class before it joins the nearest of all
+_UNIT = 10_000  # the cost of a whole hierarchy: sums over a thousand attributes stay exact
 _MOMENT = 0.5  # seconds for the last joins after an interruption
-_TO_JOIN = 0.25  # of the time, for joining what is unsafe
+_TO_JOIN = 0.25  # fraction of the time for joining
 
 
 def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
-    """Recode by the rows of a class, and join the classes that are unsafe by any model; InfeasibleError if all are."""
+    """Recode by rows, and join the classes that are unsafe under any model; InfeasibleError if all rows are unsafe."""
     with Scratch(task.engine, "joining") as tables:
         if task.model.mergeable:
             refuse_if_unsafe_as_a_whole(task)
@@ -42,13 +42,13 @@ def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
 
 
 def join_unsafe(local: Local, task: Task) -> Local:
-    """Join the classes of a recoding that are unsafe by any model; InfeasibleError if the last one is unsafe still."""
+    """Join the classes of a recoding that are unsafe under any model; InfeasibleError if one unsafe class remains."""
     with Scratch(task.engine, "joining") as tables:
         return _Joining(task, tables).join(local)
 
 
 def of_rows(model: PrivacyModels) -> PrivacyModels:
-    """The models that ask for the rows of a class alone."""
+    """The models that only count the rows of a class."""
     rows = [model for model in model.models if model.sensitive is None and model.population is None]
     return all_of(*rows) if rows else all_of(k_anonymity(1))
 
@@ -59,7 +59,7 @@ def _time_to_recode(clock: Clock) -> Clock:
 
 @dataclass
 class _Joining:
-    """The classes of one recoding: an assignment of whole tuples in scratch tables, replaced and never changed."""
+    """The classes of one recoding: an assignment of whole tuples in a scratch table that is replaced, never changed."""
 
     task: Task
     tables: Scratch
@@ -71,9 +71,9 @@ class _Joining:
         self.joins = 0
 
     def join(self, local: Local) -> Local:
-        """The classes of a recoding, the unsafe ones joined to others; `facts` says how many."""
+        """Join the unsafe classes of a recoding to others; the number of joins is in `facts`."""
         source = local.assignment
-        if local.split:  # which values the rows of a part have is not known
+        if local.split:  # it is not known which values the rows of a part have
             source = self.tables.create("parts", "joining/largest_parts", assignment=source, keys=self.keys)
         self.tables.create(self.assignment, "frequency_sets/copy", columns=self.columns, source=source)
         stopped, until = self.task.clock.ended == "interrupted", time_to_cut(self.task)
@@ -84,7 +84,7 @@ class _Joining:
         return replace(local, split=False, ended=ended, facts={**local.facts, "classes_joined": self.joins})
 
     def _join_nearest(self, clock: Clock) -> bool:
-        """Join unsafe classes to their nearest, round by round, while there is time; whether all are safe now."""
+        """Join unsafe classes to their nearest, in rounds, while there is time; whether all are safe now."""
         with self.task.working(clock):
             while not clock.spent:
                 if not (merged := self._find_nearest()):
@@ -96,39 +96,38 @@ class _Joining:
         return False
 
     def _find_nearest(self) -> dict[int, int]:
-        """Which classes join which others in one round; none if all are safe."""
-        frequency_set, made, safe = self.task.frequency_set, self.tables, self.task.model.safe
+        """The joins of one round, class -> class; empty if all are safe."""
+        frequency_set, tables, safe = self.task.frequency_set, self.tables, self.task.model.safe
         levels = {
             a.coded.code_column(level): max(1, round(_UNIT * weight / a.hierarchy.height))
             for a, weight in zip(frequency_set.attributes, self.task.weights, strict=True)
             for level in range(a.hierarchy.height)
         }
         members = self._make_members(list(levels))
-        unsafe = made.create("unsafe", "joining/unsafe", members=members, safe=safe)
-        if not made.count(unsafe):
+        unsafe = tables.create("unsafe", "joining/unsafe", members=members, safe=safe)
+        if not tables.count(unsafe):
             return {}
-        examples = made.create("examples", "joining/examples", members=members, levels=list(levels))
+        examples = tables.create("examples", "joining/examples", members=members, levels=list(levels))
         between = Steps(levels, "a", "b")
-        pairs = made.create(
+        pairs = tables.create(
             "pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST
         )
         columns = ["n", *frequency_set.counted]
-        together = made.create("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
-        unsafe_pairs = made.create("unsafe_pairs", "joining/unsafe", members=together, safe=safe)
-        chosen = made.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)
+        together = tables.create("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
+        unsafe_pairs = tables.create("unsafe_pairs", "joining/unsafe", members=together, safe=safe)
+        chosen = tables.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)
         if not chosen:
             raise no_safe_classes(self.task)
-        return _matched((int(one), int(other)) for one, other in chosen)
+        return _matched((int(class_), int(nearest)) for class_, nearest in chosen)
 
     def _join_largest(self) -> bool:
-        """Make the unsafe classes one with as few of the others, the largest first, as make it safe, and cut it anew.
+        """Merge the unsafe classes with the fewest others, the largest first, that make them safe, and cut the result.
 
-        Whether there are unsafe ones. InfeasibleError if not even all classes are safe together.
+        Returns whether there were unsafe classes. InfeasibleError if all classes together are not safe.
         """
-        made, safe = self.tables, self.task.model.safe
         members = self._make_members(self.keys)
-        ranked = made.create("ranked", "joining/ranked", members=members, safe=safe)
-        ((low, high),) = made.rows("joining/ranks", ranked=ranked)
+        ranked = self.tables.create("ranked", "joining/ranked", members=members, safe=self.task.model.safe)
+        ((low, high),) = self.tables.rows("joining/ranks", ranked=ranked)
         if low == 0:
             return False
         if not self._is_safe_up_to(high):
@@ -142,7 +141,7 @@ class _Joining:
         return True
 
     def _is_safe_up_to(self, place: int) -> bool:
-        """Whether the classes up to a place are a safe class together; their rows are in `first` then."""
+        """Whether the classes up to a rank are safe together; their rows are then in `first`."""
         columns = [*self.keys, "n", *self.task.frequency_set.counted]
         holes: dict[str, Hole] = {name: self.tables[name] for name in ("members", "ranked")}
         first = self.tables.create("first", "joining/first", columns=columns, most=place, **holes)
@@ -150,39 +149,39 @@ class _Joining:
         return bool(safe)
 
     def _cut_first(self, most: int) -> None:
-        """Put the tuples of the classes up to a place into new ones: as they are cut, or all into one.
+        """Replace the classes up to a rank by new ones: cut, or one class.
 
-        Cut classes may show the same, which nobody could tell apart: together they must be safe.
+        Cut classes can have equal labels, and are then one class for readers: together they must be safe.
         """
         holes: dict[str, Hole] = {"ranked": self.tables["ranked"], "most": most, "columns": [*self.keys, "n"]}
         first = self.tables["first"]
         ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=first)
-        made = cut(self.task, first, int(rows)) if self.task.model.mergeable else None
-        made = made or self.tables.create("one", "joining/one", assignment=self.assignment, **holes)
-        self._advance("joining/replaced", made=made, **holes)
+        assignment = cut(self.task, first, int(rows)) if self.task.model.mergeable else None
+        assignment = assignment or self.tables.create("one", "joining/one", assignment=self.assignment, **holes)
+        self._advance("joining/replaced", made=assignment, **holes)
 
     def _make_members(self, columns: Sequence[str]) -> Relation:
-        """The rows of every class by all that the model counts by, with some columns of codes."""
+        """The rows of every class by everything that the model counts, with some columns of codes."""
         frequency_set, columns = self.task.frequency_set, ["n", *columns, *self.task.frequency_set.counted]
-        args = frequency_set.relation, self.assignment, self.keys, columns
-        return self.tables.create_as("members", queries.assigned(*args, self.task.engine.dialect))
+        query = queries.assigned(frequency_set.relation, self.assignment, self.keys, columns, self.task.engine.dialect)
+        return self.tables.create_as("members", query)
 
     def _advance(self, query: str, **holes: Hole) -> None:
-        """Go on to the assignment that a query makes of this one."""
+        """Replace the assignment by the result of a query on it."""
         self.tables.create(self.spare, query, assignment=self.assignment, **holes)
         self.assignment, self.spare = self.spare, self.assignment
 
 
 def _matched(nearest: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Which classes join which, each in one pair at most: who comes too late tries again in the next round.
+    """Joins such that every class is in at most one pair; a class that comes too late tries again in the next round.
 
     >>> _matched([(5, 3), (8, 3), (3, 5), (9, 1)])
     {5: 3, 9: 1}
     """
     taken: set[int] = set()
     joined: dict[int, int] = {}
-    for one, other in nearest:
-        if not {one, other} & taken:
-            taken |= {one, other}
-            joined[one] = other
+    for class_, other in nearest:
+        if not {class_, other} & taken:
+            taken |= {class_, other}
+            joined[class_] = other
     return joined

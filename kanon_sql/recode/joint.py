@@ -1,6 +1,6 @@
-"""What a release says of its rows as whole tuples: a checksum, ambiguity, and divergence from the source.
+"""Figures of a release about whole tuples: a checksum, ambiguity, and divergence from the source.
 
-All are asked of the released cells: of each tuple its class, and per attribute how many leaves its cell may stand for.
+All are computed from the released cells: the class of every tuple, and how many leaves its cells can stand for.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import Local
 
-_MOST_PAIRS = 50_000_000  # of a tuple and a class that may cover it: about a second
-_MOST_LOG = 600.0  # of all combinations of leaves, beyond which their inverse is no number
-_ROUNDING = 1e-9  # of a sum of logarithms that is 0
+_MOST_PAIRS = 50_000_000  # of a tuple and a class that might cover it: about a second
+_MOST_LOG = 600.0  # logarithm of all combinations of leaves; beyond it, their inverse underflows
+_ROUNDING = 1e-9  # error of a sum of logarithms that is 0
 
 
 @dataclass(frozen=True)
 class Cells:
     """The released cells, as a relation of keys, n, class, leaves_j and share; see `queries.cells_of_node`.
 
-    `weights`: of the attributes, with mean 1; none where all are alike.
+    `weights`: of the attributes, with mean 1; empty if they are equal.
     """
 
     frequency_set: FrequencySet
@@ -39,7 +39,7 @@ class Cells:
 
     @property
     def checksum(self) -> str | None:
-        """What two releases share if the same rows are in the same classes, and each cell may be as many values."""
+        """Equal for two releases with the same rows in the same classes, and equal numbers of leaves per cell."""
         leaves = [f"leaves_{j}" for j, _ in enumerate(self.frequency_set.attributes)]
         holes: dict[str, Hole] = {"cells": self.relation, "keys": self.frequency_set.keys, "leaves": leaves}
         ((text,),) = self.tables.rows("quality/checksum", **holes)
@@ -47,10 +47,10 @@ class Cells:
 
     @property
     def ambiguity(self) -> float | None:
-        """How many combinations of leaves a row may stand for, a suppressed one for all; None if that is no number.
+        """The mean number of combinations of leaves that a row can stand for; None if that is too large for a float.
 
-        The mean over the source's rows (J. Goldberger, T. Tassa, Transactions on Data Privacy 3(2), 2010); an attribute
-        counts with its leaves to the power of its weight.
+        Over the source's rows, a suppressed one counting for all combinations (J. Goldberger, T. Tassa, Transactions
+        on Data Privacy 3(2), 2010). An attribute counts with its leaves to the power of its weight.
         """
         rows, shares = self._sums("weighted" if self.weights else "share")
         mean = (shares + self.frequency_set.rows - rows) / self.frequency_set.rows
@@ -58,23 +58,26 @@ class Cells:
         return mean * exp(combinations) if combinations < _MOST_LOG else None
 
     def divergence_apart(self) -> float:
-        """The divergence where no two classes may stand for the same values, as those of a node."""
+        """The divergence if no two classes can stand for the same values, as the classes of a node."""
         rows, suppressed = self.frequency_set.rows, self._suppressed
         holes: dict[str, Hole] = {"cells": self.relation, "rows": rows, "suppressed": suppressed}
         ((released,),) = self.tables.rows("quality/apart_density", **holes)
-        # A suppressed row is where no class is.
-        gone = suppressed * log(suppressed / rows) if suppressed else 0.0
-        return _divergence(self.frequency_set, self.tables, float(released) + gone)
+        # A suppressed row is in no class.
+        missing = suppressed * log(suppressed / rows) if suppressed else 0.0
+        return _divergence(self.frequency_set, self.tables, float(released) + missing)
 
     def divergence(self, classes: Relation, orders: Sequence[Order]) -> float | None:
-        """The divergence of a local recoding, any of whose classes may stand for a tuple; None if that is too much."""
+        """The divergence of a local recoding, in which several classes can stand for a tuple; None if too large."""
         tuples, counted = self.frequency_set.tuples, self.tables.count(classes)
         if tuples * counted > _MOST_PAIRS or combined(self.frequency_set) > _MOST_LOG:
             return None
-        made = [order.relation for order in orders]
-        most = [a.hierarchy.leaf_count for a in self.frequency_set.attributes]
         query = queries.covered(
-            self.frequency_set.relation, classes, self.frequency_set.keys, made, most, self.tables.engine.dialect
+            self.frequency_set.relation,
+            classes,
+            self.frequency_set.keys,
+            [order.relation for order in orders],
+            _most(self.frequency_set),
+            self.tables.engine.dialect,
         )
         pairs = self.tables.create_as("covered", query)
         holes: dict[str, Hole] = {"covered": pairs, "rows": self.frequency_set.rows, "suppressed": self._suppressed}
@@ -86,17 +89,15 @@ class Cells:
         return self.frequency_set.rows - self._sums("share")[0]
 
     def _sums(self, share: str) -> tuple[int, float]:
-        """The released rows, and the part of all combinations that they may stand for, added up."""
+        """The released rows, and the sum of their shares of all combinations."""
         ((rows, shares),) = self.tables.rows("quality/ambiguity", cells=self.relation, share=[share])
         return int(rows), float(shares)
 
 
 @contextmanager
 def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = ()) -> Iterator[Cells]:
-    """The cells of a node, with only the classes that hold; `weights` of the attributes, empty where all are alike."""
-    leaves = [
-        _leaves_of(*attribute_and_level) for attribute_and_level in zip(frequency_set.attributes, node, strict=True)
-    ]
+    """The cells of a node, with only the safe classes; `weights` of the attributes, empty if they are equal."""
+    leaves = [_leaves_of(attribute, level) for attribute, level in zip(frequency_set.attributes, node, strict=True)]
     keys, dialect = frequency_set.keys, frequency_set.engine.dialect
     with Scratch(frequency_set.engine, "joint") as tables:
         assignment = tables.create(
@@ -126,14 +127,14 @@ def of_classes(
 
 
 def _with_mean_1(weights: Sequence[float]) -> tuple[float, ...]:
-    """Weights as powers that leave the size of a product as it is; none where all are alike."""
+    """Weights as exponents that keep the size of a product; empty if they are equal."""
     if len(set(weights)) < 2:
         return ()
     return tuple(weight * len(weights) / sum(weights) for weight in weights)
 
 
 def combined(frequency_set: FrequencySet, weights: Sequence[float] = ()) -> float:
-    """The logarithm of how many combinations of leaves there are, each attribute's to the power of its weight."""
+    """The logarithm of the number of combinations of leaves, with attributes to the power of their weights."""
     logarithms = [log(most) for most in _most(frequency_set)]
     return sum(map(mul, weights, logarithms)) if weights else sum(logarithms)
 
@@ -149,7 +150,7 @@ def _leaves_of(attribute: Attribute, level: int) -> str | int:
 
 
 def _divergence(frequency_set: FrequencySet, tables: Scratch, logarithms: float) -> float:
-    """Bits: the mean over rows of log2 of the source's share of their tuple over the release's density there.
+    """In bits: the mean over rows of log2(source's share of their tuple / release's density there).
 
     `logarithms`: of the density times all combinations of leaves, added up over the rows.
     """

@@ -3,26 +3,25 @@
 Source: J. Li, R. C.-W. Wong, A. W.-C. Fu, J. Pei, Achieving k-anonymity by clustering in attribute hierarchical
 structures, DaWaK 2006; Anonymization by local recoding in data with attribute hierarchical taxonomies, TKDE
 20(9), 2008. There a class smaller than k, picked by chance, is merged with the class that is nearest to it
-(of which it takes only a stub, if both together have 2 k rows or more), until no class is too small.
+(which gives up only a stub if both together have 2 k rows or more), until no class is too small.
 
-Here, every round, all unsafe classes look for their nearest class, and of the merges they want all are done
-that touch no class of another, nearer first. With `batch=1` one class looks at a time: the paper's order.
+Here, in every round, all unsafe classes look for their nearest class. Of the merges they want, all that have no class
+in common with a nearer one are done. With `batch=1` one class looks at a time: the paper's order.
 
-Under a model that counts sensitive values (or people) every class that does not meet it must merge, and is tried
-together with a few of the classes near it: it merges with the nearest with which it is safe, or the nearest of all. No
-stubs are taken then: which values the rows of a part have would not be known. Where a merge may spoil a class, the
-nearest is often one that does not help: then the classes by rows alone, unsafe ones joined afterwards
-(`recode/joining.py`), are made as well, and those with less distortion are kept.
+Under a model that counts sensitive values (or people), every class that does not meet it must merge. It is tested
+together with a few of its nearest classes, and merges with the nearest that makes it safe, or the nearest of all. There
+are no stubs then: it is not known which values the rows of a part would have. If a merge can spoil a class, the nearest
+often does not help. Then a second recoding by rows alone, with unsafe classes joined afterwards (`recode/joining.py`),
+is computed, and the result with less distortion is returned.
 
-When the time is up, the tuples of the classes that are still unsafe are cut as Mondrian cuts them;
-where not even all of them are safe together, their classes are merged on, or joined to others.
+When time is up, the tuples of the unsafe classes are cut as Mondrian does. If these are not safe together, their
+classes are merged further, or joined to others.
 
-More than 50,000 tuples are first cut into pieces by Mondrian, and classes merge within their piece; when none of
-those that are unsafe has another one in its piece, all become one piece again, and classes that look the same become
-one.
+More than 50,000 tuples are first cut into pieces by Mondrian, and classes merge within their piece. When no unsafe
+class has another class in its piece, the pieces are united, and classes with equal labels become one.
 
-The nearest class is exact. Classes are gathered into blocks by the columns that tell them apart at the highest cost;
-between blocks a lower bound of the distance is known, so that most pairs of classes are never looked at.
+The nearest class is exact. Classes are gathered into blocks by their most expensive columns. A lower bound of the
+distance between blocks rules out most pairs of classes.
 """
 
 from __future__ import annotations
@@ -46,30 +45,30 @@ from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.values import Values, no_safe_classes, refuse_if_unsafe_as_a_whole
 
 _PIECE = "piece"
-_WHOLE, _TUPLES = 50_000, 500  # tuples that are one piece still; at most about as many in a piece of more
+_WHOLE, _TUPLES = 50_000, 500  # maximum tuples without pieces; maximum tuples in a piece, about
 _CLASSES = 10  # of k tuples in the smallest piece
-_MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
-_BLOCKS_IN_PIECE = 250  # of which there are many, each with few classes
+_MOST_BLOCKS = 1000  # a million pairs of blocks take some hundredths of a second
+_BLOCKS_IN_PIECE = 250  # with few classes per block, in many pieces
 _ALL = 2**31 - 1
-_SEEKERS = 4_000  # classes that look for the nearest in one go: with so many blocks each, some million candidates
+_SEEKERS = 4_000  # classes that look for the nearest at a time, with some million candidates
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
 _MOMENT = 0.5  # seconds for the last merges
-_NEAR = 4  # classes that an unsafe one is tried together with, where the model counts values
+_NEAR = 4  # candidates tested for an unsafe class, if the model counts values
 
 
 def kaca(task: Task, batch: int | None = None) -> Local:
     """Merge unsafe classes with their nearest until all are safe; no row is suppressed.
 
-    `batch`: how many unsafe classes look for a partner in one round; None: all, 1: one at a time, as published.
-    `facts`: the rounds, and the rows that were cut when the time was up. InfeasibleError if one class holds all rows
-    and is unsafe still.
+    `batch`: maximum number of unsafe classes that look for a partner in one round; None: all, 1: as published.
+    `facts`: the rounds, and the rows that were cut when time was up. InfeasibleError if one class contains all rows
+    and is still unsafe.
     """
     with Scratch(task.engine, "kaca") as tables:
         return _Run(task, tables).merge_all(_ALL if batch is None else batch)
 
 
 class _Run:
-    """One run of KACA: its scratch tables, and the columns that they have."""
+    """One run of KACA: its scratch tables, and their columns."""
 
     def __init__(self, task: Task, tables: Scratch) -> None:
         self.task, self.tables = task, tables
@@ -84,7 +83,7 @@ class _Run:
         self.sensitive = Values(tables, task.model, task.frequency_set) if task.frequency_set.sensitive else None
 
     def merge_all(self, most: int) -> Local:
-        """Merge until all classes are safe or the time is up; at most so many look for a partner in one round."""
+        """Merge until all classes are safe or time is up; at most `most` look for a partner in one round."""
         clock, rounds = self.task.clock.part(time_to_cut(self.task)), 0
         self.start()
         pieces = {"pieces": self.pieces} if self.pieces > 1 else {}
@@ -97,16 +96,16 @@ class _Run:
             self._open_pieces()
         ended = clock.ended if self.unsafe else "complete"
         cut = self.cut_what_is_unsafe()
-        if cut is None and not self.sensitive:  # less than a class: few, and mostly soon done
+        if cut is None and not self.sensitive:  # fewer rows than a class needs, so it mostly takes few rounds
             rounds = self.merge_few(rounds)
         local = self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0, **pieces})
         if not self.sensitive:
             return local if cut is not None or not self.unsafe else join_unsafe(local, self.task)
-        asked = join_unsafe(local, self.task)  # the last check of all classes, too
-        return asked if self.task.model.monotone or self.task.clock.spent else self.choose(asked)
+        joined = join_unsafe(local, self.task)  # also the final check of all classes
+        return joined if self.task.model.monotone or self.task.clock.spent else self.choose(joined)
 
     def merge_few(self, rounds: int) -> int:
-        """Merge on for a moment, when the time is up; the rounds that were done."""
+        """Merge for another moment after time is up; returns the number of rounds so far."""
         clock = self.task.clock.last_part(_MOMENT)
         with self.task.working(clock):
             while self.describe(rounds) and not clock.spent:
@@ -116,7 +115,7 @@ class _Run:
         return rounds
 
     def start(self) -> None:
-        """Number the tuples, each a class of its own, and choose what the blocks are made of."""
+        """Number the tuples, which are the first classes, and choose the columns of the blocks."""
         if self.sensitive and self.task.model.monotone_for(suppresses=False):
             refuse_if_unsafe_as_a_whole(self.task)
         levels = [column for column in self.codes if column not in (_PIECE, *self.values)]
@@ -129,30 +128,30 @@ class _Run:
                 self.block.append(column)
 
     def _cut_into_pieces(self, tuples: int, columns: Sequence[str]) -> None:
-        """Have Mondrian cut the tuples into pieces, as long as it takes a quarter of the time at most."""
-        made, task, clock = self.tables, self.task, self.task.clock
-        once = self._make("once", tuples=made["tuples"], values=self.values)
+        """Let Mondrian cut the tuples into pieces, in at most a quarter of the time."""
+        tables, task, clock = self.tables, self.task, self.task.clock
+        once = self._make("once", tuples=tables["tuples"], values=self.values)
         counted = replace(task.frequency_set, relation=once, rows=tuples, sensitive=(), population=None)
         model = all_of(k_anonymity(max(_TUPLES // 2, _CLASSES * task.model.k)))
         part = clock.part(None if clock.limit is None else clock.seconds + (clock.limit - clock.seconds) / 4)
         coarse = replace(task, frequency_set=counted, model=model, judge=Judge(counted, model), clock=part)
         if (assignment := cut(coarse, once, tuples)) is None:
             return
-        members = self._make("members", tuples=made["tuples"], assignment=assignment, values=self.values)
-        made.create("pieced", "kaca/pieces", tuples=made["tuples"], members=members, columns=columns)
-        made.rename("pieced", "tuples")
-        ((self.pieces,),) = made.rows("frequency_sets/distinct_count", columns=[_PIECE], relation=made["tuples"])
+        members = self._make("members", tuples=tables["tuples"], assignment=assignment, values=self.values)
+        tables.create("pieced", "kaca/pieces", tuples=tables["tuples"], members=members, columns=columns)
+        tables.rename("pieced", "tuples")
+        ((self.pieces,),) = tables.rows("frequency_sets/distinct_count", columns=[_PIECE], relation=tables["tuples"])
 
     def _open_pieces(self) -> None:
-        """Let classes merge with any other; those that look the same are one, as whoever reads them must take them."""
-        made, codes = self.tables, [code for code in self.codes if code != _PIECE]
+        """Unite the pieces; classes with equal labels become one, as for readers of the release."""
+        tables, codes = self.tables, [code for code in self.codes if code != _PIECE]
         same = self._make("same", generalized=self.generalized, codes=codes)
-        opened = made.create(self._other_generalized(), "kaca/opened", generalized=self.generalized, codes=codes)
-        parts = made.create(self._other_parts(), "kaca/fused", parts=self.parts, same=same)
+        opened = tables.create(self._other_generalized(), "kaca/opened", generalized=self.generalized, codes=codes)
+        parts = tables.create(self._other_parts(), "kaca/fused", parts=self.parts, same=same)
         self.generalized, self.parts, self.pieces = opened, parts, 1
 
     def describe(self, number: int) -> int:
-        """Describe the classes as they are now; how many of them are unsafe. InfeasibleError if one holds all rows."""
+        """Describe the current classes; returns how many are unsafe. InfeasibleError if one contains all rows."""
         while len(self.block) > 1 and self._count_blocks(self.block) > self._most_blocks:
             self.block.pop()
         self._make(
@@ -176,7 +175,7 @@ class _Run:
         return self.unsafe
 
     def find_nearest(self, most: int) -> None:
-        """Find the nearest class of at most so many unsafe ones, some of them in one go."""
+        """Find the nearest class of at most so many unsafe ones, in batches."""
         costs = {column: self.costs[column] for column in self.block}
         self._make("blocks", classes=self.tables["classes"], columns=self.block, own=Steps(costs, "c"))
         self._add_nearest(self.tables.create_as, 0, min(most, _SEEKERS))
@@ -184,83 +183,85 @@ class _Run:
             self._add_nearest(self.tables.add_as, after, min(most - after, _SEEKERS))
 
     def _add_nearest(self, put: Callable[[str, str], object], after: int, most: int) -> None:
-        """Find the nearest class of so many unsafe ones: of a few that are near, the first with which it is safe."""
-        made, dialect = self.tables, self.task.engine.dialect
+        """Find the nearest classes of a batch, or the first of the nearest few that makes the class safe."""
+        tables, dialect = self.tables, self.task.engine.dialect
         distances = self._find_candidates(after, most)
         if not self.sensitive:
             put("nearest", queries.nearest("kaca/nearest", distances, dialect))
             return
-        pairs = made.create_as("pairs", queries.nearest("kaca/pairs", distances, dialect, most=_NEAR))
+        pairs = tables.create_as("pairs", queries.nearest("kaca/pairs", distances, dialect, most=_NEAR))
         columns = ["n", *self.sensitive.columns]
-        members = made.create(
+        members = tables.create(
             "members", "joining/pair_members", pairs=pairs, members=self.sensitive.of_classes, columns=columns
         )
-        unsafe = made.create("unsafe_pairs", "joining/unsafe", members=members, safe=self.task.model.safe)
-        put("nearest", made.text("kaca/chosen", pairs=pairs, unsafe=unsafe))
+        unsafe = tables.create("unsafe_pairs", "joining/unsafe", members=members, safe=self.task.model.safe)
+        put("nearest", tables.text("kaca/chosen", pairs=pairs, unsafe=unsafe))
 
     def _find_candidates(self, after: int, most: int) -> dict[str, Hole]:
-        """Find what may be nearest to so many unsafe classes, after so many others: the holes of their distances."""
-        costs, made = {column: self.costs[column] for column in self.block}, self.tables
+        """Find candidates for the nearest classes of a batch; returns the holes of a distance query."""
+        costs, tables = {column: self.costs[column] for column in self.block}, self.tables
         rest = {column: cost for column, cost in self.costs.items() if column not in costs}
-        seekers, pairs, bounds = made["seekers"], made["block_pairs"], made["bounds"]
+        seekers, pairs, bounds = tables["seekers"], tables["block_pairs"], tables["bounds"]
         both = Steps(costs, "a", "b")
-        self._make("seekers", classes=made["classes"], codes=self.codes, after=after, most=most)
-        near = made["classes"]
-        if self.pieces > 1:  # else each of many goes would read all classes
+        self._make("seekers", classes=tables["classes"], codes=self.codes, after=after, most=most)
+        near = tables["classes"]
+        if self.pieces > 1:  # otherwise every batch would read all classes
             near = self._make("near", classes=near, seekers=seekers, codes=self.codes)
-        known: dict[str, Hole] = {"classes": near, "between": Steps(rest, "a", "b")}
-        self._make("block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=both)
-        self._make("bounds", seekers=seekers, pairs=pairs, **known)
+        holes: dict[str, Hole] = {"classes": near, "between": Steps(rest, "a", "b")}
+        self._make("block_pairs", blocks=tables["blocks"], seekers=seekers, columns=self.block, between=both)
+        self._make("bounds", seekers=seekers, pairs=pairs, **holes)
         self._make("candidates", seekers=seekers, bounds=bounds, pairs=pairs)
-        return {"seekers": seekers, "candidates": made["candidates"], **known}
+        return {"seekers": seekers, "candidates": tables["candidates"], **holes}
 
     def merge(self) -> None:
-        """Do the merges that do not interfere."""
-        made, k = self.tables, 0 if self.sensitive else self.task.model.k
-        self._make("turns", nearest=made["nearest"], classes=made["classes"], k=k)
-        self._make("firsts", turns=made["turns"])
-        self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)
-        self._make("links", classes=made["classes"], merges=made["merges"])
+        """Do the merges that have no class in common."""
+        tables, k = self.tables, 0 if self.sensitive else self.task.model.k
+        self._make("turns", nearest=tables["nearest"], classes=tables["classes"], k=k)
+        self._make("firsts", turns=tables["turns"])
+        self._make("merges", turns=tables["turns"], firsts=tables["firsts"], k=k)
+        self._make("links", classes=tables["classes"], merges=tables["merges"])
         generalized = self._other_generalized()
-        holes = {"classes": made["classes"], "links": made["links"]}
-        made.create(generalized, "kaca/generalized", **holes, codes=self.codes)
+        holes = {"classes": tables["classes"], "links": tables["links"]}
+        tables.create(generalized, "kaca/generalized", **holes, codes=self.codes)
         self._make("same", generalized=generalized, codes=self.codes)
-        parts = made.create(self._other_parts(), "kaca/parts", parts=self.parts, links=made["links"], same=made["same"])
+        parts = tables.create(
+            self._other_parts(), "kaca/parts", parts=self.parts, links=tables["links"], same=tables["same"]
+        )
         self.generalized, self.parts = generalized, parts
 
     def _other_generalized(self) -> Relation:
-        """Where the classes are described anew, while they are read."""
+        """The table for the next description of the classes, while the current one is read."""
         return self.tables["regeneralized" if self.generalized == self.tables["generalized"] else "generalized"]
 
     def _other_parts(self) -> Relation:
-        """Where the parts are put anew, while they are read."""
+        """The table for the next parts, while the current ones are read."""
         return self.tables["moved" if self.parts == self.tables["parts"] else "parts"]
 
     def cut_what_is_unsafe(self) -> int | None:
-        """Cut the tuples of all unsafe classes anew: how many rows; None if all of them together are unsafe."""
-        made, safe, counted = self.tables, self.task.model.safe, self._count()
+        """Cut the tuples of all unsafe classes; returns their rows, or None if they are not safe together."""
+        tables, safe, counted = self.tables, self.task.model.safe, self._count()
         holes: dict[str, Hole] = {"parts": self.parts, "counted": counted, "values": self.values, "safe": safe}
-        rest = self._make("rest", tuples=made["tuples"], **holes)
-        ((rows,),) = made.rows("frequency_sets/total_rows", counted=rest)
+        rest = self._make("rest", tuples=tables["tuples"], **holes)
+        ((rows,),) = tables.rows("frequency_sets/total_rows", counted=rest)
         if not rows:
             return 0
         if (assignment := cut(self.task, self._by_value(rest), int(rows))) is None:
             return None
         above = self.task.frequency_set.tuples
-        self.parts = made.create(
+        self.parts = tables.create(
             self._other_parts(), "kaca/cut", rest=rest, assignment=assignment, above=above, **holes
         )
         return int(rows)
 
     def _count(self) -> Relation:
-        """The rows of every class, by all that the model counts them by."""
+        """The rows of every class, by everything that the model counts."""
         if not self.sensitive:
             return self.parts
         self.sensitive.count_classes(self._make("numbered", tuples=self.parts, columns=["class"]))
         return self.sensitive.of_classes
 
     def _by_value(self, tuples: Relation) -> Relation:
-        """The rows of some tuples, by all that the model counts them by."""
+        """The rows of some tuples, by everything that the model counts."""
         if not self.sensitive:
             return tuples
         numbered = self._make("numbered", tuples=tuples, columns=self.values)
@@ -273,22 +274,19 @@ class _Run:
         split = self.tables.count(self.parts) > self.tables.count("tuples")
         return Local(assignment, split=split, ended=ended, facts=facts)
 
-    def choose(self, asked: Local) -> Local:
-        """That, or the classes by rows alone, unsafe ones joined to others: whichever has less distortion.
-
-        Where a merge may spoil a class, the nearest class is often one that does not help.
-        """
+    def choose(self, merged: Local) -> Local:
+        """The given result, or the classes by rows alone with unsafe ones joined, whichever has less distortion."""
         columns = [*self.values, "n", "class"]
-        kept = self.tables.create("kept", "frequency_sets/copy", columns=columns, source=asked.assignment)
+        kept = self.tables.create("kept", "frequency_sets/copy", columns=columns, source=merged.assignment)
         with suppress(InfeasibleError):
             joined = recode_by_rows(kaca, self.task)
             if self._distortion(joined.assignment) < self._distortion(kept):
                 return joined
-        self.task.results.create(asked.assignment, "frequency_sets/copy", columns=columns, source=kept)
-        return asked
+        self.task.results.create(merged.assignment, "frequency_sets/copy", columns=columns, source=kept)
+        return merged
 
     def _distortion(self, assignment: Relation) -> float:
-        """The distortion of all rows of an assignment of whole tuples, in the unit of `costs`."""
+        """The total distortion of an assignment of whole tuples, in the unit of `costs`."""
         tuples = self.tables["tuples"]
         members = self._make("members", tuples=tuples, assignment=assignment, values=self.values)
         generalized = self._make("generalized", classes=tuples, links=members, codes=self.codes)
@@ -298,11 +296,11 @@ class _Run:
 
     @property
     def _most_blocks(self) -> int:
-        """How many blocks there may be in a piece."""
+        """The maximum number of blocks in a piece."""
         return _MOST_BLOCKS if self.pieces == 1 else min(_MOST_BLOCKS, _BLOCKS_IN_PIECE)
 
     def _mean_step(self, column: str) -> float:
-        """What a column adds to the distance of two rows on average."""
+        """What a column contributes on average to the distance of two rows."""
         counts = self.tables.rows("mappings/column_values", column=[column], tuples=self.tables["tuples"])
         rows = [float(n) for _, n in counts]
         total = sum(rows)
@@ -313,14 +311,14 @@ class _Run:
         return int(blocks)
 
     def _make(self, table: str, **holes: Hole) -> Relation:
-        """Make a scratch table anew, by the query of its name."""
+        """Create a scratch table by the query of the same name."""
         return self.tables.create(table, f"kaca/{table}", **holes)
 
 
 def _costs(task: Task) -> dict[str, int]:
-    """What it costs to rise above each code column, in whole numbers: the step's distance times the weight.
+    """The cost of rising above every code column: the step's distance times the weight, as a whole number.
 
-    First comes the piece of the table, which no merge leaves, so that there is always one.
+    The first column is the piece of the table, which merges never leave, so that there is always a column.
     """
     costs, unit = {_PIECE: 0}, _unit(task.weights)
     for attribute, weight, distances in zip(
@@ -333,5 +331,5 @@ def _costs(task: Task) -> dict[str, int]:
 
 
 def _unit(weights: Sequence[float]) -> int:
-    """The whole number that stands for a distance of 1: as large as sums may be exact."""
+    """The whole number for a distance of 1: as large as possible while sums are exact."""
     return int(10 ** floor(log10(_EXACT / (sum(weights) + len(weights) / 1000))))

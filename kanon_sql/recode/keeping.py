@@ -1,9 +1,9 @@
-"""The regions of an earlier release on new data: rows stay in the region that holds them, and only the rest is recoded.
+"""The regions of an earlier release on new data: rows stay in their region, and only the rest is recoded.
 
-Every tuple goes into the region that holds it; of several into the one that loses least, of equal ones the first. A
-class that is unsafe there by any model is given up, and its tuples are pooled with those that no region holds. The pool
-is recoded by itself, by the algorithm of the release. Where it cannot be, its tuples join the nearest classes (see
-`kanon_sql.recode.joining`); or, of an incremental release, they wait.
+Every tuple goes into the region that contains it; of several regions into the one that loses least, or the first of
+those. A class that is then unsafe under any model is dissolved, and its tuples are pooled with those outside all
+regions. The pool is recoded alone, by the release's algorithm. If that is impossible, its tuples join the nearest
+classes (see `kanon_sql.recode.joining`), or in an incremental release they are held back.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kanon_sql.recode.values import is_safe_as_a_whole, whole_tuples
 
 
 def keep_regions(recode: Callable[[Task], Local], task: Task, regions: Regions) -> Local:
-    """Keep regions as far as they hold; InfeasibleError if no classes are left that do."""
+    """Keep the regions that are safe; InfeasibleError if there are no safe classes."""
     with Scratch(task.engine, "keeping") as tables:
         return _Keeping(recode, task, tables, regions).local()
 
@@ -45,18 +45,17 @@ class _Keeping:
         self.columns = [*self.keys, "n", "class"]
 
     def local(self) -> Local:
-        """The assignment of all tuples, and what became of the regions."""
-        held_by = self._place()
+        """The assignment of all tuples, with the number of regions kept."""
+        placed_in = self._place()
         marked = self._marked(self.tables["placed"])
         held = self.tables.create("held", "keeping/held", marked=marked, keys=self.keys)
         pool = self.tables.create("pool", "keeping/pool", marked=marked, keys=self.keys)
-        made = self._with_pool(held, pool, len(held_by))
-        return self._told(made, marked, held_by)
+        return self._with_regions(self._with_pool(held, pool, len(placed_in)), marked, placed_in)
 
     def _place(self) -> list[Region]:
-        """Put every tuple into a region, as the table `placed`; the regions by their number there, from 1.
+        """Put every tuple into a region, as the table `placed`; returns the regions by their numbers there, from 1.
 
-        First into one whose class's own values it is between, and only then into one whose labels are true of it.
+        A region whose class's own values surround the tuple comes before one whose labels merely cover it.
         """
         frequency_set = self.task.frequency_set
         orders = show.load_orders(self.tables, frequency_set, self.regions.hows)
@@ -83,18 +82,19 @@ class _Keeping:
         return list(number_of)
 
     def _marked(self, assignment: Relation) -> Relation:
-        """The tuples of an assignment with their classes as far as these are safe."""
-        members, made = self._members(assignment), self.tables
-        unsafe = made.create("unsafe", "joining/unsafe", members=members, safe=self.task.model.safe)
-        return made.create("marked", "keeping/marked", placed=assignment, unsafe=unsafe, keys=self.keys)
+        """The tuples of an assignment, with their classes if these are safe."""
+        members = self._members(assignment)
+        unsafe = self.tables.create("unsafe", "joining/unsafe", members=members, safe=self.task.model.safe)
+        return self.tables.create("marked", "keeping/marked", placed=assignment, unsafe=unsafe, keys=self.keys)
 
     def _members(self, assignment: Relation) -> Relation:
-        counted, dialect = ["n", *self.task.frequency_set.counted], self.task.engine.dialect
-        args = self.task.frequency_set.relation, assignment, self.keys, counted
-        return self.tables.create_as("members", queries.assigned(*args, dialect))
+        frequency_set = self.task.frequency_set
+        columns = ["n", *frequency_set.counted]
+        query = queries.assigned(frequency_set.relation, assignment, self.keys, columns, self.task.engine.dialect)
+        return self.tables.create_as("members", query)
 
     def _with_pool(self, held: Relation, pool: Relation, most: int) -> Local:
-        """The classes that stay, and those of the pool: recoded by itself, else joined to the others, or left out."""
+        """The classes that stay, and those of the pool: recoded alone, or joined to the others, or held back."""
         if not self.tables.count(pool):
             return self._result(held)
         recoded = self._recoded(pool)
@@ -104,7 +104,7 @@ class _Keeping:
         ended = recoded.ended if recoded else "complete"
         if self.task.spec.incremental:
             return self._result(self._safe_alone(both), ended)
-        if self._rows(both) < self.task.frequency_set.rows:  # some were left out, which may join others
+        if self._rows(both) < self.task.frequency_set.rows:  # some were left out, and can join other classes
             both = self._both(held, pool, most)
         return join_unsafe(self._result(both, ended), self.task)
 
@@ -116,23 +116,22 @@ class _Keeping:
         return int(rows or 0)
 
     def _safe_alone(self, both: Relation) -> Relation:
-        """The classes that are safe; of rows that were parted and are whole again some may not be."""
+        """The safe classes; merging the parts of split tuples can make a class unsafe."""
         unsafe = self.tables.create("others", "joining/unsafe", members=self._members(both), safe=self.task.model.safe)
         safe = self.tables.create("safe", "keeping/marked", placed=both, unsafe=unsafe, keys=self.keys)
         return self.tables.create("alone", "keeping/held", marked=safe, keys=self.keys)
 
     def _recoded(self, pool: Relation) -> Local | None:
-        """The pool recoded by itself; None if it cannot be."""
-        known, dialect = self.task.frequency_set, self.task.engine.dialect
-        columns = [column.name for column in self.task.engine.table(known.relation).columns]
-        assigned = self.tables.create_as(
-            "assigned", queries.assigned(known.relation, pool, self.keys, columns, dialect)
-        )
+        """The pool recoded alone; None if that is impossible."""
+        source, dialect = self.task.frequency_set, self.task.engine.dialect
+        columns = [column.name for column in self.task.engine.table(source.relation).columns]
+        query = queries.assigned(source.relation, pool, self.keys, columns, dialect)
+        assigned = self.tables.create_as("assigned", query)
         relation = self.tables.create("pooled", "frequency_sets/copy", columns=columns, source=assigned)
-        part = replace(known, relation=relation, rows=self._rows(relation), tuples=self.tables.count(pool))
-        judge, known_costs = Judge(part, self.task.model), self.task.costs
-        costs = replace(judge.costs(), weights=known_costs.weights, beta=known_costs.beta)
-        top = self.task.lattice.top  # one class of the pool, which is safe: a search for a better node is not worth it
+        part = replace(source, relation=relation, rows=self._rows(relation), tuples=self.tables.count(pool))
+        judge = Judge(part, self.task.model)
+        costs = replace(judge.costs(), weights=self.task.costs.weights, beta=self.task.costs.beta)
+        top = self.task.lattice.top  # one safe class of the whole pool: searching for a better node is not worth it
         task = replace(self.task, frequency_set=part, judge=judge, costs=costs, optimum=lambda _: top)
         if is_safe_as_a_whole(task):
             with suppress(InfeasibleError):
@@ -140,29 +139,31 @@ class _Keeping:
         return None
 
     def _whole(self, recoded: Local) -> Relation:
-        """The classes of the pool, each tuple in one of them."""
+        """The classes of the pool, with every tuple in one class."""
         if not recoded.split:
             return recoded.assignment
         return self.tables.create("parts", "joining/largest_parts", assignment=recoded.assignment, keys=self.keys)
 
     def _result(self, assignment: Relation, ended: str = "complete") -> Local:
-        made = self.task.results.create(
+        kept = self.task.results.create(
             "kept_assignment", "frequency_sets/copy", columns=self.columns, source=assignment
         )
-        return Local(made, ended=ended)
+        return Local(kept, ended=ended)
 
-    def _told(self, made: Local, marked: Relation, held_by: list[Region]) -> Local:
-        """The classes with the regions that they are, and how many."""
+    def _with_regions(self, recoded: Local, marked: Relation, placed_in: list[Region]) -> Local:
+        """The recoding with the regions that its classes are, and their number."""
         dialect, columns = self.task.engine.dialect, ["region", "n"]
-        query = queries.assigned(marked, made.assignment, self.keys, columns, dialect)
+        query = queries.assigned(marked, recoded.assignment, self.keys, columns, dialect)
         assigned = self.tables.create_as("assigned", query)
         kept = self.tables.rows("keeping/kept", assigned=assigned)
         placed_rows, regions = sum(int(size) for *_, size in kept), {int(region) for _, region, _ in kept}
         facts = {
-            **made.facts,
+            **recoded.facts,
             "kept_classes": len(regions),
             "recut_classes": self.regions.count - len(regions),
             "placed_rows": placed_rows,
             "recut_rows": self._rows(assigned) - placed_rows,
         }
-        return replace(made, facts=facts, kept={int(one): held_by[int(region) - 1] for one, region, _ in kept})
+        return replace(
+            recoded, facts=facts, kept={int(class_): placed_in[int(region) - 1] for class_, region, _ in kept}
+        )

@@ -1,9 +1,8 @@
-"""Local algorithms where not all rows can be in safe classes: some rows are left out, within the suppression limit.
+"""Local algorithms for tables whose rows cannot all be in safe classes: some are suppressed, within the limit.
 
-A local algorithm releases every row. Where that cannot be, because a part of the rows spoils whatever class it is in, a
-search finds the node that is best with the rows that may be suppressed, and the algorithm recodes those that it keeps.
-Where it finds no classes of these either (a model may be met by classes and not by any of them merged), the classes of
-the node itself are released.
+A local algorithm releases every row. If that is impossible, because some rows spoil every class, a search finds the
+best node with suppression, and the algorithm recodes the rows that the node keeps. If it finds no safe classes for them
+either (a model can be satisfied by classes and not by unions of them), the classes of the node are released.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Recode = Callable[[Task], Local]
 
 
 def recode_what_can_be(recode: Recode, task: Task) -> Local:
-    """Recode all rows, or else those that the best node keeps; InfeasibleError if there is no such node either."""
+    """Recode all rows, or those that the best node keeps; InfeasibleError if there is no such node."""
     try:
         return recode(task)
     except InfeasibleError as error:
@@ -51,11 +50,10 @@ def _recode_the_rest(recode: Recode, task: Task, error: InfeasibleError) -> Loca
 
 def _kept(task: Task, local: Local, tables: Scratch) -> FrequencySet:
     """The tuples that have a class."""
-    known, dialect = task.frequency_set, task.engine.dialect
-    columns = [column.name for column in task.engine.table(known.relation).columns]
-    assigned = tables.create_as(
-        "assigned", queries.assigned(known.relation, local.assignment, known.keys, columns, dialect)
-    )
+    source, dialect = task.frequency_set, task.engine.dialect
+    columns = [column.name for column in task.engine.table(source.relation).columns]
+    query = queries.assigned(source.relation, local.assignment, source.keys, columns, dialect)
+    assigned = tables.create_as("assigned", query)
     relation = tables.create("kept", "frequency_sets/copy", columns=columns, source=assigned)
     ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
-    return replace(known, relation=relation, rows=int(rows), tuples=tables.count(local.assignment))
+    return replace(source, relation=relation, rows=int(rows), tuples=tables.count(local.assignment))

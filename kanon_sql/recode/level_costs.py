@@ -1,4 +1,4 @@
-"""What `refine` is told of an attribute: what values cost on every level, and bits by which labels are compared."""
+"""The costs of an attribute's levels for `refine`, and bits by which labels are compared."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.queries import SPAN_UNIT, GeneralizationSteps, LabelWord
 from kanon_sql.recode.task import Spans
 
-UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
+UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact in any order
 KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
 _BITS = 62  # in a word, which is a BIGINT
-_MOST_LABELS = 31  # of a level that gets bits
+_MOST_LABELS = 31  # of a level with bits
 _MOST_WORDS = 8
 
 
 @dataclass
 class LevelCosts:
-    """One attribute's: of the values that occur, in the order of their codes. A file may hold many times as many."""
+    """One attribute, with the values that occur in the order of their codes: a file can have many times as many."""
 
     place: int
     attributes: int
@@ -35,15 +35,15 @@ class LevelCosts:
 
     @cached_property
     def top(self) -> int:
-        """What the top level costs; 0 for an attribute of one value."""
+        """The cost of the top level; 0 for an attribute with one value."""
         count = self.attribute.hierarchy.leaf_count
         return _cost(self.weight, count, count)
 
     @cached_property
     def ends(self) -> dict[int, tuple[int, int]]:
-        """The ends of every value's span (see `GeneralizationSteps`); with a value that makes no range it costs all.
+        """The ends of every value's span (see `GeneralizationSteps`); a span with a value without a place costs all.
 
-        The order is that of the values: a value further out may be rounded less far.
+        In the order of the values, since a value further out can be rounded less far.
         """
         if self.span is None or not self.top:
             return {}
@@ -58,7 +58,7 @@ class LevelCosts:
         }
 
     def steps(self, tables: Scratch) -> GeneralizationSteps:
-        """What the queries are told of this attribute."""
+        """This attribute, for the queries."""
         levels, costs = tables[f"levels_{self.place}"], tables[f"costs_{self.place}"]
         return GeneralizationSteps(
             self.attribute.coded, levels, costs, not self.top, bool(self.ends), tuple(sorted(self.words))
@@ -81,15 +81,15 @@ class LevelCosts:
         bits = [[self.words[word].get(code, 0) for code in self.codes] for word in steps.words]
         tables.load(steps.costs, types, [self.codes, *self.costs, *zip(*ends, strict=True), *bits])
         keys = [{label: self._key(level, label) for label in set(self.labels[level])} for level in levels]
-        # A label that costs what the one above it costs is never better: that one gathers more.
+        # A label as expensive as the one above it is never better, since that one gathers more values.
         above: list[Sequence[int | None]] = [*self.costs[1:], [None] * len(self.codes)]
         columns: list[list[int]] = [[], [], [], []]
         for level in levels:
             cheaper = list(map(ne, self.costs[level], above[level]))
             labels = map(keys[level].__getitem__, compress(self.labels[level], cheaper))
-            entries = self.codes, repeat(level, len(self.codes)), self.costs[level]
-            codes, places, costs = (compress(entry, cheaper) for entry in entries)
-            for column, more in zip(columns, (codes, places, labels, costs), strict=True):
+            codes = compress(self.codes, cheaper)
+            costs = compress(self.costs[level], cheaper)
+            for column, more in zip(columns, (codes, repeat(level, sum(cheaper)), labels, costs), strict=True):
                 column.extend(more)
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
         tables.load(steps.levels, types, columns)
@@ -104,7 +104,7 @@ class LevelCosts:
 
     @cached_property
     def costs(self) -> list[list[int]]:
-        """What the values' labels cost, level by level."""
+        """The costs of the values' labels, level by level."""
         hierarchy = self.attribute.hierarchy
         leaves = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
         costs = []
@@ -124,15 +124,15 @@ class LevelCosts:
         return dict(sorted(first.items()))
 
     def _key(self, level: int, label: int) -> int:
-        """A label's part of the key of a cell; cells of equal keys are one, which would cost loss but never safety."""
+        """A label's part of a cell's key. Cells with equal keys become one, which costs loss but never safety."""
         digest = hashlib.blake2b(f"{self.place} {level} {label}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") % (KEYS // self.attributes)
 
 
 def give_bits(attributes: Sequence[LevelCosts]) -> list[LabelWord]:
-    """Give the labels bits, in words by the least that a class pays more for that loses one of these labels.
+    """Assign bits to labels, in words by the minimum that a class pays for losing one of a word's labels.
 
-    Labels of levels that have many, and of attributes that show spans, get none: what they cost is not counted.
+    Levels with many labels, and attributes that show spans, get none: their costs are not part of the bound.
     """
     found = []
     for attribute in attributes:
@@ -160,12 +160,12 @@ def give_bits(attributes: Sequence[LevelCosts]) -> list[LabelWord]:
 
 
 def _cost(weight: float, leaves: int, leaf_count: int) -> int:
-    """A label's loss (M - 1) / (|A| - 1), weighted, in units."""
+    """A label's weighted loss (M - 1) / (|A| - 1), in units."""
     return round(weight * (leaves - 1) / (leaf_count - 1) * UNIT) if leaf_count > 1 else 0
 
 
 def _span_costs(codes: Sequence[int], ends: Sequence[tuple[int, int]], top: int, alone: Sequence[int]) -> list[int]:
-    """What labels cost whose values are shown as spans, by the values that there are; `alone`: a single value."""
+    """The costs of labels shown as spans, by the values that occur; `alone`: the cost of a single value."""
     of_label: dict[int, list[tuple[int, int]]] = {}
     for code, end in zip(codes, ends, strict=True):
         of_label.setdefault(code, []).append(end)

@@ -1,10 +1,10 @@
-"""Mondrian: all tuples in one partition, cut and cut again until no cut leaves every side safe.
+"""Mondrian: all tuples in one partition, which is cut repeatedly until no cut leaves every side safe.
 
-K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006. One round cuts every
-partition that can be cut, by the same few statements over the frequency set. Numbers and dates are cut at the
-median of their values. What is shown by its hierarchy is cut there: the children of the lowest node that holds
-a partition's values become partitions, and those too small stay together under the node (the leftover of Y. He,
-J. Naughton, VLDB 2009), where the basic algorithm would give the cut up.
+K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006. In one round, the same few
+statements over the frequency set cut every partition that can be cut. Numbers and dates are cut at the median of their
+values. Columns shown by their hierarchy are cut there: the children of the lowest node with all of a partition's values
+become partitions, and the children that are too small stay together under the node (the leftover of Y. He, J. Naughton,
+VLDB 2009), where the basic algorithm would not cut.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import no_safe_classes
 
-_TUPLES_AT_ONCE = 2_000_000  # to be moved by one statement: half a second of work or so, which nothing interrupts
-_CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # about what cutting takes at least, and for one attribute of one tuple
+_TUPLES_AT_ONCE = 2_000_000  # moved by one statement, which takes about half a second and cannot be interrupted
+_CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # estimates: the minimum time for cutting, and the time per cell
 _NODES = {
     **dict.fromkeys(("attribute", "position", "level", "node", "low", "high"), "BIGINT"),
     "leaves": "BIGINT",
@@ -39,12 +39,12 @@ class Rule:
     """How a partition is cut; the defaults lose least on the tables measured (see docs/mondrian.md).
 
     `choose`: the attribute whose cut saves most over all rows of the partition (`gain`), or the widest one that
-    can be cut (`width`, as in the paper). `median_only`: give a numeric cut up when the median itself does not
-    leave both sides safe, instead of taking the nearest cut that does. `leftover`: False gives a cut by a hierarchy
-    up when a child is too small. `ordered`: the columns cut by the order of their values, None for those that are
-    shown as numbers. `inherited`: choose by the widths that partitions had when an attribute was last tried, as
-    the implementation of Q. Gong does; needs `width` and every column ordered. `dealt_in`: columns of the frequency
-    set in whose order rows equal to the median are dealt, the last first; None for all attributes.
+    can be cut (`width`, as in the paper). `median_only`: skip a numeric cut if the median itself does not leave both
+    sides safe, instead of taking the nearest cut that does. `leftover`: False skips a cut by a hierarchy if a child is
+    too small. `ordered`: the columns cut by the order of their values, None for those shown as numbers. `inherited`:
+    choose by the widths that partitions had when an attribute was last tried, as the implementation of Q. Gong does;
+    needs `width` and every column ordered. `dealt_in`: columns of the frequency set in whose order rows equal to the
+    median are dealt, the last first; None for all attributes.
     """
 
     choose: Literal["gain", "width"] = "gain"
@@ -56,10 +56,10 @@ class Rule:
 
 
 class Cuts:
-    """Cuts parts of a task's tuples, by their hierarchies alone: what that needs of the attributes is loaded once.
+    """Cuts parts of a task's tuples, by default by their hierarchies alone; the hierarchies are loaded once.
 
-    `ranges`: cut by the order of numbers what is shown so. `tables`: of nobody else, which last until the last cut.
-    `ended`: how the last cut did.
+    `ranges`: columns shown as numbers are cut by their order. `tables`: used for nothing else until the last cut.
+    `ended`: how the last cut ended.
     """
 
     ended = "complete"
@@ -69,10 +69,10 @@ class Cuts:
         self._run = _Run(task, Rule(), False, tables, ranges, occurring=task.frequency_set.relation)
 
     def cut(self, tuples: Relation, rows: int, clock: Clock) -> Relation | None:
-        """Put some tuples into classes, as far as there is time and a moment more.
+        """Put some tuples into classes, in the time left and a moment more.
 
-        `tuples`: a relation of the level-0 columns and n. Gives the assignment, among the task's results, until the
-        next cut; None if not even all of them are safe together.
+        `tuples`: a relation of the level-0 columns and n. Returns the assignment, which is in the task's results until
+        the next cut; None if the tuples are not safe together.
         """
         task, run = self._task, self._run
         part = replace(task.frequency_set, relation=tuples, rows=rows)
@@ -93,7 +93,7 @@ def cut(task: Task, tuples: Relation, rows: int) -> Relation | None:
 
 
 def time_to_cut(task: Task) -> float | None:
-    """When to leave off other work, in seconds of the task's clock, so that there is time to `cut`; None: never."""
+    """The second of the task's clock at which other work must end so that there is time to `cut`; None for no limit."""
     if task.clock.limit is None:
         return None
     left, cells = task.clock.limit - task.clock.seconds, task.frequency_set.tuples * len(task.frequency_set.attributes)
@@ -103,17 +103,17 @@ def time_to_cut(task: Task) -> float | None:
 def mondrian(task: Task, rule: Rule = Rule()) -> Local:
     """Strict Mondrian: every distinct tuple is in one class.
 
-    Anytime: after every round all partitions are safe. Raises InfeasibleError if not even all rows are safe together.
+    Anytime: after every round all partitions are safe. InfeasibleError if all rows together are not safe.
     """
     with Scratch(task.engine, "mondrian") as tables:
         return _Run(task, rule, False, tables).local()
 
 
 def mondrian_relaxed(task: Task, rule: Rule = Rule()) -> Local:
-    """Relaxed Mondrian: rows equal to the median are dealt, so that both sides are halves.
+    """Relaxed Mondrian: rows equal to the median are dealt to both sides, so that these are halves.
 
-    Equal tuples may fall into different classes, those of one sensitive value after the other. Attributes that are cut
-    by their hierarchy are cut as in `mondrian`.
+    Equal tuples can be split between classes, in the order of their sensitive values. Attributes that are cut by their
+    hierarchy are cut as in `mondrian`.
     """
     with Scratch(task.engine, "mondrian") as tables:
         return _Run(task, rule, True, tables).local()
@@ -130,7 +130,7 @@ class _Run:
     ranges: bool = True
     at_once: int = _TUPLES_AT_ONCE
     laid_out: bool = False
-    occurring: Relation | None = None  # the tuples whose values are placed; None: those that are cut
+    occurring: Relation | None = None  # the tuples whose values are placed; None for those that are cut
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
 
@@ -146,7 +146,7 @@ class _Run:
             raise ValueError("widths are inherited of ordered columns only, and chosen by")
 
     def local(self) -> Local:
-        """Cut all tuples, and say how that went."""
+        """Cut all tuples; returns the assignment and the facts of the run."""
         self._refuse_what_is_unsafe_as_a_whole()
         before = self.task.results.statements
         rounds, ended = self.cut()
@@ -159,20 +159,20 @@ class _Run:
         return Local(self.assignment, split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
 
     def cut(self) -> tuple[int, str]:
-        """Cut, round by round, while there is something to cut and time: rounds, and how it ended."""
+        """Cut in rounds while there are open partitions and time; returns the rounds, and how it ended."""
         self._start()
         self._lay_out()
         clock, rounds, classes, open_ones = self.task.clock, 0, 0, 1
         sides = self._sides_are_safe()
-        while self.laid_out and open_ones and not clock.spent and (made := self._go_on(sides, rounds, open_ones)):
-            rounds, classes, open_ones = rounds + made[0], classes + made[1], made[2]
+        while self.laid_out and open_ones and not clock.spent and (counts := self._go_on(sides, rounds, open_ones)):
+            rounds, classes, open_ones = rounds + counts[0], classes + counts[1], counts[2]
             clock.tell(rounds, classes + open_ones, open_ones)
         ended = clock.ended if open_ones else "complete"
         self.tables.add(self.assignment, "frequency_sets/copy", columns=self._kept, source=self.tables["open"])
         return rounds, ended
 
     def _go_on(self, sides: Mapping[str, Predicate], rounds: int, open_ones: int) -> tuple[int, int, int] | None:
-        """Make some rounds: how many, and the classes and open partitions there are of it; None if the time was up."""
+        """Do some rounds; returns their number, the new classes and the open partitions, or None if time is up."""
         at_once, counts = self._rounds_at_once(rounds), None
         with self.task.working():
             counts = self._look_ahead(sides, at_once) if at_once > 1 else self._look(sides, open_ones)
@@ -182,7 +182,7 @@ class _Run:
         return counts
 
     def _rounds_at_once(self, rounds: int) -> int:
-        """The rounds to make in one statement: with a time limit as many as are done, so that no more can be lost."""
+        """Rounds per statement; with a time limit at most those done so far, since an interruption loses them."""
         if self.task.frequency_set.counted or self.rule.inherited or self._shows_regions:
             return 1
         most = max(1, self.at_once // max(1, self.task.frequency_set.tuples))
@@ -190,7 +190,7 @@ class _Run:
 
     @property
     def is_safe_as_a_whole(self) -> bool:
-        """Whether all tuples together are a class."""
+        """Whether all tuples together are a safe class."""
         tuples = self.task.frequency_set.relation
         ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=tuples, safe=self.task.model.safe)
         return bool(safe)
@@ -201,19 +201,19 @@ class _Run:
 
     def _start(self) -> None:
         """Put all tuples into partition 0, which is safe."""
-        made, tuples = self.tables, self.task.frequency_set.relation
+        tables, tuples = self.tables, self.task.frequency_set.relation
         if self._shows_regions:
-            made.load("sides", _SIDES, [])
+            tables.load("sides", _SIDES, [])
         if self.rule.inherited:
-            made.load("widths", _WIDTHS, [])
+            tables.load("widths", _WIDTHS, [])
         if self.relaxed:
             self._start_dealing()
         else:
-            made.create("open", "mondrian/start", columns=self.carried, frequency_set=tuples)
-        self.task.results.create_as(self.assignment, self._closed(made["open"]))
+            tables.create("open", "mondrian/start", columns=self.carried, frequency_set=tuples)
+        self.task.results.create_as(self.assignment, self._closed(tables["open"]))
 
     def _start_dealing(self) -> None:
-        """Put all tuples into partition 0, with the places of their rows, which go by sensitive value."""
+        """Put all tuples into partition 0, with the places of their rows in the order of sensitive values."""
         frequency_set = self.task.frequency_set
         sensitive = list(frequency_set.sensitive)
         more: dict[str, Hole] = {"codes": self.codes, "values": sensitive} if sensitive else {}
@@ -227,7 +227,7 @@ class _Run:
         )
 
     def _merge_values(self) -> None:
-        """Make an assignment of tuples by their sensitive values one of whole tuples, or of what dealing left whole."""
+        """Merge rows of the assignment that only differ in sensitive values, into tuples or dealt parts."""
         if not self.relaxed:
             one_per_tuple(self.assignment, self.task.frequency_set, self.task.results)
             return
@@ -236,7 +236,7 @@ class _Run:
         self.task.results.create(self.assignment, "frequency_sets/copy", columns=columns, source=parts)
 
     def _lay_out(self) -> None:
-        """Put the attributes' orders and hierarchies side by side, if there is time for that."""
+        """Load all attributes' orders and hierarchies into one table each, if there is time."""
         if self.laid_out:
             return
         with self.task.working():
@@ -256,25 +256,22 @@ class _Run:
             self.laid_out = True
 
     def _look(self, sides: Mapping[str, Predicate], open_ones: int) -> tuple[int, int, int]:
-        """The first statements of a round, which may be lost: count, find every partition's cuts, choose one, cut."""
-        made = self.tables
-        self._make(self._find(made.__getitem__, sides))
-        self._make(self._choose(made.__getitem__))
+        """Find and choose every partition's cuts, without changing the state: an interruption loses nothing else."""
+        tables = self.tables
+        self._make(self._find(tables.__getitem__, sides))
+        self._make(self._choose(tables.__getitem__))
         while self.task.frequency_set.counted and self._rule_out_cuts():
-            self._make(self._choose(made.__getitem__))
-        ((cut, left),) = made.rows("mondrian/grown", moves=made["moves"])
+            self._make(self._choose(tables.__getitem__))
+        ((cut, left),) = tables.rows("mondrian/grown", moves=tables["moves"])
         return 1, open_ones - int(cut), int(left)
 
     def _look_ahead(self, sides: Mapping[str, Predicate], at_once: int) -> tuple[int, int, int]:
-        """Several rounds in one statement, which may be lost: an engine plans them once, and reads no tables between.
-
-        Planning is most of what a round of a few thousand tuples takes.
-        """
-        made, here = self.tables, {"open": Relation("open"), "chosen": Relation("chosen")}
-        closed = step("closed", "mondrian/closed", columns=self._moved, **here)
+        """Do several rounds in one statement, without changing the state: small rounds are mostly query planning."""
+        tables, in_rounds = self.tables, {"open": Relation("open"), "chosen": Relation("chosen")}
+        closed = step("closed", "mondrian/closed", columns=self._moved, **in_rounds)
         steps = (*self._find(Relation, sides), *self._choose(Relation), closed)
-        query = queries.rounds(made["open"], self._moved, steps, at_once, self.task.engine.dialect)
-        ((rounds, classes, left),) = made.rows("mondrian/progress", rounds=made.create_as("rounds", query))
+        query = queries.rounds(tables["open"], self._moved, steps, at_once, self.task.engine.dialect)
+        ((rounds, classes, left),) = tables.rows("mondrian/progress", rounds=tables.create_as("rounds", query))
         return int(rounds), int(classes), int(left)
 
     def _make(self, steps: Sequence[Step]) -> None:
@@ -283,14 +280,14 @@ class _Run:
             self.tables.create_as(current_step.table, queries.union_all(texts), current_step.query)
 
     def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[Step]:
-        """The first steps of a round: count, and find every partition's cuts."""
+        """The first steps of a round: count values, and find every partition's cuts."""
         safe, cells = self.task.model.rows_alone, at("cells")
-        asked: dict[str, Hole] = {"cells": cells, "safe": safe}
+        holes: dict[str, Hole] = {"cells": cells, "safe": safe}
         if self.relaxed:
-            medians = step("medians", "mondrian/halves", **asked)
+            medians = step("medians", "mondrian/halves", **holes)
         else:
             medians = step("medians", "mondrian/medians", median=self.rule.median_only, cells=cells, **sides)
-        branches = step("branches", "mondrian/branches", nodes=self.tables["nodes"], **asked)
+        branches = step("branches", "mondrian/branches", nodes=self.tables["nodes"], **holes)
         return [*self._count(at("open"), at("counted")), medians, branches]
 
     def _count(self, counted: Relation, counts: Relation) -> list[Step]:
@@ -305,7 +302,7 @@ class _Run:
         ]
 
     def _choose(self, at: Callable[[str], Relation]) -> list[Step]:
-        """The next steps of a round: choose a cut of every partition, and move the tuples of those that have one."""
+        """The next steps of a round: choose a cut for every partition, and move the tuples of partitions with a cut."""
         steps, rule, model = [], self.rule, self.task.model
         if rule.inherited:
             steps.append(step("inherited", "mondrian/inherited", medians=at("medians"), widths=self.tables["widths"]))
@@ -322,34 +319,36 @@ class _Run:
         ]
 
     def _rule_out_cuts(self) -> int:
-        """Take back the cuts that leave a side which is not safe, though its rows did not tell: how many."""
-        made = self.tables
+        """Drop the cuts with an unsafe side, which its number of rows did not show; returns how many."""
+        tables = self.tables
         safe = self.task.model.safe
-        unsafe = made.create("unsafe", "mondrian/unsafe_cuts", moves=made["moves"], next=made["next"], safe=safe)
+        unsafe = tables.create("unsafe", "mondrian/unsafe_cuts", moves=tables["moves"], next=tables["next"], safe=safe)
         for cuts in ("medians", "branches"):
-            made.create("left", "mondrian/other_cuts", cuts=made[cuts], unsafe=unsafe)
-            made.rename("left", cuts)
-        return made.count(unsafe)
+            tables.create("left", "mondrian/other_cuts", cuts=tables[cuts], unsafe=unsafe)
+            tables.rename("left", cuts)
+        return tables.count(unsafe)
 
     def _take_rounds(self) -> None:
-        """The last statements of several rounds, which are short: keep what was found."""
-        made = self.tables
-        self.tables.add(self.assignment, "mondrian/after_rounds", columns=self._kept, open=False, rounds=made["rounds"])
-        made.create("open", "mondrian/after_rounds", columns=self._moved, open=True, rounds=made["rounds"])
+        """Apply the results of several rounds, in short statements."""
+        tables = self.tables
+        self.tables.add(
+            self.assignment, "mondrian/after_rounds", columns=self._kept, open=False, rounds=tables["rounds"]
+        )
+        tables.create("open", "mondrian/after_rounds", columns=self._moved, open=True, rounds=tables["rounds"])
 
     def _take(self) -> None:
-        """The last statements of a round, which are short: keep what was found."""
-        made = self.tables
-        chosen, moves = made["chosen"], made["moves"]
-        made.add_as(self.assignment, self._closed(chosen))
-        made.rename("next", "open")
+        """Apply the results of a round, in short statements."""
+        tables = self.tables
+        chosen, moves = tables["chosen"], tables["moves"]
+        tables.add_as(self.assignment, self._closed(chosen))
+        tables.rename("next", "open")
         if self.rule.inherited:
-            made.create("widths", "mondrian/widths", medians=made["inherited"], chosen=chosen, moves=moves)
+            tables.create("widths", "mondrian/widths", medians=tables["inherited"], chosen=chosen, moves=moves)
         if self._shows_regions:
-            made.add("sides", "mondrian/sides", moves=moves, chosen=chosen, nodes=made["nodes"])
+            tables.add("sides", "mondrian/sides", moves=moves, chosen=chosen, nodes=tables["nodes"])
 
     def _sides_are_safe(self) -> dict[str, Predicate]:
-        """The model as a condition on either side of a cut."""
+        """The model as conditions on the two sides of a cut."""
         safe = self.task.model.rows_alone
         return {"safe_left": over(safe, "left_side"), "safe_right": over(safe, "right_side")}
 
@@ -383,14 +382,14 @@ class _Run:
         ]
 
     def _ordered(self, order: Order) -> bool:
-        """Whether an attribute is cut by the order of its values: what is shown as numbers is."""
+        """Whether an attribute is cut by the order of its values: columns shown as numbers are."""
         name = order.attribute.column.name
         if self.rule.ordered is not None:
             return name in self.rule.ordered
         return order.numeric and not (order.nested and self._show(name) in orders.NODES)
 
     def _order_by(self, name: str) -> str:
-        """What a column's values are put in order for."""
+        """The `show` for which a column's values are ordered."""
         return "ranges" if self.rule.ordered is not None else self._show(name) or "ranges"
 
     def _show(self, name: str) -> str | None:
@@ -416,19 +415,19 @@ class _Run:
         return [*self._kept[:-1], "place", "class"] if self.relaxed else self._kept
 
     def _cuts(self) -> Relation:
-        """The region of every class, from all the cuts on the way to it."""
-        made = self.tables
-        regions = made.create("regions", "mondrian/regions", assignment=self.assignment, sides=made["sides"])
+        """The region of every class, from all cuts that led to it."""
+        tables = self.tables
+        regions = tables.create("regions", "mondrian/regions", assignment=self.assignment, sides=tables["sides"])
         last = [len(order.rows) - 1 for order in self.orders]
         return self.task.results.create_as("cuts", queries.regions(regions, last, self.task.engine.dialect))
 
     def _ncp(self) -> float:
-        """The normalized certainty penalty: the mean over all cells of a range's or a node's share of its attribute.
+        """The normalized certainty penalty: the mean over all cells of a range's or node's share of its attribute.
 
         J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006; 0 for a single value.
         """
-        made = self.tables
-        self._make(self._count(self.assignment, made["counted"]))
-        ((penalty,),) = made.rows("mondrian/ncp", cells=made["cells"], nodes=made["nodes"])
-        # The order in which a database adds up floats is its own.
+        tables = self.tables
+        self._make(self._count(self.assignment, tables["counted"]))
+        ((penalty,),) = tables.rows("mondrian/ncp", cells=tables["cells"], nodes=tables["nodes"])
+        # Rounded, since the order in which a database adds up floats is not defined.
         return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)

@@ -1,7 +1,7 @@
-"""The order of an attribute's values: what Mondrian cuts by, and what makes a class a range of positions.
+"""The order of an attribute's values, in which Mondrian cuts and a class is a range of positions.
 
-Every hierarchy node is a range of positions, so the lowest common ancestor of any values is that of the lowest
-and the highest of them: all that a class shows follows from two numbers per attribute.
+Every hierarchy node is a range of positions, so the lowest common ancestor of several values is that of the lowest
+and the highest: two numbers per attribute determine everything that a class shows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kanon_sql.queries import Relation
 
 _EPOCH = datetime(1970, 1, 1)
 _NOWHERE = Relation()
-NODES = ("common", "labels")  # what shows nodes of a hierarchy
+NODES = ("common", "labels")  # forms that show nodes of a hierarchy
 _MIDNIGHT = "24:00:00"
 _INFINITE_DATES = ("infinity", "-infinity")  # a number is Infinity
 _NANOSECONDS = re.compile(r"\d{4}-[^B]*\.\d{7,}[^B]*")
@@ -34,13 +34,12 @@ _NANOSECONDS = re.compile(r"\d{4}-[^B]*\.\d{7,}[^B]*")
 class Order:
     """An attribute's values in order, as a relation of one row per position.
 
-    The relation holds `position` (0 up, without gaps), `number` (of a numeric value; days of a date, seconds of a
-    timestamp or time; else NULL), `value`, and per level of the hierarchy `code_l`, `label_l`, `leaves_l` (how many
-    leaves have the label), `first_l` (the first position that has it). Numeric values are in the order of their
-    numbers, NULL before them; others are in the order of the hierarchy's rows, as far as each of its nodes stays in
-    one piece. Values that no hierarchy holds are the last position. `nested`: every hierarchy node is in one piece;
-    else only a range describes a class. `by_nodes`: also numbers are in the order of the hierarchy's rows. `relation`:
-    where `load` has put it.
+    The relation has `position` (0 up, without gaps), `number` (of a numeric value; days of a date, seconds of a
+    timestamp or time; otherwise NULL), `value`, and per level of the hierarchy `code_l`, `label_l`, `leaves_l` (number
+    of leaves with the label), `first_l` (first position with it). Numeric values are in the order of their numbers,
+    after NULL. Others are in the order of the hierarchy's rows, as far as every node stays contiguous. Values that no
+    hierarchy covers are the last position. `nested`: every hierarchy node is contiguous; otherwise only a range
+    describes a class. `by_nodes`: numbers, too, are in the order of the hierarchy's rows. `relation`: set by `load`.
     """
 
     attribute: Attribute
@@ -61,15 +60,15 @@ class Order:
 
     @property
     def values(self) -> list[Any]:
-        """The value of every position; None for NULL, and for what no hierarchy holds."""
+        """The value of every position; None for NULL, and for values that no hierarchy covers."""
         leaves = self.attribute.hierarchy.values
         return [leaves[row] if row < len(leaves) else None for row in self.rows]
 
 
 def order_of(attribute: Attribute, how: str = "ranges") -> Order:
-    """Put an attribute's values in order, for what its classes show (see `kanon_sql.recode.show`).
+    """Put an attribute's values in order, for the form that its classes show (see `kanon_sql.recode.show`).
 
-    A number's order wins over a hierarchy that does not follow it, unless the hierarchy's nodes are to be shown.
+    Numbers are in numeric order even if the hierarchy does not follow it, unless hierarchy nodes are shown.
     """
     order = _ordered(attribute, by_nodes=not attribute.column.ordered)
     if order.nested or how not in NODES or not attribute.column.ordered:
@@ -85,14 +84,14 @@ def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
     keys = list(zip(*codes, strict=True)) if by_nodes else _number_keys(hierarchy.values)
     rows = sorted(leaves, key=keys.__getitem__)
     starred = [len(hierarchy.values)] if hierarchy.starred else []
-    # A leaf that is called * is what such values become: one code, and so one position.
+    # Such values become *. If a leaf has that label, they share its code and position.
     if starred and hierarchy.codes(0)[-1] in hierarchy.codes(0)[: len(hierarchy.values)]:
         starred = []
     return Order(attribute, (*rows, *starred), _nested(hierarchy, rows), by_nodes=by_nodes)
 
 
 def load(tables: Scratch, order: Order) -> Order:
-    """Load the order as a scratch table; the order, with its relation."""
+    """Load the order as a scratch table; returns it with its relation."""
     columns = _columns(order)
     types = {name: _type(tables.engine, order, name, values) for name, values in columns.items()}
     relation = tables.load(f"order_{order.attribute.coded.stem}", types, list(columns.values()))
@@ -100,7 +99,7 @@ def load(tables: Scratch, order: Order) -> Order:
 
 
 def number_of(value: Any) -> float | None:
-    """A value of an ordered column on the axis that Mondrian measures widths on; None where it has no place there.
+    """A value of an ordered column on the axis on which Mondrian measures widths; None without a place there.
 
     >>> number_of(date(1970, 1, 3)), number_of("24:00:00"), number_of(float("nan"))
     (2.0, 86400.0, None)
@@ -120,7 +119,7 @@ def number_of(value: Any) -> float | None:
 
 
 def numbers_of(values: Sequence[Any]) -> list[float | None]:
-    """`number_of` each value; whole numbers, which are many where any are, in a fraction of its time.
+    """`number_of` for all values; much faster for whole numbers, the case with the most values.
 
     >>> numbers_of([7, 8]), numbers_of([7, float("nan")])
     ([7.0, 8.0], [7.0, None])
@@ -129,9 +128,9 @@ def numbers_of(values: Sequence[Any]) -> list[float | None]:
 
 
 def number_key(value: Any) -> tuple[Any, ...]:
-    """What values of an ordered column are sorted by: NULL first, then by size, then NaN.
+    """The sort key for values of an ordered column: NULL first, then by size, then NaN.
 
-    Python holds no year above 9999 or before 1 and no 24:00, nor PostgreSQL's numbers of any length; the engine gives
+    Python has no years above 9999 or before 1, no 24:00, and not PostgreSQL's numbers of any length; the engine returns
     such values as text.
     """
     if value is None:
@@ -145,12 +144,12 @@ def number_key(value: Any) -> tuple[Any, ...]:
 
 
 def _number_keys(values: Sequence[Any]) -> Sequence[Any]:
-    """What values are sorted by; whole numbers and dates, of which there may be many, by themselves."""
+    """The sort keys of values; whole numbers and dates, which can be many, are their own keys."""
     return values if set(map(type, values)) in ({int}, {date}) else list(map(number_key, values))
 
 
 def is_placed(value: Any) -> bool:
-    """Whether a value of an ordered column has a place among the others, as NULL and NaN have not."""
+    """Whether a value of an ordered column has a place among the others, unlike NULL and NaN."""
     return bool(number_key(value)[0] == 1)
 
 
@@ -171,7 +170,7 @@ def _written_number(text: str) -> Decimal | None:
 
 
 def _outside(text: str) -> tuple[Any, ...]:
-    """The key of a date or time that Python cannot hold: those before Christ first, those after 9999 last."""
+    """The key of a date or time that Python has no value for: those before Christ first, those after 9999 last."""
     if has_nanoseconds(text):
         return (1, 1, _naive(datetime.fromisoformat(text)), text)
     year, _, rest = text.lstrip("-").partition("-")
@@ -190,7 +189,7 @@ def _nested(hierarchy: Hierarchy, rows: Sequence[int]) -> bool:
 
 
 def _at(entries: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
-    """The entries of the rows, in their order."""
+    """The entries of the rows, in that order."""
     return list(map(entries.__getitem__, rows))
 
 
@@ -213,7 +212,7 @@ def _columns(order: Order) -> dict[str, Sequence[Any]]:
 
 
 def _firsts(codes: Sequence[int]) -> Sequence[int]:
-    """The first position with the code of each."""
+    """For every code, the first position with it."""
     first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
     return list(map(first.__getitem__, codes))
 

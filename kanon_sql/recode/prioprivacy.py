@@ -1,19 +1,20 @@
 """PrioPrivacy: greedy local recoding that changes the least important attributes first.
 
 A. Bampoulidis, I. Markopoulos, M. Lupu, PrioPrivacy, WI 2019 Companion, 10.1145/3358695.3360918. Only tuples that do
-not meet the model by themselves are touched. Attributes join one by one, the least important first; after each of
-them, groups are formed among the tuples still unsafe, by as few changed attributes as will do, the largest group first.
+not meet the model unchanged are recoded. Attributes join one by one, the least important first. After each of them,
+groups are formed among the tuples that are still unsafe, by as few changed attributes as possible, the largest first.
 
-The published form hides the cells of a single tuple when enough original rows agree with what is left of it: `*` is a
-wildcard there, and its output is not k-anonymous for who counts equal rows. It is made with `wildcard_suppression`.
-The strict form is ours: `*` is the level above the last level of rules, so that suppression too forms groups of
+The published form hides cells of a single tuple when enough original rows agree with its remaining cells: `*` is a
+wildcard there, and the output is not k-anonymous for readers who count equal rows. It needs `wildcard_suppression`.
+The strict form is ours: `*` is the level above the last level of rules, so that suppression also forms groups of
 equal rows.
 
-A greedy choice takes one group at a time. But a group that is larger than all groups it shares a tuple with (or as
+A greedy choice takes one group at a time. But a group that is larger than all groups with a tuple in common (or as
 large, and earlier) stays so, since the others can only shrink; so it will be taken, whatever is taken before. All such
 groups are taken at once. And after smaller sets of attributes have been exhausted, a group of c changed attributes
-that is still large enough belongs to one combination of c rules: no combination needs to be tried one by one. Both hold
-of a group's size; a model that calls a group safe once it is smaller may find it later than one group at a time would.
+that is still large enough belongs to one combination of c rules, so combinations need not be tried one by one. Both
+arguments are about a group's size; under a model that smaller groups can meet, a group may be found later than it would
+be one at a time.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ from kanon_sql.recode.values import no_safe_classes
 from kanon_sql.spec import Spec
 
 _AT_ONCE = 16  # transformations tried in one statement
-_MOST_MEMBERS = 4_000_000  # of the groups that are compared with each other
-_MOST_SETS = 1_024  # sets of attributes that are tried together, one level after the other
-_MOST = 2**60  # a larger product of domain sizes says no more
+_MOST_MEMBERS = 4_000_000  # of groups that are compared with each other
+_MOST_SETS = 1_024  # sets of attributes that are tried together, level by level
+_MOST = 2**60  # cap on products of domain sizes
 
 Stage = tuple[Callable[[Sequence[Node]], None], list[Node]]
 
 
 def prioprivacy(task: Task) -> Local:
-    """Recode by the priorities of the spec; attributes without one are among the least important.
+    """Recode by the priorities of the spec; attributes without a priority are among the least important.
 
-    The classes have labels of their own: what a rule makes, or `*`. Raises SpecError for rules that cannot be used.
+    The classes have their own labels: those of rules, or `*`. Raises SpecError for rules that cannot be used.
     """
     with Scratch(task.engine, "prio") as tables:
         run = _Run(task, tables)
@@ -57,14 +58,14 @@ def prioprivacy(task: Task) -> Local:
 
 
 def priority_order(spec: Spec, columns: Sequence[str]) -> list[int]:
-    """The places of the columns in the order in which they join: least important first, then as they stand."""
-    said = [spec.quasi_identifiers[column].priority for column in columns]
-    lowest = max((priority for priority in said if priority), default=1)
-    return sorted(range(len(said)), key=lambda j: (-(said[j] or lowest), j))
+    """The places of the columns in the order in which they join: least important first, ties in their own order."""
+    priorities = [spec.quasi_identifiers[column].priority for column in columns]
+    lowest = max((priority for priority in priorities if priority), default=1)
+    return sorted(range(len(priorities)), key=lambda j: (-(priorities[j] or lowest), j))
 
 
 def hash_map_order(sets: Iterable[Sequence[int]]) -> list[Sequence[int]]:
-    """The order in which a Java HashMap gives back the texts "i j k" that were put into it in this order.
+    """The order in which a Java HashMap iterates over the texts "i j k" that were inserted in this order.
 
     >>> hash_map_order([(8, 7), (8, 10), (7, 10)])
     [(7, 10), (8, 10), (8, 7)]
@@ -84,15 +85,15 @@ def _bucket(text: str, capacity: int) -> int:
 
 
 def _domain(spec: Spec, attribute: Attribute) -> int:
-    """How many values a hidden cell may have: as the spec says, else the leaves of the hierarchy."""
-    said = spec.quasi_identifiers[attribute.column.name].domain
-    if isinstance(said, int):
-        return said
-    return attribute.distinct[0] if said == "occurring" else attribute.hierarchy.leaf_count
+    """The number of values a hidden cell could have: from the spec, or the leaves of the hierarchy."""
+    domain = spec.quasi_identifiers[attribute.column.name].domain
+    if isinstance(domain, int):
+        return domain
+    return attribute.distinct[0] if domain == "occurring" else attribute.hierarchy.leaf_count
 
 
 class _Run:
-    """One run: which transformations were tried, and what is still unsafe."""
+    """One run: the transformations tried so far, and the tuples still unsafe."""
 
     def __init__(self, task: Task, tables: Scratch) -> None:
         self.task, self.tables = task, tables
@@ -108,12 +109,12 @@ class _Run:
         self.clock, self.ended = task.clock, "complete"
         self.counted = self._count_values()
         self.of_rows = of_rows(task.model)
-        safe = self.of_rows.safe  # all that can be asked of a group where it is formed
+        safe = self.of_rows.safe  # the part of the model that can be tested while groups are formed
         self.groups_sql: PerNode = queries.per_node("prioprivacy/rule_groups", dialect, safe=safe)
         self.suppressible_sql: PerNode = queries.per_node("prioprivacy/suppressible", dialect, safe=safe)
 
     def _count_values(self) -> Relation:
-        """The rows of every tuple by all that the model counts by."""
+        """The rows of every tuple by everything that the model counts."""
         frequency_set = self.task.frequency_set
         if not frequency_set.counted:
             return self.coding.tuples
@@ -125,7 +126,7 @@ class _Run:
         return [attribute.coded.code_column(0) for attribute in self.coding.attributes]
 
     def recode(self) -> None:
-        """Give every tuple a transformation."""
+        """Assign a transformation to every tuple."""
         safe = self.task.model.safe
         self._make("unsafe", "unsafe_tuples", tuples=self.coding.tuples, counted=self.counted, safe=safe)
         self.tables.load("recoded", {"tuple": "INTEGER", "node": "INTEGER"}, [])
@@ -137,7 +138,7 @@ class _Run:
         self._finish()
 
     def _time_to_recode(self) -> Clock:
-        """The time that there is, but for what comes after, which takes about twice as long as what came before."""
+        """The available time, without an estimate for the steps after recoding: twice the time spent before it."""
         clock = self.task.clock
         return clock.part(None if clock.limit is None else clock.limit - min(clock.limit / 4, 2 * clock.seconds))
 
@@ -170,7 +171,7 @@ class _Run:
                 yield [self.node(dict.fromkeys(columns, level)) for columns in sets]
 
     def _suppressions(self, joined: Sequence[int], size: int) -> Iterator[list[Node]]:
-        """The sets of attributes to hide: in the order of their places, or in the published program's."""
+        """The sets of attributes to hide, in the order of their places or of the published program."""
         if self.task.spec.suppression_order == "published":
             chosen = (columns for columns in combinations(joined, size) if joined[-1] in columns)
             sets: Iterable[list[Sequence[int]]] = [hash_map_order(chosen)]
@@ -179,13 +180,13 @@ class _Run:
         yield from ([self.node({j: self.heights[j] for j in columns}) for columns in some] for some in sets)
 
     def _sets(self, joined: Sequence[int], size: int) -> Iterator[list[Sequence[int]]]:
-        """The sets of so many attributes with the one that joined last, all at once or, if they are many, in pieces."""
+        """The sets of `size` attributes with the one that joined last, in batches if they are many."""
         sets = (columns for columns in combinations(sorted(joined), size) if joined[-1] in columns)
         while some := list(islice(sets, _MOST_SETS)):
             yield [*some]
 
     def _strict(self, joined: Sequence[int]) -> Iterator[list[Node]]:
-        """Our strict form: the smaller sets first, each level by level, `*` above the last level of rules."""
+        """The strict form: the smaller sets first, level by level, with `*` above the last level of rules."""
         for size in range(1, len(joined) + 1):
             for some in self._sets(joined, size):
                 sets = self._promising(some)
@@ -194,33 +195,33 @@ class _Run:
                     yield [self.node({j: min(level, self.heights[j]) for j in columns}) for columns in high]
 
     def _promising(self, sets: list[Sequence[int]]) -> list[Sequence[int]]:
-        """The sets that form a group when they are hidden: the others form none on any level."""
+        """The sets that form a group when they are hidden; the others form none on any level."""
         if not self.of_rows.monotone or self._exhausted:
             return sets
         nodes, promising = [self.node({j: self.heights[j] for j in columns}) for columns in sets], set[int]()
         first = len(self.nodes)
         while nodes:
-            nodes = nodes[self._ask(self.groups_sql, self.unsafe, nodes) :]
+            nodes = nodes[self._try_nodes(self.groups_sql, self.unsafe, nodes) :]
             promising |= {node - first for (node,) in self._rows("used_nodes", recoded=self.tables["members"])}
         return [sets[place] for place in sorted(promising)]
 
     def node(self, levels: dict[int, int]) -> Node:
-        """A transformation: the level of each attribute, 0 where it is kept."""
+        """A transformation: the level of every attribute, 0 if it is not changed."""
         return tuple(levels.get(j, 0) for j in range(len(self.heights)))
 
     @property
     def _exhausted(self) -> bool:
-        """Whether no group can be formed any more, or the time is up."""
+        """Whether no group can be formed any more, or time is up."""
         too_few = not self.task.spec.wildcard_suppression and self.rows_left < self.task.model.k
         return self.rows_left == 0 or (too_few and self.of_rows.monotone) or self.clock.spent
 
     def _form_groups(self, nodes: Sequence[Node]) -> None:
-        """Take the largest group that a transformation forms, the earlier one on ties; again, until there is none.
+        """Take the largest group of any transformation, the earlier one on ties, until there is none.
 
-        Where the groups of all of them have too many members, those of the first come first.
+        If the groups have too many members to be compared, the transformations are tried in batches.
         """
         while nodes:
-            nodes = nodes[self._ask(self.groups_sql, self.unsafe, nodes) :]
+            nodes = nodes[self._try_nodes(self.groups_sql, self.unsafe, nodes) :]
             self._take_groups()
 
     def _take_groups(self) -> None:
@@ -238,50 +239,50 @@ class _Run:
             members, spare = spare, members
 
     def _hide_cells(self, nodes: Sequence[Node]) -> None:
-        """Hide the first set of cells that makes a tuple fit enough original rows; safe ones count too."""
+        """Hide the first set of cells that makes a tuple match enough original rows, which may be safe ones."""
         while nodes:
             nodes = nodes[self._hide_some_cells(nodes) :]
 
     def _hide_some_cells(self, nodes: Sequence[Node]) -> int:
         first = len(self.nodes)
-        # All cells may be hidden, and then the one code of a suppressed attribute makes the one group.
+        # If all cells are hidden, the one code of a suppressed attribute forms the one group.
         columns = [*self.coding.columns(), self.coding.of(self.heights)[0]]
         tuples = self._make("open", "open_tuples", tuples=self.coding.tuples, remaining=self.unsafe, columns=columns)
-        asked = self._ask(self.suppressible_sql, tuples, nodes)
-        domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes[:asked]]
+        tried = self._try_nodes(self.suppressible_sql, tuples, nodes)
+        domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes[:tried]]
         numbers = range(first, len(self.nodes))
         types = {"node": "INTEGER", "domain": "BIGINT"}
         used = self.tables.load("nodes", types, [list(numbers), [min(domain, _MOST) for domain in domains]])
         k = self.task.model.k
         self._make("moved", "first_suppressions", candidates=self.tables["members"], nodes=used, k=k)
         self._move()
-        return asked
+        return tried
 
-    def _ask(self, query: PerNode, source: Relation, nodes: Sequence[Node]) -> int:
-        """Try transformations, some in one statement, until they have found much; how many were tried.
+    def _try_nodes(self, query: PerNode, source: Relation, nodes: Sequence[Node]) -> int:
+        """Try transformations in batches until their groups have many members; returns how many were tried.
 
-        What they find goes to the table of members.
+        The results are in the table `members`.
         """
-        asked = 0
-        while asked < len(nodes) and (not asked or self.tables.count("members") < _MOST_MEMBERS):
-            some = nodes[asked : asked + _AT_ONCE]
+        tried = 0
+        while tried < len(nodes) and (not tried or self.tables.count("members") < _MOST_MEMBERS):
+            some = nodes[tried : tried + _AT_ONCE]
             text = queries.union_all([query(number, source, self.coding.of(n)) for number, n in self._numbered(some)])
-            if asked:
+            if tried:
                 self.tables.add_as("members", text)
             else:
                 self.tables.create_as("members", text)
             self.nodes += some
-            asked += len(some)
-        return asked
+            tried += len(some)
+        return tried
 
     def _numbered(self, nodes: Sequence[Node]) -> Iterator[tuple[int, Node]]:
         return enumerate(nodes, len(self.nodes))
 
     def _move(self) -> None:
-        """The tuples that were moved have their transformation; they are unsafe no more."""
+        """Record the transformation of the tuples in `moved`, and remove them from the unsafe ones."""
         moved = self.tables["moved"]
         self._make(self.spare, "remaining", tuples=self.unsafe, recoded=moved)
-        # The last that can be interrupted.
+        # An interruption after this statement would lose nothing.
         self.tables.add_as("recoded", queries.select_all(moved, self.task.engine.dialect))
         self.unsafe, self.spare = self.spare, self.unsafe
         self.rounds += 1
@@ -289,12 +290,12 @@ class _Run:
         self.task.clock.tell(self.rounds, self.classes, self.rows_left)
 
     def _finish(self) -> None:
-        """Give the tuples that are left what is left: `*` for all their cells, or a place in a class that there is.
+        """Handle the remaining tuples: `*` in all their cells, or a place in an existing class.
 
-        Both are safe, and so the strict form ends well: all-`*` is taken if the rows left meet the model together.
-        Else some class that meets it was formed, or is there untouched (or not even the whole table would meet it), and
-        a class that meets a monotone model still does with more rows. Under any other model they are classes for now,
-        which join others in the end.
+        Both are safe, so the strict form always ends with a safe result. All-`*` is used if the remaining rows meet the
+        model together. Otherwise some class that meets it was formed or exists unchanged (or the whole table would not
+        meet it), and a class that meets a monotone model still does with more rows. Under any other model, the
+        remaining tuples become classes that join others in the end.
         """
         self._keep_safe()
         self._count_left()
@@ -325,51 +326,56 @@ class _Run:
         self._add_untouched(kept, 0)
 
     def _add_untouched(self, tuples: Relation, node: int) -> None:
-        """Give those of some tuples that have no transformation this one."""
+        """Assign this transformation to those of some tuples that have none."""
         recoded = self.tables["recoded"]
         self.tables.add(recoded, "prioprivacy/not_recoded", tuples=tuples, recoded=recoded, node=node)
 
     def _absorb(self) -> None:
-        """Let each tuple that is left join the class where that loses least; the class goes with it as a whole."""
-        made = self.tables
+        """Let every remaining tuple join the class where that loses least; all of the class is recoded with it."""
+        tables = self.tables
         self._number_classes()
-        common = self._common_cells(made["numbered"])
-        matches = self._make("matches", "matching_cells", common=common, cells=made["cells"], left_over=self.unsafe)
+        common = self._common_cells(tables["numbered"])
+        matches = self._make("matches", "matching_cells", common=common, cells=tables["cells"], left_over=self.unsafe)
         chosen = self._make("chosen", "cheapest_classes", matches=matches, common=common)
         self.absorbed = self.rows_left
-        self._recode_anew(self._rows("joint_levels", matches=matches, chosen=chosen), made["numbered"])
+        self._recode_classes(self._rows("joint_levels", matches=matches, chosen=chosen), tables["numbered"])
 
     def _common_cells(self, classes: Relation) -> Relation:
-        """On which levels, from the present one up, all tuples of a class are equal."""
-        made, tuples = self.tables, self.coding.tuples
+        """The levels, from the current one up, on which all tuples of a class are equal."""
+        tables, tuples = self.tables, self.coding.tuples
         cells = [
-            made.text("prioprivacy/rule_cells", attribute=j, level=level, column=[column], tuples=tuples)
+            tables.text("prioprivacy/rule_cells", attribute=j, level=level, column=[column], tuples=tuples)
             for j, columns in enumerate(self.coding.all_columns)
             for level, column in enumerate(columns)
         ]
-        made.create_as("cells", queries.union_all(cells))
+        tables.create_as("cells", queries.union_all(cells))
         weights = self._load_weights()
         self._load_used_nodes(long=True)
-        shown = {name: made[name] for name in ("cells", "recoded", "nodes")}
-        known = {"attributes": weights, "labels": self.coding.labels, "numbered": classes}
-        return self._make("common", "common_cells", **known, **shown)
+        return self._make(
+            "common",
+            "common_cells",
+            attributes=weights,
+            labels=self.coding.labels,
+            numbered=classes,
+            **{name: tables[name] for name in ("cells", "recoded", "nodes")},
+        )
 
-    def _recode_anew(self, found: Iterable[tuple[int, int, int]], classes: Relation) -> None:
-        """Give classes, and the chosen tuples that join them, other levels: of class, attribute and level."""
-        made, levels = self.tables, dict[int, dict[int, int]]()
+    def _recode_classes(self, found: Iterable[tuple[int, int, int]], classes: Relation) -> None:
+        """Assign other levels (class, attribute, level) to classes and the chosen tuples that join them."""
+        tables, levels = self.tables, dict[int, dict[int, int]]()
         for number, j, level in found:
             levels.setdefault(number, {})[j] = level
         numbers = list(range(len(self.nodes), len(self.nodes) + len(levels)))
         self.nodes += [self.node(level) for level in levels.values()]
-        grown = made.load("grown", {"class": "INTEGER", "node": "INTEGER"}, [list(levels), numbers])
-        moved = self._make("moved", "grown_classes", numbered=classes, chosen=made["chosen"], grown=grown)
-        kept = self._make("kept", "remaining", tuples=made["recoded"], recoded=moved)
+        grown = tables.load("grown", {"class": "INTEGER", "node": "INTEGER"}, [list(levels), numbers])
+        moved = self._make("moved", "grown_classes", numbered=classes, chosen=tables["chosen"], grown=grown)
+        kept = self._make("kept", "remaining", tuples=tables["recoded"], recoded=moved)
         self._make("recoded", "recoded_anew", kept=kept, moved=moved)
 
     def _join_unsafe_classes(self) -> None:
-        """Let the classes that are unsafe join others, until none is.
+        """Let unsafe classes join others until all are safe.
 
-        They show what all their tuples have in common, and where that is what another class shows, the two are one.
+        They show the labels that all their tuples have in common; if another class shows the same, both become one.
         """
         while wildcard.of_equal_rows(self.task.engine, self.task.model, self._members()).unsafe_rows:
             self._join(Local(self._make_assignment()))
@@ -382,29 +388,29 @@ class _Run:
         self._show_in_common(joined.assignment)
 
     def _show_in_common(self, assignment: Relation) -> None:
-        """Give the classes that are made of several now the lowest levels on which their tuples are equal."""
-        made, tuples = self.tables, self.coding.tuples
+        """Assign to merged classes the lowest levels on which their tuples are equal."""
+        tables, tuples = self.tables, self.coding.tuples
         query = queries.assigned(tuples, assignment, self._keys, ["tuple", "n"], self.task.engine.dialect)
-        joined = made.create_as("joined", query)
-        merged = self._make("merged", "merged_tuples", joined=joined, numbered=made["numbered"])
+        joined = tables.create_as("joined", query)
+        merged = self._make("merged", "merged_tuples", joined=joined, numbered=tables["numbered"])
         common = self._common_cells(merged)
-        made.load("chosen", {"tuple": "INTEGER", "class": "INTEGER"}, [])
-        self._recode_anew(self._rows("lowest_levels", common=common), merged)
+        tables.load("chosen", {"tuple": "INTEGER", "class": "INTEGER"}, [])
+        self._recode_classes(self._rows("lowest_levels", common=common), merged)
 
     def _members(self) -> Relation:
-        """The rows of every class by all that the model counts by."""
+        """The rows of every class by everything that the model counts."""
         numbered, columns = self.tables["numbered"], ["n", *self.task.frequency_set.counted]
         return self._make("class_rows", "class_members", columns=columns, numbered=numbered, counted=self.counted)
 
     def _load_weights(self) -> Relation:
-        """What one more leaf under a cell's label costs: a cell loses at most its attribute's weight."""
+        """The loss per additional leaf under a cell's label: a cell loses at most its attribute's weight."""
         spans = [max(1, attribute.hierarchy.leaf_count - 1) for attribute in self.task.frequency_set.attributes]
         weights = [weight / span for weight, span in zip(self.task.weights, spans, strict=True)]
         columns: list[list[Any]] = [list(range(len(spans))), weights]
         return self.tables.load("attributes", {"attribute": "INTEGER", "weight": "DOUBLE"}, columns)
 
     def _load_used_nodes(self, long: bool = False) -> None:
-        """Load the transformations in use: a row each, or a row per attribute."""
+        """Load the transformations in use: one row each, or one row per attribute."""
         used = sorted(node for (node,) in self._rows("used_nodes", recoded=self.tables["recoded"]))
         places = range(len(self.heights))
         if long:
@@ -416,10 +422,12 @@ class _Run:
         self.tables.load("nodes", types, list(zip(*rows, strict=True)))
 
     def _number_classes(self) -> None:
-        made, coded = self.tables, self.coding
+        tables, coded = self.tables, self.coding
         self._load_used_nodes()
-        used = coded.tuples, made["recoded"], made["nodes"], coded.labels, coded.all_columns
-        labelled = made.create_as("labelled", queries.labelled(*used, self.task.engine.dialect))
+        query = queries.labelled(
+            coded.tuples, tables["recoded"], tables["nodes"], coded.labels, coded.all_columns, self.task.engine.dialect
+        )
+        labelled = tables.create_as("labelled", query)
         places = range(len(self.heights))
         labels = [f"label_{j}" for j in places]
         self._make("numbered", "numbered_classes", labels=labels, cells=self._cells, labelled=labelled)
@@ -429,7 +437,7 @@ class _Run:
         return [f"{name}_{j}" for j in range(len(self.heights)) for name in ("label", "leaves", "level")]
 
     def result(self) -> Local:
-        """The assignment, the classes with their labels, and what is to be said of both."""
+        """The assignment, the classes with their labels, and the facts of the run."""
         self._number_classes()
         if not self.task.model.monotone:
             self._join_unsafe_classes()
@@ -471,7 +479,7 @@ class _Run:
         }
 
     def _quality(self, assignment: Relation, classes: Relation) -> dict[str, float] | None:
-        """The paper's figures of the table; None if a rule makes a label that is on no level of its hierarchy."""
+        """The paper's figures of the table; None if a rule's label is on no level of its hierarchy."""
         try:
             table, _ = quality.measure(self.task.engine, self.task.frequency_set.attributes, assignment, classes)
         except HierarchyError:

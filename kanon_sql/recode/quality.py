@@ -1,8 +1,8 @@
-"""What a recoding is worth: the quality models with which PrioPrivacy and ARX were compared, 1 is the source's.
+"""The quality of a recoding, by the quality models with which PrioPrivacy and ARX were compared; the source's is 1.
 
-Made for local recodings, in which cells of one column are on different levels: each cell's label is looked up in its
-column's hierarchy, without regard to blanks where it is not there as it stands (`20 - 29` for `20-29`). A recoding
-that shows something else (ranges, means) has none of these figures.
+For local recodings, in which the cells of one column are on different levels: every cell's label is looked up in its
+column's hierarchy, ignoring blanks if it does not occur literally (`20 - 29` for `20-29`). A recoding that shows
+something else (ranges, means) has none of these figures.
 
 Source: Bampoulidis, Markopoulos, Lupu, WI 2019, figures 1 and 2; non-uniform entropy for local recoding after
 F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228 (2016).
@@ -26,7 +26,7 @@ from kanon_sql.queries import Hole, Relation
 
 @dataclass(frozen=True)
 class Quality:
-    """Figures of a column or a table, from 0 (nothing is left) to 1 (nothing was changed).
+    """Figures of a column or a table, from 0 (nothing is left) to 1 (unchanged).
 
     `entropy`: non-uniform entropy, 1 - bits lost / bits lost if all cells were `*`. `intensity`: 1 - mean level /
     height. `granularity`: 1 - mean share of the leaves under a cell's label, from 1 leaf to all. All figures of a
@@ -40,7 +40,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class _Parts:
-    """A column's sums over its cells: bits lost, bits there were, levels / height, shares of the leaves."""
+    """A column's sums over its cells: bits lost, bits in total, levels / height, shares of the leaves."""
 
     rows: int
     bits: float
@@ -60,9 +60,9 @@ def measure(
     assignment: Relation,
     classes: Relation,
 ) -> tuple[Quality, dict[str, Quality]]:
-    """The figures of the table, and of each column, of an assignment to classes with labels (label_0, …).
+    """The figures of the table, and of every column, for an assignment to classes with labels (label_0, …).
 
-    A tuple whose class is NULL counts as suppressed. Raises HierarchyError for a label that is on no level of its
+    A tuple whose class is NULL counts as suppressed. Raises HierarchyError for a label on no level of its
     column's hierarchy.
     """
     with Scratch(engine, "quality") as tables:
@@ -71,25 +71,25 @@ def measure(
 
 
 def lost_bits(frequency_set: FrequencySet, assignment: Relation, classes: Relation) -> tuple[float, ...]:
-    """The bits that each attribute loses by non-uniform entropy, in classes that say the level of each cell (level_j).
+    """The bits that every attribute loses by non-uniform entropy, in classes with the levels of all cells (level_j).
 
     A tuple without a class, or whose class is NULL, counts as suppressed.
     """
     with Scratch(frequency_set.engine, "quality") as tables:
-        made = {"frequency_set": frequency_set.relation, "assignment": assignment, "classes": classes}
-        return tuple(_lost_bits(tables, a, j, made) for j, a in enumerate(frequency_set.attributes))
+        relations = {"frequency_set": frequency_set.relation, "assignment": assignment, "classes": classes}
+        return tuple(_lost_bits(tables, a, j, relations) for j, a in enumerate(frequency_set.attributes))
 
 
-def _lost_bits(tables: Scratch, attribute: Attribute, j: int, made: dict[str, Relation]) -> float:
+def _lost_bits(tables: Scratch, attribute: Attribute, j: int, relations: dict[str, Relation]) -> float:
     value, height = [attribute.coded.code_column(0)], attribute.hierarchy.height
-    holes: dict[str, Hole] = {**made, "value": value, "level": [f"level_{j}"], "height": height}
+    holes: dict[str, Hole] = {**relations, "value": value, "level": [f"level_{j}"], "height": height}
     levels = tables.create("levels", "quality/cell_levels", **holes)
     present = tables.rows("mappings/column_values", column=["level"], tuples=levels)
     return _bits_through(tables, attribute, sorted(int(level) for level, _ in present))
 
 
 def generalized_rows(engine: Engine, classes: Relation, count: int) -> tuple[int, ...]:
-    """How many released rows have a cell of each attribute that stands for several leaves (leaves_j)."""
+    """The number of released rows whose cell stands for several leaves (leaves_j), for every attribute."""
     query = queries.text(
         "quality/generalized", engine.dialect, classes=classes, leaves=[f"leaves_{j}" for j in range(count)]
     )
@@ -98,7 +98,7 @@ def generalized_rows(engine: Engine, classes: Relation, count: int) -> tuple[int
 
 
 def normalized(value: float, least: float, most: float) -> float:
-    """1 where a figure is that of the source, 0 where it is the largest there can be.
+    """A figure scaled to 1 for the source, and 0 for the largest possible value.
 
     >>> normalized(4, 2, 10)
     0.75
@@ -107,7 +107,7 @@ def normalized(value: float, least: float, most: float) -> float:
 
 
 def _quality(parts: Sequence[_Parts]) -> Quality:
-    """The figures of some columns together: bits are added up, levels and shares averaged over all cells."""
+    """The figures of several columns together: bits are added up, levels and shares averaged over all cells."""
     cells = sum(part.rows for part in parts)
     shares, leaf = sum(part.shares for part in parts) / cells, sum(part.leaf for part in parts) / len(parts)
     return Quality(
@@ -120,11 +120,11 @@ def _quality(parts: Sequence[_Parts]) -> Quality:
 def _parts(tables: Scratch, attribute: Attribute, j: int, assignment: Relation, classes: Relation) -> _Parts:
     coded, hierarchy = attribute.coded, attribute.hierarchy
     value, label = [coded.code_column(0)], [f"label_{j}"]
-    made = {"assignment": assignment, "classes": classes}
-    cells = tables.create("cells", "quality/cells", value=value, label=label, **made)
-    labels = _with_shown(tables, cells, _lowest_levels(tables, attribute))
-    known = tables.load("labels", {"label": "VARCHAR", "level": "INTEGER", "leaves": "INTEGER"}, labels)
-    levels = tables.create("levels", "quality/levels", cells=cells, labels=known)
+    relations = {"assignment": assignment, "classes": classes}
+    cells = tables.create("cells", "quality/cells", value=value, label=label, **relations)
+    columns = _with_shown(tables, cells, _lowest_levels(tables, attribute))
+    labels = tables.load("labels", {"label": "VARCHAR", "level": "INTEGER", "leaves": "INTEGER"}, columns)
+    levels = tables.create("levels", "quality/levels", cells=cells, labels=labels)
     sums = tables.rows("quality/sums", levels=levels)
     if any(level is None for level, *_ in sums):
         raise HierarchyError(
@@ -143,27 +143,27 @@ def _parts(tables: Scratch, attribute: Attribute, j: int, assignment: Relation, 
 
 
 def _bits_through(tables: Scratch, attribute: Attribute, present: Sequence[int]) -> float:
-    """What rows lose from each level that some cells are on to the next such level."""
+    """The bits that rows lose, step by step over the levels on which there are cells."""
     steps = pairwise([0, *(level for level in present if level)])
     return sum(_bits(tables, attribute, fine, coarse, coarse) for fine, coarse in steps)
 
 
 def _bits(tables: Scratch, attribute: Attribute, fine: int, coarse: int, level: int) -> float:
-    """What rows on `level` or above lose from one level of the hierarchy to another."""
+    """The bits that rows on `level` or above lose from one level of the hierarchy to another."""
     mapping, columns = attribute.coded.mapping, {"fine": [f"code_{fine}"], "coarse": [f"code_{coarse}"]}
     holes = {"levels": tables["levels"], "mapping": mapping}
     ((bits,),) = tables.rows("quality/entropy", level=level, **holes, **columns)
     return float(bits)
 
 
-def _with_shown(tables: Scratch, cells: Relation, known: dict[str | None, tuple[int, int]]) -> list[Sequence[Any]]:
-    """The labels as columns, with those of the cells that differ from them in nothing but blanks."""
+def _with_shown(tables: Scratch, cells: Relation, lowest: dict[str | None, tuple[int, int]]) -> list[Sequence[Any]]:
+    """The labels as columns, with those of cells that only differ from them in blanks."""
     by_letters: dict[str, tuple[int, int]] = {}
-    for label, place in known.items():
+    for label, place in lowest.items():
         by_letters.setdefault(_letters(label or ""), place)
     released = tables.rows("mappings/column_values", column=["label"], tuples=cells)
     shown = {label: by_letters.get(_letters(label)) for label, _ in released if label is not None}
-    labels = {label: place for label, place in shown.items() if place} | known
+    labels = {label: place for label, place in shown.items() if place} | lowest
     return [list(labels), [level for level, _ in labels.values()], [leaves for _, leaves in labels.values()]]
 
 
@@ -172,7 +172,7 @@ def _letters(label: str) -> str:
 
 
 def _lowest_levels(tables: Scratch, attribute: Attribute) -> dict[str | None, tuple[int, int]]:
-    """Every label with the lowest level that has it and the leaves under it there; `*` is always the top."""
+    """Every label with the lowest level that has it, and its number of leaves there; `*` is always the top."""
     hierarchy = attribute.hierarchy
     texts = dict(tables.rows("prioprivacy/rule_values", mapping=attribute.coded.mapping))
     lowest: dict[str | None, tuple[int, int]] = {STAR: (hierarchy.height, hierarchy.leaf_count)}
@@ -201,5 +201,5 @@ def of_class_sizes(before: Iterable[tuple[int, int]], after: Iterable[tuple[int,
 
 
 def _sums(sizes: Iterable[tuple[int, int]]) -> tuple[int, int, int]:
-    known = list(sizes)
-    return sum(n * m for n, m in known), sum(m for _, m in known), sum(n * n * m for n, m in known)
+    sizes = list(sizes)
+    return sum(n * m for n, m in sizes), sum(m for _, m in sizes), sum(n * n * m for n, m in sizes)

@@ -1,9 +1,9 @@
-"""Refine: the cheapest cell for every tuple, then moves from class to class, by statements over all tuples at once.
+"""Refine: a greedy cover of the tuples by cheap cells, then moves between classes, in statements over all tuples.
 
-A greedy cover of the tuples by cells of the generalization lattice, in ascending loss. ARX's iterated local recoding
-(F. Prasser et al., Software: Practice and Experience 50(7), 2020) searches the whole lattice anew for the rows left
-over; here every tuple walks its own generalizations, cheapest first, and one statement takes many of these steps.
-Loss is that of V. Iyengar (KDD 2002), weighted, of what the classes show: their lowest common ancestors.
+The cover takes cells of the generalization lattice in ascending loss. ARX's iterated local recoding (F. Prasser et al.,
+Software: Practice and Experience 50(7), 2020) searches the whole lattice again for the rows that are left. Here, every
+tuple goes through its own generalizations, cheapest first, and one statement does many of these steps.
+The loss is the weighted loss metric of V. Iyengar (KDD 2002), of the labels shown: lowest common ancestors.
 """
 
 from __future__ import annotations
@@ -29,59 +29,62 @@ from kanon_sql.recode.node import from_node
 from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import Values, is_safe_as_a_whole
 
-_CELLS = 1_500_000  # generalizations of tuples that a step is to look at
-_MOST_PAIRS = 12_000_000  # where even the smallest step would look at more, the cover ends
-_STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
-_PAIRS = 20_000_000  # tuples times classes compared in one statement, on so many levels of all attributes
+_CELLS = 1_500_000  # generalizations of tuples per step of the cover, about
+_MOST_PAIRS = 12_000_000  # maximum for the smallest step; the cover ends when it would be exceeded
+_STEPS = 60  # the smallest step is this fraction of total loss
+_PAIRS = 20_000_000  # pairs of tuple and class per statement, with `_LEVELS` levels in all attributes together
 _LEVELS = 20
-_TARGETS = 8  # classes that a mover is tried in, the best first, where the model must be asked
+_TARGETS = 8  # candidate classes per mover, the best first, where the model must be evaluated
 _STATE = ["id", "n", "class"]
 _MOVE = ["id", "own", "class", "target", "gain"]
-_OUTSIDERS = 1000  # more than these do not look for a class each, where the model must be asked
-_TRIES, _FEWER = 8, 3  # to make many moves that leave all classes safe; so often with fewer of a class, then without
-_LEAST_GAIN = 500  # after a regrouping that gains less than such a part of the cost, moves come first
-_LEAST_KEPT = 5000  # and one that gains less than this is not kept: all moves would have to be looked for again
-_MOMENT = 0.5  # seconds for what must still be done when the time is up
-_BATCHES = 4  # such statements before the moves that were found are made,
-_FOUND = 32  # or as soon as they are such a part of the classes
-_START_SECONDS, _START_PART = 1.0, 1 / 8  # for the node to start from: so long, or such a part of the time
-_CUT_PART = 1 / 4  # of the time left, for what the cover leaves
+_OUTSIDERS = 1000  # maximum number of tuples that look for a class where the model must be evaluated
+_TRIES, _FEWER = 8, 3  # attempts at a safe set of moves; the first of them take fewer moves per class, then drop moves
+_LEAST_GAIN = 500  # regrouping is repeated only if it saves more than 1/500 of the cost
+_LEAST_KEPT = 5000  # and discarded if it saves less than 1/5000: all moves would have to be found again
+_MOMENT = 0.5  # seconds to finish after the time limit
+_BATCHES = 4  # statements before the moves found so far are applied,
+_FOUND = 32  # which happens earlier if they are 1/32 of the classes
+_START_SECONDS, _START_PART = 1.0, 1 / 8  # maximum time for the start node, absolute and as a fraction
+_CUT_PART = 1 / 4  # fraction of the remaining time for cutting the tuples that the cover leaves
 
 
 def refine(task: Task) -> Local:
-    """Release every row, in classes as cheap as can be found in the time, never at more loss than the start node's.
+    """Release every row, in the cheapest classes found in time, at no more loss than the start node's.
 
-    Every tuple without a class chooses the cheapest cell, of any lattice node, that enough such tuples share; cells
-    that enough of them choose become classes, in ascending order of loss. What is left when that would look at too
-    many cells, or when the time runs short, is cut as Mondrian cuts it. Tuples still left, fewer than a class needs,
-    join the class where they cost least. If the start node's classes, or all tuples as Mondrian cuts them, lose less in
-    the form that is shown (suppressed rows counting 1), the moves begin with them: tuples move from class to class
-    while a move lessens the loss and the class left still holds, or is empty. Before that, and after, the tuples that
-    classes can do without are cut into classes of their own, where that lessens the loss. A run that ended `complete`
-    has no such move of one tuple left.
-    InfeasibleError if not even one class would hold.
+    1. Cover: every tuple without a class chooses the cheapest cell, of any lattice node, that enough such tuples share.
+       A cell that enough of them choose becomes a class, in ascending order of loss.
+    2. When a step would look at too many cells, or time runs short, the remaining tuples are cut as by Mondrian. If
+       they are too few for a class, they join the classes where they cost least.
+    3. If the start node's classes, or all tuples as Mondrian cuts them, lose less (a suppressed row counts 1), the next
+       steps begin with that.
+    4. Regroup: tuples that their classes do not need are cut into new classes, if that reduces the loss.
+    5. Move: tuples move between classes while that reduces the loss and the class they leave stays safe, or is empty.
+       Then regroup again.
+
+    A run that ended `complete` has no move of a single tuple left that would reduce the loss.
+    InfeasibleError if all rows together are not safe.
     """
-    with Scratch(task.engine, "refine") as tables, Scratch(task.engine, "cuts") as beside:
-        return _Refinement(task, tables, beside).run()
+    with Scratch(task.engine, "refine") as tables, Scratch(task.engine, "cuts") as cut_tables:
+        return _Refinement(task, tables, cut_tables).run()
 
 
 @dataclass
 class _Refinement:
-    """One run. The state is a relation of the tuples that have a class: id, n, class. It is replaced, never changed."""
+    """One run. Its state is a relation of the tuples with a class (id, n, class), which is replaced, never changed."""
 
     task: Task
     tables: Scratch
-    beside: Scratch
+    cut_tables: Scratch
     rounds: int = 0
     moves: int = 0
     ended: str | None = None
     covered: bool = False  # whether the cover placed any tuple
     _cost: int = 0  # of the state before the last moves
     regrouped: int = 0
-    _all_anew: bool = True  # whether all classes are to be looked at, not those that moves have changed alone
+    _all_changed: bool = True  # whether all classes are examined, or only those changed by the last moves
     _cut_ended: str = "complete"  # of the cut of all tuples
-    _begun: bool = False  # whether all tuples are in safe classes, as they are from then on
-    _found: bool = False  # whether moves have been found that are not made yet
+    _begun: bool = False  # whether all tuples are in safe classes, which stays true from then on
+    _found: bool = False  # whether moves have been found and not applied yet
     _describing: float = 0.0
     _facts: dict[str, Any] = field(default_factory=dict)
 
@@ -95,19 +98,19 @@ class _Refinement:
         ]
         self.tops = [level.top for level in self.levels]
         self.total = sum(self.tops)
-        self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
+        self.suppressed = round(sum(self.task.weights) * UNIT)  # also counts columns with a single value
         self.keys = [attribute.coded.code_column(0) for attribute in self.attributes]
-        self.cuts = Cuts(self.task, self.beside, ranges=any(level.ends for level in self.levels))
+        self.cuts = Cuts(self.task, self.cut_tables, ranges=any(level.ends for level in self.levels))
         self.climbs: list[GeneralizationSteps] = []
         self.words: list[LabelWord] = []
         exact = self.task.frequency_set.sensitive or not self.task.model.monotone
         self.values = Values(self.tables, self.task.model, self.task.frequency_set) if exact else None
-        # Printed once for each of the few tables that a state is in.
+        # Printed once for every table that a state is stored in.
         self._classes_query = cache(self._print_classes_query)
         self._rests_query = cache(self._print_rests_query)
 
     def run(self) -> Local:
-        """Start, cover, improve; an interruption leaves what is being done, whatever that is."""
+        """Start, cover, improve. An interruption ends the current step and keeps its state."""
         task, start = self.task, self._find_start()
         cut = self._cut_all()
         with task.working(task.clock.part(None)):
@@ -134,27 +137,29 @@ class _Refinement:
         self._begun = True
 
     def _unimproved(self, start: Node, cut: Relation | None) -> Local:
-        """What there is where the time was up before anything could be compared: the node, or a cut that is better."""
+        """The result if time ran out before the first state: the start node, or a better cut."""
         ended = "interrupted" if self.task.clock.ended == "interrupted" else "time limit"
         if cut and (self._cut_ended == "complete" or start == self.task.lattice.top):
-            before = self.tables["cut_before"]
-            made = self.task.results.create(
-                "assignment", "frequency_sets/copy", columns=[*self.keys, "n", "class"], source=before
+            assignment = self.task.results.create(
+                "assignment",
+                "frequency_sets/copy",
+                columns=[*self.keys, "n", "class"],
+                source=self.tables["cut_before"],
             )
-            return Local(made, ended=ended)
+            return Local(assignment, ended=ended)
         return replace(from_node(self.task.frequency_set, self.task.model, start), ended=ended)
 
     def _find_start(self) -> Node:
-        """The node that a search finds in its short time; the top, which is safe, if it finds none."""
+        """The node that a short search finds; otherwise the top, which is safe."""
         limit = self.task.clock.limit
         with self.task.working(self.task.clock.last_part(_START_SECONDS)):
             return self.task.optimum(_START_SECONDS if limit is None else min(_START_SECONDS, limit * _START_PART))
         return self.task.lattice.top
 
     def _cut_all(self) -> Relation | None:
-        """Keep all tuples as Mondrian cuts them in the time, in the form that is shown: the assignment, until the next.
+        """Cut all tuples as Mondrian does in the time, and copy the assignment, which the next cut replaces.
 
-        None if not even all of them are safe together.
+        None if all tuples together are not safe.
         """
         frequency_set = self.task.frequency_set
         cut = self.cuts.cut(frequency_set.relation, frequency_set.rows, self.task.clock)
@@ -164,20 +169,20 @@ class _Refinement:
         return cut
 
     def _take_cut(self) -> None:
-        """Begin with all tuples as they were cut."""
+        """Replace the state by the cut of all tuples."""
         self._take(self.tables["cut_before"])
 
     def _take(self, assignment: Relation) -> None:
-        """Begin with the classes of an assignment of all tuples."""
-        made = self.tables
-        none = made.create("nobody", "refine/none", tuples=made["tuples"])
-        every = made.create("open", "refine/open", tuples=made["tuples"], placed=none, keys=self.keys)
+        """Replace the state by the classes of an assignment of all tuples."""
+        tables = self.tables
+        none = tables.create("nobody", "refine/none", tuples=tables["tuples"])
+        every = tables.create("open", "refine/open", tuples=tables["tuples"], placed=none, keys=self.keys)
         holes: dict[str, Hole] = {"state": none, "open": every, "assignment": assignment}
-        made.create(self.spare, "refine/cut", **holes, keys=self.keys, above=0)
+        tables.create(self.spare, "refine/cut", **holes, keys=self.keys, above=0)
         self.state, self.spare = self.spare, self.state
 
     def _choose_beginning(self, start: Node, cut: bool) -> None:
-        """Begin the moves with what the cover made, or with the start node's classes or the cut, if those lose less."""
+        """Start the moves from the cover, the start node's classes or the cut of all tuples, whichever loses least."""
         begun, covered, clock = self._node_cost(start), self._state_cost(), self.task.clock
         self._cost = covered
         unplaced = bool(self.values and self._find_open())
@@ -192,7 +197,7 @@ class _Refinement:
         self._facts |= {"cover_loss": self._loss(covered), "steps": self.rounds}
 
     def _try(self, take: Callable[[], None], anyway: bool = False) -> int:
-        """Begin with what another start makes instead, if that loses less or `anyway`; what all rows cost there."""
+        """Replace the state by that of `take` if it costs less, or `anyway`; return what `take` costs."""
         begun = self.tables.create("begun", "frequency_sets/copy", columns=_STATE, source=self.state)
         take()
         cost = self._state_cost()
@@ -202,27 +207,27 @@ class _Refinement:
             self.tables.create(self.state, "frequency_sets/copy", columns=_STATE, source=begun)
         return cost
 
-    # What it costs
+    # Costs
 
     def _node_cost(self, node: Node) -> float:
-        """What a node costs all rows, its suppressed ones at total loss."""
+        """The cost of all rows at a node, with total loss for suppressed rows."""
         losses = self.task.judge.losses(node, self.task.costs).losses or ()
         return sum(w * loss for w, loss in zip(self.task.weights, losses, strict=True)) * self._rows * UNIT
 
     def _state_cost(self) -> int:
-        """What the state costs all rows, those without a class at total loss."""
+        """The cost of all rows in the state, with total loss for rows without a class."""
         started = time.monotonic()
         self._make_classes()
         self._describing = time.monotonic() - started
         return self._classes_cost()
 
     def _classes_cost(self) -> int:
-        """What the classes that have been described cost all rows, those without one at total loss."""
+        """The cost of all rows in the classes last described, with total loss for rows without a class."""
         ((rows, cost),) = self.tables.rows("refine/cost", classes=self.tables["classes"])
         return int(cost) + (self._rows - int(rows)) * self.suppressed
 
     def _loss(self, cost: float) -> float:
-        """A cost of all rows as the mean loss of a cell."""
+        """The mean loss of a cell, from the cost of all rows."""
         return cost / (self.suppressed * self._rows)
 
     @property
@@ -232,7 +237,7 @@ class _Refinement:
     # The cover
 
     def _prepare(self) -> bool:
-        """Load what levels cost, and the tuples with all their codes and costs; whether there was time for it."""
+        """Load the costs of levels, and the tuples with their codes and costs; False if there was no time for it."""
         with self.task.working(self.task.clock.last_part(_START_SECONDS)):
             for level in self.levels:
                 level.find_values(self.task.frequency_set, self.tables)
@@ -249,7 +254,7 @@ class _Refinement:
         return False
 
     def _cover(self) -> None:
-        """Give the tuples their cheapest cells, up to a loss that rises from step to step."""
+        """Put the tuples into their cheapest cells, up to a loss that rises with every step."""
         clock, pace = self.task.clock.part(self._time_to_cut()), self._step_size()
         with self.task.working(clock):
             while not clock.spent and pace.reached < self.total and (tuples := self._find_open()):
@@ -259,14 +264,14 @@ class _Refinement:
                 self._step(above, most)
 
     def _time_to_cut(self) -> float | None:
-        """When to leave off the cover: later where all tuples have been cut already, and few will be left."""
+        """When to end the cover: later if the cut of all tuples was complete, since few tuples will be left."""
         clock = self.task.clock
         if clock.limit is None or self.cuts.ended != "complete":
             return time_to_cut(self.task)
         return clock.limit - (clock.limit - clock.seconds) * _CUT_PART
 
     def _cut_the_rest(self) -> None:
-        """Cut the tuples that have no class yet, if all of them together are one."""
+        """Cut the tuples without a class, if they are safe together."""
         if not self._find_open():
             return
         tuples = self.tables["open"]
@@ -275,56 +280,60 @@ class _Refinement:
         self._tell()
 
     def _cut(self, tuples: Relation, clock: Clock) -> Relation | None:
-        """Put tuples into classes as Mondrian cuts them; None if not even all of them are safe together."""
+        """Put tuples into classes as Mondrian does; None if they are not safe together."""
         ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=tuples)
         counted = self.values.of(tuples, *self.keys) if self.values else tuples
         return self.cuts.cut(counted, int(rows), clock)
 
     def _step_size(self) -> _StepSize:
-        """The steps of the cover, by the mean cost of each attribute's levels."""
+        """The step sizes of the cover, from the mean cost of every attribute's levels."""
         pairs = zip(self.task.weights, self.task.costs.level_losses, strict=True)
         return _StepSize(self.total, [[weight * loss * UNIT for loss in losses] for weight, losses in pairs])
 
     def _find_open(self) -> int:
-        """List the tuples that have no class, and say how many."""
-        made = self.tables
-        tuples = made.create("open", "refine/open", tuples=made["tuples"], placed=self.state, keys=self.keys)
-        return made.count(tuples)
+        """List the tuples without a class, and return their number."""
+        tables = self.tables
+        tuples = tables.create("open", "refine/open", tuples=tables["tuples"], placed=self.state, keys=self.keys)
+        return tables.count(tuples)
 
     def _step(self, above: int, most: int) -> None:
-        """Make classes of the cells that cost more than `above`, at most `most`."""
-        made = self.tables
-        cells, one, other = made["cells"], made["one"], made["other"]
-        of_all = _of_every_part(self.task.model).safe
+        """Turn cells that cost more than `above` and at most `most` into classes.
+
+        The generalizations of all attributes are joined from those of two halves, each kept only if enough rows share
+        it: far fewer pairs than the generalizations of all attributes at once.
+        """
+        tables = self.tables
+        cells, one, other = tables["cells"], tables["one"], tables["other"]
+        safe = _of_every_part(self.task.model).safe
         self.rounds += 1
         for half, indexes in zip((one, other), _halves([a.hierarchy.height for a in self.attributes]), strict=True):
             climbs = [self.climbs[j] for j in indexes]
-            self.tables.create_as("cells", queries.refine_generalizations(made["open"], climbs, most, self._dialect))
-            self._make_cells(half, of_all)
-        made.create(cells, "refine/joined", one=one, other=other, above=above, most=most)
+            self.tables.create_as("cells", queries.refine_generalizations(tables["open"], climbs, most, self._dialect))
+            self._make_cells(half, safe)
+        tables.create(cells, "refine/joined", one=one, other=other, above=above, most=most)
         while True:
             self._make_cells(one, self.task.model.safe)
-            choice = made.create("choice", "refine/choice", cells=one)
+            choice = tables.create("choice", "refine/choice", cells=one)
             placed = self._keep_safe(choice)
-            if not made.count(placed):
+            if not tables.count(placed):
                 break
             self._advance("refine/grown", placed=placed)
-            made.create(cells, "refine/open_cells", cells=one, placed=placed)
+            tables.create(cells, "refine/open_cells", cells=one, placed=placed)
         self._tell()
 
     def _make_cells(self, table: Relation, safe: Predicate) -> None:
-        """Keep of the generalizations at hand those that enough rows share."""
+        """Keep the generalizations that enough rows share."""
         cells = self.tables["cells"]
         rows = self.values.of(cells, "key") if self.values else cells
         self.tables.create(table, "refine/cells", generalizations=cells, counted=rows, safe=safe)
 
     def _keep_safe(self, chosen: Relation, into: str | Relation = "placed") -> Relation:
-        """Keep of the classes that tuples chose those that are safe."""
+        """Keep the safe ones among the classes that tuples chose."""
         rows = self.values.of(chosen, "class") if self.values else chosen
         return self.tables.create(into, "refine/safe", chosen=chosen, counted=rows, safe=self.task.model.safe)
 
     def _take_in_outsiders(self) -> bool:
-        """Let the tuples without a class join the class where they cost least, whatever that is; whether all did."""
+        """Let the tuples without a class join the class where they cost least; whether all did."""
         clock = self.task.clock.last_part(_MOMENT)
         with self.task.working(clock):
             while (tuples := self._find_open()) and self.tables.count(self.state):
@@ -342,78 +351,78 @@ class _Refinement:
         return False
 
     def _place_the_rest(self) -> None:
-        """Where no class took the tuples in that are left, give up classes until all that have none are safe.
+        """Dissolve classes until the tuples without one are safe together; without time for that, dissolve all.
 
-        Without time for that, give up all of them.
+        This is needed where no class could take in the remaining tuples.
         """
         if not is_safe_as_a_whole(self.task):
             return
-        given_up = False
+        dissolved = False
         with self.task.working(self.task.clock.last_part(_MOMENT)):
-            self._give_up_classes(self._find_room())
-            given_up = True
-        if not given_up:
+            self._dissolve_classes(self._rank_classes())
+            dissolved = True
+        if not dissolved:
             self.tables.create(self.state, "refine/none", tuples=self.tables["tuples"])
         self._cut_the_rest()
 
-    def _find_room(self) -> Relation:
-        """Put the classes in order: first those that could take most of the tuples in; or the largest."""
+    def _rank_classes(self) -> Relation:
+        """Rank the classes by how many of the tuples without a class they could take in, or by size."""
         if not self.values:
             return self.tables.create("room", "joining/ranked", members=self.state, safe=self.task.model.safe)
         self._find_open()
         self._make_classes()
-        return self.values.room(self.tables["classes"], self.tables["open"])
+        return self.values.rank(self.tables["classes"], self.tables["open"])
 
-    def _give_up_classes(self, room: Relation) -> None:
-        """Give up as few classes, in this order, as leave the tuples without a class safe together."""
-        low, high = 0, self.tables.count(room)
+    def _dissolve_classes(self, ranked: Relation) -> None:
+        """Dissolve the fewest classes, in this order, that leave the tuples without a class safe together."""
+        low, high = 0, self.tables.count(ranked)
         while low + 1 < high:
             middle = (low + high) // 2
-            self.tables.create(self.spare, "refine/kept", state=self.state, room=room, first=middle)
+            self.tables.create(self.spare, "refine/kept", state=self.state, room=ranked, first=middle)
             low, high = (low, middle) if self._is_rest_safe(self.spare) else (middle, high)
-        self._advance("refine/kept", room=room, first=high)
+        self._advance("refine/kept", room=ranked, first=high)
 
     def _try_by_rows(self) -> None:
-        """Recode by rows alone and join what is unsafe: that is better where the model forbids little."""
+        """Recode by rows alone and join unsafe classes, which is better for a model that forbids little."""
         clock = self.task.clock
-        if not self.values or not self._asks or clock.spent or not self.tables.count(self.state):
+        if not self.values or self.task.model.monotone or clock.spent or not self.tables.count(self.state):
             return
         before = self._state_cost()
         part = clock.part(None if clock.limit is None else (clock.seconds + clock.limit) / 2)
         try:
             assignment = recode_by_rows(refine, replace(self.task, clock=part)).assignment
-        except InfeasibleError:  # by joining; there are classes already
+        except InfeasibleError:  # the state already has safe classes
             return
         self._take(assignment)
         if self._state_cost() >= before:
             self.state, self.spare = self.spare, self.state
 
     def _is_rest_safe(self, state: Relation) -> bool:
-        """Whether all tuples that have no class in a state are a safe class together."""
-        made = self.tables
-        rest = made.create("open", "refine/open", tuples=made["tuples"], placed=state, keys=self.keys)
+        """Whether all tuples without a class in a state are safe together."""
+        tables = self.tables
+        rest = tables.create("open", "refine/open", tuples=tables["tuples"], placed=state, keys=self.keys)
         rows = self.values.of(rest) if self.values else rest
-        ((safe,),) = made.rows("mondrian/whole", frequency_set=rows, safe=self.task.model.safe)
+        ((safe,),) = tables.rows("mondrian/whole", frequency_set=rows, safe=self.task.model.safe)
         return bool(safe)
 
     def _take_node(self, node: Node) -> None:
-        """Begin again with the classes of a node that hold, and what classes its suppressed rows can make.
+        """Replace the state by a node's safe classes, and classes of the rows that it suppresses.
 
-        Not that where its own classes cost more already than what there is.
+        The second step is skipped if the node's classes alone already cost more than the current state.
         """
-        made, levels = self.tables, self.task.frequency_set.level_columns(node)
-        choice = made.create("choice", "refine/node", tuples=made["tuples"], columns=levels)
+        tables, levels = self.tables, self.task.frequency_set.level_columns(node)
+        choice = tables.create("choice", "refine/node", tuples=tables["tuples"], columns=levels)
         self._keep_safe(choice, self.spare)
         self.state, self.spare = self.spare, self.state
         self._make_classes()
-        ((_, cost),) = made.rows("refine/cost", classes=made["classes"])
+        ((_, cost),) = tables.rows("refine/cost", classes=tables["classes"])
         if int(cost) < self._cost or (self.values and self._find_open()):
-            self._cut_the_rest()  # as many suppressed rows as a class needs are better off in one
+            self._cut_the_rest()  # enough suppressed rows for a class are better off in one
 
     # The moves
 
     def _improve(self) -> None:
-        """Regroup and move tuples while that lessens the loss, and there is time for that and what comes after it."""
+        """Regroup and move tuples while that reduces the loss and there is time for it and the steps after it."""
         self._found, limit = False, self.task.clock.limit
         clock = self.task.clock.part(None if limit is None else limit - 3 * self._describing)
         with self.task.working(clock):
@@ -421,10 +430,10 @@ class _Refinement:
                 regrouped = self.regrouped
                 while not clock.spent and self._regroup(clock):
                     pass
-                if not self._all_anew and self.regrouped == regrouped:
+                if not self._all_changed and self.regrouped == regrouped:
                     break
-                self._all_anew = True
-                while not clock.spent and self._improved():
+                self._all_changed = True
+                while not clock.spent and self._improve_by_moves():
                     pass
         if self._found:  # until the time was up
             with self.task.working(self.task.clock.last_part(_MOMENT)):
@@ -433,27 +442,27 @@ class _Refinement:
         self.ended = self.ended or clock.ended
 
     def _regroup(self, clock: Clock) -> bool:
-        """Cut the tuples that classes can do without into classes of their own; whether that gained enough to go on.
+        """Cut the tuples that classes do not need into new classes; whether that saved enough to regroup again.
 
-        A new class that costs as much as its tuples' leaving saves is given up. The state is replaced only if all of it
-        then costs less, and is safe.
+        A new class that costs as much as its tuples' leaving saves is dissolved. The state is replaced only if the new
+        one costs less in total, and is safe.
         """
         self._make_classes()
         self._found = False
         self._find_movers()
-        made, before = self.tables, self._cost
-        made.create("loose", "refine/loose", movers=made["movers"], classes=made["classes"], k=self.task.model.k)
-        if not made.count(self._loosen()):
+        tables, before = self.tables, self._cost
+        tables.create("loose", "refine/loose", movers=tables["movers"], classes=tables["classes"], k=self.task.model.k)
+        if not tables.count(self._loosen()):
             return False
-        ((above,),) = made.rows("refine/highest", state=self.state)
-        assignment = self._cut(made["open"], clock)
+        ((above,),) = tables.rows("refine/highest", state=self.state)
+        assignment = self._cut(tables["open"], clock)
         if assignment is None:
             return False
-        holes: dict[str, Hole] = {"state": made["kept"], "open": made["open"], "assignment": assignment}
-        regrouped = made.create("regrouped", "refine/cut", **holes, keys=self.keys, above=int(above) + 1)
+        holes: dict[str, Hole] = {"state": tables["kept"], "open": tables["open"], "assignment": assignment}
+        regrouped = tables.create("regrouped", "refine/cut", **holes, keys=self.keys, above=int(above) + 1)
         self._make_classes(state=regrouped)
-        holes = {"regrouped": regrouped, "loose": made["loose"], "classes": made["classes"], "above": int(above)}
-        made.create(self.spare, "refine/returned", **holes)
+        holes = {"regrouped": regrouped, "loose": tables["loose"], "classes": tables["classes"], "above": int(above)}
+        tables.create(self.spare, "refine/returned", **holes)
         self._make_classes(state=self.spare)
         cost = self._classes_cost()
         if (before - cost) * _LEAST_KEPT <= before or not self._is_safe(self.spare):
@@ -464,19 +473,19 @@ class _Refinement:
         return (before - cost) * _LEAST_GAIN > before
 
     def _loosen(self) -> Relation:
-        """Take the loose tuples out of the state, so far as all classes stay safe."""
-        made, nobody = self.tables, self.tables.load("unsafe", {"class": "BIGINT"}, [[]])
-        made.create("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=nobody)
-        if made.count(self._find_unsafe(made["kept"])):
-            made.create("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=made["unsafe"])
-        return made.create("open", "refine/open", tuples=made["tuples"], placed=made["kept"], keys=self.keys)
+        """Take tuples that classes do not need out of the state, as far as all classes stay safe."""
+        tables, none = self.tables, self.tables.load("unsafe", {"class": "BIGINT"}, [[]])
+        tables.create("kept", "refine/loosened", state=self.state, loose=tables["loose"], unsafe=none)
+        if tables.count(self._find_unsafe(tables["kept"])):
+            tables.create("kept", "refine/loosened", state=self.state, loose=tables["loose"], unsafe=tables["unsafe"])
+        return tables.create("open", "refine/open", tuples=tables["tuples"], placed=tables["kept"], keys=self.keys)
 
-    def _improved(self) -> bool:
-        """Make the best moves that have no class in common; only classes that changed are looked at again."""
-        self._make_classes(all_of_them=self._all_anew)
-        self._all_anew = False
+    def _improve_by_moves(self) -> bool:
+        """Apply the best moves without common classes; only classes that changed since then are examined next time."""
+        self._make_classes(all_of_them=self._all_changed)
+        self._all_changed = False
         before, self._cost = self._cost, self._classes_cost()
-        if self._cost > before:  # which no sum of exact gains does
+        if self._cost > before:  # impossible while gains are exact
             self.state, self.spare, self._cost = self.spare, self.state, before
             return False
         self._tell()
@@ -492,45 +501,45 @@ class _Refinement:
         return moved
 
     def _choose_some(self) -> None:
-        """Choose as many of the best moves as can be made at once."""
+        """Choose as many of the best moves as possible at once."""
         if self.values is None or not self._choose_many_moves():
             self._choose_moves()
 
     def _choose_many_moves(self) -> bool:
-        """Let several tuples leave or join one class, as many as leave it safe; False if that is not soon found."""
-        made = self.tables
-        light = made.create("light", "refine/light", **{name: made[name] for name in ("best", "movers", "classes")})
-        leaders = made.create("leaders", "refine/leaders", light=light)
-        crowded = made.load("crowded", {"class": "BIGINT"}, [[]])
-        made.create("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
+        """Choose several moves per class, as many as leave it safe; False if none are found in a few attempts."""
+        tables = self.tables
+        light = tables.create("light", "refine/light", **{name: tables[name] for name in ("best", "movers", "classes")})
+        leaders = tables.create("leaders", "refine/leaders", light=light)
+        crowded = tables.load("crowded", {"class": "BIGINT"}, [[]])
+        tables.create("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
         for number in range(_TRIES):
-            moved = made.create("moved", "refine/moved", state=self.state, moves=made["moves"])
-            if not made.count(self._find_unsafe(moved)):
-                return made.count("moves") > 0
+            moved = tables.create("moved", "refine/moved", state=self.state, moves=tables["moves"])
+            if not tables.count(self._find_unsafe(moved)):
+                return tables.count("moves") > 0
             if number < _FEWER:
-                made.add(crowded, "refine/classes_of", state=made["unsafe"])
-                made.create("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
+                tables.add(crowded, "refine/classes_of", state=tables["unsafe"])
+                tables.create("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
             else:
-                self._take_back()
+                self._drop_unsafe_moves()
         return False
 
-    def _take_back(self) -> None:
-        """Leave the moves out after which one of their classes is unsafe."""
+    def _drop_unsafe_moves(self) -> None:
+        """Drop the moves after which one of their classes is unsafe."""
         holes = {name: self.tables[name] for name in ("moves", "unsafe")}
         self.tables.create("sound", "refine/sound_moves", state=self.state, **holes)
         self.tables.rename("sound", "moves")
 
     def _find_unsafe(self, state: Relation) -> Relation:
-        """List the classes of a state that are not safe."""
+        """List the unsafe classes of a state."""
         rows = self.values.of(state, "class") if self.values else state
         return self.tables.create("unsafe", "joining/unsafe", members=rows, safe=self.task.model.safe)
 
     def _choose_moves(self) -> Relation:
-        """The best moves that have no class in common."""
+        """Choose the best moves that have no class in common."""
         return self.tables.create("moves", "refine/moves", best=self.tables["best"])
 
     def _find_movers(self) -> None:
-        """List the tuples that their classes can do without, and what leaving saves."""
+        """List the tuples that their classes do not need, and the saving if they leave."""
         classes = self.tables["classes"]
         rests = self.tables.create_as("rests", self._rests_query(self.state))
         rows = self.values.of_rests(rests) if self.values else rests
@@ -539,18 +548,18 @@ class _Refinement:
 
     @property
     def _near(self) -> int:
-        """What the cheapest attribute costs at its top; nothing where too few others would tell the targets apart."""
+        """The cost of the cheapest attribute's top level; 0 where too few other attributes distinguish targets."""
         if 2 * sum(climb.spanned for climb in self.climbs) > len(self.climbs):
             return 0
         return min((top for top in self.tops if top), default=0)
 
     def _find_best(self) -> tuple[int, int]:
-        """Find the movers' best moves: of all that save little, and of those that save more until enough is seen.
+        """Find the best moves of all tuples that save little, and of the others until enough are found.
 
-        How many save more, and how many of them were looked at. The first of these are those of classes that changed,
-        which are compared with all classes, the others only with those that changed.
+        Returns how many tuples save more than a little, and how many of these were examined. Those in changed classes
+        come first and are compared with all classes; the others only with changed classes.
         """
-        ((far, anew),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
+        ((far, in_changed),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
         self._add_best(near=self._near)
         self._found = True
         classes, changed = (max(1, self.tables.count(table)) for table in ("classes", "dirty"))
@@ -559,8 +568,8 @@ class _Refinement:
             found = self.tables.count("best")
             if found * _FOUND >= classes or (found and batches >= _BATCHES):
                 break
-            one_by_one = seen >= anew
-            last = far if one_by_one else anew
+            one_by_one = seen >= in_changed
+            last = far if one_by_one else in_changed
             first, seen = seen, min(last, seen + max(1, self._pairs // (changed if one_by_one else classes)))
             self._add_best(places=(first + 1, seen + 1), changed=one_by_one)
             batches += 1
@@ -568,40 +577,42 @@ class _Refinement:
 
     @property
     def _pairs(self) -> int:
-        """How many pairs a statement compares: fewer where many levels have no bits to tell most of them by.
-
-        Several moves of each mover take more room.
-        """
+        """Pairs per statement: fewer where many levels have no bits to rule out most pairs, or with several moves."""
         levels = sum(level.attribute.hierarchy.height for level in self.levels if not level.words)
         pairs = _PAIRS * _LEVELS // max(_LEVELS, levels)
-        return pairs // 4 if self._asks else pairs
-
-    @property
-    def _asks(self) -> bool:
-        """Whether a safe class that takes a tuple in may become unsafe, so that the model is asked of every move."""
-        return not self.task.model.monotone
+        return pairs if self.task.model.monotone else pairs // 4
 
     def _add_best(self, near: int | None = None, places: tuple[int, int] | None = None, changed: bool = False) -> None:
-        """Find the best move of each of some movers: those that save little, or those in some places.
+        """Find the best move of every tuple that saves little, or of those at some places.
 
-        `changed`: to classes that changed.
+        `changed`: only to classes that changed. A model that is not monotone must be evaluated for every move, since a
+        safe class can become unsafe when it takes in a tuple.
         """
-        made, put = self.tables, self.tables.add_as if places else self.tables.create_as
-        args = made["movers"], made["tuples"], made["classes"], self.climbs, self.words, self._dialect
-        which = near, places, changed
-        if self.values and self._asks:
-            wanted = made.create_as("wanted", queries.refine_gains(*args, *which, _TARGETS))
-            safe = self.values.safe_moves(wanted)
-            put("best", made.text("frequency_sets/copy", columns=_MOVE, source=safe))
+        tables, put = self.tables, self.tables.add_as if places else self.tables.create_as
+        gains = partial(
+            queries.refine_gains,
+            tables["movers"],
+            tables["tuples"],
+            tables["classes"],
+            self.climbs,
+            self.words,
+            self._dialect,
+            near,
+            places,
+            changed,
+        )
+        if self.values and not self.task.model.monotone:
+            safe = self.values.safe_moves(tables.create_as("wanted", gains(_TARGETS)))
+            put("best", tables.text("frequency_sets/copy", columns=_MOVE, source=safe))
         else:
-            put("best", queries.refine_gains(*args, *which))
+            put("best", gains())
 
     def _move(self) -> bool:
-        """Make the chosen moves, but those after which a class would no longer be safe; whether there are any."""
+        """Apply the chosen moves, except those after which a class would be unsafe; whether any were applied."""
         self.tables.create(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
         if not self._is_safe(self.spare):
             self._find_unsafe(self.spare)
-            self._take_back()
+            self._drop_unsafe_moves()
             self.tables.create(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
             if not self.tables.count("moves") or not self._is_safe(self.spare):
                 return False
@@ -610,11 +621,11 @@ class _Refinement:
         return True
 
     def _is_safe(self, state: Relation) -> bool:
-        """Whether every class of a state holds."""
+        """Whether every class of a state is safe."""
         return self.tables.count(self._keep_safe(state)) == self.tables.count(state)
 
     def _make_classes(self, all_of_them: bool = True, state: Relation | None = None) -> None:
-        """Describe the classes of the state: all are to be looked at, or those that have just changed."""
+        """Describe the classes of a state, and mark all of them as changed, or only those that moves changed."""
         state = state or self.state
         if all_of_them:
             self.tables.create("dirty", "refine/classes_of", state=state)
@@ -625,7 +636,7 @@ class _Refinement:
     # The end
 
     def _keep_assignment(self) -> Relation:
-        """Write the assignment, checked once more, and what the run says of itself."""
+        """Write the assignment after a final check, and the facts of the run."""
         if not self._is_safe(self.state):
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
         self._facts |= {
@@ -655,7 +666,7 @@ class _Refinement:
         return self.task.engine.dialect
 
     def _advance(self, query: str, **holes: Hole) -> None:
-        """Go on to the state that a query makes of this one."""
+        """Replace the state by the result of a query on it."""
         self.tables.create(self.spare, query, state=self.state, **holes)
         self.state, self.spare = self.spare, self.state
 
@@ -666,9 +677,9 @@ class _Refinement:
 
 @dataclass
 class _StepSize:
-    """How far each step of the cover goes: so far that it looks at about so many generalizations of tuples.
+    """The step sizes of the cover: steps that look at about `_CELLS` generalizations of tuples.
 
-    How many nodes cost so much is counted by the attributes' mean costs per level, in bins.
+    The number of nodes up to a cost is estimated from the attributes' mean costs per level, in bins of a step.
     """
 
     total: int
@@ -676,7 +687,7 @@ class _StepSize:
     reached: int = -1
 
     def advance(self, tuples: int) -> int | None:
-        """The cost up to which the next step goes; None where even the least step would look at too many cells."""
+        """The cost up to which the next step goes; None if even the smallest step would look at too many cells."""
         place = 0 if self.reached < 0 else self.reached // self._step + 1
         if tuples * self._nodes[min(place, _STEPS)] > _MOST_PAIRS:
             return None
@@ -691,7 +702,7 @@ class _StepSize:
 
     @cached_property
     def _nodes(self) -> list[int]:
-        """How many nodes cost at most 0, 1, 2, … steps."""
+        """The number of nodes that cost at most 0, 1, 2, … steps."""
         counts = [1] + [0] * _STEPS
         for costs in self.costs:
             sums = [0] * (_STEPS + 1)
@@ -704,13 +715,13 @@ class _StepSize:
 
 
 def _of_every_part(model: PrivacyModels) -> PrivacyModels:
-    """The models that no part of a class meets if the class does not."""
+    """The models that no part of a class satisfies unless the class does."""
     models = tuple(model for model in model.models if model.monotone == "always")
     return replace(model, models=models or (k_anonymity(1),))
 
 
 def _halves(heights: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The attributes in two halves, whose lattices are about as large."""
+    """The attributes in two halves, with lattices of about equal size."""
     halves: tuple[list[int], list[int]] = [], []
     for j in sorted(range(len(heights)), key=lambda j: -heights[j]):
         min(halves, key=lambda half: prod(heights[i] + 1 for i in half)).append(j)

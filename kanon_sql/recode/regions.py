@@ -1,8 +1,8 @@
-"""Regions: what the classes of a release show, kept so that the rows of the next release can be put into them.
+"""Regions: the labels of a release's classes, kept so that rows of the next release can be put into them.
 
-A region is a cell per column: a node of its hierarchy, a range of its values, or everything. Rows in it may be released
-with its labels, which are true of them. Within it is the box of the class's own values, which are values of people: it
-tells regions apart that overlap.
+A region is a cell per column: a node of its hierarchy, a range of its values, or everything. Rows in it can be released
+with its labels, which are true for them. Inside is the box of the class's own values, which are values of people: it
+distinguishes regions that overlap.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ Ranges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Regions:
-    """The regions of a release, a cell per column each, and how each column is shown.
+    """The regions of a release, with one cell per column, and the form of every column's labels.
 
-    Several that show the same, with boxes of their own, are one class of the release.
+    Regions with equal labels and different boxes are one class of the release.
     """
 
     columns: tuple[str, ...]
@@ -55,28 +55,28 @@ class Regions:
 
     @property
     def count(self) -> int:
-        """How many classes they are."""
+        """The number of classes that they form."""
         return len(set(map(labels_of, self.regions)))
 
 
 def labels_of(region: Region) -> Region:
-    """What a region shows, without the box that its class filled."""
+    """The labels of a region, without the box of its class."""
     return tuple(replace(cell, low=None, high=None) for cell in region)
 
 
 def regions_of(
     tables: Scratch, local: Local, classes: Relation, orders: Sequence[Order], hows: Sequence[str]
 ) -> Regions:
-    """The regions of the classes of a local recoding: by what they show, and the boxes that they fill."""
+    """The regions of the classes of a local recoding: their labels, and the boxes of their values."""
     columns = [order.attribute.column.name for order in orders]
     keys, positions = [o.attribute.coded.code_column(0) for o in orders], [o.relation for o in orders]
-    with Scratch(tables.engine, "regions") as made:
-        boxes = made.create_as("boxes", queries.boxes(local.assignment, keys, positions, tables.engine.dialect))
+    with Scratch(tables.engine, "regions") as scratch:
+        boxes = scratch.create_as("boxes", queries.boxes(local.assignment, keys, positions, tables.engine.dialect))
         ends = [f"{end}_{j}" for j in range(len(orders)) for end in ("low", "high")]
-        box_of = {row[0]: dict(zip(ends, row[1:], strict=True)) for row in _rows(made, boxes, ["class", *ends])}
+        box_of = {row[0]: dict(zip(ends, row[1:], strict=True)) for row in _rows(scratch, boxes, ["class", *ends])}
         names = [[f"level_{j}", f"label_{j}", f"high_{j}"][: 1 + len(shown_names("", h))] for j, h in enumerate(hows)]
         source = ["class", *(name for of in names for name in of)]
-        shown = [dict(zip(source, row, strict=True)) for row in _rows(made, classes, source)]
+        shown = [dict(zip(source, row, strict=True)) for row in _rows(scratch, classes, source)]
     regions = (tuple(_cells(row, box_of[row["class"]], orders, hows)) for row in shown if row["class"] in box_of)
     return Regions(tuple(columns), tuple(hows), tuple(sorted(dict.fromkeys(regions), key=repr)))
 
@@ -105,7 +105,7 @@ def _is_range(how: str) -> bool:
 
 
 def write_regions(regions: Regions, path: Path, limits: Limits | None = None) -> None:
-    """Write regions to a Parquet file: a row per region and column."""
+    """Write regions to a Parquet file, with a row per region and column."""
     rows = [
         (number, name, how, *astuple(cell))
         for number, region in enumerate(regions.regions)
@@ -119,7 +119,7 @@ def write_regions(regions: Regions, path: Path, limits: Limits | None = None) ->
 
 
 def read_regions(path: Path, limits: Limits | None = None) -> Regions:
-    """Read a file of regions; SourceError if it is none."""
+    """Read a file of regions; SourceError for any other file."""
     here = embedded(limits)
     try:
         table = here.read_file(str(path))
@@ -127,7 +127,7 @@ def read_regions(path: Path, limits: Limits | None = None) -> Regions:
             raise SourceError("other columns")
         rows = here.rows(queries.select_all(table.relation, here.dialect))
     except KanonError:
-        raise SourceError(f"{path} is no file of regions; name one that `write_regions` made") from None
+        raise SourceError(f"{path} is not a file of regions; name one that `write_regions` wrote") from None
     finally:
         here.close()
     hows = {name: how for _, name, how, *_ in rows}
@@ -139,18 +139,18 @@ def read_regions(path: Path, limits: Limits | None = None) -> Regions:
 
 
 def check_regions(regions: Regions, columns: Sequence[str], hows: Sequence[str]) -> Regions:
-    """The regions with their columns in this order; SpecError for other columns, or those shown otherwise."""
+    """The regions with their columns in this order; SpecError for other columns, or another form of labels."""
     if regions.columns and set(regions.columns) != set(columns):
         raise SpecError(
             f"the regions are of {', '.join(regions.columns)}, and the quasi-identifiers are {', '.join(columns)}; "
-            "recode anew without `node_from` and `regions`"
+            "run again without `node_from` and `regions`"
         )
     shown = dict(zip(regions.columns, regions.hows, strict=True))
     for name, how in zip(columns, hows, strict=True):
         if name in shown and _form(shown[name]) != _form(how):
             raise SpecError(
-                f"the regions show {name!r} as {shown[name]}, and it is to be shown as {how}; show it as before, or "
-                "recode anew without `node_from` and `regions`"
+                f"the regions show {name!r} as {shown[name]}, but the spec shows it as {how}; show it as before, or "
+                "run again without `node_from` and `regions`"
             )
     places = [regions.columns.index(name) for name in columns] if regions.columns else []
     return Regions(tuple(columns), tuple(hows), tuple(tuple(region[i] for i in places) for region in regions.regions))
@@ -162,13 +162,13 @@ def _form(how: str) -> str:
 
 @dataclass(frozen=True)
 class Placing:
-    """Where the cells of one column are in the order of the values that there are now: ranges of positions."""
+    """Places the cells of one column in the order of the current values: ranges of positions."""
 
     order: Order
     how: str
 
     def of(self, cell: Cell) -> tuple[int, int] | None:
-        """The first and the last position that a cell holds; None if it holds none, or not one range of them."""
+        """The first and last position in a cell; None if there are none, or if they are not contiguous."""
         if cell.everything:
             return 0, len(self.order.rows) - 1
         if _is_range(self.how):
@@ -177,7 +177,7 @@ class Placing:
         return (found[0], found[-1]) if found and found[-1] - found[0] + 1 == len(found) else None
 
     def box_of(self, cell: Cell) -> tuple[int, int] | None:
-        """The positions of a cell between the first and the last value that its class had; None if there are none."""
+        """The positions of a cell between the first and last value of its class; None if there are none."""
         shown, (low, high) = self.of(cell), self._box(cell)
         if shown is None:
             return None
@@ -185,7 +185,7 @@ class Placing:
         return (first, last) if first <= last else None
 
     def width(self, first: int, last: int) -> float:
-        """The share of the column's values that a range of positions holds beyond one."""
+        """The share of the column's values in a range of positions, beyond one."""
         return (last - first) / max(1, self.order.leaf_count - 1)
 
     @property
@@ -227,7 +227,7 @@ class Placing:
 
     @cached_property
     def _nodes(self) -> list[dict[Any, list[int]]]:
-        """Per level of the hierarchy, the positions of each label."""
+        """Per level of the hierarchy, label -> positions."""
         hierarchy = self.order.attribute.hierarchy
         nodes: list[dict[Any, list[int]]] = []
         for level in range(hierarchy.height + 1):
@@ -242,27 +242,25 @@ class Placing:
 
 
 def _code(label: str | None, level: int, column: Column) -> Any:
-    """What a label is looked up by: on level 0 the value that it is the text of."""
+    """The key for looking up a label: on level 0 the value whose text it is."""
     return key(read(label, column.kind)) if level == 0 and label is not None else label
 
 
 def placed(
     regions: Iterable[Region], placings: Sequence[Placing], of: Callable[[Placing, Cell], tuple[int, int] | None]
 ) -> list[tuple[Region, Ranges]]:
-    """The regions that hold any values there are now, each with its ranges of positions, those of least loss first.
+    """The regions with any of the current values, and their ranges of positions, ordered by loss.
 
-    `of`: gives a cell's range, of all that it stands for or of its class's own values.
+    `of`: returns a cell's range, of everything that it stands for or of its class's own values.
     """
-    made = []
+    found = []
     for number, region in enumerate(regions):
         ranges = [of(placing, cell) for placing, cell in zip(placings, region, strict=True)]
-        known = tuple(range_ for range_ in ranges if range_ is not None)
-        if len(known) == len(ranges):
-            loss = sum(
-                placing.width(*placing_and_range) for placing, placing_and_range in zip(placings, known, strict=True)
-            )
-            made.append((loss, number, region, known))
-    return [(region, ranges) for _, _, region, ranges in sorted(made, key=lambda place: place[:2])]
+        filled = tuple(range_ for range_ in ranges if range_ is not None)
+        if len(filled) == len(ranges):
+            loss = sum(placing.width(*range_) for placing, range_ in zip(placings, filled, strict=True))
+            found.append((loss, number, region, filled))
+    return [(region, ranges) for _, _, region, ranges in sorted(found, key=lambda place: place[:2])]
 
 
 def shown_as_before(
@@ -272,9 +270,9 @@ def shown_as_before(
     hows: Sequence[str],
     kept: Mapping[int, Region],
 ) -> Relation:
-    """The classes of a local recoding, of which some show what regions of an earlier release did.
+    """The classes of a local recoding, some of which have the labels of an earlier release's regions.
 
-    `kept`: by the numbers of these classes.
+    `kept`: these regions by the numbers of the classes.
     """
     types = {column.name: column.type for column in results.engine.table(classes).columns}
     rows = dict(results.rows("frequency_sets/copy", columns=["class", "n"], source=classes))
@@ -283,12 +281,12 @@ def shown_as_before(
     columns = [[region.get(name) for region in shown] for name in types]
     with Scratch(results.engine, "before") as tables:
         loaded = tables.load("kept", types, columns)
-        made = tables.create("classes", "keeping/classes", classes=classes, kept=loaded, columns=list(types))
-        return results.create(classes, "frequency_sets/copy", columns=list(types), source=made)
+        relabelled = tables.create("classes", "keeping/classes", classes=classes, kept=loaded, columns=list(types))
+        return results.create(classes, "frequency_sets/copy", columns=list(types), source=relabelled)
 
 
 def _shown(region: Region, placings: Sequence[Placing]) -> dict[str, Any]:
-    """What a kept class shows, and what that stands for among the values that there are now."""
+    """The labels of a kept class, and what they stand for among the current values."""
     cells: dict[str, Any] = {}
     for j, (cell, placing) in enumerate(zip(region, placings, strict=True)):
         first, last = placing.of(cell) or (0, 0)
@@ -301,7 +299,7 @@ def _shown(region: Region, placings: Sequence[Placing]) -> dict[str, Any]:
 
 
 def _covering(order: Order, first: int, last: int) -> int:
-    """The lowest level on which all values of a range of positions have one label, of what is nested; else the top."""
+    """The lowest level on which a range of positions has one label, if the order is nested; otherwise the top."""
     hierarchy = order.attribute.hierarchy
     rows = order.rows[first : last + 1]
     levels = range(hierarchy.height) if order.nested else range(1)

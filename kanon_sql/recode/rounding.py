@@ -1,7 +1,7 @@
-"""The bounds that a class shows: its smallest and its largest value, rounded outward so that they are nobody's.
+"""The bounds that a class shows: its smallest and largest value, rounded outward so that they are no person's values.
 
-They go to the boundaries of the hierarchy where it has its own: the first width of `ranges`, the first unit of `dates`,
-the leaves of a file. Else to a step: 1, 2 or 5 times a power of ten, or a unit of the clock or the calendar.
+They are rounded to the boundaries of a hierarchy that has any: the first width of `ranges`, the first unit of `dates`,
+the leaves of a file. Otherwise to a step: 1, 2 or 5 times a power of ten, or a unit of the clock or calendar.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _NANOSECONDS = (datetime(1677, 9, 22), datetime(2262, 4, 11))
 
 @dataclass(frozen=True)
 class Bounds:
-    """Per position of an order: the bounds of a class that begins or ends there, and the positions that they reach.
+    """Per position of an order: the bounds of a class that starts or ends there, and the positions that they reach.
 
-    `lower`, `upper`: values of the column's type; None where a value has no place among the others (NULL, NaN, what
-    no hierarchy holds), so that it makes no range. `first`, `last`: the positions of the leaves between the two.
+    `lower`, `upper`: values of the column's type; None for a value without a place among the others (NULL, NaN, in no
+    hierarchy), which forms no ranges. `first`, `last`: the positions of the leaves between the two.
     """
 
     lower: Sequence[Value]
@@ -50,7 +50,7 @@ class Bounds:
     last: Sequence[int]
 
     def load(self, tables: Scratch, stem: str, value_type: str) -> Relation:
-        """Load them as a scratch table of position, lower, upper, first_position, last_position."""
+        """Load the bounds as a scratch table of position, lower, upper, first_position, last_position."""
         place, last = tables.engine.integer_type(len(self.first)), len(self.first)
         types = {"position": place, "lower": value_type, "upper": value_type}
         types |= {"first_position": place, "last_position": place}
@@ -63,7 +63,7 @@ def exact(order: Order) -> Bounds:
 
 
 def rounded(order: Order, recipe: object = None) -> Bounds:
-    """The bounds rounded outward; `recipe`: what the attribute's hierarchy is made by, None for a file or an order.
+    """The bounds rounded outward; `recipe`: of the attribute's hierarchy, None for a file or an order.
 
     >>> from kanon_sql import queries
     >>> from kanon_sql.generalization.recipes import suppress
@@ -74,8 +74,8 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
     >>> bounds.lower, bounds.upper
     ((20, 34, 46, 58), (21, 35, 47, 59))
     """
-    known = [value for value in order.values if _can_be_rounded(order.attribute.column, value)]
-    return _bounds(order, _rounder(order, recipe, known) if known else _itself)
+    values = [value for value in order.values if _can_be_rounded(order.attribute.column, value)]
+    return _bounds(order, _rounder(order, recipe, values) if values else _itself)
 
 
 def _bounds(order: Order, ends: Ends) -> Bounds:
@@ -94,16 +94,16 @@ def _itself(value: Value) -> tuple[Value, Value]:
 
 
 def _can_be_rounded(column: Column, value: Value) -> bool:
-    """Not infinity, nor what Python can only write: 24:00, or a year above 9999."""
+    """False for infinity, and for values that are text in Python: 24:00, or a year above 9999."""
     if column.kind in _MOMENTS:
         return isinstance(value, date | time) or has_nanoseconds(value)
     return is_placed(value) and _decimal(value).is_finite()
 
 
-def _rounder(order: Order, recipe: object, known: Sequence[Value]) -> Ends:
-    """How to round a column's values; those that cannot be rounded stay."""
+def _rounder(order: Order, recipe: object, values: Sequence[Value]) -> Ends:
+    """How to round a column's values; values that cannot be rounded stay."""
     column = order.attribute.column
-    axis = _Moments(column, known) if column.kind in _MOMENTS else _Numbers(column, known)
+    axis = _Moments(column, values) if column.kind in _MOMENTS else _Numbers(column, values)
     if isinstance(recipe, RangesRecipe | DatesRecipe):
         ends = axis.by_recipe(recipe)
     else:
@@ -113,7 +113,7 @@ def _rounder(order: Order, recipe: object, known: Sequence[Value]) -> Ends:
 
 
 def _by_leaves(order: Order) -> Ends | None:
-    """To the smallest and the largest leaf under the lowest nodes that hold several; None without such a level."""
+    """Round to the smallest and largest leaf under the lowest nodes with several leaves; None without such a level."""
     hierarchy, column = order.attribute.hierarchy, order.attribute.column
     level = next((level for level in range(1, hierarchy.height) if max(hierarchy.leaves(level)) > 1), None)
     if level is None:
@@ -129,12 +129,12 @@ def _by_leaves(order: Order) -> Ends | None:
 class _Numbers:
     """The axis of a numeric column: its unit (0 where there is none), its type's limits, its step."""
 
-    def __init__(self, column: Column, known: Sequence[Value]) -> None:
+    def __init__(self, column: Column, values: Sequence[Value]) -> None:
         scale = re.search(r",\s*(\d+)\)", column.type)
-        whole = all(isinstance(value, int) for value in known)
+        whole = all(isinstance(value, int) for value in values)
         self.unit = Decimal(1) if whole else Decimal(1).scaleb(-int(scale[1])) if scale else Decimal(0)
         self.limits = _limits(column.type)
-        numbers = sorted(map(_decimal, known))
+        numbers = sorted(map(_decimal, values))
         low, self.middle, high = (numbers[part * len(numbers) // 4] for part in (1, 2, 3))
         with localcontext(_EXACT):
             self.step = max(_nice((high - low) / _PARTS), 2 * self.unit) or Decimal(1)
@@ -146,7 +146,7 @@ class _Numbers:
             return self._ends(value, *self._grid(number, step))
 
     def by_recipe(self, recipe: RangesRecipe | DatesRecipe) -> Ends | None:
-        """To the first width that is more than the unit: a range of one value would show it."""
+        """Round to the first width above the unit, since a range of one value would show it."""
         if isinstance(recipe, DatesRecipe):
             return None
         width = next((width for width in recipe.ranges if width > self.unit), None)
@@ -165,12 +165,12 @@ class _Numbers:
 
     def _grid(self, number: Decimal, step: Decimal, origin: Decimal = Decimal(0)) -> tuple[Decimal, Decimal]:
         """The multiples of the step around a number; the upper one is above it where the column has a unit."""
-        past = (number - origin) % step  # has the sign of what is divided
+        past = (number - origin) % step  # has the sign of the dividend
         low = number - past - (step if past < 0 else 0)
         return low, number if low == number and not self.unit else low + step
 
     def _ends(self, value: Value, low: Decimal, high: Decimal) -> tuple[Value, Value]:
-        """As values of the column, no further than its type goes; the upper bound is the last value below `high`."""
+        """Bounds as values of the column, within its type's limits; the upper one is the last value below `high`."""
         if self.unit:
             low = (low / self.unit).to_integral_value(ROUND_FLOOR) * self.unit
             high = ((high / self.unit).to_integral_value(ROUND_CEILING) - 1) * self.unit
@@ -181,7 +181,7 @@ class _Numbers:
 
 
 def _limits(type_name: str) -> tuple[Decimal, Decimal] | None:
-    """The smallest and the largest number of a type; None where it has none that matters."""
+    """The smallest and largest number of a type; None without relevant limits."""
     name, _, scaled = type_name.upper().partition("(")
     if name in ("FLOAT", "REAL", "DOUBLE"):
         most = Decimal("3.4028235E+38") if name != "DOUBLE" else Decimal(sys.float_info.max)
@@ -193,11 +193,9 @@ def _limits(type_name: str) -> tuple[Decimal, Decimal] | None:
     bits = _BITS.get(name.removeprefix("U"))
     if bits is None:
         return None
-    return (
-        (Decimal(0), Decimal(2**bits - 1))
-        if name[0] == "U"
-        else (Decimal(-(2 ** (bits - 1))), Decimal(2 ** (bits - 1) - 1))
-    )
+    if name[0] == "U":
+        return Decimal(0), Decimal(2**bits - 1)
+    return Decimal(-(2 ** (bits - 1))), Decimal(2 ** (bits - 1) - 1)
 
 
 def _decimal(value: Value) -> Decimal:
@@ -209,7 +207,7 @@ def _plain(number: Decimal) -> str:
 
 
 def _nice(most: Decimal) -> Decimal:
-    """The largest of 1, 2 and 5 times a power of ten that is not above a number; 0 for 0."""
+    """The largest of 1, 2 and 5 times a power of ten that is at most a number; 0 for 0."""
     if most <= 0:
         return Decimal(0)
     ten = Decimal(1).scaleb(most.adjusted())
@@ -218,7 +216,7 @@ def _nice(most: Decimal) -> Decimal:
 
 @dataclass(frozen=True, order=True)
 class _Step:
-    """A step of the clock or the calendar: so many seconds, or so many months."""
+    """A step of the clock or calendar: a number of seconds, or of months."""
 
     length: float  # in seconds, a month's being the mean
     months: int = 0
@@ -231,7 +229,7 @@ class _Step:
         return max(datetime.min, _first_of(months))
 
     def after(self, boundary: datetime) -> datetime:
-        """The next boundary, or the last moment that there is."""
+        """The next boundary, or the last representable moment."""
         try:
             if not self.months:
                 return boundary + timedelta(seconds=self.length)
@@ -261,10 +259,10 @@ _LADDERS = {"time": _CLOCK, "date": _CALENDAR, "timestamp": (*_CLOCK, _Step(8640
 class _Moments:
     """The axis of a column of dates or times."""
 
-    def __init__(self, column: Column, known: Sequence[Value]) -> None:
+    def __init__(self, column: Column, values: Sequence[Value]) -> None:
         self.kind, self.ladder = column.kind, _LADDERS[column.kind]
         self.limits = _NANOSECONDS if column.type == "TIMESTAMP_NS" else (datetime.min, datetime.max)
-        moments = sorted(map(_moment, known))
+        moments = sorted(map(_moment, values))
         low, self.middle, high = (moments[part * len(moments) // 4] for part in (1, 2, 3))
         self.step = self._nice((high - low) / _PARTS)
 
@@ -272,7 +270,7 @@ class _Moments:
         return self._ends(max(self.step, self._nice(abs(_moment(value) - self.middle) / _FAR)), value)
 
     def by_recipe(self, recipe: RangesRecipe | DatesRecipe) -> Ends | None:
-        """To the first unit; a day of a date would show it."""
+        """Round to the first unit of the recipe, except days of a date, which would show it."""
         units = [name for name in getattr(recipe, "dates", ()) if (self.kind, name) not in _SHOWING]
         finest = unit(units[0]) if units else None
         return partial(self._ends, _step(finest)) if finest else None
@@ -300,7 +298,7 @@ class _Moments:
 
 
 def _moment(value: Value) -> datetime:
-    """A date, timestamp or time on one line; a timestamp with a zone in UTC."""
+    """A date, timestamp or time on one axis; a timestamp with a zone in UTC."""
     if has_nanoseconds(value):
         return _moment(datetime.fromisoformat(value))
     if isinstance(value, datetime):

@@ -1,10 +1,10 @@
-"""What the classes of a local recoding show, and what that costs: from an assignment to released labels.
+"""The labels that the classes of a local recoding show, and their cost: from an assignment to released labels.
 
-- `ranges`: `[a, b]`, the smallest and the largest value of the class, rounded outward (see `rounding`); for
-  attributes that are in order by number.
+- `ranges`: `[a, b]`, the smallest and largest value of the class, rounded outward (see `rounding`); for attributes in
+  numeric order.
 - `common`: the lowest common ancestor of the class's values in the hierarchy.
-- `labels`: the lowest hierarchy node over the region that the class was cut to (Mondrian); else as `common`.
-- `bounds`: the same in two typed columns instead of one, `age_min` and `age_max`.
+- `labels`: the lowest hierarchy node over the region that the class was cut to (Mondrian); otherwise as `common`.
+- `bounds`: as `ranges`, but in two typed columns instead of one, `age_min` and `age_max`.
 - `exact-ranges`, `exact-bounds`: not rounded, so that they are values of people in the class.
 - `mean`, `median`, `mode`: microaggregation (J. Domingo-Ferrer, J. Mateo-Sanz, TKDE 14(1), 2002): one typed value.
 """
@@ -33,10 +33,10 @@ NUMBERS = ("integer", "decimal", "float")
 
 @dataclass(frozen=True)
 class LocalFigures:
-    """What a local recoding costs; `losses` per attribute as in `loss`, suppressed rows counting 1.
+    """The figures of a local recoding; `losses` per attribute as in `loss`, suppressed rows counting 1.
 
     `levels[j][l]`: the released rows whose cell of attribute j needs level l of its hierarchy to cover it.
-    `kept[j]`: the released rows whose cell is as it was, NULL among them.
+    `kept[j]`: the released rows whose cell is unchanged, including NULL.
     """
 
     rows: int
@@ -50,12 +50,12 @@ class LocalFigures:
 
 
 def asked(spec: Spec) -> bool:
-    """Whether the spec says what classes are to show."""
+    """Whether the spec sets the form of any column's labels."""
     return spec.show is not None or any(quasi_identifier.show for quasi_identifier in spec.quasi_identifiers.values())
 
 
 def check_show(spec: Spec, table: Table) -> None:
-    """Refuse what cannot be shown of a column, and names that would be there twice, before any work."""
+    """Refuse forms that a column cannot have, and names that would occur twice, before any work."""
     for name, attribute in spec.quasi_identifiers.items():
         column = table.column(name)
         if column and attribute.show and not _can_show(column, attribute.show):
@@ -66,13 +66,13 @@ def check_show(spec: Spec, table: Table) -> None:
     names = [new for name in kept for new in shown_names(name, how_of(spec, table, name))]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise SpecError(f"there is a column {twice!r} already, so bounds cannot be shown; rename it, or show ranges")
+        raise SpecError(f"the column {twice!r} exists already, so bounds cannot be shown; rename it, or show ranges")
 
 
 def how_of(spec: Spec, table: Table, name: str, ranges: bool = False) -> str:
-    """How a column's classes are shown; nothing for a column that is no quasi-identifier.
+    """The form of a column's labels; empty for a column that is not a quasi-identifier.
 
-    `ranges`: what is in order is shown as ranges where nobody says otherwise.
+    `ranges`: ordered columns are shown as ranges by default.
     """
     attribute, column = spec.quasi_identifiers.get(name), table.column(name)
     if attribute is None or column is None:
@@ -84,12 +84,12 @@ def how_of(spec: Spec, table: Table, name: str, ranges: bool = False) -> str:
 
 
 def shown_names(name: str, how: str) -> tuple[str, ...]:
-    """The columns that show a column: two where its bounds are shown."""
+    """The released columns of a column: two if its bounds are shown."""
     return (f"{name}_min", f"{name}_max") if form_of(how) == "bounds" else (name,)
 
 
 def form_of(how: str) -> str:
-    """The form of what is shown, exact or rounded: ranges, bounds, ….
+    """The form without rounding: ranges, bounds, ….
 
     >>> form_of("exact-bounds")
     'bounds'
@@ -98,16 +98,16 @@ def form_of(how: str) -> str:
 
 
 def load_orders(tables: Scratch, frequency_set: FrequencySet, hows: Sequence[str]) -> tuple[Order, ...]:
-    """The orders of all attributes, for how their classes show them, loaded as scratch tables."""
+    """The orders of all attributes for the forms of their labels, loaded as scratch tables."""
     pairs = zip(frequency_set.attributes, hows, strict=True)
     return tuple(orders.load(tables, orders.order_of(attribute, how)) for attribute, how in pairs)
 
 
 def spans(attribute: Attribute, how: str, recipe: object) -> Spans | None:
-    """How far the values of an attribute reach where a class shows several of them; None where it shows a node.
+    """How far the values of an attribute reach in a class that shows several; None if it shows a node.
 
-    By the values' codes, the first and the last position that a class shows which begins or ends there; None for a
-    value that makes no range with others, but a `*`.
+    For every code, the first and last position shown by a class that starts or ends there; None for a value that does
+    not form ranges with others, so that `*` is shown.
     """
     order = orders.order_of(attribute, how)
     places = range(len(order.rows))
@@ -126,9 +126,9 @@ def _limits(order: Order, how: str, recipe: object) -> rounding.Bounds:
 
 
 def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows: Sequence[str], spec: Spec) -> Relation:
-    """Make the relation of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j.
+    """Create the relation of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j.
 
-    `spec`: what the hierarchies are made by, to whose boundaries ranges and bounds are rounded.
+    `spec`: with the recipes of hierarchies, to whose boundaries ranges and bounds are rounded.
     """
     keys, dialect = [order.attribute.coded.code_column(0) for order in ordered], results.engine.dialect
     recipes = [spec.quasi_identifiers[order.attribute.column.name].hierarchy for order in ordered]
@@ -141,7 +141,7 @@ def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows:
 def figures(
     engine: Engine, local: Local, classes: Relation, ordered: Sequence[Order], hows: Sequence[str], rows: int
 ) -> LocalFigures:
-    """Add up what classes with labels cost; classes that show the same are one."""
+    """Add up the costs of classes with labels; classes with equal labels are one."""
     with Scratch(engine, "figures") as tables:
         return _figures(tables, local, classes, ordered, hows, rows)
 
@@ -166,17 +166,17 @@ def _figures(
 
 
 def precisions(of_attributes: Sequence[Sequence[int]]) -> tuple[float, ...]:
-    """Each attribute's mean level over its height, by the released rows on each level."""
+    """The mean level over the height, for every attribute, from the released rows on each level."""
     return tuple(_mean_over(levels, [x / (len(levels) - 1) for x in range(len(levels))]) for levels in of_attributes)
 
 
 def distances(
     of_attributes: Sequence[Sequence[int]], released: int, rows: int, of_levels: Sequence[Sequence[float]]
 ) -> tuple[float, ...]:
-    """Each attribute's mean distance over all rows, by the distance of each level, suppressed ones counting 1."""
-    gone = (rows - released) / rows
+    """The mean distance over all rows, for every attribute, from the distances of levels; suppressed rows count 1."""
+    suppressed = (rows - released) / rows
     pairs = zip(of_attributes, of_levels, strict=True)
-    return tuple(_mean_over(levels, of) * (1 - gone) + gone for levels, of in pairs)
+    return tuple(_mean_over(levels, of) * (1 - suppressed) + suppressed for levels, of in pairs)
 
 
 def _mean_over(levels: Sequence[int], values: Sequence[float]) -> float:
@@ -196,7 +196,7 @@ def _levels(tables: Scratch, classes: Relation, j: int, height: int) -> tuple[in
 
 
 def _kept(tables: Scratch, local: Local, classes: Relation, order: Order, labels: Sequence[str]) -> int:
-    """The rows whose cell of an attribute is released as it was; two labels are bounds."""
+    """The rows whose cell of an attribute is released unchanged; two labels are bounds."""
     holes = {"members": class_members(tables, local, order), "positions": order.relation, "classes": classes}
     ((rows,),) = tables.rows("local_release/local_kept", ends={"lower": labels[0], "upper": labels[-1]}, **holes)
     tables.drop("members")

@@ -1,4 +1,4 @@
-"""What a local algorithm is given, and what it gives back: two relations beside the frequency set."""
+"""The input of a local algorithm, and its result: relations next to the frequency set."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from kanon_sql.queries import Relation
 from kanon_sql.recode.cell import Region
 from kanon_sql.spec import Spec
 
-_LOOKS = 0.02  # seconds between two looks at the clock while a statement runs
-_LAST_SECONDS = 1.0  # for all that must still be done after an interruption
-Spans = Mapping[int, tuple[int, int] | None]  # by code, the positions that a class shows around a value
+_LOOKS = 0.02  # seconds between checks of the clock while a statement runs
+_LAST_SECONDS = 1.0  # for the remaining work after an interruption
+Spans = Mapping[
+    int, tuple[int, int] | None
+]  # by code, the positions that a class shows around a value; see `show.spans`
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Where a local algorithm stands: rounds done, classes there are, and its own measure of what is left."""
+    """The progress of a local algorithm: rounds, classes, and its own measure of the remaining work."""
 
     seconds: float
     round: int
@@ -40,7 +42,7 @@ class Rounds:
 
 @dataclass
 class Clock:
-    """The time that an algorithm may take, Ctrl-C, and whoever watches; `now`: what tells the seconds."""
+    """The time limit of an algorithm, Ctrl-C, and the callback for its progress; `now`: returns the time in seconds."""
 
     limit: float | None = None
     watch: Callable[[Rounds], None] | None = None
@@ -75,7 +77,7 @@ class Clock:
         return self.ended != "complete"
 
     def tell(self, number: int, classes: int, left: int | None = None) -> None:
-        """Report a round to whoever watches."""
+        """Report a round to the callback."""
         if self.watch:
             remaining = None if self.limit is None else max(0.0, self.limit - self.seconds)
             self.watch(Rounds(self.seconds, number, classes, left, remaining))
@@ -85,9 +87,9 @@ class Clock:
         return Clock(until, now=self.now, _started=self._started, _whole=self)
 
     def last_part(self, seconds: float) -> Clock:
-        """A clock for what must still be done: until shortly before the limit, for so many seconds at least.
+        """A clock for final work: until shortly before the limit, but at least `seconds`.
 
-        After an interruption all of these together have a moment.
+        After an interruption, all final work together has `_LAST_SECONDS`.
         """
         soon = self.seconds + seconds
         if self._stopped:
@@ -95,24 +97,24 @@ class Clock:
         return self.part(None if self.limit is None else max(0.95 * self.limit, soon))
 
     def interrupt(self) -> None:
-        """Stop at once, with what is safe so far."""
+        """Stop at once, with the safe result so far."""
         self._interrupted_at = min(self._interrupted_at, self.seconds)
         self.interrupted = True
 
     @property
     def _stopped_at(self) -> float:
-        """The seconds at which the clock, or what it is a part of, was interrupted."""
+        """The second at which this clock or the whole one was interrupted."""
         return min(self._interrupted_at, self._whole._stopped_at if self._whole else inf)
 
 
 @dataclass(frozen=True)
 class Task:
-    """All that a local algorithm is given; it works in the engine of the frequency set.
+    """The input of a local algorithm, which runs in the engine of the frequency set.
 
     `weights`: one per attribute, in the frequency set's order, above 0 and at most 1. `optimum`: the node that
-    a full-domain search finds, given the seconds that it may take. `judge`, `costs`, `lattice`: as a search has them.
-    `spans`: gives for each attribute how far its values reach in what classes show (see `kanon_sql.recode.show`); or
-    nothing where all classes show nodes of the hierarchies.
+    a full-domain search finds within a number of seconds. `judge`, `costs`, `lattice`: as for a search.
+    `spans`: for every attribute, how far its values reach in the labels of classes (see `kanon_sql.recode.show`);
+    empty if all classes show nodes of the hierarchies.
     """
 
     frequency_set: FrequencySet
@@ -129,7 +131,7 @@ class Task:
 
     @property
     def results(self) -> Scratch:
-        """Where what it gives back is made, which lasts longer than its own tables."""
+        """The tables for its results, which outlive its own scratch tables."""
         return self.frequency_set.tables
 
     @property
@@ -139,11 +141,10 @@ class Task:
 
     @contextmanager
     def working(self, clock: Clock | None = None) -> Iterator[None]:
-        """Run the block until the clock is spent; then the statement that runs is interrupted, and the block left.
+        """Run the block until the clock is spent; then the running statement is interrupted, and the block ends.
 
-        A statement that is interrupted has done nothing. The engine must not be inside a transaction, which would be
-        lost with it. In a block within a block the inner clock decides: what must still be done after an interruption
-        would be interrupted by the outer one.
+        An interrupted statement has no effect. The engine must not be inside a transaction, which would be lost with
+        it. In nested blocks the inner clock decides, since the outer one would interrupt final work, too.
         """
         clock = clock or self.clock
         over, cut = threading.Event(), threading.Event()
@@ -170,16 +171,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Local:
-    """What a local algorithm gives back.
+    """The result of a local algorithm.
 
     `assignment`: one row per distinct tuple, or per part of one where `split`: the level-0 columns of the
     frequency set (`age_0`, `zip_0`, …), `n` rows, `class`; where `split` also `first` and `last`, the places
     (from 1) of the part's rows among the tuple's rows. A tuple without a row, or with `class` NULL, is suppressed.
     `cuts`: for every class the region that it was cut to, `class, low_0, high_0, low_1, …` in positions (see
-    `kanon_sql.recode.order`), of which the class itself may fill less; None where that is the same.
-    `classes`: only from an algorithm that makes its own labels; else `kanon_sql.recode.show` makes them.
-    `kept`: the classes that are regions of an earlier release, and show what these did.
-    `facts`: what the algorithm says of its run, for the manifest.
+    `kanon_sql.recode.order`), which can be larger than the class; None if they are equal.
+    `classes`: only from an algorithm with its own labels; by default `kanon_sql.recode.show` creates them.
+    `kept`: the classes that are regions of an earlier release, with its labels.
+    `facts`: figures of the run for the manifest.
     """
 
     assignment: Relation

@@ -1,7 +1,7 @@
-"""The rows of tuples by their sensitive values: what `refine` tests classes on where a model looks at more than rows.
+"""The rows of tuples by their sensitive values, on which `refine` tests classes if a model counts more than rows.
 
 A tuple with several values stays one tuple, whose rows are always in one class; its values are joined to it for a test.
-Which columns of codes there are, and what a row of them stands for, is the model's affair.
+The model determines the code columns, and what their rows mean.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ROWS = 20_000_000  # counted in one statement
 
 @dataclass
 class Values:
-    """The tests of one run, on `refine`'s relations; the tuples' ids are those that `refine` gives them."""
+    """The tests of one run, on `refine`'s relations and tuple ids."""
 
     tables: Scratch
     model: PrivacyModels
@@ -34,7 +34,7 @@ class Values:
         self.values, self.of_classes = self.tables["values"], self.tables["class_values"]
 
     def load(self) -> Relation:
-        """Keep every tuple's rows by value; and give the tuples without their values, a row each."""
+        """Store every tuple's rows by value; returns the tuples without values, one row per tuple."""
         source = self.frequency_set.relation
         holes: Mapping[str, Hole] = {"keys": self.keys, "sensitive": self.columns}
         self.tables.create(self.values, "refine/values", frequency_set=source, **holes)
@@ -46,18 +46,18 @@ class Values:
         return self.tables.create("rows", "refine/placed_values", placed=placed, values=self.values, columns=columns)
 
     def count_classes(self, state: Relation) -> None:
-        """Count the rows of a state's classes by value: what the tests of moves begin with."""
+        """Count the rows of a state's classes by value, which the tests of moves start from."""
         holes: Mapping[str, Hole] = {"state": state, "values": self.values, "sensitive": self.columns}
         self.tables.create(self.of_classes, "refine/class_values", **holes)
 
     def of_rests(self, rests: Relation) -> Relation:
-        """What is left of classes without one of their tuples, by value."""
+        """The rows by value that classes keep without one of their tuples."""
         leavers = self.tables.create("leavers", "refine/leavers", rests=rests, class_values=self.of_classes, most=_ROWS)
         holes: Mapping[str, Hole] = {"class_values": self.of_classes, "values": self.values, "sensitive": self.columns}
         return self.tables.create("rest_values", "refine/rest_values", leavers=leavers, **holes)
 
     def safe_moves(self, wanted: Relation) -> Relation:
-        """Of the moves that each tuple wants, the best after which its new class is safe."""
+        """The best of every tuple's wanted moves after which its new class is safe."""
         pairs = self.tables.create("pairs", "refine/pairs", wanted=wanted, class_values=self.of_classes, most=_ROWS)
         holes: Mapping[str, Hole] = {"class_values": self.of_classes, "values": self.values, "sensitive": self.columns}
         rows = self.tables.create("pair_values", "refine/pair_values", pairs=pairs, **holes)
@@ -65,8 +65,8 @@ class Values:
             "safe_pairs", "refine/safe_pairs", pairs=pairs, pair_values=rows, safe=self.model.safe
         )
 
-    def room(self, classes: Relation, outsiders: Relation) -> Relation:
-        """The classes in order, first those that may take in most of the tuples that have no class."""
+    def rank(self, classes: Relation, outsiders: Relation) -> Relation:
+        """The classes in order of how many of the tuples without a class they could take in, most first."""
         holes: Mapping[str, Hole] = {"class_values": self.of_classes, "values": self.values, "sensitive": self.columns}
         rows = self.tables.create("room_rows", "refine/room_rows", classes=classes, open=outsiders, **holes)
         return self.tables.create("room", "refine/room", classes=classes, room_rows=rows, safe=self.model.safe)
@@ -83,7 +83,7 @@ def whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> Relation:
 
 
 def is_safe_as_a_whole(task: Task) -> bool:
-    """Whether all rows together are a class."""
+    """Whether all rows together are a safe class."""
     relation = task.frequency_set.relation
     query = queries.text("mondrian/whole", task.engine.dialect, frequency_set=relation, safe=task.model.safe)
     ((safe,),) = task.engine.rows(query)
@@ -91,13 +91,13 @@ def is_safe_as_a_whole(task: Task) -> bool:
 
 
 def refuse_if_unsafe_as_a_whole(task: Task) -> None:
-    """Raise InfeasibleError if not even all rows together are safe."""
+    """Raise InfeasibleError if all rows together are not safe."""
     if not is_safe_as_a_whole(task):
         raise no_safe_classes(task)
 
 
 def no_safe_classes(task: Task) -> InfeasibleError:
-    """What is said of rows of which classes are merged to the last, and that one is unsafe."""
+    """The error if all classes were merged and the result is unsafe."""
     return InfeasibleError(
         f"all {task.frequency_set.rows:,} rows together do not meet {task.model.name}, and no other classes that hold "
         "all of them were found; ask for less, or raise `suppression_limit`"

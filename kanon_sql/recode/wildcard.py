@@ -1,8 +1,8 @@
-"""The other notion of safety: `*` may be any value, so a released row is one of all original rows that it fits.
+"""The other notion of safety: `*` stands for any value, so a released row could be any original row that it fits.
 
-A row fits an original row if each of its cells is `*`, the original value, or a label that a rule makes of it. Rows
-that are equal to enough others need not fit more than those. It protects less than classes of equal rows: it says
-nothing of how many released rows one original row fits, nor of what sensitive values they carry.
+A row fits an original row if all its cells are `*`, the original value, or the label of a rule for it. Rows that are
+equal to enough others are not tested further. This protects less than classes of equal rows: the number of released
+rows that one original row fits, and their sensitive values, are not limited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AT_ONCE = 16  # patterns counted in one statement
 
 @dataclass(frozen=True)
 class Fits:
-    """What the rows of a release are by both notions; see `sql/wildcard.sql`."""
+    """The rows of a release under both notions of safety; see `sql/wildcard.sql`."""
 
     rows: int
     classes: int
@@ -41,7 +41,7 @@ class Fits:
         return self.unsafe_rows == 0
 
     def finding(self, model: PrivacyModels) -> Finding:
-        """What a check found of this notion, which is never called by the model's own name."""
+        """The finding of a check, which never has the model's own name."""
         name = f"NOT {model.name}: every row fits that many source rows, * as a wildcard"
         return Finding(name, model.k, self.smallest_fit, None, self.unsafe_rows)
 
@@ -54,7 +54,7 @@ def of_release(
     release: Relation,
     columns: Sequence[str],
 ) -> Fits:
-    """Ask a release that was written: `columns` are its quasi-identifiers, in the frequency set's order."""
+    """Check a written release: `columns` are its quasi-identifiers, in the frequency set's order."""
     names = {f"label_{j}": column for j, column in enumerate(columns)}
     query = queries.text("wildcard/rows", engine.dialect, release=release, quasi_identifiers=names, names=list(names))
     with Scratch(frequency_set.engine, "wildcard") as tables:
@@ -63,7 +63,7 @@ def of_release(
 
 
 def of_classes(coded: Coding, model: PrivacyModels, classes: Relation) -> Fits:
-    """Ask classes (class, n, label_0, label_1, …), by one GROUP BY per pattern of levels that occurs."""
+    """Check classes (class, n, label_0, label_1, …), by one GROUP BY per pattern of levels that occurs."""
     with Scratch(coded.engine, "fits") as tables:
         fits = _load_fits(tables)
         _count_fits(tables, coded, model, classes)
@@ -71,7 +71,7 @@ def of_classes(coded: Coding, model: PrivacyModels, classes: Relation) -> Fits:
 
 
 def of_equal_rows(engine: Engine, model: PrivacyModels, classes: Relation) -> Fits:
-    """Ask classes (class, n) for equal rows alone: each fits at least the rows that it was made of."""
+    """Check classes (class, n) for equal rows alone: a row fits at least the rows of its class."""
     with Scratch(engine, "fits") as tables:
         return _summary(tables, model, classes, _load_fits(tables))
 
