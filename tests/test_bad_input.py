@@ -183,7 +183,7 @@ HIERARCHIES: list[tuple[str, Files, str]] = [
     (f"anonymize people.csv {ILL} {OUT}", {}, "column 'disease' has no hierarchy; give --hierarchies"),
     (f"{FILE} --hierarchies g {OUT}", {}, "there is no hierarchy file g/age.csv for column 'age'; make one with"),
     (f"{FILE} --hierarchies people.csv {OUT}", {}, "people.csv/age.csv cannot be read (Not a directory)"),
-    ("anonymize --spec bad.yml", spec("{age: {hierarchy: {table: ages}}}"), "the table ages, which is not there"),
+    ("anonymize --spec bad.yml", spec("{age: {hierarchy: {table: ages}}}"), "the table ages, which does not exist"),
     ("anonymize --spec bad.yml", spec("{zip: {hierarchy: {ranges: [7, 10]}}}"), "10 is not a multiple of 7"),
     ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {ranges: [7]}}}"), "a value is not a finite number"),
     ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {dates: [year]}}}"), "a value is not a date"),

@@ -54,7 +54,7 @@ def _about(mine: Sequence[float], theirs: Sequence[float]) -> bool:
 @given(problem=problems(strays=True, fewest_columns=4))
 def test_roll_ups_change_no_figure(engine: Engine, problem: Problem) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1}.items():
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 1}.items():
             patch.setattr(rollup, name, value)
         judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))
         costs = judge.with_cells(judge.costs())
@@ -71,7 +71,7 @@ def test_roll_ups_hold_a_bounded_number_of_rows(problem: Problem, most: int, dat
     """However many are worth it; of those that one statement reads none is dropped for another."""
     engine = DuckDB()
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1, "_MOST_KEPT": most}.items():
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 1, "_MOST_KEPT": most}.items():
             patch.setattr(rollup, name, value)
         judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))
         for _ in range(6):
@@ -109,7 +109,7 @@ def two_levels(leaves: str) -> Column:
 
 def test_a_row_that_gets_lost_on_the_way_stops_the_run(engine: Engine) -> None:
     table = create_table(engine, "people", {"x": "VARCHAR"}, [("a",), ("b",)])
-    with pytest.raises(SourceError, match="holds 1 rows where 2 were read"):
+    with pytest.raises(SourceError, match="has 1 rows where 2 were read"):
         build_frequency_set(engine, table, {"x": lambda _: Hierarchy(*two_levels("a").levels)}, Scratch(engine))
 
 

@@ -29,7 +29,7 @@ def test_where_the_bits_are_changes_no_figure(
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
             patch.setattr(packing, name, value)
-        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1}.items() if rolled else ():
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 1}.items() if rolled else ():
             patch.setattr(rollups, name, value)
         judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))
         costs = judge.with_cells(judge.costs())

@@ -316,7 +316,7 @@ def test_a_table_of_the_database_is_a_hierarchy() -> None:
     with client_of(None, "db.yml", time_limit=0.2) as client:
         post(client, COUNTRY, "recipe", kind="table", table="levels")
         assert recipe(client, COUNTRY) == {"table": "levels"}
-        assert "names the table gone, which is not there" in post(
+        assert "names the table gone, which does not exist" in post(
             client, COUNTRY, "recipe", 422, kind="table", table="gone"
         )
 

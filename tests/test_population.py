@@ -67,7 +67,7 @@ def test_roll_ups_keep_the_population(given: tuple[Sampled, Asked]) -> None:
     sample, asked = given
     models = asked.models("people")
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
             patch.setattr(rollup, name, value)
         assert_judged(sample, asked, Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models)))
 

@@ -100,7 +100,7 @@ def test_every_node_is_judged_like_brute_force(
 @pytest.mark.slow
 def test_roll_ups_keep_the_values(given: tuple[Problem, list[Any]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
             patch.setattr(rollup, name, value)
         assert_judged(Judge(counted(DuckDB(), *given), MODELS), *given)
 

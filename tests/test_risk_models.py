@@ -244,7 +244,7 @@ def test_one_node_and_several_are_judged_alike_where_classes_have_many_sizes(eng
 def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[Asked]]) -> None:
     problem, model, every = drawn
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
             patch.setattr(rollup, name, value)
         assert_judged(Judge(counted(DuckDB(), problem), model), problem, every)
 

@@ -91,7 +91,7 @@ def answers(models: Sequence[PrivacyModel]) -> list[tuple[list[Any], bool]]:
 )
 def test_a_node_is_judged_as_without_lists(models: list[PrivacyModel], rolled: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
             patch.setattr(rollups, name, value if rolled else getattr(rollups, name))
         here = answers(models)
         patch.setattr(tree, "_has_lists", lambda _: False)

@@ -1,4 +1,4 @@
-"""The tuples of a few attributes, counted once: what their nodes put at risk is then added up in memory."""
+"""The counted tuples of a few attributes in memory, where the rows at risk of nodes are summed up."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
     Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-_CELLS = 1 << 20  # of an array of counts; beyond, the labels that occur together are numbered anew
+_CELLS = 1 << 20  # of an array of counts; beyond, the combinations of labels that occur are renumbered
 
 
 @dataclass(frozen=True)
 class Labels:
-    """An attribute of counted tuples: by level each tuple's label as a number, and what each label loses, 0 to 1."""
+    """An attribute of counted tuples: per level the tuples' labels as numbers, and the labels' losses, 0 to 1."""
 
     numbers: tuple[Numbers, ...]
     losses: tuple[Floats, ...]
@@ -28,39 +28,39 @@ class Labels:
 
 @dataclass
 class Counted:
-    """Some attributes' distinct tuples and how many rows have each; under k-anonymity, a class needs k rows."""
+    """The distinct tuples of some attributes with their rows; a class needs k rows."""
 
     labels: tuple[Labels, ...]
     rows: Floats
     k: int
-    _path: list[tuple[int, Numbers, int]] = field(default_factory=list)  # the first levels of the node before
+    _path: list[tuple[int, Numbers, int]] = field(default_factory=list)  # the first levels of the previous node
 
     def rows_at_risk(self, node: Node) -> int:
-        """The rows that a node of these attributes puts at risk, all others at their top."""
+        """The rows at risk of a node of these attributes, with all other attributes at their top."""
         sizes = self._sizes(node)[1]
         return int(sizes[sizes < self.k].sum())
 
     def lost(self, node: Node) -> list[float]:
-        """What the labels of the rows at risk lose, added up, per attribute."""
+        """The total loss of the labels of the rows at risk, per attribute."""
         classes, sizes = self._sizes(node)
         at_risk = np.flatnonzero(sizes[classes] < self.k)
         rows, pairs = self.rows[at_risk], zip(self.labels, node, strict=True)
         return [float(rows @ pair.losses[level][pair.numbers[level][at_risk]]) for pair, level in pairs]
 
     def _sizes(self, node: Node) -> tuple[Numbers, Floats]:
-        """Each tuple's class as a number, and the rows of each class; some numbers may stand for none."""
-        known = 0
-        while known < len(self._path) and self._path[known][0] == node[known]:
-            known += 1
-        del self._path[known:]
-        for labels, level in zip(self.labels[known:], node[known:], strict=True):
+        """The tuples' classes as numbers, and the rows per class, 0 for unused numbers."""
+        same = 0
+        while same < len(self._path) and self._path[same][0] == node[same]:
+            same += 1
+        del self._path[same:]
+        for labels, level in zip(self.labels[same:], node[same:], strict=True):
             self._path.append((level, *self._refined(labels, level)))
         _, classes, count = self._path[-1]
         sizes: Any = np.bincount(classes, self.rows, count)
         return classes, sizes
 
     def _refined(self, labels: Labels, level: int) -> tuple[Numbers, int]:
-        """The classes of the attributes so far, told apart by one more."""
+        """The classes of the attributes so far, refined by one more."""
         different = len(labels.losses[level])
         if not self._path:
             return labels.numbers[level], different
@@ -75,7 +75,7 @@ class Counted:
 
 
 def counted(attributes: Sequence[Attribute], tuples: Sequence[Sequence[Any]], k: int) -> Counted:
-    """The tuples of these attributes as they are fetched: their codes on level 0, and their rows."""
+    """The counted tuples of these attributes, from rows of their codes on level 0 and their count."""
     *codes, rows = np.array(tuples, dtype=np.int64).T
     return Counted(tuple(map(_labels, attributes, codes)), rows.astype(np.float64), k)
 
@@ -86,7 +86,7 @@ def _labels(attribute: Attribute, codes: Numbers) -> Labels:
 
 
 def _level(attribute: Attribute, level: int) -> tuple[Numbers, Floats]:
-    """Each value's label on a level, by the value's code, and what each label loses."""
+    """The label of every value on a level, by the value's code, and the loss of every label."""
     hierarchy = attribute.hierarchy
     values, labels = (np.array(hierarchy.codes(number), dtype=np.int64) for number in (0, level))
     numbers = np.zeros(int(values.max()) + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""From a spec's recipes to hierarchies: files and tables are read and checked before any long work."""
+"""From recipes to hierarchies: files and tables are read and checked before any long query."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ _NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION)\b")
 
 
 def _no_rule(level: int) -> None:
-    """A hierarchy that is a list of values."""
+    """The rule of a hierarchy that lists its values."""
 
 
 @dataclass(frozen=True)
 class HierarchySource:
     """A quasi-identifier's hierarchy, waiting for the values that occur.
 
-    `build` makes it of the column's distinct values. `sha256` tells what it is made from: the file's or
-    table's content, or the recipe; never the data, whose distinct values could be guessed from a digest. `fixed`: the
-    hierarchy itself, where it does not depend on the values. `rule`: what a level makes of any value, if that can be
-    said without a list of values; `ruled`: the levels below a top of `*`, where each may have a rule. `rows`: of the
-    file or table, in its order; None of a recipe. `first`: the digest of so many of them, the first.
+    `build` creates it from the column's distinct values. `sha256` is a digest of its origin: the content of the file or
+    table, or the recipe; never the data, whose distinct values could be guessed from a digest. `fixed`: the hierarchy
+    itself, if it does not depend on the values. `rule`: the rule that labels any value on a level, if there is one
+    without a list of values; `ruled`: the number of levels below a top of `*` that can have rules. `rows`: those
+    of the file or table; None for a recipe. `first`: the digest of the first rows.
     """
 
     build: Build
@@ -72,35 +72,35 @@ class HierarchySource:
 
     @property
     def builder(self) -> Build:
-        """What builds it, with the rules that SQL may build it by."""
+        """The builder, with the rules for SQL if all levels have one."""
         rules = [self.rule(level) for level in range(1, (self.ruled or 0) + 1)]
         every = tuple(rule for rule in rules if rule is not None)
         return self.build if self.ruled is None or len(every) < len(rules) else Ruled(self.build, every)
 
     def grew_from(self, sha256: str, rows: int | None) -> bool:
-        """Whether all that changed of what had this digest and so many rows are rows behind these."""
+        """Whether rows were only appended since the file or table had this digest and number of rows."""
         if rows is None or self.rows is None or self.first is None or rows > self.rows:
             return False
         return self.first(rows) == sha256
 
 
 def hierarchy_sources(
-    spec: Spec, table: Table, engine: Engine, order_will_do: bool = False
+    spec: Spec, table: Table, engine: Engine, allow_ordered: bool = False
 ) -> dict[str, HierarchySource]:
     """Read and check the hierarchies of a spec as far as possible without looking at the data.
 
-    `order_will_do`: a column whose values are in order needs no hierarchy; above the values it then has only `*`.
+    `allow_ordered`: a column whose values have an order needs no hierarchy; its only level is then `*`.
     """
     hierarchies = {}
     for name, attribute in spec.quasi_identifiers.items():
         column = _column(table, name)
-        ordered = order_will_do and _needs_order(spec, column)
+        ordered = allow_ordered and _needs_order(spec, column)
         hierarchies[name] = _by_order(column) if ordered else hierarchy_source(attribute, column, spec, engine)
     return hierarchies
 
 
 def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> HierarchySource:
-    """Read and check the hierarchy of one column, as its recipe says, or else of the spec's folder."""
+    """Read and check the hierarchy of one column, from its recipe or the spec's folder."""
     name = column.name
     match attribute.hierarchy:
         case None:
@@ -134,11 +134,11 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
             return _built(prefix, lambda values: codes.prefix(values, lengths, name, pad), cut_off, len(lengths))
         case NetworksRecipe(networks=bits) as networks:
             return _built(networks, lambda values: codes.networks(values, bits, name))
-        case KnownRecipe(known=taxonomy_name) as known:
-            return _built(known, lambda values: codes.known(values, taxonomy_name, name))
+        case KnownRecipe(known=taxonomy_name) as recipe:
+            return _built(recipe, lambda values: codes.known(values, taxonomy_name, name))
         case GroupsRecipe(groups=by_hand):
-            made = recipes.groups(by_hand, name, spec.unmapped)
-            return _fixed(h.convert(made, column.kind, f"the groups of {name!r}"))
+            grouped = recipes.groups(by_hand, name, spec.unmapped)
+            return _fixed(h.convert(grouped, column.kind, f"the groups of {name!r}"))
         case FunctionRecipe(function=h.Hierarchy() as finished):
             return _fixed(h.convert(finished, column.kind, f"the hierarchy of {name!r}"))
         case FunctionRecipe(function=function):
@@ -150,13 +150,13 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
 
 
 def _needs_order(spec: Spec, column: Column) -> bool:
-    """Whether nothing says how to generalize a column, so that only the order of its values is left."""
+    """Whether a column has no hierarchy, so that only the order of its values can be used."""
     if has_hierarchy(spec, column.name):
         return False
     if not column.ordered:
         raise SpecError(
             f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; give `hierarchies`, a "
-            f"folder that holds {column.name}.csv, or a recipe in the spec (redact, taxonomy, groups, suppress)"
+            f"folder with {column.name}.csv, or a recipe in the spec (redact, taxonomy, groups, suppress)"
         )
     return True
 
@@ -166,14 +166,14 @@ def _by_order(column: Column) -> HierarchySource:
 
 
 def has_hierarchy(spec: Spec, name: str) -> bool:
-    """Whether a spec says how a column is generalized: by a recipe of its own, or a file in the folder."""
+    """Whether a column has a hierarchy: a recipe in the spec, or a file in the folder."""
     if spec.quasi_identifiers[name].hierarchy is not None:
         return True
     return spec.hierarchies is not None and os.path.exists(f"{spec.hierarchies}/{name}.csv")
 
 
 def file_in_folder(folder: Path, column: str) -> Path | None:
-    """The hierarchy file of a column, in a folder of them; None where its name would lead elsewhere.
+    """The hierarchy file of a column in a folder; None if its name would lead outside the folder.
 
     >>> file_in_folder(Path("h"), "age"), file_in_folder(Path("h"), "../age")
     (PosixPath('h/age.csv'), None)
@@ -225,7 +225,7 @@ def _column(table: Table, name: str) -> Column:
 def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:
     if spec.hierarchies is None:
         raise SpecError(
-            f"column {column.name!r} has no hierarchy; give `hierarchies`, a folder that holds {column.name}.csv, "
+            f"column {column.name!r} has no hierarchy; give `hierarchies`, a folder with {column.name}.csv, "
             "or a recipe in the spec (redact, ranges, dates, taxonomy, groups, suppress)"
         )
     path = file_in_folder(Path(spec.hierarchies), column.name)
@@ -251,7 +251,7 @@ def read_hierarchy(
 def _from_table(engine: Engine, name: str, column: Column) -> h.Hierarchy:
     table = engine.find(name)
     if table is None:
-        raise HierarchyError(f"the hierarchy of {column.name!r} names the table {name}, which is not there")
+        raise HierarchyError(f"the hierarchy of {column.name!r} names the table {name}, which does not exist")
     rows = engine.rows(queries.select_all(table.relation, engine.dialect))
     texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
     return h.convert(h.from_rows(texts, name), column.kind, name)

@@ -1,8 +1,7 @@
-"""The frequency set: distinct quasi-identifier tuples, counted, every level of every hierarchy a column.
+"""The frequency set: counted distinct quasi-identifier tuples, with a column per level of every hierarchy.
 
-The raw table is scanned once, for its distinct tuples. All that follows works on those: the hierarchies
-are fitted to the values that occur, loaded as mapping tables, and joined to give the frequency set
-(the term is that of Incognito, LeFevre et al. 2005).
+The raw table is scanned once, for its distinct tuples. All further steps use only these: hierarchies are fitted to the
+values that occur, loaded as mapping tables, and joined. The term is from Incognito (LeFevre et al. 2005).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Unmapped: TypeAlias = Literal["error", "top"]
 class Attribute:
     """A quasi-identifier: its column, its hierarchy fitted to the data, and its mapping table.
 
-    `distinct[l]`: how many labels of level l occur.
+    `distinct[l]`: the number of labels of level l that occur.
     """
 
     column: Column
@@ -49,8 +48,8 @@ class Attribute:
 class FrequencySet:
     """The counted tuples in an engine: `rows` source rows in `tuples` distinct ones.
 
-    One row per tuple, or where values are sensitive per tuple and combination of these. Where it has a population, the
-    column `population` counts its rows, and tuples that it alone has have n = 0.
+    One row per tuple, or with sensitive columns per tuple and combination of their values. With a population, the
+    column `population` counts its rows, and tuples that only the population has have n = 0.
     """
 
     tables: Scratch
@@ -59,21 +58,21 @@ class FrequencySet:
     rows: int
     tuples: int
     sql: tuple[str, str]
-    """The scan of the source, and the coding of what it found."""
+    """The scan of the source, and the coding of its tuples."""
     sensitive: tuple[str, ...] = ()
-    """Columns of codes by which a tuple's rows are counted apart, for privacy models that need them."""
+    """Columns of codes by which a tuple's rows are counted separately, for privacy models that need them."""
     references: Mapping[str, Relation] = field(default_factory=dict, hash=False)
     """The values of sensitive columns in the whole table, for models that compare a class with it."""
     population: int | None = None
     """The rows of the population, or its people; None without one."""
     population_unit: bool = False
-    """Whether the population's people are told apart."""
+    """Whether the population's people are distinguished."""
     sampled_from: Population | None = None
-    """Where the population is; its engine may be closed by now, if that is not the source's."""
+    """Where the population is; its engine can already be closed if it is not the source's."""
 
     @property
     def engine(self) -> Engine:
-        """Where it is, and what is asked of it is answered."""
+        """The engine of the relation."""
         return self.tables.engine
 
     @cached_property
@@ -83,29 +82,29 @@ class FrequencySet:
 
     @property
     def keys(self) -> list[str]:
-        """The columns that tell the tuples apart: every attribute's codes on level 0."""
+        """The columns that distinguish the tuples: every attribute's codes on level 0."""
         return [attribute.coded.code_column(0) for attribute in self.attributes]
 
     @property
     def sums(self) -> list[str]:
-        """The columns that are added up when tuples are."""
+        """The columns that are summed when tuples are merged."""
         losses = (a.coded.loss_column(level) for a in self.attributes for level in a.coded.loss_levels)
         return ["n", *losses, *([] if self.population is None else ["population"])]
 
     @property
     def distinguishing_columns(self) -> list[str]:
-        """The columns of codes by which the rows of a tuple are counted apart: sensitive values, people."""
+        """The columns by which the rows of a tuple are counted separately: sensitive values, people."""
         return [*self.sensitive, *([POPULATION_UNIT] if self.population_unit else [])]
 
     @property
     def counted(self) -> list[str]:
-        """What models need of a row beside n."""
+        """The columns that models need in addition to n."""
         return [*self.distinguishing_columns, *([] if self.population is None else ["population"])]
 
     def level_columns(self, node: Node) -> list[str]:
-        """The columns that hold a node's codes: all that a node is to the database.
+        """The columns with a node's codes, which represent the node in the database.
 
-        An attribute at its top has one code for all rows and tells no classes apart, so it is left out.
+        An attribute at its top has one code for all rows and distinguishes no classes, so it is omitted.
         """
         pairs = list(zip(self.attributes, node, strict=True))
         distinguishing = [a.coded.code_column(level) for a, level in pairs if level < a.hierarchy.height]
@@ -116,7 +115,7 @@ def build_frequency_set(
     engine: Engine,
     table: Table,
     hierarchies: Mapping[str, Build],
-    made: Scratch,
+    tables: Scratch,
     keep_tuples: bool = False,
     unmapped: Unmapped | None = None,
     sensitive: Mapping[str, str] = MappingProxyType({}),
@@ -125,53 +124,43 @@ def build_frequency_set(
     sampled_from: Population | None = None,
     counted_by: str | None = None,
 ) -> FrequencySet:
-    """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
+    """Scan the table once and code its tuples; the hierarchies are built from the columns' distinct values.
 
-    `made`: where the tuples, the mapping tables and the frequency set are made, in this engine or another.
-    `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none. `sensitive`: the
-    columns whose values are counted apart, by their names in the frequency set; `compared`: those of them whose values
-    models compare with the whole table, and `groups` the rows of their hierarchies. `sampled_from`: the population,
-    whose tuples are counted too; SourceError if the table is no sample of it. `counted_by`: the column of the rows that
-    each row stands for, where the table was counted elsewhere.
+    `tables`: where the tuples, the mapping tables and the frequency set are created, in this engine or another.
+    `unmapped`: how to treat a value that its hierarchy lacks; None means no check. `sensitive`: the columns whose
+    values are counted separately, by their names in the frequency set; `compared`: the sensitive columns that models
+    compare with the whole table, and `groups` the rows of their hierarchies. `sampled_from`: the population, whose
+    tuples are counted, too; SourceError if the table is not a sample of it. `counted_by`: the column with the number of
+    rows per tuple, if the table was counted elsewhere.
     """
     stems = queries.plain_names(list(hierarchies))
-    others = population.count(sampled_from, made, table, stems) if sampled_from else {}
+    in_population = population.count(sampled_from, tables, table, stems) if sampled_from else {}
     columns = {stem: column for column, stem in stems.items()}
     scan = queries.tuples(columns, sensitive, table.relation, engine.dialect, compared, counted_by)
-    tuples = made.receive("tuples", engine, scan, "frequency_sets/tuples")
-    types = {column.name: column.type for column in made.engine.table(tuples).columns}
+    tuples = tables.receive("tuples", engine, scan, "frequency_sets/tuples")
+    types = {column.name: column.type for column in tables.engine.table(tuples).columns}
     attributes = []
     for name, build in hierarchies.items():
         if not (column := table.column(name)):
             continue
         source = Place(engine, table.relation, column)
-        places = [Place(made.engine, tuples, Column(stems[name], types[stems[name]], column.kind))]
-        places += [others[name]] if name in others else []
-        place, *beside = places if made.engine is engine else mapping.in_one_writing(made, source, places)
-        mapped, values = made[f"map_{stems[name]}"], mapping.in_canonical_form(mapping.values_of(place), column)
-        alone = made.engine is engine and not beside and unmapped is not None
-        in_engine = ruled.fitted(made, place, build, values, mapped) if alone and isinstance(build, Ruled) else None
-        if in_engine:
-            attributes.append(Attribute(replace(column, type=place.column.type), *in_engine, in_engine[0].counts))
-            continue
-        of_population = [
-            value for other in beside for value in mapping.in_canonical_form(mapping.values_of(other), column)
-        ]
-        attribute = _attribute(source, place, stems[name], mapped, build, values, unmapped, of_population)
-        mapping.load(made, place, attribute.coded, attribute.hierarchy)
-        attributes.append(attribute)
-    frequency_set = _code(made, tuple(attributes), scan, tuple(sensitive))
+        places = [Place(tables.engine, tuples, Column(stems[name], types[stems[name]], column.kind))]
+        places += [in_population[name]] if name in in_population else []
+        if tables.engine is not engine:
+            places = mapping.in_one_writing(tables, source, places)
+        attributes.append(_attribute(tables, source, places, tables[f"map_{stems[name]}"], build, unmapped))
+    frequency_set = _code(tables, tuple(attributes), scan, tuple(sensitive))
     _check_coded(frequency_set)
     references = {name: _reference(frequency_set, name, groups.get(name, ())) for name in compared}
     if sampled_from:
         frequency_set = _with_population(replace(frequency_set, sampled_from=sampled_from))
     if not keep_tuples:
-        made.drop(tuples)
+        tables.drop(tuples)
     return replace(frequency_set, references=references)
 
 
 def _with_population(frequency_set: FrequencySet) -> FrequencySet:
-    """The frequency set with the tuples of the population, which are counted already."""
+    """The frequency set with the tuples of the population, counted before."""
     sampled_from = frequency_set.sampled_from
     people = sampled_from is not None and sampled_from.unit is not None
     tables, coded = frequency_set.tables, [attribute.coded for attribute in frequency_set.attributes]
@@ -179,7 +168,12 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
     levels = [attribute.code_column(level) for attribute in coded for level in range(attribute.height + 1)]
     losses, sensitive = frequency_set.sums[1:], frequency_set.sensitive
     query = queries.with_population(
-        *(frequency_set.relation, counted, levels, losses, sensitive, tables.engine.dialect),
+        frequency_set.relation,
+        counted,
+        levels,
+        losses,
+        sensitive,
+        tables.engine.dialect,
         POPULATION_UNIT if people else None,
     )
     both = tables.create_as("both", query)
@@ -194,17 +188,17 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
 
 
 def _more_than_population(unit: str | None, people: bool) -> Predicate:
-    """The condition that a tuple has more rows, or people, in the table than in the population."""
+    """The condition that a tuple has more rows (or people) in the table than in the population."""
     return Predicate(
         "SUM(n) > SUM(population)", unit=unit, populated=True, population_unit=POPULATION_UNIT if people else None
     )
 
 
 def sampled(frequency_set: FrequencySet) -> FrequencySet:
-    """The frequency set of the table's tuples alone, `population` counting the rows of the population equal to them.
+    """The frequency set of the table's tuples only; `population` counts the rows of the population equal to them.
 
-    Less than all that a class of several tuples stands for, so that what is safe by it is safe. People are counted
-    once each, at one of their tuples.
+    This is a lower bound for the rows of the population in a class of several tuples, so that safe classes are safe.
+    Every person is counted once, at one of their tuples.
     """
     if frequency_set.population is None:
         return frequency_set
@@ -218,7 +212,7 @@ def sampled(frequency_set: FrequencySet) -> FrequencySet:
 
 
 def _reference(frequency_set: FrequencySet, name: str, groups: Groups) -> Relation:
-    """The values of a sensitive column, by their codes, with the rows of each; or the people, where these count."""
+    """The values of a sensitive column, by their codes, with their rows (or people)."""
     tables, raw = frequency_set.tables, queries.raw_column(name)
     rows = Predicate("SUM(n)", unit=UNIT if UNIT in frequency_set.sensitive else None)
     query = queries.reference(tables["tuples"], name, raw, rows, tables.engine.dialect, groups)
@@ -226,10 +220,10 @@ def _reference(frequency_set: FrequencySet, name: str, groups: Groups) -> Relati
 
 
 def merge_equal_codes(frequency_set: FrequencySet, drop: bool = True) -> FrequencySet:
-    """The frequency set with one row per combination of codes: values in no hierarchy share one.
+    """The frequency set with one row per combination of codes: values that are in no hierarchy share one.
 
-    A node does not mind such rows, since it adds up; who names a tuple by its codes does. `drop`: the one that it is
-    made of, which nobody reads any more.
+    Node tests sum up such rows anyway; algorithms that identify a tuple by its codes need them merged. `drop`: drop the
+    original relation.
     """
     if not any(attribute.hierarchy.starred for attribute in frequency_set.attributes):
         return frequency_set
@@ -239,7 +233,7 @@ def merge_equal_codes(frequency_set: FrequencySet, drop: bool = True) -> Frequen
 
 
 def _one_row_per_tuple(frequency_set: FrequencySet, drop: bool = True) -> FrequencySet:
-    """The frequency set with one row per combination of codes and of what is counted apart."""
+    """The frequency set with one row per combination of codes and of columns that are counted separately."""
     tables = frequency_set.tables
     names = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
     keys, sums = [*frequency_set.keys, *frequency_set.distinguishing_columns], frequency_set.sums
@@ -252,32 +246,40 @@ def _one_row_per_tuple(frequency_set: FrequencySet, drop: bool = True) -> Freque
 
 
 def _attribute(
+    tables: Scratch,
     source: Place,
-    tuples: Place,
-    stem: str,
+    places: Sequence[Place],
     mapped: Relation,
     build: Build,
-    own: Sequence[Any],
     unmapped: Unmapped | None,
-    others: Sequence[Any] = (),
 ) -> Attribute:
-    """Fit a hierarchy to the values that occur, `own`, and to `others`.
+    """Fit a hierarchy to the values that occur and create its mapping table.
 
-    `unmapped`: None leaves those that it lacks without a row.
+    `places`: the column among the counted tuples, and if there is a population, among its tuples. `unmapped`: None
+    leaves values that the hierarchy lacks without a row.
     """
-    column = Column(source.column.name, tuples.column.type, source.column.kind)
-    known = set(keys(own)) if others else set()
-    data = [*own, *(value for value in others if key(value) not in known)]
+    place, *in_population = places
+    column = Column(source.column.name, place.column.type, source.column.kind)
+    own = mapping.in_canonical_form(mapping.values_of(place), source.column)
+    if isinstance(build, Ruled) and place.engine is source.engine and not in_population and unmapped is not None:
+        in_engine = ruled.fitted(tables, place, build, own, mapped)
+        if in_engine:
+            return Attribute(replace(source.column, type=place.column.type), *in_engine, in_engine[0].counts)
+    data, found = list(own), set(keys(own))
+    for other in in_population:
+        values = mapping.in_canonical_form(mapping.values_of(other), source.column)
+        data += [value for value in values if key(value) not in found]
     hierarchy = build(data)
-    # What is equal in the source may not be where the search is, and the other way about.
-    for place in (source, tuples) if source.engine is not tuples.engine else (tuples,):
-        hierarchy = mapping.aligned(place, hierarchy, data, tuples.engine)
+    # Values that are equal in the source can differ where the search runs, and vice versa.
+    for column_place in (source, place) if source.engine is not place.engine else (place,):
+        hierarchy = mapping.aligned(column_place, hierarchy, data, place.engine)
     if unmapped:
         hierarchy = cover(hierarchy, data, column.name, unmapped)
     levels = range(hierarchy.height + 1)
     varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
     nulls = _null_row(hierarchy, varying) if None in hierarchy.values else None
-    coded = Coded(stem, mapped, levels[-1], varying, nulls)
+    coded = Coded(place.column.name, mapped, levels[-1], varying, nulls)
+    mapping.load(tables, place, coded, hierarchy)
     return Attribute(column, hierarchy, coded, hierarchy.distinct(own))
 
 
@@ -301,21 +303,21 @@ def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensiti
 
 
 def _check_coded(frequency_set: FrequencySet) -> None:
-    """Stop where the coding lost or doubled a row of those that the scan counted: no value may have no code, or two."""
+    """SourceError if the coding lost or doubled rows of the scan: every value must have exactly one code."""
     tables = frequency_set.tables
     ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tables["tuples"])
     if rows != frequency_set.rows:
         raise SourceError(
-            f"the frequency set holds {frequency_set.rows:,} rows where {rows:,} were read; nothing was released, "
+            f"the frequency set has {frequency_set.rows:,} rows where {rows:,} were read; nothing was released, "
             "please report it"
         )
 
 
 def check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
-    """Stop where a source that no transaction keeps as it is has another number of rows by now: this reads it again."""
+    """SourceError if a source that no transaction protects now has another number of rows; reads it again."""
     ((rows,),) = engine.rows(queries.text("frequency_sets/row_count", engine.dialect, relation=table.relation))
     if rows != frequency_set.rows:
         raise SourceError(
-            f"the frequency set holds {frequency_set.rows:,} rows and {table.relation.name} {rows:,}; "
+            f"the frequency set has {frequency_set.rows:,} rows and {table.relation.name} {rows:,}; "
             "the source changed while it was read, run again"
         )

@@ -1,7 +1,7 @@
-"""Mapping tables: each value of a column, once in the column's own type, with its codes and labels on every level.
+"""Mapping tables: the distinct values of a column in its own type, with their codes and labels on every level.
 
-What is one value and what are two is for the engine to say, by the type and the collation of the column. Python holds
-values as they print; none of them goes back into a table but as text, read by the engine in the column's type.
+The engine decides which values are equal, by the type and the collation of the column. Python has the printed values;
+they return to a table only as text, which the engine reads in the column's type.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kanon_sql.generalization.values import as_text, key, keys, read
 from kanon_sql.queries import Coded, Hole, Relation
 
 _QUICKLY_READ: dict[str, Callable[[str], Any]] = {"DATE": date.fromisoformat, "TIMESTAMP": datetime.fromisoformat}
-# 0.1 in four bytes is 0.10000000149011612 in Python's eight; and numbers of any size are kept as text.
+# 0.1 in four bytes is 0.10000000149011612 in Python's eight; numbers of unlimited size are stored as text.
 _PRINTED_OTHERWISE: dict[str, tuple[str, ...]] = {
     "integer": ("VARCHAR",),
     "decimal": ("VARCHAR",),
@@ -37,7 +37,7 @@ _PRINTED_OTHERWISE: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Place:
-    """A column where it stands: whose type and collation decide what equals what."""
+    """A column in a relation of an engine; its type and collation decide which values are equal."""
 
     engine: Engine
     relation: Relation
@@ -45,7 +45,7 @@ class Place:
 
 
 def values_of(place: Place) -> list[Any]:
-    """The distinct values of a column of counted tuples; one that Python cannot hold exactly comes as its text."""
+    """The distinct values of a column of counted tuples; a value that Python cannot represent exactly is its text."""
     exact = place.column.type not in _PRINTED_OTHERWISE.get(place.column.kind, (place.column.type,))
     values = [value for value, _ in place.engine.rows(_values_sql(place, "values" if exact else "texts"))]
     if not exact and place.column.type in _QUICKLY_READ:
@@ -56,9 +56,9 @@ def values_of(place: Place) -> list[Any]:
 
 
 def in_canonical_form(values: Sequence[Any], column: Column) -> list[Any]:
-    """The values of a column of the source, those of equal ones that look different in one form, whichever came first.
+    """The values of a column of the source, with one form for equal values that are printed differently.
 
-    0.0 for -0.0, and 1.5 for 1.50 in a column whose numbers have as many decimals as they were written with.
+    0.0 for -0.0, and 1.5 for 1.50 in a column whose numbers keep the decimals that they were written with.
 
     >>> in_canonical_form([-0.0, 2.5], Column("dose", "DOUBLE", "float"))
     [0.0, 2.5]
@@ -73,12 +73,12 @@ def in_canonical_form(values: Sequence[Any], column: Column) -> list[Any]:
 
 
 def _is_unscaled(column: Column) -> bool:
-    """Whether the numbers of a column have as many decimals as each was written with."""
+    """Whether the numbers of a column keep the decimals that they were written with."""
     return column.kind == "decimal" and "(" not in column.type
 
 
 def _shortest(number: str) -> str:
-    """A number as it is written without zeros at its end that mean nothing."""
+    """A number without trailing zeros after the decimal point."""
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
@@ -88,10 +88,10 @@ def _values_sql(place: Place, written_as: str) -> str:
 
 
 def in_one_writing(tables: Scratch, source: Place, places: Sequence[Place]) -> list[Place]:
-    """The places with one text for values that are equal in the source and may be written in several ways.
+    """The places with one text for values that are equal in the source but can be written in several ways.
 
-    `places`: the source's counted tuples in another engine that lacks the type, and those of its population. There 1.5
-    and 1.50, or `1 mon` and `30 days`, would be two values.
+    `places`: the column among the counted tuples, and among those of the population, in another engine without its
+    type. There 1.5 and 1.50, or `1 mon` and `30 days`, would be two values.
     """
     types = {place.column.type for place in places}
     if source.column.kind not in ("decimal", "other") or (len(types) == 1 and "VARCHAR" not in types):
@@ -104,13 +104,13 @@ def in_one_writing(tables: Scratch, source: Place, places: Sequence[Place]) -> l
 
 
 def _first_writings(source: Place, places: Sequence[Place]) -> dict[str, str]:
-    """The first text, in their order, of those that are one value in the source, by each of them that it can hold."""
+    """The first, in text order, of the texts that are the same value in the source, by all these texts."""
     found = {text for place in places for text, _ in place.engine.rows(_values_sql(place, "texts")) if text is not None}
     texts = sorted(found)
-    with Scratch(source.engine, "writings") as there:
-        _load_values(there, "values", source, texts)
-        equal = there.create("equal", "mappings/equal_values", values=there["values"])
-        rows = there.rows("frequency_sets/copy", source=equal, columns=["row", "first"])
+    with Scratch(source.engine, "writings") as tables:
+        _load_values(tables, "values", source, texts)
+        equal = tables.create("equal", "mappings/equal_values", values=tables["values"])
+        rows = tables.rows("frequency_sets/copy", source=equal, columns=["row", "first"])
     shown = _shortest if _is_unscaled(source.column) else str
     return {texts[row]: shown(texts[first]) for row, first in rows}
 
@@ -125,73 +125,62 @@ def _rewritten(tables: Scratch, place: Place, writings: Relation) -> Place:
 
 
 def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Engine) -> Hierarchy:
-    """The hierarchy with the leaves that a column can hold, each as the column holds it, none there twice.
+    """The hierarchy with the leaves that a column can contain, in the form of the column's values and without repeats.
 
-    `data`: the column's values as `values_of` gives them. `reader`: the engine that prints values, as it does the
-    data's. Leaves that are one value in the column's type become one row; HierarchyError if their labels differ, or if
-    the column can hold none of them.
+    `data`: the column's values from `values_of`. `reader`: the engine that printed them. Leaves that are the same value
+    in the column's type become one row; HierarchyError if their labels differ, or if the column can contain no leaf.
     """
-    known = dict(zip(keys(data), data, strict=True))
-    same = keys(hierarchy.values)
-    as_held = tuple(map(known.get, same, hierarchy.values))
-    if not all(map(is_, as_held, hierarchy.values)):
-        hierarchy = hierarchy.renamed(as_held)
-    if all(map(known.__contains__, same)):
+    value_of = dict(zip(keys(data), data, strict=True))
+    leaf_keys = keys(hierarchy.values)
+    leaves = tuple(map(value_of.get, leaf_keys, hierarchy.values))
+    if not all(map(is_, leaves, hierarchy.values)):
+        hierarchy = hierarchy.renamed(leaves)
+    if all(map(value_of.__contains__, leaf_keys)):
         return hierarchy
     texts = _texts(hierarchy.values)
     with Scratch(place.engine, "values") as tables:
         _load_values(tables, "values", place, texts)
-        settled = not _may_print_otherwise(place, reader) and not _lacks(hierarchy, known, place.column)
-        settled = settled and all(count == len(texts) - (None in texts) for count in _counts(tables))
-        if settled:
-            return hierarchy
-        return h.restricted(hierarchy, _castable(tables, place, known, reader), f"column {place.column.name!r}")
+        if not _prints_differently(place, reader) and not _lacks_leaves(hierarchy, value_of, place.column):
+            (counts,) = tables.rows("mappings/settled_values", values=tables["values"])
+            if all(count == len(texts) - (None in texts) for count in counts):
+                return hierarchy
+        return h.restricted(hierarchy, _castable(tables, place, value_of, reader), f"column {place.column.name!r}")
 
 
-def _may_print_otherwise(place: Place, reader: Engine) -> bool:
+def _prints_differently(place: Place, reader: Engine) -> bool:
     return place.engine is not reader and place.column.kind in ("other", "date", "timestamp")
 
 
-def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bool:
-    """Whether some of the data's texts are no leaf, though a collation may hold one equal to them."""
-    return column.kind == "text" and bool(known.keys() - set(hierarchy.values) - {None})
+def _lacks_leaves(hierarchy: Hierarchy, value_of: Mapping[Any, Any], column: Column) -> bool:
+    """Whether some texts of the data are not leaves, although a collation can make them equal to one."""
+    return column.kind == "text" and bool(value_of.keys() - set(hierarchy.values) - {None})
 
 
-def _counts(tables: Scratch) -> tuple[int, ...]:
-    (counts,) = tables.rows("mappings/settled_values", values=tables["values"])
-    return counts
-
-
-def _castable(tables: Scratch, place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
-    """The loaded values by row: the first row of an equal value, and the value, as the data write it if they do."""
+def _castable(tables: Scratch, place: Place, value_of: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
+    """The loaded values by row: the first row with an equal value, and the value, in the form of the data."""
     kind = place.column.kind
     with Scratch(reader, "printed") as read:
         equal = read.receive("equal", place.engine, tables.text("mappings/equal_values", values=tables["values"]))
         printed = read.rows("mappings/printed_values", values=equal)
-    held = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
-    leaves = {key(value) for row, (first, value) in held.items() if row == first}
-    if kind == "text" and known.keys() - leaves - {None}:
-        held |= {row: (held[row][0], text) for row, text in _matches(tables, place) if key(text) in known}
-    return {row: (first, known.get(key(value), value)) for row, (first, value) in held.items()}
-
-
-def _matches(tables: Scratch, place: Place) -> list[tuple[int, str]]:
-    """The loaded values that are the data's by the column's collation, as the data have them."""
-    column = [place.column.name]
-    rows = tables.rows("mappings/matching_values", values=tables["values"], tuples=place.relation, column=column)
-    return [(int(row), text) for row, text in rows]
+    rows = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
+    leaves = {key(value) for row, (first, value) in rows.items() if row == first}
+    if kind == "text" and value_of.keys() - leaves - {None}:
+        # Texts of the data that the column's collation makes equal to a loaded value.
+        holes: dict[str, Hole] = {"tuples": place.relation, "column": [place.column.name]}
+        matching = tables.rows("mappings/matching_values", values=tables["values"], **holes)
+        rows |= {int(row): (rows[int(row)][0], text) for row, text in matching if key(text) in value_of}
+    return {row: (first, value_of.get(key(value), value)) for row, (first, value) in rows.items()}
 
 
 def load(tables: Scratch, place: Place, coded: Coded, hierarchy: Hierarchy) -> None:
     """Load a mapping table: value, code_0 … code_h, label_1 … label_h, loss_l where it varies.
 
-    HierarchyError if two of its values are one in the type of the place: a join would count a row twice.
+    HierarchyError if two of its values are equal in the type of the place: a join would count a row twice.
     """
     columns = mapping_columns(hierarchy, coded.loss_levels)
     types = {name: "VARCHAR" if top < 0 else tables.engine.integer_type(top) for name, (top, _) in columns.items()}
     texts = _texts((*hierarchy.values, *hierarchy.starred))
-    beside = [entries for _, entries in columns.values()]
-    _load_values(tables, coded.mapping, place, texts, types, beside)
+    _load_values(tables, coded.mapping, place, texts, types, [entries for _, entries in columns.values()])
     refuse_equal_values(tables.engine, coded.mapping, place.column.name)
 
 
@@ -201,21 +190,21 @@ def _load_values(
     place: Place,
     texts: Sequence[str | None],
     types: Mapping[str, str] = MappingProxyType({}),
-    beside: Sequence[Sequence[Any]] = (),
+    more: Sequence[Sequence[Any]] = (),
 ) -> None:
-    """Make a temporary table of row, text, value, and more columns: the values in the type and collation of a column.
+    """Create a temporary table of row, text, value and `more` columns; the value has the column's type and collation.
 
-    A text that the column cannot hold has no row; NULL has one.
+    A text that the column cannot contain has no row; NULL has one.
     """
     column, every = place.column, {"row": "INTEGER", "text": "VARCHAR", **types}
-    written = tables.load("written", every, [range(len(texts)), texts, *beside])
+    written = tables.load("written", every, [range(len(texts)), texts, *more])
     none = queries.no_values(place.relation, column.name, column.type, every, tables.engine.dialect)
     tables.create_castable(table, none, written, column.type, list(every))
     tables.drop(written)
 
 
 def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:
-    """Stop where a value is in a mapping table twice."""
+    """HierarchyError if a value is in a mapping table twice."""
     ((twice,),) = engine.rows(queries.text("mappings/doubled_values", engine.dialect, mapping=mapping))
     if twice:
         raise HierarchyError(
@@ -224,7 +213,7 @@ def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:
 
 
 def mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, tuple[int, Sequence[Any]]]:
-    """The mapping table's columns after `value`: name, the largest number in it (-1 for text), one entry per row."""
+    """The mapping table's columns after `value`: name, largest number in it (-1 for text), and one entry per row."""
     columns: dict[str, tuple[int, Sequence[Any]]] = {}
     for level in range(hierarchy.height + 1):
         codes = hierarchy.codes(level)
@@ -232,8 +221,7 @@ def mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[st
     for level in range(1, hierarchy.height + 1):
         columns[f"label_{level}"] = (-1, hierarchy.labels(level))
     for level in loss_levels:
-        leaves = hierarchy.leaves(level)
-        lost = [under - 1 for under in leaves]
+        lost = [leaves - 1 for leaves in hierarchy.leaves(level)]
         columns[f"loss_{level}"] = hierarchy.leaf_count, list(map(lost.__getitem__, hierarchy.codes(level)))
     return columns
 

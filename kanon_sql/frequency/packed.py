@@ -1,15 +1,15 @@
 """Packed codes: nodes are tested on the bits of a few whole numbers, not on a column per attribute and level.
 
-Each attribute has some bits of a number: the first say which label it has below the top, the next which of the labels
-below that one, down to the value. So a label on any level is some of the bits, and a node a mask for all attributes:
-its test groups by one or two numbers, not by as many columns as there are attributes.
+Every attribute has some bits of a number: the first bits are its label below the top, the next its label below that
+one, and so on down to the value. So a mask selects a label on any level, and a node is a mask for all attributes: its
+test groups by one or two numbers instead of a column per attribute.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kanon_sql import queries
 from kanon_sql.frequency.frequency_set import FrequencySet
@@ -17,15 +17,15 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Bits, Relation
 
-_BITS = 62  # of a signed number of eight bytes that are used
-_MOST_VALUES = 50_000  # of an attribute: their bits are worked out value by value
+_BITS = 62  # used of a signed number of eight bytes
+_MOST_VALUES = 50_000  # of an attribute: their bits are computed value by value
 _MOST_TUPLES = 3_000_000  # the packed ones are a copy, of up to a hundred bytes each
 _SENTENCE = "Pack the codes of each tuple into the bits of whole numbers, so that a node is a mask."
 
 
 @dataclass(frozen=True)
 class Field:
-    """The bits of an attribute: the number's column, and by level the mask that leaves its label there."""
+    """The bits of an attribute: the number's column, and per level the mask that selects its label."""
 
     key: str
     masks: tuple[int, ...]
@@ -33,14 +33,14 @@ class Field:
 
 @dataclass(frozen=True)
 class Packed:
-    """A frequency set where nodes are tested: its tuples with their numbers, and the codes of attributes without."""
+    """A frequency set for node tests: its tuples with packed numbers, and the codes of unpacked attributes."""
 
     frequency_set: FrequencySet
     relation: Relation
     fields: tuple[Field | None, ...]
 
     def columns(self, node: Node) -> dict[str, Bits]:
-        """What tells the classes of a node apart, by name: the bits of each number, and codes that are in none."""
+        """What distinguishes the classes of a node, by name: masked numbers, and codes that are not packed."""
         masks: Counter[str] = Counter()
         codes: dict[str, Bits] = {}
         for j, (field, level) in enumerate(zip(self.fields, node, strict=True)):
@@ -48,22 +48,22 @@ class Packed:
                 masks[field.key] += field.masks[level]
             elif level < self.frequency_set.attributes[j].hierarchy.height:
                 codes |= self._code(j, level)
-        told = {key: (key, mask) for key, mask in masks.items() if mask}
-        return {**told, **codes} or self._code(0, node[0])
+        numbers = {key: (key, mask) for key, mask in masks.items() if mask}
+        return {**numbers, **codes} or self._code(0, node[0])
 
     def masks(self, node: Node) -> dict[str, int] | None:
-        """The mask of each number that tells the classes of a node apart; None if numbers alone do not."""
+        """The masks of the numbers that distinguish the classes of a node; None if unpacked codes are needed."""
         columns = self.columns(node)
-        masks = {of: mask for of, mask in columns.values() if mask is not None}
-        return {of: mask for of, mask in masks.items() if mask} if len(masks) == len(columns) else None
+        masks = {key: mask for key, mask in columns.values() if mask is not None}
+        return {key: mask for key, mask in masks.items() if mask} if len(masks) == len(columns) else None
 
     def labels(self, node: Node) -> dict[str, Bits]:
-        """The same with a column for each attribute below its top, by the name of its codes."""
+        """The same with a column per attribute below its top, by the name of its codes."""
         below = [j for j, a in enumerate(self.frequency_set.attributes) if node[j] < a.hierarchy.height] or [0]
         return {name: bits for j in below for name, bits in self._code(j, node[j]).items()}
 
     def rolled_up(self, levels: Mapping[int, int]) -> tuple[dict[str, Bits], list[str]]:
-        """What tells tuples apart once some attributes are on the levels given; codes that follow from it."""
+        """What distinguishes tuples if some attributes are on these levels, and the unpacked codes above."""
         attributes = self.frequency_set.attributes
         node = tuple(levels.get(j, 0) for j in range(len(attributes)))
         masks = {field.key: 0 for field in self.fields if field}
@@ -89,17 +89,17 @@ class Packed:
 
 
 def unpacked(frequency_set: FrequencySet) -> Packed:
-    """The frequency set as it is."""
+    """The frequency set without packed codes."""
     return Packed(frequency_set, frequency_set.relation, (None,) * len(frequency_set.attributes))
 
 
 def packed(frequency_set: FrequencySet) -> Packed:
-    """A copy of the frequency set with packed codes; the set as it is where it is too large, or has no such codes."""
+    """A copy of the frequency set with packed codes; unpacked if it is too large or no attribute can be packed."""
     layouts = [_layout(attribute.hierarchy) for attribute in frequency_set.attributes]
     fields, bits = _fields(layouts)
     if frequency_set.tuples > _MOST_TUPLES or not any(fields):
         return unpacked(frequency_set)
-    tables, made = frequency_set.tables, unpacked(frequency_set)
+    tables = frequency_set.tables
     types = {"attribute": "INTEGER", "code": "INTEGER", "bits": "BIGINT"}
     rows = [(j, code, number) for j, numbers in bits.items() for code, number in numbers.items()]
     loaded = tables.load("bits", types, list(map(list, zip(*rows, strict=True))))
@@ -114,7 +114,7 @@ def packed(frequency_set: FrequencySet) -> Packed:
     query = queries.packed(frequency_set.relation, loaded, keys, columns, tables.engine.dialect)
     relation = tables.create_as(tables.unused("packed"), query, "packed", _SENTENCE)
     tables.drop(loaded)
-    return replace(made, relation=relation, fields=tuple(fields))
+    return Packed(frequency_set, relation, tuple(fields))
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class _Layout:
 
 
 def _layout(hierarchy: Hierarchy) -> _Layout | None:
-    """The labels below each label numbered, from the top down; None if they are too many."""
+    """The bits of an attribute: the labels below every label numbered, from the top down; None if they are too many."""
     if len(hierarchy.codes(0)) > _MOST_VALUES:
         return None
     above, mask, masks = hierarchy.codes(hierarchy.height), 0, [0]
@@ -147,7 +147,7 @@ def _layout(hierarchy: Hierarchy) -> _Layout | None:
 
 
 def _places(codes: Sequence[int], above: Sequence[int]) -> dict[int, int]:
-    """The number of each code among those with the same code above."""
+    """The number of every code among the codes with the same code above."""
     found: Counter[int] = Counter()
     places = {}
     for code, parent in dict(zip(codes, above, strict=True)).items():
@@ -157,7 +157,7 @@ def _places(codes: Sequence[int], above: Sequence[int]) -> dict[int, int]:
 
 
 def _fields(layouts: Sequence[_Layout | None]) -> tuple[list[Field | None], dict[int, dict[int, int]]]:
-    """Where the bits of each attribute are: as many numbers as it takes, each filled by those that come."""
+    """The positions of the attributes' bits: numbers are filled one after the other."""
     fields: list[Field | None] = []
     bits: dict[int, dict[int, int]] = {}
     number, used = 0, 0

@@ -1,4 +1,4 @@
-"""The population that a source is a sample of: its tuples, counted and coded beside the source's own."""
+"""The population of which a source is a sample: its tuples, counted and coded with the source's codes."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ COUNTED = "population_tuples"
 
 @dataclass(frozen=True)
 class Population:
-    """A table that the source is a sample of, where it is; `unit`: the column of its people, if they are counted.
+    """A table of which the source is a sample; `unit`: the column of its people, if they are counted.
 
-    `as_it_is`: whether its columns are compared with the source's in a query that stands by itself. `name`: what it is
-    called; `counted`: its rows, or people, once they are.
+    `standalone`: whether a standalone query compares its columns with the source's. `name`: the name to show;
+    `counted`: its rows or people, 0 before counting.
     """
 
     engine: Engine
     table: Table
     unit: str | None = None
-    as_it_is: bool = False
+    standalone: bool = False
     name: str = ""
     counted: int = 0
 
     def described(self) -> dict[str, str | int]:
-        """What the manifest says of it."""
+        """The population in the manifest."""
         return {"source": self.name, "people" if self.unit else "rows": self.counted}
 
 
 def count(population: Population, tables: Scratch, source: Table, stems: Mapping[str, str]) -> dict[str, Place]:
-    """Count the distinct tuples of a population, by its people where these count, and say where each column's are.
+    """Count the distinct tuples of a population, by person if people are counted; return the columns' places.
 
-    `stems`: the plain names of the quasi-identifiers, by their columns. SourceError if a column is not there, or is of
+    `stems`: the plain names of the quasi-identifiers, by their columns. SourceError if a column is missing, or of
     another kind than the source's.
     """
     columns = {stem: _like(population, source, name) for name, stem in stems.items()}
@@ -47,9 +47,9 @@ def count(population: Population, tables: Scratch, source: Table, stems: Mapping
     engine, relation = population.engine, population.table.relation
     scan = queries.tuples({stem: column.name for stem, column in columns.items()}, people, relation, engine.dialect)
     counted = _in_texts(tables, tables.receive(COUNTED, engine, scan), source, columns)
-    made = {column.name: column.type for column in tables.engine.table(counted).columns}
+    types = {column.name: column.type for column in tables.engine.table(counted).columns}
     return {
-        column.name: Place(tables.engine, counted, Column(stem, made[stem], _kind(source, column)))
+        column.name: Place(tables.engine, counted, Column(stem, types[stem], _kind(source, column)))
         for stem, column in columns.items()
     }
 
@@ -61,7 +61,7 @@ def _like(population: Population, source: Table, name: str) -> Column:
         raise SourceError(
             f"the population has no column {name!r}, which is a quasi-identifier; name a table that has it"
         )
-    kind = here.kind if population.as_it_is else _kind(source, here)
+    kind = here.kind if population.standalone else _kind(source, here)
     if there is not None and there.kind != kind:
         raise SourceError(
             f"column {name!r} is {here.type} in the population and {there.type} in the source, so that their values "
@@ -71,13 +71,13 @@ def _like(population: Population, source: Table, name: str) -> Column:
 
 
 def _kind(source: Table, column: Column) -> str:
-    """The kind in which a column of the population is compared: whole numbers are texts where the source's are."""
+    """The kind in which a column of the population is compared: whole numbers as texts if the source has texts."""
     there = source.column(column.name)
     return "text" if there is not None and there.kind == "text" and column.kind == "integer" else column.kind
 
 
 def _in_texts(tables: Scratch, counted: Relation, source: Table, columns: Mapping[str, Column]) -> Relation:
-    """The counted tuples with whole numbers as texts where the source's are, as zip codes in a CSV file are read."""
+    """The counted tuples with whole numbers as texts if the source has texts, such as zip codes from a CSV file."""
     texts = [stem for stem, column in columns.items() if column.kind != _kind(source, column)]
     if not texts:
         return counted
@@ -89,9 +89,9 @@ def _in_texts(tables: Scratch, counted: Relation, source: Table, columns: Mappin
 
 
 def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation:
-    """The counted population with its codes; with people each of them counts once in n, at one of her tuples.
+    """The counted population with its codes; with people, n counts every person once, at one of their tuples.
 
-    SourceError if a value of it is none in the type of the source's column.
+    SourceError if a value is invalid in the type of the source's column.
     """
     unit, dialect = [POPULATION_UNIT] if people else [], tables.engine.dialect
     counted = tables[COUNTED]
@@ -111,7 +111,7 @@ def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation
 
 
 def refuse_unmatched(tables: Scratch, frequency_set: Relation, keys: Sequence[str], more: Predicate) -> None:
-    """SourceError if the source is no sample of its population, by the tuples of which it has `more`."""
+    """SourceError if the source is not a sample of its population: `more` is true for some tuples."""
     ((tuples,),) = tables.rows("population/unmatched", frequency_set=frequency_set, keys=keys, more=more)
     if tuples:
         raise SourceError(

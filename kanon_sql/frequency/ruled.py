@@ -1,8 +1,7 @@
-"""Columns of many values: their mapping tables made in the engine, by the rules of the recipe, and not value by value.
+"""Columns with many values: the engine builds their mapping tables by the rules of the recipe, not value by value.
 
-What a rule gives is what the recipe gives (`kanon_sql.queries.rules`); before it is relied on, the recipe itself labels
-some hundreds of the values, and the two are compared. Where a type or a value may not be worked out so, nothing is made
-here, and the recipe labels all of them.
+A rule returns the same labels as the recipe (`kanon_sql.queries.rules`). As a check, the recipe labels some hundreds of
+the values, and the labels are compared. If a type or value is not supported, the recipe labels all values instead.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from kanon_sql.generalization.later import Later
 from kanon_sql.generalization.rules import MOST, Age, Calendar, Edges, Prefix, Range, Rule
 from kanon_sql.queries import Coded, Relation
 
-MANY = 20_000  # values; of fewer the recipe labels all as fast
-_COMPARED = 500  # values that the recipe labels too
+MANY = 20_000  # values; the recipe labels fewer values as fast
+_COMPARED = 500  # values that the recipe labels as a check
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-# The types of which SQL gives the label of every value that `_is_within` lets through.
+# The types for which SQL computes the same label as the recipe for every value that `_is_within` accepts.
 _TYPES: dict[type[Rule], tuple[str, ...]] = {
     Range: (*_WHOLE, "DOUBLE"),
     Edges: (*_WHOLE, "DOUBLE"),
@@ -39,7 +38,7 @@ _ANY = (*_WHOLE, "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR")
 
 @dataclass(frozen=True)
 class Ruled:
-    """What builds a hierarchy, and the rules of all its levels between the values and the one label at the top."""
+    """A builder of a hierarchy, with the rules of all its levels between the values and the top."""
 
     build: Callable[[Sequence[Any]], Hierarchy]
     rules: tuple[Rule, ...]
@@ -51,13 +50,13 @@ class Ruled:
 def fitted(
     tables: Scratch, place: Place, build: Ruled, data: Sequence[Any], mapped: Relation
 ) -> tuple[Hierarchy, Coded] | None:
-    """The hierarchy of a column's values and its mapping table, made in the engine; None where that cannot be.
+    """The hierarchy of a column's values and its mapping table, built in the engine; None if that is not possible.
 
-    `data`: the distinct values, as `values_of` gives them. The hierarchy knows how many labels each level has; the
-    labels themselves it makes when they are asked for.
+    `data`: the distinct values from `values_of`. The hierarchy has the number of labels per level, and computes the
+    labels themselves on first use.
     """
     values = [value for value in data if value is not None]
-    if len(values) < MANY or not _can_say(place, build.rules, values):
+    if len(values) < MANY or not _is_supported(place, build.rules, values):
         return None
     labels = _labelled(tables, place, build.rules)
     levels = [
@@ -79,7 +78,7 @@ def _labelled(tables: Scratch, place: Place, rules: Sequence[Rule]) -> Relation:
     return labels
 
 
-def _can_say(place: Place, rules: Sequence[Rule], known: Sequence[Any]) -> bool:
+def _is_supported(place: Place, rules: Sequence[Rule], values: Sequence[Any]) -> bool:
     type_name = place.column.type
     if (
         not place.engine.is_embedded
@@ -87,22 +86,19 @@ def _can_say(place: Place, rules: Sequence[Rule], known: Sequence[Any]) -> bool:
         or type_name not in _ANY
     ):
         return False
-    if type_name == "VARCHAR":  # whose order, else, is not that of Python
+    if type_name == "VARCHAR":  # other texts can have another order than in Python
         return looks_plain(place.engine, Table(place.relation, "table", (place.column,)), place.column)
-    return _is_within(known)
+    return _is_within(values)
 
 
-def _is_within(known: Sequence[Any]) -> bool:
-    """Whether numbers are such as SQL reckons with exactly, and dates and moments such as Python has.
-
-    Others of these come as texts.
-    """
-    (kind, *others) = set(map(type, known))
-    if others or kind is str:
+def _is_within(values: Sequence[Any]) -> bool:
+    """Whether SQL computes exactly with these numbers, or Python has these dates and timestamps (others are texts)."""
+    kind, *other_kinds = set(map(type, values))
+    if other_kinds or kind is str:
         return False
     if not issubclass(kind, int | float):
         return True
-    return all(map(isfinite, known)) and max(-min(known), max(known)) < MOST
+    return all(map(isfinite, values)) and max(-min(values), max(values)) < MOST
 
 
 def _load(
@@ -114,11 +110,11 @@ def _load(
     counts: Sequence[int],
     has_null: bool,
 ) -> Coded:
-    """Make the mapping table of labelled values; `counts`: the labels of each level below the top."""
+    """Create the mapping table of labelled values; `counts`: the number of labels per level below the top."""
     height, leaves = len(counts), counts[0] + has_null
     varying = tuple(level for level, count in enumerate(counts) if count < counts[0])
     nulls: dict[str, int | str | None] | None = None
-    if has_null:  # behind all values: a label of its own below the top
+    if has_null:  # after all values, with a separate label below the top
         nulls = {f"code_{level}": count for level, count in enumerate([*counts, 0])}
         nulls |= {f"label_{level}": None for level in range(1, height)} | {f"label_{height}": STAR}
         nulls |= {f"loss_{level}": 0 for level in varying}
@@ -131,17 +127,17 @@ def _load(
 
 
 def _is_as_built(tables: Scratch, build: Ruled, coded: Coded, count: int) -> bool:
-    """Whether the recipe gives some of the values, here and there in their order, the labels of the mapping table."""
+    """Whether a regular sample of the values has the recipe's labels in the mapping table."""
     columns = ["value", *(f"label_{level}" for level in range(1, coded.height + 1))]
     step = max(1, count // _COMPARED)
-    some = tables.rows("mappings/every_so_many", columns=columns, mapping=coded.mapping, step=step, last=count - 1)
-    rows = {value: tuple(labels) for value, *labels in some if value is not None}
+    sample = tables.rows("mappings/every_so_many", columns=columns, mapping=coded.mapping, step=step, last=count - 1)
+    rows = {value: tuple(labels) for value, *labels in sample if value is not None}
     built = build(list(rows))
     return rows == dict(zip(built.values, zip(*built.levels, strict=True), strict=True))
 
 
 def _hierarchy(build: Ruled, data: Sequence[Any], counts: Sequence[int], column: str) -> Hierarchy:
-    """The hierarchy of the data, of which no more than the number of labels is known yet."""
+    """The hierarchy of the data, with the number of labels; the rest is built on first use."""
     rows, has_null = len(data), len(data) > counts[0]
 
     @cache
@@ -149,7 +145,7 @@ def _hierarchy(build: Ruled, data: Sequence[Any], counts: Sequence[int], column:
         return cover(build(data), data, column)
 
     def later(length: int, make: Callable[[], Sequence[Any]], last: Any) -> tuple[Any, ...]:
-        # It is a tuple to whoever looks into it.
+        # It behaves like a tuple.
         return cast("tuple[Any, ...]", Later(length, make, *([last] if has_null else [])))
 
     def level(number: int, count: int) -> Level:

@@ -123,7 +123,7 @@ def _rows(engine: Engine, table: Table, columns: Sequence[str]) -> list[Any]:
 def _of_hierarchies(spec: Spec, source: Source) -> dict[str, str]:
     """The checksums of hierarchies, other files of the spec, and the population, by purpose."""
     digests: dict[str, str] = {}
-    hierarchies = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    hierarchies = hierarchy_sources(spec, source.table, source.engine, allow_ordered=spec.strategy in RECODERS)
     for name, hierarchy in hierarchies.items():
         digests[name] = hierarchy.sha256
     named: dict[str, Any] = {}

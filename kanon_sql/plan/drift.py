@@ -91,7 +91,7 @@ def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Ite
     digests, rows = manifest.get("hierarchies"), manifest.get("hierarchy_rows", {})
     if not digests:
         return
-    current = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    current = hierarchy_sources(spec, source.table, source.engine, allow_ordered=spec.strategy in RECODERS)
     for name, hierarchy in current.items():
         if name not in digests or hierarchy.sha256 == digests[name]:
             continue

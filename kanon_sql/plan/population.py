@@ -82,7 +82,7 @@ def opened_population(engine: Engine, spec: Spec, models: PrivacyModels) -> Iter
     table = engine.find(name) if name else None
     if table is not None:
         refuse_equal_names([column.name for column in table.columns], shown)
-        yield Population(engine, table, _unit_of(table, models), as_it_is=is_a_query(spec), name=shown)
+        yield Population(engine, table, _unit_of(table, models), standalone=is_a_query(spec), name=shown)
         return
     if is_a_query(spec):
         raise _no_table(engine, spec, name)

@@ -95,7 +95,7 @@ def preflight(
     metric(spec.metric)
     # Local recodings do not need a hierarchy for a column with ordered values.
     allow_ordered = all(name in RECODERS for name in strategies)
-    hierarchies = hierarchy_sources(spec, source.table, source.engine, order_will_do=allow_ordered)
+    hierarchies = hierarchy_sources(spec, source.table, source.engine, allow_ordered=allow_ordered)
     _check_identical(spec, hierarchies)
     if spec.target and spec.target.stays_a_query:
         view = source.engine.place(str(spec.target.table))
