@@ -484,6 +484,6 @@ def test_rows_that_come_to_a_view_of_files_are_noticed(folder: Path) -> None:
         if reached == "Writing the release":
             appended(folder / "people.csv")
 
-    with pytest.raises(SourceError, match="holds 120 rows and people 121; the source changed while it was read"):
+    with pytest.raises(SourceError, match="has 120 rows and people 121; the source changed while it was read"):
         made("search", "people", Observer(stage=meddle), database="hospital.duckdb", output="out.csv")
     assert not Path("out.csv").exists()
