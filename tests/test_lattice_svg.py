@@ -101,7 +101,7 @@ def test_every_node_is_there_as_the_search_left_it(problem: Problem, name: str, 
     checked = {step.node for step in run.outcome.trace}
     boxes = []
     for node in problem.nodes:
-        said = f"{searched.said(node)}: {WORDS[run.status(node)]}"
+        said = f"{searched.node_text(node)}: {WORDS[run.status(node)]}"
         (tooltip,) = (each for each in by_tooltip if each.startswith(said + ","))
         *ring, body, label = by_tooltip[tooltip]
         assert body.get("fill") == FILLS[run.status(node)]

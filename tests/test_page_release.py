@@ -62,8 +62,8 @@ def test_a_result_is_written_by_its_levels_and_nothing_is_searched_again(client)
     assert (smallest, rows) == (release.manifest["smallest_class"], release.manifest["released_rows"])
     assert sorted(os.listdir()) == ["people.parquet", "people_anon.html", "people_anon.parquet"]
     html = client.get("release").text
-    assert "every combination of these in the release is shared by 5 rows or more" in read(html)
-    assert "An independent query checked this" in read(html)
+    assert "every combination of their values is shared by 5 rows or more" in read(html)
+    assert "A separate query checked the release" in read(html)
     the_report_is_shown_in_a_box_that_runs_nothing(client, html)
     again, _ = written(client, "1")
     assert again.status_code == 422

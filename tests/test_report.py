@@ -167,7 +167,7 @@ def test_the_verdict_is_the_worst_of_all_that_was_measured() -> None:
     assert said.index("Highest risk found: 100%.") < said.index("Smallest group")
     verdict = words.verdict(report.figures.manifest, report.figures.to_dict())
     assert (verdict["highest"], verdict["about"], verdict["unmeasured"]) == (1.0, "Released columns together", [])
-    assert verdict["reason"] == "100% of the rows are the only ones of their kind by one released column."
+    assert verdict["reason"] == "100% of the rows are unique by one released column."
     assert "**Highest risk found: 100%.**" in report.record
 
 
@@ -198,7 +198,7 @@ def test_the_worst_measure_is_the_verdict(
 def test_what_was_not_measured_is_no_part_of_the_verdict_and_is_named(release: Release) -> None:
     verdict = words.verdict(release.manifest, None)
     assert verdict["unmeasured"] == ["released columns together", "sensitive values", "linking"]
-    assert "Not measured here, so that the risk may be higher" in "".join(Page(glance(release.manifest)).said)
+    assert "Not measured, so the risk could be higher" in "".join(Page(glance(release.manifest)).said)
 
 
 # People
@@ -365,14 +365,14 @@ def test_a_wide_table_still_fits(report: Report) -> None:
     text = page(wide, "2026-01-01")
     assert len(text.encode()) < MOST_BYTES
     assert "more columns" in text
-    assert "no room" in text
+    assert "lack of space" in text
 
 
 def test_the_first_part_is_shown_in_a_notebook_and_asks_nothing(release: Release) -> None:
     shown = glance(release.manifest)
     assert shown == release._repr_html_()
     said = "".join(Page(shown).said)
-    assert "Nobody can be told apart from at least 4 others by age and sex" in said
+    assert "Every row of the release looks like at least 4 others in age and sex" in said
     assert "98" in said or "100%" in said
 
 
@@ -425,7 +425,7 @@ def test_what_needs_the_source_says_that_it_is_gone(tmp_path: Path) -> None:
     assert "rows (" in " ".join(Page(with_manifest.html).said)
     alone = kanon_sql.report(None, spec)
     assert "there is no file" in alone.figures.missing["source"]
-    assert "of a source that is gone" in alone.html
+    assert "of a source that does not exist any more" in alone.html
     assert alone.figures.risk[0]["release"] == made.manifest["smallest_class"]
     assert "Source" in alone.record
     target.unlink()
@@ -452,7 +452,7 @@ def test_releases_of_other_kinds_are_reported_on_by_their_manifest(tmp_path: Pat
     cloaked = kanon_sql.cloak(trips, asked, k=3)
     for made in (exact, cloaked):
         figures = ReleaseFigures(made.manifest, 3, 3, missing={"risk": "not tried"}).to_dict()
-        assert "What is promised" in page(figures, "2026-01-01")
+        assert "Guarantees" in page(figures, "2026-01-01")
         assert "## Remaining risk" in record(figures, "2026-01-01")
         assert "Release" in made._repr_html_() or "Rows released" in made._repr_html_()
 
@@ -549,7 +549,7 @@ def test_the_first_page_names_the_worst_columns_and_counts_the_others() -> None:
     tried = [{**of, "share": share / 10, "column": f"c{share}"} for share in range(6)]
     *named, more = words._homogeneous(tried)
     assert [sentence.partition("%")[0] for sentence in named] == ["50", "40", "30"]
-    assert more == "2 more columns have such groups too; see Attacks."
+    assert more == "2 more columns have such groups, too; see Attacks."
 
 
 @pytest.mark.slow
@@ -577,4 +577,4 @@ def test_a_report_by_its_spec_warns_as_the_run_did_but_without_lines_and_counts(
         assert "olumn day stays text" in text
         assert "line 19" not in text
         assert "119" not in text
-    assert "All figures here are of rows." in seen.html
+    assert "All figures count rows." in seen.html

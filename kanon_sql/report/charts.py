@@ -1,6 +1,6 @@
-"""The pictures of a report, from lists of figures: SVG in the colours of the page that they stand in.
+"""The charts of a report: SVG in the colours of the surrounding page.
 
-Classes name what is painted: `s` the source, `r` the release, `m` quiet text, `g` lines. The page's style says how.
+Classes name what is painted: `s` the source, `r` the release, `m` quiet text, `g` lines. The page has the style sheet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TREATMENTS = (("kept", "r"), ("few", "r2"), ("many", "r3"), ("hidden", "h"), ("s
 
 
 def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, who: str) -> str:
-    """Class sizes: the share of rows in classes of each band, the source's beside the release's."""
+    """Class sizes: the share of rows in every band of sizes, in the source and in the release."""
     shares = [(_part(row["source"], of_source), _part(row["release"], of_release)) for row in rows]
     most = max((share for both in shares for share in both if share is not None), default=1.0) or 1.0
     left, top, high, step = 8.0, 34.0, 150.0, (_WIDE - 16) / max(len(rows), 1)
@@ -41,8 +41,8 @@ def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, w
         parts.append(_text(band(row), middle, top + high + 16, "", "middle"))
     parts.append(_text(f"{who} in the same class", _WIDE / 2, top + high + 34, "m", "middle"))
     parts += [_bars(name, bar) for name, bar in bars.items()]
-    said = f"Share of {who} by the size of their class: grey in the source, coloured in the release."
-    return picture("sizes", _WIDE, top + high + 42, "Class sizes before and after", said, parts)
+    text = f"Share of {who} by the size of their class: grey in the source, coloured in the release."
+    return picture("sizes", _WIDE, top + high + 42, "Class sizes before and after", text, parts)
 
 
 def band(row: Row) -> str:
@@ -54,7 +54,7 @@ def band(row: Row) -> str:
 
 
 def columns(rows: Sequence[Row], part: int) -> str:
-    """Per column a bar of its rows before, safe or at risk, and one after, as they were treated."""
+    """Two bars per column: its rows in the source, safe or at risk, and in the release, by how they were changed."""
     label, wide, high = 150.0, _WIDE - 150.0 - 8, 36.0
     parts: list[Element] = []
     for place, row in enumerate(rows):
@@ -63,8 +63,8 @@ def columns(rows: Sequence[Row], part: int) -> str:
         at_risk = (row["at_risk"] or 0) / total
         parts += _stack(label, y + 3, wide, 7, [("s", 1 - at_risk), ("x", at_risk)])
         parts += _stack(label, y + 12, wide, 14, [(css, row[name] / total) for name, css in TREATMENTS])
-    said = "Of each column a thin bar of the source's rows, safe or at risk, and a bar of what became of them."
-    return picture(f"columns{part}", _WIDE, len(rows) * high + 4, "What became of each column", said, parts)
+    text = "Of each column a thin bar of the source's rows, safe or at risk, and a bar of what became of them."
+    return picture(f"columns{part}", _WIDE, len(rows) * high + 4, "What became of each column", text, parts)
 
 
 def _stack(x: float, y: float, wide: float, high: float, shares: Iterable[tuple[str, float]]) -> list[Element]:
@@ -93,14 +93,14 @@ def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release
         parts.append(_text(f"{both[0]:.1%}", width - 54, y + 11, "m", "end"))
         parts.append(_text(f"{both[1]:.1%}", width - 2, y + 11, "", "end"))
     drawn = [_bars(css, box) for css, box in boxes.items()]
-    said = "Shares of the rows, the source's in grey, the release's in colour inside it."
-    return picture(name, width, len(rows) * high + 20, f"Distribution of {column}", said, [*drawn, *parts])
+    text = "Shares of the rows, the source's in grey, the release's in colour inside it."
+    return picture(name, width, len(rows) * high + 20, f"Distribution of {column}", text, [*drawn, *parts])
 
 
 def associations(rows: Sequence[Row]) -> str:
-    """The matrix of how strongly columns go together: below the diagonal in the source, above it in the release."""
+    """The matrix of associations between columns: below the diagonal in the source, above it in the release."""
     names = list(dict.fromkeys(name for row in rows for name in row["columns"]))
-    known = {tuple(row["columns"]): row for row in rows}
+    by_pair = {tuple(row["columns"]): row for row in rows}
     label, cell, high, top = 170.0, min(44.0, (_WIDE - 180) / len(names)), 24.0, 22.0
     parts: list[Element] = []
     for place, name in enumerate(names):
@@ -110,12 +110,12 @@ def associations(rows: Sequence[Row]) -> str:
         parts.append(_text(str(place + 1), label + (place + 0.5) * cell, top - 6, "m", "middle"))
         parts.append(_bars("d", [(label + place * cell, y, cell - 1, high - 1)]))
     for i, j in combinations(range(len(names)), 2):
-        pair = known[names[i], names[j]]
+        pair = by_pair[names[i], names[j]]
         parts += _cell(pair["source"], label + i * cell, top + j * high, cell, high)
         parts += _cell(pair["release"], label + j * cell, top + i * high, cell, high)
-    said = "Below the diagonal the source, above it the release; the stronger the colour, the closer they go together."
+    text = "Below the diagonal the source, above it the release; the stronger the colour, the closer they go together."
     size = label + len(names) * cell + 4, top + len(names) * high + 4
-    return picture("associations", *size, "How columns go together", said, parts)
+    return picture("associations", *size, "How columns go together", text, parts)
 
 
 def _cell(value: float | None, x: float, y: float, wide: float, high: float) -> list[Element]:
@@ -127,7 +127,7 @@ def _cell(value: float | None, x: float, y: float, wide: float, high: float) -> 
 
 
 def short(value: float | None) -> str:
-    """A share or correlation in two decimals, without its nought.
+    """A share or correlation with two decimals, without a leading zero.
 
     >>> short(0.4267), short(-0.05), short(1.0), short(0.001), short(None)
     ('.43', '−.05', '1', '0', '–')
@@ -136,18 +136,18 @@ def short(value: float | None) -> str:
         return "–"
     if abs(value) < 0.005:
         return "0"
-    said = f"{abs(value):.2f}".lstrip("0") if abs(value) < 0.995 else "1"
-    return f"−{said}" if value < 0 else said
+    text = f"{abs(value):.2f}".lstrip("0") if abs(value) < 0.995 else "1"
+    return f"−{text}" if value < 0 else text
 
 
 def by_k(rows: Sequence[Row], metric: str, k: int) -> str:
-    """The score and the suppressed share at each k, side by side."""
+    """The score and the suppressed share for every k, side by side."""
     panels = (("score", metric, 8.0, 400.0), ("suppressed", "rows left out", 448.0, 264.0))
     parts = [part for name, title, left, wide in panels for part in _of_k(rows, name, title, k, left, wide)]
-    said = (
+    text = (
         "On the left the information loss at each k, on the right the share of rows left out; the release's is darker."
     )
-    return picture("by-k", _WIDE, 188, "What other k would cost", said, parts)
+    return picture("by-k", _WIDE, 188, "What other k would cost", text, parts)
 
 
 def _of_k(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:
@@ -156,9 +156,9 @@ def _of_k(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide:
     parts = [_text(title, left, 14, "m"), _line(left, top + high, left + wide, top + high)]
     for place, row in enumerate(rows):
         own, middle, tall = row["k"] == k, left + (place + 0.5) * step, high * (row[name] or 0.0) / most
-        said = "few" if row[name] is None else _percent(row[name]) if name == "suppressed" else figure(row[name])
+        text = "few" if row[name] is None else _percent(row[name]) if name == "suppressed" else figure(row[name])
         parts.append(_bars("r" if own else "r3", [(middle - 13, top + high - tall, 26, tall)]))
-        parts.append(_text(said, middle, top + high - tall - 5, "a" if own else "", "middle"))
+        parts.append(_text(text, middle, top + high - tall - 5, "a" if own else "", "middle"))
         parts.append(_text(f"k = {k}" if own else f"{row['k']}", middle, top + high + 16, "a" if own else "", "middle"))
     return parts
 
@@ -168,7 +168,7 @@ def _part(rows: float | None, of: int | None) -> float | None:
 
 
 def _percent(share: float) -> str:
-    """A share as people read it.
+    """A share for display.
 
     >>> _percent(0.0213), _percent(0.123), _percent(0.0002), _percent(0)
     ('2.1%', '12%', '<.1%', '0')
@@ -181,7 +181,7 @@ def _percent(share: float) -> str:
 
 
 def _bars(css: str, boxes: Sequence[tuple[float, float, float, float]]) -> Element:
-    """Rectangles of one look as one path: its text is short."""
+    """Rectangles of one style as one path, which makes the SVG short."""
     return element("path", class_=css, d="".join(f"M{x:.1f} {y:.1f}h{w:.1f}v{h:.1f}h-{w:.1f}z" for x, y, w, h in boxes))
 
 
@@ -190,6 +190,6 @@ def _line(x1: float, y1: float, x2: float, y2: float, css: str = "g") -> Element
 
 
 def _text(content: str, x: float, y: float, css: str = "", anchor: str = "") -> Element:
-    made = element("text", x=x, y=y, **({"class_": css} if css else {}), **({"text_anchor": anchor} if anchor else {}))
-    made.text = clean(content)
-    return made
+    label = element("text", x=x, y=y, **({"class_": css} if css else {}), **({"text_anchor": anchor} if anchor else {}))
+    label.text = clean(content)
+    return label

@@ -30,7 +30,7 @@ from kanon_sql.strategies.levels import Level, level_sizes
 
 _NAMED = 12  # columns named in the title; the best node names the others
 _LINE = 18
-MOST_NODES = 150  # nodes; with more the lines are a web that nobody can follow
+MOST_NODES = 150  # with more nodes, the lines cannot be followed
 _WIDEST = 24  # nodes side by side
 _SIZE, _BOX, _ROW_STEP, _AXIS = 11, 22, 66, 70
 _GAP, _WIDEST_GAP = 16, 60
@@ -41,15 +41,15 @@ _EDGE = "#bdbdbd"
 _STRIP = 340
 _HEIGHT_AT, _SIZE_AT, _STRIP_AT, _WIDTH = 66, 150, 166, 960
 _COUNTS_AT = (624, 716, 816, 912)  # where the counts end, to the right of the strip
-_CHECKED = 4  # how high the dark bar is that stands for the checked nodes
+_CHECKED = 4  # height of the dark bar for checked nodes
 
 
 def lattice_svg(searched: Searched) -> str:
     """Draw a searched lattice as SVG: the same search gives the same text.
 
-    Blue nodes are known to be anonymous, orange ones not to be, grey ones are unknown; an outline says that the data
-    was asked, none that the status was concluded from another node. A lattice of up to 150 nodes is drawn node by
-    node, a larger one level by level.
+    Blue nodes are anonymous, orange ones are not, grey ones are unknown. Outlined nodes were tested on the data; the
+    status of others was concluded from other nodes. A lattice of up to 150 nodes is drawn node by node, a larger one
+    level by level.
     """
     draw = _draw_nodes if can_draw_nodes(searched.lattice) else _draw_levels
     body = draw(searched)
@@ -59,7 +59,7 @@ def lattice_svg(searched: Searched) -> str:
 
 
 def in_report(searched: Searched) -> str:
-    """The picture of a small lattice without what a page around it says, and without tooltips: they count few rows."""
+    """The picture of a small lattice, without title and summary, and without tooltips, which can show small counts."""
     body = _draw_nodes(searched)
     legend, height = _legend(body.legend, body.width - 2 * MARGIN, 4.0)
     moved = [*legend, *body.elements(MARGIN, height + 12)]
@@ -71,29 +71,29 @@ def in_report(searched: Searched) -> str:
 
 
 def heading(searched: Searched, legend: Sequence[tuple[Look, str]], width: float) -> tuple[list[Element], float]:
-    """The title, what was searched and released, and the legend; and where the picture may begin."""
-    room, y = width - 2 * MARGIN, float(MARGIN)
+    """The title, the summary and the legend; and the position of the picture below them."""
+    width, y = width - 2 * MARGIN, float(MARGIN)
     elements = []
-    for line in wrapped(title(searched), 16, room):
+    for line in wrapped(title(searched), 16, width):
         y += 22
         elements.append(text(line, MARGIN, y - 6, 16, font_weight="bold"))
     for sentence in summary(searched).split("\n"):
-        for line in wrapped(sentence, 12, room):
+        for line in wrapped(sentence, 12, width):
             y += _LINE
             elements.append(text(line, MARGIN, y - 5))
-    drawn_legend, y = _legend(legend, room, y + 12)
+    drawn_legend, y = _legend(legend, width, y + 12)
     return elements + drawn_legend, y + 12
 
 
 def title(searched: Searched) -> str:
-    """What lattice it is."""
+    """The columns and the number of nodes."""
     named = len(searched.columns) <= _NAMED
     columns = ", ".join(searched.columns) if named else f"{len(searched.columns)} quasi-identifiers"
     return f"Lattice of {columns}: {count(searched.lattice.size)} nodes"
 
 
 def summary(searched: Searched) -> str:
-    """How it was searched and what came of it, a line each."""
+    """The settings of the search and its result, in one line each."""
     outcome = searched.outcome
     tagged = "" if outcome.nodes_tagged is None else f", {count(outcome.nodes_tagged)} tagged"
     ended = "" if outcome.ended == "complete" else f"; ended: {outcome.ended}"
@@ -103,16 +103,16 @@ def summary(searched: Searched) -> str:
         f"{searched.asked}, at most {limit} suppressed. "
         f"Strategy {searched.strategy}, metric {searched.metric}: "
         f"{count(outcome.nodes_checked)} nodes checked{tagged}{ended}.\n"
-        f"Best: {searched.said(outcome.node)}; {searched.metric} {figure(outcome.score)}, {proof}."
+        f"Best: {searched.node_text(outcome.node)}; {searched.metric} {figure(outcome.score)}, {proof}."
     )
 
 
-def _legend(items: Sequence[tuple[Look, str]], room: float, y: float) -> tuple[list[Element], float]:
-    """Swatches with their words, in as many lines as they need."""
+def _legend(items: Sequence[tuple[Look, str]], space: float, y: float) -> tuple[list[Element], float]:
+    """Swatches with their texts, wrapped to the width."""
     x, elements = 0.0, []
     for look, words in items:
         width = 28 + text_width(words, 12) + 10
-        if x and x + width > room:
+        if x and x + width > space:
             x, y = 0.0, y + 24
         elements += [rectangle(MARGIN + x, y, 20, 14, look), text(words, MARGIN + x + 28, y + 11)]
         x += width
@@ -123,7 +123,7 @@ def _legend(items: Sequence[tuple[Look, str]], room: float, y: float) -> tuple[l
 
 
 def can_draw_nodes(lattice: Lattice) -> bool:
-    """Whether a lattice's nodes can be told apart in a picture."""
+    """Whether a lattice is small enough to be drawn node by node."""
     return lattice.size <= MOST_NODES and max(level_sizes(lattice)) <= _WIDEST
 
 
@@ -140,7 +140,7 @@ def _draw_nodes(searched: Searched) -> Body:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where each node's middle is, and how large a box is."""
+    """The centre of every node, and the size of boxes."""
 
     lattice: Lattice
     places: dict[Node, tuple[float, float]]
@@ -151,7 +151,7 @@ class _Layout:
     @classmethod
     def of(cls, lattice: Lattice) -> _Layout:
         box = text_width(_node_label(lattice, lattice.top), _SIZE) + 14
-        # In lexicographic order as few lines cross as after sorting by barycentres: within some percent.
+        # Lexicographic order has about as few crossings as sorting by barycentres, within some percent.
         rows = [list(lattice.at_height(height)) for height in range(lattice.height + 1)]
         widest = max(map(len, rows))
         pitch = box + min(_WIDEST_GAP, max(_GAP, (_LEAST_WIDTH - _AXIS) / widest - box))
@@ -167,7 +167,7 @@ class _Layout:
 
 
 def _node_label(lattice: Lattice, node: Node) -> str:
-    """The levels side by side, with points between them where one of the lattice has two digits."""
+    """The levels next to each other, separated by points if the lattice has two-digit levels."""
     return ("" if max(lattice.top) < 10 else ".").join(map(str, node))
 
 
@@ -205,11 +205,11 @@ def _node_tooltip(searched: Searched, node: Node) -> str:
     status = _WORDS[searched.tags.status(node)]
     if node in searched.rows_at_risk:
         rows = searched.rows_at_risk[node]
-        known = "checked" if rows is None else f"checked, {rows:,} rows at risk"
+        test = "checked" if rows is None else f"checked, {rows:,} rows at risk"
     else:
-        known = "tagged" if status != "unknown" else "not checked"
+        test = "tagged" if status != "unknown" else "not checked"
     best = ", best" if node == searched.outcome.node else ""
-    return f"{searched.said(node)}: {status}, {known}{best}"
+    return f"{searched.node_text(node)}: {status}, {test}{best}"
 
 
 def _legend_of_nodes(searched: Searched) -> list[tuple[Look, str]]:
@@ -229,7 +229,7 @@ def _legend_of_nodes(searched: Searched) -> list[tuple[Look, str]]:
 
 
 def _draw_levels(searched: Searched) -> Body:
-    """A row for each level, the top's first."""
+    """A row per level, from the top."""
     rows = searched.levels[::-1]
     step, size = (24, 11.0) if len(rows) <= 40 else (16, 9.5)
     counted = rows[0].counted
@@ -241,7 +241,7 @@ def _draw_levels(searched: Searched) -> Body:
         parts = list(_level_head(shown, x, y + 12, counted))
         for number, level in enumerate(rows):
             top = y + 24 + number * step
-            bar = _known_bar(level, x, top, step - 6) if counted else _checked_bar(level, most, x, top, step - 6)
+            bar = _status_bar(level, x, top, step - 6) if counted else _checked_bar(level, most, x, top, step - 6)
             words = _level_words(level, x, top + step / 2 + 1, size, level.height == best)
             parts.append(group(_level_tooltip(level), [*bar, *words]))
         return parts
@@ -258,8 +258,8 @@ def _level_head(shown: str, x: float, y: float, counted: bool) -> Iterator[Eleme
         yield text(name, x + end, y, 11, text_anchor="end", font_weight="bold")
 
 
-def _known_bar(level: Level, x: float, y: float, high: float) -> Iterator[Element]:
-    """The level's nodes by status, the checked ones of each underlined."""
+def _status_bar(level: Level, x: float, y: float, high: float) -> Iterator[Element]:
+    """The level's nodes by status, with the checked ones underlined."""
     scale, left = _STRIP / level.size, x + _STRIP_AT
     for nodes, checked, fill in (
         (level.at_risk, level.checked_at_risk, AT_RISK),
@@ -274,7 +274,7 @@ def _known_bar(level: Level, x: float, y: float, high: float) -> Iterator[Elemen
 
 
 def _checked_bar(level: Level, most: int, x: float, y: float, high: float) -> Iterator[Element]:
-    """The level's checked nodes by verdict; the others are too many to have a share."""
+    """The level's checked nodes by status, since all nodes together are too many for shares."""
     scale, left = _STRIP / most, x + _STRIP_AT
     yield rectangle(left, y, _STRIP, high, Look("#f7f7f7"))
     for nodes, fill in ((level.checked_at_risk, AT_RISK), (level.checked_anonymous, ANONYMOUS)):
@@ -297,9 +297,9 @@ def _level_words(level: Level, x: float, y: float, size: float, best: bool) -> I
 
 
 def _level_tooltip(level: Level) -> str:
-    known = f"{count(level.at_risk)} not anonymous, {count(level.anonymous)} anonymous"
+    tagged = f"{count(level.at_risk)} not anonymous, {count(level.anonymous)} anonymous"
     unknown = f", {count(level.unknown)} unknown" if level.counted else " among the checked ones"
-    return f"height {level.height}: {count(level.size)} nodes, {count(level.checked)} checked; {known}{unknown}"
+    return f"height {level.height}: {count(level.size)} nodes, {count(level.checked)} checked; {tagged}{unknown}"
 
 
 def _legend_of_levels(searched: Searched, counted: bool) -> list[tuple[Look, str]]:

@@ -1,4 +1,4 @@
-"""Figures as people read them."""
+"""Figures in words and with separators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from math import isfinite
 
-_LONG = 10**9  # counts from here on are told by their magnitude
+_LONG = 10**9  # larger counts are shown by their magnitude
 
 
 def counted(number: int, of: str) -> str:
@@ -15,12 +15,12 @@ def counted(number: int, of: str) -> str:
     >>> counted(1, "rows"), counted(1, "people"), counted(2000, "people")
     ('1 row', '1 person', '2,000 people')
     """
-    one = {"people": "person"}.get(of, of.removesuffix("s"))
-    return f"{number:,} {one if number == 1 else of}"
+    singular = {"people": "person"}.get(of, of.removesuffix("s"))
+    return f"{number:,} {singular if number == 1 else of}"
 
 
 def count(number: int) -> str:
-    """A count: exact with separators, or a power of ten where nobody reads the digits.
+    """A count: exact with separators, or the magnitude of large ones.
 
     >>> count(12960), count(16 * 10**18)
     ('12,960', '1.6e+19')
@@ -29,7 +29,7 @@ def count(number: int) -> str:
 
 
 def figure(value: float) -> str:
-    """A score, bound or gap: four decimals, fewer where it is large, its magnitude where it is small.
+    """A score, bound or gap: four decimals, fewer if it is large, its magnitude if it is small.
 
     >>> figure(0.31371), figure(7.0), figure(55170356.0), figure(0.00002)
     ('0.3137', '7', '55,170,356', '2e-05')
@@ -43,20 +43,18 @@ def figure(value: float) -> str:
     return count(round(value)) if abs(value) >= 10_000 else f"{value:.4f}"
 
 
-def models(asked: Iterable[tuple[str, object]]) -> str:
-    """Privacy models, each by its name and what it requires, in words.
+def models(required: Iterable[tuple[str, object]]) -> str:
+    """Privacy models with their required parameters, in words.
 
     >>> models([("k-anonymity", 5), ("mean prosecutor risk", 0.05)])
     'k = 5, mean prosecutor risk (0.05)'
     """
-    words = (
-        f"k = {required}" if name == "k-anonymity" else f"{name} ({parameters(required)})" for name, required in asked
-    )
+    words = (f"k = {value}" if name == "k-anonymity" else f"{name} ({parameters(value)})" for name, value in required)
     return ", ".join(words)
 
 
 def parameters(required: object) -> str:
-    """What a privacy model requires: its one figure, or each parameter by its name.
+    """The parameters of a privacy model: a single figure, or all of them with their names.
 
     >>> parameters(3), parameters({"l": 3, "c": 4})
     ('3', 'l 3, c 4')

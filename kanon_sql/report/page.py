@@ -1,4 +1,4 @@
-"""The report as one page of HTML, and as a record in Markdown: from a manifest and figures, as plain values."""
+"""The report as one HTML page, and as a record in Markdown, from a manifest and figures as plain values."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _OPINION = {"singling_out": "singling out", "linkability": "linkability", "infer
 
 
 @dataclass(frozen=True)
-class _Room:
-    """How much a page shows: pictures of so many columns, columns in a matrix, letters of a statement; a lattice."""
+class _Limits:
+    """What a page shows at most: columns with a chart, columns in a matrix, characters of the statement; a lattice."""
 
     columns: int
     paired: int
@@ -31,54 +31,56 @@ class _Room:
     lattice: bool = True
 
 
-_ROOMS = (
-    _Room(40, 14, 6000),
-    _Room(24, 12, 3000),
-    _Room(16, 10, 1000),
-    _Room(12, 8, 500, False),
-    _Room(0, 0, 0, False),
+_LIMITS = (
+    _Limits(40, 14, 6000),
+    _Limits(24, 12, 3000),
+    _Limits(16, 10, 1000),
+    _Limits(12, 8, 500, False),
+    _Limits(0, 0, 0, False),
 )
 
 
 def page(figures: Mapping[str, Any], made_on: str) -> str:
-    """The whole report, smaller than 150 KB: less is shown where it would be larger. `figures`: of `ReleaseFigures`."""
-    for room in _ROOMS:
-        text = _template("report.html.j2").render(**_content(figures, room), made_on=made_on)
+    """The whole report, smaller than 150 KB: shortened as far as necessary. `figures`: of `ReleaseFigures`."""
+    for limits in _LIMITS:
+        text = _template("report.html.j2").render(**_content(figures, limits), made_on=made_on)
         if len(text.encode()) < MOST_BYTES:
             break
     return text
 
 
 def glance(manifest: Mapping[str, Any]) -> str:
-    """The first part of a report alone, for a notebook: it asks nothing of the data."""
+    """The first part of a report, for a notebook; it needs no query."""
     return _template("notebook.html.j2").render(**_of_board(manifest, None))
 
 
 def record(figures: Mapping[str, Any], made_on: str) -> str:
-    """A data protection record as Markdown: what goes into a record of processing or an impact assessment."""
-    return _template("record.md.j2").render(**_content(figures, _ROOMS[-1]), made_on=made_on)
+    """A data protection record as Markdown, for a record of processing activities or an impact assessment."""
+    return _template("record.md.j2").render(**_content(figures, _LIMITS[-1]), made_on=made_on)
 
 
 @cache
 def _template(name: str) -> Template:
     is_html = ".html." in name
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=is_html,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"count": count, "figure": _figure, "percent": _percent, "short": charts.short, "asked": parameters}
-    made.filters |= {
+    environment.filters |= {
+        "count": count,
+        "figure": _figure,
+        "percent": _percent,
+        "percent_in_text": words.percent,
+        "short": charts.short,
+        "parameters": parameters,
         "listed": words.listed,
         "md": _markdown,
         "named": words.named,
         "warnings": words.warnings,
         "risk_name": words.risk_name,
-        "said": words.percent,
-    }
-    made.filters |= {
         "code": _code,
         "shares": _shares,
         "paired": _of_pairs,
@@ -87,7 +89,7 @@ def _template(name: str) -> Template:
         "levels": _levels,
         "level": _level,
     }
-    return made.get_template(name)
+    return environment.get_template(name)
 
 
 def _figure(value: float | None) -> str:
@@ -95,20 +97,20 @@ def _figure(value: float | None) -> str:
 
 
 def _percent(share: float | None) -> str:
-    """A share in a table, where the points of a column stand below each other."""
+    """A share in a table, with one decimal so that the points of a column align."""
     if share is None:
         return "–"
     return "< 0.1%" if 0 < share < 0.0005 else f"{share:z.1%}"
 
 
-def _code(said: str) -> Markup:
-    """A text with what stands in backticks as code, and without a point at its end."""
-    parts = [escape(part) for part in said.rstrip(".").split("`")]
+def _code(text: str) -> Markup:
+    """A text with its backticks as code, and without a full stop at its end."""
+    parts = [escape(part) for part in text.rstrip(".").split("`")]
     return Markup("").join(Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts))
 
 
 def _shares(rows: Sequence[Row], manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """A distribution as a table: each share of its own table's rows."""
+    """A distribution as a table, in shares of the source's and the release's rows."""
     of, released = manifest["rows"], manifest["released_rows"] or 1
     return [(row["label"], _percent(row["source"] / of), _percent(row["release"] / released)) for row in rows]
 
@@ -118,9 +120,9 @@ def _of_pairs(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
 
 
 def _of_k(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    known = [row for row in rows if row["score"] is not None]
-    lost = ("few" if entry["suppressed"] is None else _percent(entry["suppressed"]) for entry in known)
-    return [(str(entry["k"]), _figure(entry["score"]), share) for entry, share in zip(known, lost, strict=True)]
+    proven = [row for row in rows if row["score"] is not None]
+    lost = ("few" if row["suppressed"] is None else _percent(row["suppressed"]) for row in proven)
+    return [(str(row["k"]), _figure(row["score"]), share) for row, share in zip(proven, lost, strict=True)]
 
 
 def _of_bands(rows: Sequence[Row]) -> list[tuple[str, ...]]:
@@ -131,9 +133,9 @@ def _of_bands(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 
 def _chance(attack: Row) -> str:
-    """What the right guesses of an attack are held against."""
-    known = [result for result in (attack["baseline"], attack["control"]) if result is not None]
-    return _percent(max(known)) if known else "–"
+    """The chance rate that an attack's success is compared with: the higher of baseline and control."""
+    rates = [rate for rate in (attack["baseline"], attack["control"]) if rate is not None]
+    return _percent(max(rates)) if rates else "–"
 
 
 def _level(level: float) -> str:
@@ -144,14 +146,14 @@ def _levels(manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(name, str(level), str(manifest["heights"][name])) for name, level in manifest["node"].items()]
 
 
-def _markdown(said: object) -> str:
-    """A text as Markdown shows it: no character of it means anything, and it stays on its line."""
-    plain = " ".join(str(said).split())
+def _markdown(value: object) -> str:
+    """A text for Markdown on one line, with all special characters escaped."""
+    plain = " ".join(str(value).split())
     return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|!&~" else letter for letter in plain)
 
 
 def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the first part says."""
+    """The contents of the first part."""
     target = manifest["target"]
     where = target.get("file") or target.get("table") or "a temporary table"
     return {
@@ -159,7 +161,7 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
         "title": PurePath(str(where)).name,
         "where": where,
         "promised": words.promised(manifest),
-        "holds": words.holds(manifest),
+        "evidence": words.evidence(manifest),
         "left": words.left(manifest, figures),
         "cost": words.cost(manifest),
         "verdict": (verdict := words.verdict(manifest, figures)),
@@ -169,13 +171,13 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
 
 
 def _tiles(manifest: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The figures that a board remembers: a name, the figure, and what it is held against."""
-    asked = next((promise["required"] for promise in manifest["privacy"] if promise["model"] == "k-anonymity"), None)
+    """The key figures: name, figure, and what to compare it with."""
+    k = next((finding["required"] for finding in manifest["privacy"] if finding["model"] == "k-anonymity"), None)
     smallest, who, highest = words.smallest_group(manifest), words.who(manifest), verdict["highest"]
     kept = words.detail(manifest)
     tiles = [
         ("Highest risk found", words.percent(highest), verdict["about"].lower()) if highest else None,
-        ("Smallest group", f"{count(smallest)} {who}", f"{asked:,} promised" if asked else "by the quasi-identifiers")
+        ("Smallest group", f"{count(smallest)} {who}", f"{k:,} required" if k else "by the quasi-identifiers")
         if smallest
         else None,
         _released(manifest),
@@ -187,15 +189,15 @@ def _tiles(manifest: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[tupl
 def _released(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
     rows, released = manifest["rows"], manifest["released_rows"]
     if rows is None:
-        return "Rows released", count(released), "of a source that is gone"
+        return "Rows released", count(released), "of a source that does not exist any more"
     of_people = ""
     if people := manifest.get("people"):
         of_people = f" rows, {count(manifest['released_people'])} of {count(people)} people"
     return "Rows released", words.percent(released / rows), f"{count(released)} of {count(rows)}{of_people}"
 
 
-def _content(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
-    """All that the templates show."""
+def _content(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
+    """The values for the templates."""
     manifest = figures["manifest"]
     of_column = {column["column"]: column for column in manifest.get("damage") or ()}
     statement = str((manifest.get("sql") or {}).get("release") or "")
@@ -208,23 +210,23 @@ def _content(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
         "bands": _of_bands(figures["class_sizes"]),
         "roles": _roles(manifest, of_column),
         "norms": [*figures["norms"], *_opinion(figures["attacks"])],
-        "pictures": _pictures(figures, room),
+        "pictures": _pictures(figures, limits),
         "attack_words": words.ATTACKS,
         "not_promised": words.not_promised(manifest),
-        "statement": statement[: room.statement],
-        "cut": max(0, len(statement) - room.statement),
+        "statement": statement[: limits.statement],
+        "cut": max(0, len(statement) - limits.statement),
     }
 
 
 def _roles(manifest: Mapping[str, Any], of_column: Mapping[str, Row]) -> list[tuple[str, str, str]]:
-    """Columns, their roles, and what was done to them; those without a row here are named below the table."""
+    """Columns, their roles, and how they were changed; columns without a row are listed below the table."""
     named = words.quasi_identifiers(manifest)
     sensitive = manifest["roles"].get("sensitive") or []
     perturbed = [name for name in (manifest.get("perturbation") or {}).get("columns", {}) if name not in sensitive]
     quasi = [(name, "quasi-identifier", _technique(name, manifest, of_column)) for name in named]
     return [
         *quasi,
-        *((name, "sensitive", words.perturbed(name, manifest) or "as it is") for name in sensitive),
+        *((name, "sensitive", words.perturbed(name, manifest) or "unchanged") for name in sensitive),
         *((name, "other", words.perturbed(name, manifest) or "") for name in perturbed if name not in named),
     ]
 
@@ -232,11 +234,11 @@ def _roles(manifest: Mapping[str, Any], of_column: Mapping[str, Row]) -> list[tu
 def _technique(name: str, manifest: Mapping[str, Any], of_column: Mapping[str, Row]) -> str:
     if manifest.get("cloak"):
         return f"cloaked by {manifest['cloak']['method']}"
-    return words.technique(name, manifest, of_column.get(name)) if of_column else "as it is"
+    return words.technique(name, manifest, of_column.get(name)) if of_column else "unchanged"
 
 
 def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:
-    """What was found of the three risks of the Working Party's opinion, which asks for no figure."""
+    """Results on the three risks of the Working Party's opinion, which sets no figures."""
     tried = [attack for attack in attacks if attack["attack"] in _OPINION]
     return [
         {
@@ -250,17 +252,17 @@ def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
-    """The pictures of a page, those of columns with the rows that they show."""
+def _pictures(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
+    """The charts of a page, those of columns with the rows that they show."""
     manifest = figures["manifest"]
     k, rows, released = figures["k"], manifest["rows"], manifest["released_rows"]
-    known = [entry for entry in figures["loss_by_k"] if entry["score"] is not None]
+    proven = [entry for entry in figures["loss_by_k"] if entry["score"] is not None]
     by_column: dict[str, list[Row]] = {}
     for bar in figures["distributions"]:
         by_column.setdefault(bar["column"], []).append(bar)
-    shown = [(name, bars) for name, bars in by_column.items() if len(bars) > 1][: room.columns]
-    pairs = _paired(figures["associations"], room.paired)
-    columns, lattice = figures["columns"], figures["lattice"] if room.lattice else None
+    shown = [(name, bars) for name, bars in by_column.items() if len(bars) > 1][: limits.columns]
+    pairs = _paired(figures["associations"], limits.paired)
+    columns, lattice = figures["columns"], figures["lattice"] if limits.lattice else None
     return {
         "sizes": _drawn(
             figures["class_sizes"], lambda bands: charts.sizes(bands, *_counted(figures), k, figures["counted"])
@@ -277,7 +279,7 @@ def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
         "associations": _drawn(pairs, charts.associations),
         "pairs": pairs,
         "by_k": _drawn(
-            known if len(known) > 1 else [],
+            proven if len(proven) > 1 else [],
             lambda entries: charts.by_k(entries, f"{manifest['metric']} (information loss)", k),
         ),
         "lattice": Markup(lattice) if lattice else None,
@@ -285,7 +287,7 @@ def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
 
 
 def _counted(figures: Mapping[str, Any]) -> tuple[int | None, int]:
-    """How many rows, or people, class sizes are shares of: in the source and in the release."""
+    """The totals that class sizes are shares of, in rows or people: in the source and in the release."""
     manifest, bands = figures["manifest"], figures["class_sizes"]
     if figures["counted"] == "rows":
         return manifest["rows"], manifest["released_rows"]
@@ -297,6 +299,6 @@ def _drawn(rows: Sequence[Row], draw: Callable[[Sequence[Row]], str]) -> Markup 
 
 
 def _paired(pairs: Sequence[Row], most: int) -> list[Row]:
-    """The pairs of the first columns alone, where there are more."""
+    """The pairs among the first columns, if there are more."""
     names = list(dict.fromkeys(name for pair in pairs for name in pair["columns"]))[:most]
     return [pair for pair in pairs if set(pair["columns"]) <= set(names)]

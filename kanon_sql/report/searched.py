@@ -1,4 +1,4 @@
-"""What a picture of a searched lattice is made from, and what it is made of."""
+"""The data for a picture of a searched lattice, and its parts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kanon_sql.strategies import Outcome
 from kanon_sql.strategies.levels import Level, levels
 from kanon_sql.strategies.tags import Tags
 
-# Light enough for dark text, told apart by any eye and in print without colours.
+# Light enough for dark text, distinguishable for colour-blind readers and in black and white.
 ANONYMOUS, AT_RISK, UNKNOWN = "#6baed6", "#fdd0a2", "#ececec"
 MARGIN = 24
 
 
 @dataclass(frozen=True)
 class Searched:
-    """A searched lattice, and what was asked for."""
+    """A searched lattice, and the settings of the search; `asked`: the privacy models."""
 
     columns: Sequence[str]
     lattice: Lattice
@@ -32,22 +32,22 @@ class Searched:
 
     @cached_property
     def rows_at_risk(self) -> dict[Node, int | None]:
-        """The nodes that the data was asked about, with the rows that each would suppress."""
+        """The nodes that were tested on the data, with the rows that they would suppress."""
         return {step.node: step.rows_at_risk for step in self.outcome.trace}
 
     @cached_property
     def levels(self) -> list[Level]:
-        """The nodes counted level by level, the bottom's first."""
+        """The number of nodes by level and status, from the bottom."""
         return levels(self.lattice, self.tags, self.rows_at_risk)
 
-    def said(self, node: Node) -> str:
-        """A node's levels by their columns' names."""
+    def node_text(self, node: Node) -> str:
+        """A node's levels with the names of the columns."""
         return ", ".join(f"{name} {level}" for name, level in zip(self.columns, node, strict=True))
 
 
 @dataclass(frozen=True)
 class Body:
-    """A picture below its heading: its size, its legend, and its elements at a place."""
+    """A picture below its heading: its size, its legend, and its elements for a position."""
 
     width: float
     height: float

@@ -1,4 +1,4 @@
-"""The few parts of SVG that our pictures are made of."""
+"""The parts of SVG that our charts need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Look:
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is in DejaVu Sans, the widest of the fonts; rather more than less."""
+    """The approximate width of a text in DejaVu Sans, the widest of the fonts; too wide rather than too narrow."""
     return size * sum(map(_letter, text))
 
 
@@ -37,7 +37,7 @@ def _letter(letter: str) -> float:
 
 
 def wrapped(text: str, size: float, width: float) -> list[str]:
-    """The lines of a text that is not to be wider; a word that is wider alone is broken."""
+    """A text in lines of at most this width; a wider word is broken."""
     lines: list[str] = []
     most = max(1, int(width / size))
     for word in (whole[i : i + most] for whole in text.split() for i in range(0, len(whole), most)):
@@ -49,38 +49,38 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
 
 
 def element(name: str, *children: Element, **attributes: object) -> Element:
-    """An element; `_` in an attribute's name stands for `-`, and `class_` for `class`."""
+    """An element; in attribute names, `_` stands for `-`, and `class_` for `class`."""
     plain = {key.rstrip("_").replace("_", "-"): _written(value) for key, value in attributes.items()}
-    made = ElementTree.Element(name, plain)
-    made.extend(children)
-    return made
+    created = ElementTree.Element(name, plain)
+    created.extend(children)
+    return created
 
 
 def text(content: str, x: float, y: float, size: float = 12, **attributes: object) -> Element:
-    """One line of text with its base line at `y`."""
-    made = element("text", x=x, y=y, font_size=size, **{"fill": INK, **attributes})
-    made.text = clean(content)
-    return made
+    """A line of text with its baseline at `y`."""
+    created = element("text", x=x, y=y, font_size=size, **{"fill": INK, **attributes})
+    created.text = clean(content)
+    return created
 
 
 def rectangle(x: float, y: float, width: float, height: float, look: Look) -> Element:
     """A rectangle."""
-    made = element("rect", x=x, y=y, width=width, height=height, fill=look.fill)
+    created = element("rect", x=x, y=y, width=width, height=height, fill=look.fill)
     if look.radius:
-        made.set("rx", _written(look.radius))
+        created.set("rx", _written(look.radius))
     if look.width:
-        made.set("stroke", look.stroke)
-        made.set("stroke-width", _written(look.width))
-    return made
+        created.set("stroke", look.stroke)
+        created.set("stroke-width", _written(look.width))
+    return created
 
 
 def group(tooltip: str, children: Iterable[Element]) -> Element:
-    """Elements that share a tooltip."""
+    """Elements with a common tooltip."""
     return element("g", _titled("title", tooltip), *children)
 
 
 def document(width: float, height: float, title: str, description: str, children: Iterable[Element]) -> str:
-    """A whole picture on white, named and described for those who do not see it."""
+    """A whole picture on white, with a title and description for screen readers."""
     named = _titled("title", title), _titled("desc", description)
     for title_element, name in zip(named, ("title", "description"), strict=True):
         title_element.set("id", name)
@@ -103,7 +103,7 @@ def document(width: float, height: float, title: str, description: str, children
 
 
 def picture(name: str, width: float, height: float, title: str, description: str, children: Iterable[Element]) -> str:
-    """A picture inside a page, in the page's colours and font; `name` keeps its title apart from that of others."""
+    """A picture inside a page, in the page's colours and font; `name` is a prefix that makes its ids unique."""
     named = _titled("title", title), _titled("desc", description)
     for title_element, part in zip(named, ("title", "desc"), strict=True):
         title_element.set("id", f"{name}-{part}")
@@ -121,7 +121,7 @@ def picture(name: str, width: float, height: float, title: str, description: str
 
 
 def shortened(content: str, size: float, width: float) -> str:
-    """A text that is not to be wider, with an ellipsis where it is cut off."""
+    """A text of at most this width, with an ellipsis if it is cut off."""
     if text_width(content, size) <= width:
         return content
     while content and text_width(f"{content}…", size) > width:
@@ -130,13 +130,13 @@ def shortened(content: str, size: float, width: float) -> str:
 
 
 def _titled(name: str, content: str) -> Element:
-    made = ElementTree.Element(name)
-    made.text = clean(content)
-    return made
+    created = ElementTree.Element(name)
+    created.text = clean(content)
+    return created
 
 
 def clean(content: str) -> str:
-    """A column may be called anything; what XML cannot hold is shown as the sign for that."""
+    """Text for XML: column names can contain any characters, and those that XML excludes are replaced."""
     return _NOT_XML.sub("\ufffd", content)
 
 
