@@ -67,7 +67,7 @@ def test_any_nested_partition_is_what_its_rows_are(leaves: int, height: int, cha
         ([{"A": ["a"], "B": ["b", "a"]}], "a member of 'B' is in 'A' on level 1 too; keep one", ("'a'",)),
         ([{"A": [""], "B": [""]}], "a member of 'B' is in 'A' on level 1 too; keep one", ("NULL",)),
         ([{"*": ["a"]}, {"A": ["*"]}], "a group of level 1 is called `\\*`, as the top is; give it another label", ()),
-        ([{"A": ["a"]}, {"B": ["A", "C"]}], "of level 2 have 1 members that are no labels of level 1; name", ("'C'",)),
+        ([{"A": ["a"]}, {"B": ["A", "C"]}], "of level 2 have 1 members that are not labels of level 1; name", ("'C'",)),
         (
             [{"A": ["a"], "B": ["b"]}, {"C": ["A"]}],
             "the groups of level 2 lack 1 of the labels of level 1; add them there, or generalize them to `\\*`",
@@ -157,4 +157,4 @@ def test_groups_are_built_on_the_command_line(tmp_path: Path, monkeypatch: pytes
     assert Path("h.csv").read_text() == "yes;either;*\nnone;either;*\n"
     done(*build, "n", "--groups", "[{low: [1], high: [2]}, {any: [low, high]}]")
     assert Path("h.csv").read_text() == "1;low;any;*\n2;high;any;*\n"
-    assert "is no value" in kanon(*build, "n", "--groups", "{low: [1").err
+    assert "is not a value" in kanon(*build, "n", "--groups", "{low: [1").err

@@ -111,15 +111,15 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no width": (
         lambda: ranges([1], [], "age"),
-        "column 'age': ranges need widths above 0, and these are given: none; correct them",
+        "column 'age': ranges need widths above 0, not none; correct them",
     ),
     "width of zero": (
         lambda: ranges([1], [10, 0], "age"),
-        "column 'age': ranges need widths above 0, and these are given: 10, 0; correct them",
+        "column 'age': ranges need widths above 0, not 10, 0; correct them",
     ),
     "widths that do not nest": (
         lambda: ranges([1], ["0.2", 0.5], "age"),
-        "column 'age': the width 0.5 is not a multiple of 0.2, the one before; make it one, so that ranges nest",
+        "column 'age': the width 0.5 is not a multiple of 0.2, the previous one; make it one, so that ranges nest",
     ),
     "bottom above top": (
         lambda: ranges([1], [10], "age", bottom=90, top=90),
@@ -135,12 +135,12 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "unknown unit": (
         lambda: dates([], ["fortnight"], "born"),
-        "column 'born': the units given are fortnight; choose among hour, day, week, month, quarter, year, decade, "
+        "column 'born': the units are fortnight; choose among hour, day, week, month, quarter, year, decade, "
         "century, and bands such as `5 years`",
     ),
     "no unit": (
         lambda: dates([], [], "born"),
-        "column 'born': the units given are none; choose among hour, day, week, month, quarter, year, decade, century, "
+        "column 'born': the units are none; choose among hour, day, week, month, quarter, year, decade, century, "
         "and bands such as `5 years`",
     ),
     "units out of order": (

@@ -105,7 +105,7 @@ REFUSED = [
     (AGE, {"kind": "ranges", "ranges": ""}, "ranges", "Give a list of range widths above 0"),
     (AGE, {"kind": "ranges", "ranges": "5", "top": "old"}, "top", "Give a number, not &#39;old&#39;"),
     (JOB, {"kind": "ranges", "ranges": "5"}, "ranges", "A value is not a finite number"),
-    (BORN, {"kind": "dates", "dates": "moon"}, "dates", "The units given are moon; choose among hour"),
+    (BORN, {"kind": "dates", "dates": "moon"}, "dates", "The units are moon; choose among hour"),
     (BORN, {"kind": "age", "age": "soon"}, "age", "Give the date at which the age is counted"),
     (ZIP, {"kind": "redact", "redact": "up"}, "redact", "Give right or left"),
     (ZIP, {"kind": "prefix", "prefix": "1, 3"}, "prefix", "write them from long to short"),

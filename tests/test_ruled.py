@@ -18,7 +18,7 @@ from kanon_sql.frequency import ruled
 from kanon_sql.frequency.fitting import hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.judge import Judge
-from kanon_sql.generalization.later import Later, is_unmade
+from kanon_sql.generalization.later import Later, is_pending
 from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.recode import errors
@@ -146,8 +146,8 @@ def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
         assert rows(engine, after.coded.mapping, columns) == rows(engine, before.coded.mapping, columns)
         names = [column.name for column in engine.table(expected.relation).columns]
         assert rows(engine, found.relation, names) == rows(engine, expected.relation, names)
-        unmade = is_unmade(after.hierarchy.values)  # by the figures
-        assert not is_unmade(before.hierarchy.values)
+        pending = is_pending(after.hierarchy.values)  # by the figures
+        assert not is_pending(before.hierarchy.values)
         assert (None in after.hierarchy.values) == (None in values)
         for level in levels:
             for each in ("codes", "labels", "distinct_labels", "leaves"):
@@ -156,7 +156,7 @@ def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
                 assert mine[-1] == theirs[-1]
                 assert tuple(mine) == tuple(theirs)
         assert after.hierarchy == before.hierarchy
-        return unmade
+        return pending
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
         case NetworksRecipe(networks=bits) as networks:
             return _built(networks, lambda values: codes.networks(values, bits, name))
         case KnownRecipe(known=taxonomy_name) as recipe:
-            return _built(recipe, lambda values: codes.known(values, taxonomy_name, name))
+            return _built(recipe, lambda values: codes.built_in(values, taxonomy_name, name))
         case GroupsRecipe(groups=by_hand):
             grouped = recipes.groups(by_hand, name, spec.unmapped)
             return _fixed(h.convert(grouped, column.kind, f"the groups of {name!r}"))

@@ -17,7 +17,7 @@ from kanon_sql.engine import Table
 from kanon_sql.engines.looks import looks_plain
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.mapping import Place
-from kanon_sql.generalization.hierarchy import STAR, Hierarchy, Level, cover, known
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy, Level, coded_hierarchy, cover
 from kanon_sql.generalization.later import Later
 from kanon_sql.generalization.rules import MOST, Age, Calendar, Edges, Prefix, Range, Rule
 from kanon_sql.queries import Coded, Relation
@@ -161,4 +161,4 @@ def _hierarchy(build: Ruled, data: Sequence[Any], counts: Sequence[int], column:
         Level(later(rows, lambda: (0,) * rows, 0), (STAR,), (rows,)),
     )
     below = [level(number, count) for number, count in enumerate(counts)]
-    return known(values, [*map(labels, range(1, len(counts))), (STAR,) * rows], [*below, top])
+    return coded_hierarchy(values, [*map(labels, range(1, len(counts))), (STAR,) * rows], [*below, top])

@@ -1,4 +1,4 @@
-"""Units of the calendar: what a date or a moment is in hours, days, weeks, months, years and bands of years."""
+"""Units of the calendar: hours, days, weeks, months, years and bands of years."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _YEARS = re.compile(r"([2-9]|[1-9]\d{1,2}) years")
 
 @dataclass(frozen=True)
 class Unit:
-    """A step of the clock or the calendar: so many hours, or so many months. Bands of years begin at a multiple."""
+    """A unit of time as a number of hours or of months. Bands of years begin at a multiple."""
 
     name: str
     hours: int = 0
@@ -19,11 +19,11 @@ class Unit:
 
     @property
     def years(self) -> int:
-        """How many whole years it has."""
+        """The number of whole years."""
         return self.months // 12
 
     def nests_in(self, coarser: Unit) -> bool:
-        """Whether every one of these lies in one of the coarser; a week may lie in two months.
+        """Whether every period of the unit is within one of the coarser unit; a week can be in two months.
 
         >>> unit("month").nests_in(unit("5 years")), unit("week").nests_in(unit("month"))
         (True, False)
@@ -35,7 +35,7 @@ class Unit:
         return coarser.hours > self.hours and coarser.hours % self.hours == 0
 
     def label(self, day: date) -> str:
-        """What it is called that a date or a moment lies in.
+        """The label of the period that contains a date or timestamp.
 
         >>> [unit(name).label(datetime(2024, 5, 17, 13, 30)) for name in ("hour", "week", "5 years", "decade")]
         ['2024-05-17 13:00', '2024-W20', '2020-2024', '2020s']
@@ -62,8 +62,8 @@ class Unit:
 
 
 NAMED = {
-    known_unit.name: known_unit
-    for known_unit in (
+    named.name: named
+    for named in (
         Unit("hour", hours=1),
         Unit("day", hours=24),
         Unit("week", hours=168),
@@ -77,7 +77,7 @@ NAMED = {
 
 
 def unit(name: str) -> Unit | None:
-    """The unit of a name, such as month or `5 years`; None for a word that is none.
+    """The unit with a name, such as month or `5 years`; None for another word.
 
     >>> unit("5 years").months, unit("fortnight")
     (60, None)

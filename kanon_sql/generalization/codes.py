@@ -1,4 +1,4 @@
-"""Recipes for codes: prefixes, networks, and taxonomies that everybody knows (countries, diagnoses)."""
+"""Recipes for codes: prefixes, networks, and built-in taxonomies (countries, diagnoses)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kanon_sql.generalization.hierarchy import STAR, Hierarchy, nested_levels
 from kanon_sql.generalization.values import Value, as_text, ordered, printed
 from kanon_sql.resources import folder, install_command
 
-OTHER = "other"  # what a value becomes that a known taxonomy does not know
+OTHER = "other"  # the label of a value that a built-in taxonomy does not contain
 Path = Callable[[str], tuple[str, ...] | None]
 _ICD10 = re.compile(r"[A-Z]\d\d(\.?\w+)?$")
 
 
 def prefix(values: Iterable[Value], lengths: Sequence[int], column: str, pad: int | None = None) -> Hierarchy:
-    """Level by level the first so many characters of a code and a `*`, and `*` above them.
+    """On every level a prefix of a code followed by `*`, and `*` above them.
 
-    `pad`: the length that codes of digits have which lost their leading zeros, as ZIPs that became numbers. Raises
-    HierarchyError for lengths that do not fall.
+    `pad`: the length of codes of digits that lost their leading zeros, such as ZIPs read as numbers. Raises
+    HierarchyError for lengths that do not decrease.
 
     >>> prefix([2138, 10115], [3, 1], "zip", pad=5).levels
     (('021*', '101*'), ('0*', '1*'), ('*', '*'))
@@ -40,9 +40,9 @@ def prefix(values: Iterable[Value], lengths: Sequence[int], column: str, pad: in
 
 
 def networks(values: Iterable[Value], bits: Sequence[int], column: str) -> Hierarchy:
-    """The network of an IPv4 address with so many bits, level by level, and `*` above them; IPv6 with twice as many.
+    """On every level the network of an IPv4 address with a number of bits, twice as many for IPv6; `*` above them.
 
-    Raises HierarchyError for a value that is no address, and bits that do not fall.
+    Raises HierarchyError for a value that is not an address, and bits that do not decrease.
 
     >>> networks(["10.1.2.3", "2001:db8::1"], [24, 16], "host").levels
     (('10.1.2.0/24', '2001:db8::/48'), ('10.1.0.0/16', '2001:db8::/32'), ('*', '*'))
@@ -56,13 +56,13 @@ def networks(values: Iterable[Value], bits: Sequence[int], column: str) -> Hiera
     return nested_levels(leaves, [*levels, [STAR] * len(leaves)], where)
 
 
-def known(values: Iterable[Value], name: str, column: str) -> Hierarchy:
+def built_in(values: Iterable[Value], name: str, column: str) -> Hierarchy:
     """The levels of a taxonomy that comes with the package or an extra of it, and `*` above them.
 
     `countries` (ISO 3166 codes of two or three letters, English names): subregion and continent of UN M49. `icd10`
-    (WHO, the extra `icd10`): category, block and chapter. Values that it does not know are `other`.
+    (WHO, the extra `icd10`): category, block and chapter. Missing values are `other`.
 
-    >>> known(["DE", "FRA", "Nippon", "japan"], "countries", "land").levels[0]
+    >>> built_in(["DE", "FRA", "Nippon", "japan"], "countries", "land").levels[0]
     ('Western Europe', 'Western Europe', 'other', 'Eastern Asia')
     """
     leaves = ordered(values)
@@ -72,10 +72,10 @@ def known(values: Iterable[Value], name: str, column: str) -> Hierarchy:
     return nested_levels(leaves, [*levels, [STAR] * len(leaves)], f"column {column!r}")
 
 
-def knows(name: str, value: Value) -> bool:
-    """Whether a known taxonomy has a value.
+def contains(name: str, value: Value) -> bool:
+    """Whether a built-in taxonomy contains a value.
 
-    >>> knows("countries", "Ivory Coast"), knows("countries", "Atlantis")
+    >>> contains("countries", "Ivory Coast"), contains("countries", "Atlantis")
     (True, False)
     """
     path, _ = TAXONOMIES[name]()
@@ -90,7 +90,7 @@ def _countries() -> tuple[Path, int]:
 
 
 def _names(row: Mapping[str, str]) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """Every name and code of a country, each with its levels."""
+    """All names and codes of a country, with its levels."""
     levels = row["subregion"], row["continent"]
     for name in (row["alpha2"], row["alpha3"], row["name"], *row["other names"].split("|")):
         if name:
@@ -98,7 +98,7 @@ def _names(row: Mapping[str, str]) -> Iterable[tuple[str, tuple[str, ...]]]:
 
 
 def _plain(text: str) -> str:
-    """A name without case, accents and all that is no letter."""
+    """The letters of a name, without case and accents."""
     return re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", text.replace("&", "and")).casefold())
 
 
@@ -124,14 +124,14 @@ def _icd10() -> tuple[Path, int]:
     return path, 3
 
 
-TAXONOMIES: dict[str, Callable[[], tuple[Path, int]]] = {"countries": _countries, "icd10": _icd10}
-
-
 def _network(value: Value, bits: int, where: str) -> str:
     try:
         address = ip_address(as_text(value).strip())
     except ValueError:
         raise HierarchyError(
-            f"{where}: a value is no IP address; correct it, or use a hierarchy file", [printed(value)]
+            f"{where}: a value is not an IP address; correct it, or use a hierarchy file", [printed(value)]
         ) from None
     return str(ip_network((address, bits if address.version == 4 else 2 * bits), strict=False))
+
+
+TAXONOMIES: dict[str, Callable[[], tuple[Path, int]]] = {"countries": _countries, "icd10": _icd10}

@@ -1,4 +1,4 @@
-"""Hierarchies that a program hands over: a finished one, a mapping, a table in memory, or a function of a value."""
+"""Hierarchies from Python objects: a finished one, a mapping, a table in memory, or a function of a value."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kanon_sql.generalization.values import Value, as_text, ordered, printed
 Labels = Callable[[Any], str | Sequence[str]]
 
 
-def is_given(value: object) -> bool:
-    """Whether a value is a hierarchy itself, or makes one, and is not the recipe of one."""
+def is_hierarchy_like(value: object) -> bool:
+    """Whether `hierarchy_from` accepts a value, other than a mapping."""
     return isinstance(value, Hierarchy) or callable(value) or _inner(value) is not None or _rows(value) is not None
 
 
-def given(value: Any) -> Hierarchy | Labels:
-    """The hierarchy of a value of a program, or the function that gives the labels of a column's value.
+def hierarchy_from(value: Any) -> Hierarchy | Labels:
+    """The hierarchy of a Python object, or the function that returns the labels of a column's value.
 
-    A mapping has a label, or a list of them from the lowest level up, for each value; a table in memory has the value
-    in its first column and the labels in the others. HierarchyError where the rows are none.
+    A mapping maps values to a label, or to a list of labels from the lowest level up; a table in memory has the value
+    in its first column and the labels in the others. HierarchyError for invalid rows.
 
-    >>> given({"Bern": ["BE", "CH"], "Graz": ["ST", "AT"]}).levels
+    >>> hierarchy_from({"Bern": ["BE", "CH"], "Graz": ["ST", "AT"]}).levels
     (('BE', 'ST'), ('CH', 'AT'), ('*', '*'))
     """
     if isinstance(value, Hierarchy):
@@ -43,10 +43,10 @@ def given(value: Any) -> Hierarchy | Labels:
 
 
 def by_function(values: Iterable[Value], labels: Labels, column: str) -> Hierarchy:
-    """The hierarchy of the labels that a function gives each value of a column, from the lowest level up.
+    """The hierarchy of the labels that a function returns for a column's values, from the lowest level up.
 
-    The function is not called for NULL, which stays NULL below the top. HierarchyError if it gives values different
-    numbers of labels, or labels that do not nest.
+    The function is not called for NULL, which stays NULL below the top. HierarchyError if values have different numbers
+    of labels, or labels that do not nest.
 
     >>> by_function([31, 47], lambda age: f"{age // 10}0s", "age").levels
     (('30s', '40s'), ('*', '*'))
@@ -64,7 +64,7 @@ def by_function(values: Iterable[Value], labels: Labels, column: str) -> Hierarc
 
 
 def digest(function: Labels) -> str:
-    """What tells one function from another: its name, its text, and the plain values that it was made with."""
+    """A digest of a function: of its name, its source, and the plain values in its closure."""
     plain = inspect.unwrap(function)
     try:
         text = inspect.getsource(plain)
@@ -89,7 +89,7 @@ def _path(labels: Labels, value: Value, where: str) -> tuple[Any, ...]:
 
 
 def _inner(value: object) -> Hierarchy | None:
-    """The hierarchy of what `hierarchy.build`, `check` and `show` give."""
+    """The hierarchy in a result of `hierarchy.build`, `check` or `show`."""
     inner = getattr(value, "hierarchy", None)
     return inner if isinstance(inner, Hierarchy) else None
 
@@ -106,12 +106,12 @@ def _rows(value: Any) -> Iterable[Sequence[Any]] | None:
 
 
 def _flat(row: Sequence[Any]) -> list[Any]:
-    """A row, with the labels of a mapping, one or several, behind the value."""
+    """A row of a value and its labels; a mapping can have one label or a list of them."""
     value, *labels = row
     single = len(labels) == 1 and not isinstance(labels[0], str) and isinstance(labels[0], Sequence)
     return [value, *(labels[0] if single else labels)]
 
 
 def _text(cell: Any) -> str:
-    missing = cell is None or cell != cell  # NaN, as pandas has NULL
+    missing = cell is None or cell != cell  # NaN, which pandas uses for NULL
     return "" if missing else as_text(cell)

@@ -1,9 +1,9 @@
-"""Hierarchies: what each value of a column becomes, level by level, up to one label for all.
+"""Hierarchies: the labels of a column's values, level by level, up to one label for all.
 
 A hierarchy is a frozen value: leaves, and their label on every level (the domain and value generalization
-hierarchies of P. Samarati, TKDE 13(6), 2001, and L. Sweeney, IJUFKS 10(5), 2002, kept as one table).
-What makes one goes through `nested_levels`, which holds each level against the one before, or through `of_levels`,
-where each was made of the one before: it is a function of that, and the last has one label.
+hierarchies of P. Samarati, TKDE 13(6), 2001, and L. Sweeney, IJUFKS 10(5), 2002, as one table). It is built by
+`nested_levels`, which checks that every level is a function of the previous one, or by `of_levels` from levels that are
+built that way. The last level has one label.
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ from kanon_sql.generalization.values import Label, Value, as_text, key, keys, or
 
 STAR = "*"
 
-_quoted: Callable[[Any], str] = json.encoder.encode_basestring_ascii  # what json.dumps makes of a text
-
-
-SHOWN = 5  # values, in an error
+_quoted: Callable[[Any], str] = json.encoder.encode_basestring_ascii  # as json.dumps writes a text
+SHOWN = 5  # values in an error
 OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
 
 
 class Level(NamedTuple):
-    """The labels of a level, each with a code, in order of first appearance."""
+    """The labels of a level; their codes are in order of first appearance."""
 
     codes: tuple[int, ...]  # per row
     labels: tuple[Value, ...]  # per code
@@ -46,8 +44,8 @@ class Level(NamedTuple):
 class Hierarchy:
     """The leaves of one column and their labels; a row is a leaf, or after the leaves a starred value.
 
-    `levels[l-1][i]` is the label of `values[i]` on level l. Starred values are data without a leaf: they
-    carry `*` on level 0 and the top's label from level 1 on.
+    `levels[l-1][i]` is the label of `values[i]` on level l. Starred values are data without a leaf: their label is `*`
+    on level 0 and the top's label from level 1 on.
 
     >>> hierarchy = from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"]], "age.csv")
     >>> hierarchy.height, hierarchy.labels(1), hierarchy.codes(1), hierarchy.leaves(1)
@@ -65,9 +63,9 @@ class Hierarchy:
 
     @property
     def leaf_count(self) -> int:
-        """|A| of the loss metric (V. Iyengar, KDD 2002); starred values are not leaves, but for one beside a lone leaf.
+        """|A| of the loss metric (V. Iyengar, KDD 2002), without starred values; at least 2 if there are any.
 
-        A `*` that a lone leaf shares with them stands for two things at least, so that it loses all.
+        If a single leaf shares `*` with starred values, the label covers at least two values and loses everything.
         """
         return max(len(self.values), 2) if self.starred else len(self.values)
 
@@ -87,16 +85,16 @@ class Hierarchy:
         return self._coded[level].labels
 
     def leaves(self, level: int) -> tuple[int, ...]:
-        """M of the loss metric per code: the leaves under it, and all of them for the starred code."""
+        """M of the loss metric per code: the leaves under it, and all leaves for the starred code."""
         return self._coded[level].leaves
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many labels each level has, from 0 on."""
+        """The number of labels per level, from 0 on."""
         return tuple(len(level.labels) for level in self._coded)
 
     def lower_levels(self, level: int) -> dict[int, set[int]]:
-        """The codes, on level 0, of the leaves whose label on a level is theirs on a lower one, by the lowest such.
+        """The codes on level 0 of the leaves with the same label on a lower level, by the lowest such level.
 
         >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"], ["", ""]], "age.csv").lower_levels(1)
         {0: {3}}
@@ -104,13 +102,12 @@ class Hierarchy:
         count, lowest = len(self.values), [0] * len(self.distinct_labels(0))
         for higher in range(1, level + 1):
             fine, coarse = self._coded[higher - 1], self._coded[higher]
-            child = dict(zip(coarse.codes[:count], fine.codes[:count], strict=True))
-            lowest = [
-                lowest[child[code]]
-                if code in child and leaves == fine.leaves[child[code]] and _same_label(fine.labels[child[code]], label)
-                else higher
-                for code, (label, leaves) in enumerate(zip(coarse.labels, coarse.leaves, strict=True))
-            ]
+            child_of = dict(zip(coarse.codes[:count], fine.codes[:count], strict=True))
+            lowest_below, lowest = lowest, [higher] * len(coarse.labels)
+            for code, child in child_of.items():
+                same_leaves = coarse.leaves[code] == fine.leaves[child]
+                if same_leaves and _same_label(fine.labels[child], coarse.labels[code]):
+                    lowest[code] = lowest_below[child]
         found: dict[int, set[int]] = {}
         for own, code in zip(self.codes(0)[:count], self.codes(level)[:count], strict=True):
             if lowest[code] < level:
@@ -118,19 +115,19 @@ class Hierarchy:
         return found
 
     def distinct(self, data: Iterable[Value]) -> tuple[int, ...]:
-        """How many labels the data's values have on each level; values without a row are left out.
+        """The number of labels of the data's values per level; values without a row are left out.
 
         >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"]], "age.csv").distinct(["40", "41"])
         (2, 1, 1)
         """
-        every, found = keys((*self.values, *self.starred)), set(keys(list(data)))
-        if found.issuperset(every):
+        row_keys, found = keys((*self.values, *self.starred)), set(keys(list(data)))
+        if found.issuperset(row_keys):
             return self.counts
-        rows = [row for row, value in enumerate(every) if value in found]
+        rows = [row for row, value in enumerate(row_keys) if value in found]
         return tuple(len(set(map(level.codes.__getitem__, rows))) for level in self._coded)
 
     def agrees_with(self, other: Hierarchy) -> bool:
-        """Whether the two are one hierarchy: as high, and the same labels for the values that both hold, if any.
+        """Whether two hierarchies are consistent: equally high, with common values, and equal labels for these.
 
         >>> ages = from_rows([["39", "3*"], ["40", "4*"]], "age.csv")
         >>> ages.agrees_with(from_rows([["40", "4*"], ["51", "5*"]], "age.csv"))
@@ -143,7 +140,7 @@ class Hierarchy:
         return not self.contradicts(other) and bool(self._rows().keys() & other._rows().keys())
 
     def contradicts(self, other: Hierarchy) -> bool:
-        """Whether the two can be no parts of one hierarchy: not as high, or other labels for a value that both hold.
+        """Whether two hierarchies cannot be parts of one: different heights, or different labels for a common value.
 
         >>> ages = from_rows([["39", "3*"], ["40", "4*"]], "age.csv")
         >>> others = from_rows([["51", "5*"], ["62", "6*"]], "age.csv")
@@ -166,14 +163,14 @@ class Hierarchy:
         """A fingerprint of leaves and labels, whatever their order."""
         kinds = {kind: _quoted(kind.__name__) for kind in set(map(type, self.values))}
         columns = [map(kinds.__getitem__, map(type, self.values)), map(_quoted, map(str, self.values))]
-        # As json.dumps writes a list, but column by column: a million rows have no time for more.
+        # As json.dumps writes a list, but column by column, which is faster for a million rows.
         labels = (self._written(level) for level in self._coded[1:])
         lines = sorted(map(", ".join, zip(*columns, *labels, strict=True)))
         written = "[" + "]\n[".join(lines) + "]" if lines else ""
         return hashlib.sha256(written.encode()).hexdigest()
 
     def first(self, leaves: int) -> Hierarchy:
-        """The same of the first leaves alone, in their order.
+        """The hierarchy of the first leaves.
 
         >>> from_rows([["BE", "B*"], ["NL", "N*"]], "country.csv").first(1).values
         ('BE',)
@@ -194,14 +191,14 @@ class Hierarchy:
         return map(written.__getitem__, level.codes[: len(self.values)])
 
     def renamed(self, values: tuple[Value, ...]) -> Hierarchy:
-        """The same with other values for the leaves, all different, in their order.
+        """The hierarchy with other, distinct values for its leaves, in the same order.
 
         >>> from_rows([["1", "odd"], ["2", "even"]], "parity.csv").renamed((1, 2)).levels[0]
         ('odd', 'even')
         """
         if self.starred or len(self._coded[0].labels) < len(values):
             return Hierarchy(values, self.levels, self.starred)
-        return known(values, self.levels, [self._coded[0]._replace(labels=values), *self._coded[1:]])
+        return coded_hierarchy(values, self.levels, [self._coded[0]._replace(labels=values), *self._coded[1:]])
 
     @cached_property
     def _coded(self) -> tuple[Level, ...]:
@@ -209,9 +206,9 @@ class Hierarchy:
 
     def _level(self, level: int) -> Level:
         labels = self.labels(level)
-        same = keys(labels)
-        codes, different = _numbered(same)
-        label_of = dict(zip(same, labels, strict=True))
+        label_keys = keys(labels)
+        codes, different = _numbered(label_keys)
+        label_of = dict(zip(label_keys, labels, strict=True))
         if len(different) == len(labels):
             leaves = (1,) * len(labels)
         else:
@@ -228,9 +225,9 @@ def _same_label(value: Value, label: Value) -> bool:
 def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:
     """The hierarchy whose rows are `value, level 1, level 2, …`, as in ARX's files.
 
-    An empty value is NULL, and an empty label on NULL's row is NULL; on other rows an empty label is a
-    slip and an error. A level of `*` is added where the last one has several labels, or none is given.
-    Raises HierarchyError for no rows, ragged rows, a value with two meanings, a level that splits a label.
+    An empty value is NULL, and an empty label on NULL's row is NULL; on other rows an empty label is an error. A level
+    of `*` is added if the last one has several labels, or if there is none. Raises HierarchyError for no rows, ragged
+    rows, a value with different labels, and a level that splits a label.
 
     >>> from_rows([["Male"], ["Female"]], "sex.csv").levels
     (('*', '*'),)
@@ -241,27 +238,27 @@ def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:
 def parse(text: str, name: str, separator: str | None = None, header: bool = False) -> Hierarchy:
     """The hierarchy in the text of a file: ARX's form, `value;level1;…`, one row per value.
 
-    Without a separator the first line tells: `;`, tab, `|`, then `,` (labels like `[0, 10)` hold commas).
-    Raises HierarchyError for a text that is not CSV, and whatever `from_rows` finds.
+    The separator is by default the first of `;`, tab, `|` and `,` in the first line (labels like `[0, 10)` contain
+    commas). Raises HierarchyError for a text that is not CSV, and as in `from_rows`.
 
     >>> parse("39;[30, 40);*\\r\\n40;[40, 50);*\\r\\n", "age.csv").labels(1)
     ('[30, 40)', '[40, 50)')
     """
     with _without_collection():
-        # A million rows are not to be kept beside their columns; the few that are no plain table are read again.
+        # To save memory, rows are not kept with their columns; if they are no plain table, they are read again.
         columns = _columns([row for _, row in fields(text, name, separator, header)])
         return _of_columns(columns) or _row_by_row(fields(text, name, separator, header), name)
 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Without looking for garbage in a million rows each time that some more have been read: a third of the time."""
-    was = gc.isenabled()
+    """Disable garbage collection, which would take a third of the time while a million rows are read."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()
 
 
@@ -283,10 +280,10 @@ def fields(text: str, name: str, separator: str | None = None, header: bool = Fa
 def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
     """The hierarchy with its textual leaves as values of the column's type.
 
-    Kinds: integer, decimal, float, date, timestamp, time, boolean; text and other change nothing. A leaf
-    that is no such value cannot occur in the column and is left out; one that Python has no date or time for
-    (infinity, 24:00) stays text. Raises HierarchyError if none is such a value, or if two texts become one value
-    with different labels.
+    Kinds: integer, decimal, float, date, timestamp, time, boolean; text and other change nothing. A leaf that is not a
+    value of the kind cannot occur in the column and is left out; a date or time that Python cannot represent (infinity,
+    24:00) stays text. Raises HierarchyError if no leaf is left, or if two texts with different labels are the same
+    value.
 
     >>> convert(from_rows([["39", "adult"], ["?", "unknown"]], "age.csv"), "integer", "age.csv").values
     (39,)
@@ -296,7 +293,7 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
     with suppress(ValueError):
         values = read_all(hierarchy.values, kind)
         if len(set(keys(values))) == len(values) and any(value is not None for value in values):
-            return hierarchy.renamed(tuple(values))  # as many leaves with their labels: they still nest
+            return hierarchy.renamed(tuple(values))  # the leaves stay distinct, so the levels still nest
     entries = []
     for text, *labels in zip(hierarchy.values, *hierarchy.levels, strict=True):
         try:
@@ -314,9 +311,9 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
 
 
 def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], where: str) -> Hierarchy:
-    """The hierarchy of the leaves that a column can hold: `rows` has, by row, the first row equal to it and its value.
+    """The hierarchy of the leaves that a column can contain: `rows` maps a row to the first equal row and its value.
 
-    Raises HierarchyError if no leaf but NULL is left, or if equal leaves have different labels.
+    Raises HierarchyError if only NULL is left, or if equal leaves have different labels.
 
     >>> from decimal import Decimal
     >>> prices = from_rows([["1.23", "low"], ["1.234", "low"], ["many", "high"]], "price.csv")
@@ -339,19 +336,19 @@ def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], wher
 def cover(
     hierarchy: Hierarchy, values: Iterable[Value], column: str, unmapped: Literal["error", "top", "refuse"] = "error"
 ) -> Hierarchy:
-    """The hierarchy with a row for each of the data's values, so that none is lost in a join.
+    """The hierarchy with a row for every value of the data, so that a join loses none.
 
-    NULL without a leaf becomes one that names itself below the top. Other values without a leaf raise
-    HierarchyError, or with `unmapped="top"` become starred; "refuse" is an error that does not speak of this way out.
+    NULL without a leaf becomes a leaf that stays NULL below the top. Other values without a leaf raise HierarchyError,
+    or with `unmapped="top"` become starred; "refuse" is an error that does not mention this option.
 
     >>> cover(from_rows([["39"]], "age.csv"), ["39", "40"], "age", unmapped="top").starred
     ('40',)
     """
-    values, known = list(values), set(keys((*hierarchy.values, *hierarchy.starred)))
-    if known.issuperset(keys(values)):
+    values, covered = list(values), set(keys((*hierarchy.values, *hierarchy.starred)))
+    if covered.issuperset(keys(values)):
         return hierarchy
     data = dict(zip(keys(values), values, strict=True))
-    missing = data.keys() - known
+    missing = data.keys() - covered
     strays = ordered(data[row] for row in missing)
     if strays and unmapped != "top":
         null = "give another recipe, since the empty text is NULL in a file and in groups"
@@ -371,31 +368,31 @@ def cover(
 def nested_levels(
     values: Sequence[Value], levels: Sequence[Sequence[Label]], where: str, starred: tuple[Value, ...] = ()
 ) -> Hierarchy:
-    """The hierarchy of levels by hand: adds the missing top, refuses a level that splits a label."""
+    """The hierarchy with these levels and a top if it is missing; HierarchyError if a level splits a label."""
     tops = set(levels[-1]) if levels else {None}
     if len(tops) > 1 or None in tops:
         levels = [*levels, [STAR] * len(values)]
     hierarchy = Hierarchy(tuple(values), tuple(map(tuple, levels)), starred)
-    # With level 0 and the starred rows: a leaf "*" must not part again from the values sent to the top.
+    # Level 0 and starred rows included: a leaf "*" must not be separated again from values generalized to `*`.
     for level in range(1, hierarchy.height + 1):
         _check_function(hierarchy.labels(level - 1), hierarchy.labels(level), level, where)
     return hierarchy
 
 
-def made_level(
+def new_level(
     items: Sequence[Value],
     labeller: Callable[[Value], Label],
     below: Level | None = None,
     same: Sequence[Value] | None = None,
 ) -> Level:
-    """The level of the label of every item, made once per label of the level `below`, in which it nests.
+    """The level with the labels of all items, computed once per label of the level `below`, which nests in it.
 
-    `same`: of the lowest level, what the items of one label share; the items themselves unless given.
+    `same`: for the lowest level, a key that implies the label; by default the items themselves.
 
-    >>> tens = made_level([31, 39, 47], lambda age: f"{age // 10}*")
+    >>> tens = new_level([31, 39, 47], lambda age: f"{age // 10}*")
     >>> tens
     Level(codes=(0, 0, 1), labels=('3*', '4*'), leaves=(2, 1))
-    >>> made_level([31, 39, 47], lambda age: "under 40" if age < 40 else "40+", tens).labels
+    >>> new_level([31, 39, 47], lambda age: "under 40" if age < 40 else "40+", tens).labels
     ('under 40', '40+')
     """
     names = below.codes if below else items if same is None else same
@@ -406,52 +403,54 @@ def made_level(
 
 
 def of_levels(leaves: Sequence[Value], levels: Sequence[Level]) -> Hierarchy:
-    """The hierarchy of different leaves and of levels each of which was made of the one before, `*` above them.
+    """The hierarchy of distinct leaves and of levels, each built from the previous one; `*` is added above them.
 
-    >>> of_levels([31, 47], [made_level([31, 47], lambda age: f"{age // 10}*")]).levels
+    >>> of_levels([31, 47], [new_level([31, 47], lambda age: f"{age // 10}*")]).levels
     (('3*', '4*'), ('*', '*'))
     """
     rows = range(len(leaves))
-    every = [Level(tuple(rows), tuple(leaves), (1,) * len(leaves)), *levels]
+    coded = [Level(tuple(rows), tuple(leaves), (1,) * len(leaves)), *levels]
     if not levels or levels[-1].labels != (STAR,):
-        every.append(made_level(leaves, lambda _: STAR, same=(0,) * len(leaves)))
-    labels = [tuple(map(level.labels.__getitem__, level.codes)) for level in every[1:]]
-    return known(tuple(leaves), labels, every)
+        coded.append(new_level(leaves, lambda _: STAR, same=(0,) * len(leaves)))
+    labels = [tuple(map(level.labels.__getitem__, level.codes)) for level in coded[1:]]
+    return coded_hierarchy(tuple(leaves), labels, coded)
 
 
-def known(values: tuple[Value, ...], levels: Sequence[tuple[Label, ...]], coded: Sequence[Level]) -> Hierarchy:
-    """The hierarchy of which the codes, labels and leaves of all levels are known, from 0 on."""
+def coded_hierarchy(
+    values: tuple[Value, ...], levels: Sequence[tuple[Label, ...]], coded: Sequence[Level]
+) -> Hierarchy:
+    """The hierarchy whose levels are already coded, from 0 on."""
     hierarchy = Hierarchy(values, tuple(levels))
-    hierarchy.__dict__["_coded"] = tuple(coded)  # what the property would find out from the labels
+    hierarchy.__dict__["_coded"] = tuple(coded)  # the cached property, without deriving it from the labels
     return hierarchy
 
 
 def _numbered(items: Sequence[Value]) -> tuple[tuple[int, ...], list[Value]]:
     """A number per item, 0.. in order of first appearance, and the different items in this order."""
     different, rows = list(dict.fromkeys(items)), len(items)
-    if len(different) == rows:  # as values are
+    if len(different) == rows:  # such as values
         return tuple(range(rows)), different
-    if len(different) == 1:  # as the top is
+    if len(different) == 1:  # such as the top
         return (0,) * rows, different
     number_of = dict(zip(different, range(len(different)), strict=True))
     return tuple(map(number_of.__getitem__, items)), different
 
 
 def _check_function(below: Sequence[Value], above: Sequence[Value], level: int, where: str) -> None:
-    if not _tears(below, above):
+    if _is_function(below, above):
         return
-    becomes: dict[Value, Value] = {}
+    parents: dict[Value, Value] = {}
     for label, parent in zip(below, above, strict=True):
-        known = becomes.setdefault(label, parent)
-        if known != parent:
+        first = parents.setdefault(label, parent)
+        if first != parent:
             raise HierarchyError(
                 f"{where}: level {level} splits {printed(label)} of level {level - 1} "
-                f"into {printed(known)} and {printed(parent)}; give it one label there"
+                f"into {printed(first)} and {printed(parent)}; give it one label there"
             )
 
 
 def _row_by_row(lines: Sequence[tuple[int, Sequence[str]]], name: str) -> Hierarchy:
-    """The hierarchy of numbered rows that are no plain table, or the error that says which of them is wrong."""
+    """The hierarchy of numbered rows that are not a plain table; HierarchyError for the first wrong row."""
     if not lines:
         raise HierarchyError(f"{name}: there are no rows; write one `value;level1;…` per value")
     expected = max(1, len(lines[0][1]))
@@ -459,36 +458,37 @@ def _row_by_row(lines: Sequence[tuple[int, Sequence[str]]], name: str) -> Hierar
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The columns of rows; none where there are no rows, or rows of different lengths."""
+    """The columns of the rows; none without rows, or for rows of different lengths."""
     return list(zip(*rows, strict=True)) if len(set(map(len, rows))) == 1 else []
 
 
 def _of_columns(columns: list[tuple[str, ...]]) -> Hierarchy | None:
-    """The hierarchy of a file's columns, which it empties, coded on the way.
+    """The coded hierarchy of a file's columns, which are emptied to save memory.
 
-    None for no column, and where a value is there twice, a field is empty, or a level splits a label. The labels of a
-    level are as few texts as they are different: what is alike is then soon compared.
+    None without columns, and if a value is repeated, a field is empty, or a level splits a label. Equal labels of a
+    level become one text object, which makes comparisons fast.
     """
-    every: list[Level] = []
+    coded: list[Level] = []
     for number, column in enumerate(columns):
         codes, labels = _numbered(column)
-        if "" in labels or (_tears(every[-1].codes, codes) if every else len(labels) < len(column)):
+        valid = _is_function(coded[-1].codes, codes) if coded else len(labels) == len(column)
+        if "" in labels or not valid:
             return None
-        every.append(Level(codes, tuple(labels), tuple(Counter(codes).values())))
+        coded.append(Level(codes, tuple(labels), tuple(Counter(codes).values())))
         columns[number] = ()
-    if not every:
+    if not coded:
         return None
-    rows = len(every[0].codes)
-    if len(every) == 1 or len(every[-1].labels) > 1:
-        every.append(Level((0,) * rows, (STAR,), (rows,)))
-    values, *levels = (tuple(map(level.labels.__getitem__, level.codes)) for level in every)
-    return known(values, levels, every)
+    rows = len(coded[0].codes)
+    if len(coded) == 1 or len(coded[-1].labels) > 1:
+        coded.append(Level((0,) * rows, (STAR,), (rows,)))
+    values, *levels = (tuple(map(level.labels.__getitem__, level.codes)) for level in coded)
+    return coded_hierarchy(values, levels, coded)
 
 
-def _tears(below: Sequence[Value], above: Sequence[Value]) -> bool:
-    """Whether what is one below is not one above."""
+def _is_function(below: Sequence[Value], above: Sequence[Value]) -> bool:
+    """Whether equal labels below have equal labels above."""
     parents = dict(zip(below, above, strict=True))
-    return len(parents) < len(below) and not all(map(eq, map(parents.__getitem__, below), above))
+    return len(parents) == len(below) or all(map(eq, map(parents.__getitem__, below), above))
 
 
 def _entry(number: int, row: Sequence[str], expected: int, name: str) -> tuple[Value, tuple[Label, ...], str]:
@@ -511,10 +511,10 @@ def _merged(
 ) -> Hierarchy:
     leaves: dict[Value, tuple[Value, tuple[Label, ...], str]] = {}
     for value, labels, origin in entries:
-        _, known, first = leaves.setdefault(key(value), (value, labels, origin))
-        if known != labels:
+        _, first_labels, first = leaves.setdefault(key(value), (value, labels, origin))
+        if first_labels != labels:
             raise HierarchyError(
-                f"{where}: {printed(value)} has the labels {_join(known)} ({first}) "
+                f"{where}: {printed(value)} has the labels {_join(first_labels)} ({first}) "
                 f"and {_join(labels)} ({origin}); keep one of the two"
             )
     levels = list(zip(*(labels for _, labels, _ in leaves.values()), strict=True))

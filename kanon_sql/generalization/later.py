@@ -1,4 +1,4 @@
-"""Sequences that are made when somebody looks into them: of a million labels a search needs the number."""
+"""Sequences that are computed on first access: of a million labels, a search needs only the number."""
 
 from __future__ import annotations
 
@@ -10,40 +10,38 @@ from kanon_sql.generalization.values import Value
 _UNKNOWN = object()
 
 
-def is_unmade(items: Sequence[Value]) -> bool:
-    """Whether items would have to be made first, if somebody looked into them.
+def is_pending(items: Sequence[Value]) -> bool:
+    """Whether items are a `Later` that is not computed yet.
 
-    >>> made = Later(2, lambda: (7, 8))
-    >>> is_unmade(made), made[0], is_unmade(made), is_unmade((7, 8))
+    >>> items = Later(2, lambda: (7, 8))
+    >>> is_pending(items), items[0], is_pending(items), is_pending((7, 8))
     (True, 7, False, False)
     """
-    return isinstance(items, Later) and items.unmade
+    return isinstance(items, Later) and items.pending
 
 
 class Later(Sequence[Value]):
-    """So many items, made once and when they are needed; NULL, if there is one, is the last and known to be.
+    """A number of items that are computed once, on first access; a NULL must be the last one and declared as such.
 
-    Equal to what it makes.
-
-    >>> made = Later(2, lambda: (7, None), last=None)
-    >>> len(made), None in made, made.index(None), made == (7, None)
+    >>> items = Later(2, lambda: (7, None), last=None)
+    >>> len(items), None in items, items.index(None), items == (7, None)
     (2, True, 1, True)
     """
 
-    def __init__(self, length: int, make: Callable[[], Sequence[Value]], last: Any = _UNKNOWN) -> None:
-        self._length, self._make, self._last = length, make, last
-        self._made: tuple[Value, ...] | None = None
+    def __init__(self, length: int, compute: Callable[[], Sequence[Value]], last: Any = _UNKNOWN) -> None:
+        self._length, self._compute, self._last = length, compute, last
+        self._computed: tuple[Value, ...] | None = None
 
     @property
-    def unmade(self) -> bool:
-        """Whether nobody has looked into it yet."""
-        return self._made is None
+    def pending(self) -> bool:
+        """Whether the items are not computed yet."""
+        return self._computed is None
 
     @property
     def _items(self) -> tuple[Value, ...]:
-        if self._made is None:
-            self._made = tuple(self._make())
-        return self._made
+        if self._computed is None:
+            self._computed = tuple(self._compute())
+        return self._computed
 
     def __len__(self) -> int:
         return self._length
@@ -61,9 +59,9 @@ class Later(Sequence[Value]):
         return self._last is None if item is None else item in self._items
 
     def index(self, value: Any, *within: int) -> int:
-        """The place of the first such item."""
-        known = value is None and self._last is None and not within
-        return self._length - 1 if known else self._items.index(value, *within)
+        """The position of the first such item."""
+        is_last = value is None and self._last is None and not within
+        return self._length - 1 if is_last else self._items.index(value, *within)
 
     def __add__(self, more: tuple[Value, ...]) -> Sequence[Value]:
         return (*self._items, *more) if more else self

@@ -12,7 +12,7 @@ Node = tuple[int, ...]
 
 
 def below(lower: Node, upper: Node) -> bool:
-    """Whether `upper` generalizes `lower` (or is it): no level of it is lower."""
+    """Whether `upper` generalizes `lower` or equals it: none of its levels is lower."""
     return all(a <= b for a, b in zip(lower, upper, strict=True))
 
 
@@ -26,7 +26,7 @@ def at_level(node: Node, attribute: int, level: int) -> Node:
 
 
 def maximal(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes that no other of them generalizes, highest first; in quadratic time, so for few nodes.
+    """The nodes that no other node generalizes, highest first; in quadratic time, so for few nodes.
 
     >>> maximal([(0, 1), (1, 1), (2, 0)])
     [(1, 1), (2, 0)]
@@ -39,7 +39,7 @@ def maximal(nodes: Iterable[Node]) -> list[Node]:
 
 
 def _bits(nodes: Iterable[Node]) -> dict[Node, int]:
-    """A bit per attribute and level reached: a node's bits are among those of every node above it."""
+    """A bit per attribute and level reached: a node's bits are a subset of those of every node above it."""
     masks = dict.fromkeys(nodes, 0)
     width = max(map(max, filter(None, masks)), default=0)
     for node in masks:
@@ -62,7 +62,7 @@ class Lattice:
 
     @cached_property
     def size(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return prod(high - low + 1 for low, high in zip(self.bottom, self.top, strict=True))
 
     @cached_property
@@ -86,7 +86,7 @@ class Lattice:
         yield from product(*(range(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True)))
 
     def at_height(self, height: int) -> Iterator[Node]:
-        """The nodes `height` steps above the bottom, in lexicographic order, made one by one."""
+        """The nodes `height` steps above the bottom, in lexicographic order, one by one."""
         yield from _at_height(self.bottom, self.top, height)
 
     def successors(self, node: Node) -> Iterator[Node]:

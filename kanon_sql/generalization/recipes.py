@@ -19,8 +19,8 @@ from kanon_sql.generalization.hierarchy import (
     STAR,
     Hierarchy,
     Level,
-    made_level,
     nested_levels,
+    new_level,
     of_levels,
 )
 from kanon_sql.generalization.rules import MOST
@@ -29,14 +29,9 @@ from kanon_sql.generalization.values import Label, Value, as_text, ordered, prin
 Number: TypeAlias = int | float | Decimal | str
 Exact: TypeAlias = int | Decimal
 
-
 _INFINITY = Decimal("Infinity")
-# `ranges` takes numbers of at most 400 digits, below 10**400 (so any float), and then rounds nothing.
-
-
+# `ranges` accepts numbers of at most 400 digits, below 10**400 (so any float), and computes exactly with them.
 _DIGITS = 400
-
-
 _EXACT = Context(prec=5 * _DIGITS)
 
 
@@ -48,11 +43,11 @@ def ranges(
     top: Number | None = None,
     origin: Number = 0,
 ) -> Hierarchy:
-    """Half-open ranges of growing width, each level aligned to `origin`, and `*` above them.
+    """Half-open ranges of growing width, all aligned to `origin`, and `*` above them.
 
-    Values from `top` on become `>= top` and values under `bottom` become `< bottom`, from level 1 on (top
-    and bottom coding); ranges are cut there. Exact: a float counts as the decimal it prints. Raises
-    HierarchyError for a value that is no finite number, and widths that do not nest.
+    Values from `top` on become `>= top` and values under `bottom` become `< bottom`, from level 1 on (top and bottom
+    coding); ranges end there. Exact: a float is the decimal that it prints. Raises HierarchyError for a value that is
+    not a finite number, and widths that do not nest.
 
     >>> ranges([7, 12.5, 99], [10, 50], "age", top=90).levels
     (('[0, 10)', '[10, 20)', '>= 90'), ('[0, 50)', '[0, 50)', '>= 90'), ('*', '*', '*'))
@@ -72,7 +67,7 @@ def ranges(
 def redact(values: Iterable[Value], side: Literal["right", "left"], column: str, step: int = 1) -> Hierarchy:
     """Level l hides `l * step` characters with `*`, from one side, and the top is a single `*`.
 
-    Values of different length still differ when all is hidden, so `*` comes one level later for them.
+    Completely hidden values of different length still differ, so they become `*` one level later.
 
     >>> redact(["NL805", "NL8"], "right", "zip", step=2).labels(1)
     ('N**', 'NL8**')
@@ -93,8 +88,8 @@ def dates(values: Iterable[Value], units: Sequence[str], column: str) -> Hierarc
     """Calendar levels such as hour, day, week, month, quarter, year, `5 years`, decade and century; `*` above them.
 
     Takes dates, timestamps and ISO text. A century is `2000-2099`, so that decades nest in it; `5 years` are
-    `2020-2024`, and weeks those of ISO 8601. Raises HierarchyError for a value that is no date, and units unknown or
-    not each within the next.
+    `2020-2024`, and weeks those of ISO 8601. Raises HierarchyError for a value that is not a date, unknown units, and
+    units that do not nest.
 
     >>> [label for label, in dates([date(2020, 5, 17)], ["month", "quarter", "decade"], "born").levels]
     ['2020-05', '2020-Q2', '2020s', '*']
@@ -108,10 +103,10 @@ def dates(values: Iterable[Value], units: Sequence[str], column: str) -> Hierarc
 
 
 def edges(values: Iterable[Value], levels: Sequence[Sequence[Number]], column: str) -> Hierarchy:
-    """Half-open ranges between edges of one's own, a list of edges per level, and `*` above them; for skewed numbers.
+    """Half-open ranges between custom edges, a list of edges per level, and `*` above them; for skewed numbers.
 
-    The edges of a level are some of those of the level below. Raises HierarchyError for a value that is no finite
-    number, and edges that do not rise or are not among those below.
+    The edges of a level are a subset of those of the level below. Raises HierarchyError for a value that is not a
+    finite number, and edges that do not increase or are not among those below.
 
     >>> edges([0, 3, 700], [[1, 10, 100], [10]], "gain").levels
     (('< 1', '[1, 10)', '>= 100'), ('< 10', '< 10', '>= 10'), ('*', '*', '*'))
@@ -126,10 +121,10 @@ def edges(values: Iterable[Value], levels: Sequence[Sequence[Number]], column: s
 
 
 def ages(values: Iterable[Value], as_of: date, bands: Sequence[int], column: str, top: int | None = None) -> Hierarchy:
-    """The age at a date of who was born on the values' days, in bands of so many years, and `*` above them.
+    """Ages at a date, from dates of birth, in bands of years, and `*` above them.
 
-    A band of 1 is the age itself; ages from `top` on become `>= top`, and who is not born yet is `< 0`. Raises
-    HierarchyError for a value that is no date, and bands that do not nest.
+    A band of 1 is the age itself; ages from `top` on become `>= top`, and dates of birth in the future `< 0`. Raises
+    HierarchyError for a value that is not a date, and bands that do not nest.
 
     >>> ages([date(1990, 5, 17), date(1931, 1, 1)], date(2026, 5, 16), [1, 10], "born", top=90).levels
     (('>= 90', '35'), ('>= 90', '[30, 40)'), ('*', '*'))
@@ -139,16 +134,16 @@ def ages(values: Iterable[Value], as_of: date, bands: Sequence[int], column: str
     years = [_age(_day(value, where), as_of) for value in leaves]
     widths, high = [Decimal(band) for band in bands], _INFINITY if top is None else Decimal(top)
     _check_ranges(widths, Decimal(0), high, where)
-    bounds = Decimal(0), Decimal(0), high
-    return of_levels(leaves, _nested(list(map(Decimal, years)), [partial(_band, width, *bounds) for width in widths]))
+    labellers = [partial(_band, width, Decimal(0), Decimal(0), high) for width in widths]
+    return of_levels(leaves, _nested(list(map(Decimal, years)), labellers))
 
 
 def taxonomy(pairs: Iterable[tuple[str, str]], values: Iterable[Value], column: str, name: str) -> Hierarchy:
     """The hierarchy of a tree of child and parent; a parent of '', `*` or the child itself marks a root.
 
-    Leaves (text) are the nodes without children, and the data's values that are inner nodes. Levels are
-    counted from the root, so a shallow leaf names itself on the low ones. An empty child is NULL. Raises
-    HierarchyError for no pairs, a cycle, and a child with two parents.
+    Leaves (text) are the nodes without children, and inner nodes that occur in the data. Levels are counted from the
+    root, so a shallow leaf is its own label on the low levels. An empty child is NULL. Raises HierarchyError for no
+    pairs, a cycle, and a child with two parents.
 
     >>> taxonomy([("NL", "EU"), ("EU", "World"), ("US", "World")], [], "country", "tree.csv").levels
     (('EU', 'US'), ('World', 'World'))
@@ -169,45 +164,47 @@ def taxonomy(pairs: Iterable[tuple[str, str]], values: Iterable[Value], column: 
 def groups(
     levels: Sequence[Mapping[str, Sequence[str]]], column: str, unmapped: Literal["error", "top", "refuse"] = "error"
 ) -> Hierarchy:
-    """The hierarchy of groups by hand: of each level the members of every label, values first, then labels, and `*`.
+    """The hierarchy of groups by hand: per level the members of every label, first values, then labels below; and `*`.
 
-    Leaves are text, and the empty text is NULL. A label that no group of the next level has stands for `*` from there
-    on with `unmapped="top"`, else it raises HierarchyError, as do a member of two groups, a member that is no label of
-    the level below, an empty group, and `*` as a label that is not of the last level.
+    Leaves are text, and the empty text is NULL. With `unmapped="top"`, a label that is in no group of the next level
+    becomes `*`. Otherwise it raises HierarchyError, as do a member of two groups, a member that is not a label of the
+    level below, an empty group, and a label `*` below the last level.
 
     >>> schools = [{"School": ["9th", "10th"], "Higher": ["Masters"]}, {"Any": ["School", "Higher"]}]
     >>> list(groups(schools, "education").rows())
     [('9th', 'School', 'Any', '*'), ('10th', 'School', 'Any', '*'), ('Masters', 'Higher', 'Any', '*')]
     """
     where = f"column {column!r}"
-    of, *above = (_group_of(level, number, number == len(levels), where) for number, level in enumerate(levels, 1))
-    made = [list(of.values())]
+    groups = (_group_of(level, number, number == len(levels), where) for number, level in enumerate(levels, 1))
+    label_of, *above = groups
+    labels = [list(label_of.values())]
     for number, parents in enumerate(above, 2):
-        _check_members(parents.keys(), set(made[-1]) - {STAR}, number, unmapped, where)
-        made.append([parents.get(label, STAR) for label in made[-1]])
-    top = [] if set(made[-1]) == {STAR} else [[STAR] * len(of)]
-    return nested_levels([value or None for value in of], [*made, *top], where)
+        _check_members(parents.keys(), set(labels[-1]) - {STAR}, number, unmapped, where)
+        labels.append([parents.get(label, STAR) for label in labels[-1]])
+    if set(labels[-1]) != {STAR}:
+        labels.append([STAR] * len(label_of))
+    return nested_levels([value or None for value in label_of], labels, where)
 
 
 def grouped(values: Iterable[Value], levels: Iterable[Sequence[Label]]) -> list[dict[str, list[str]]]:
-    """What `groups` takes to make these labels of these values; the `*` at the top is left out, and a NULL that stays.
+    """The argument of `groups` that yields these labels; without the `*` at the top, and NULL that stays NULL.
 
     >>> from kanon_sql.generalization.hierarchy import from_rows
-    >>> made = from_rows([["9th", "School", "*"], ["10th", "School", "*"], ["", "", "*"]], "education.csv")
-    >>> grouped(made.values, made.levels)
+    >>> schools = from_rows([["9th", "School", "*"], ["10th", "School", "*"], ["", "", "*"]], "education.csv")
+    >>> grouped(schools.values, schools.levels)
     [{'School': ['9th', '10th']}]
     """
     rows = [[value, *labels] for value, *labels in zip(values, *levels, strict=True) if None not in labels]
     below, *columns = zip(*rows, strict=True)
     texts = ["" if value is None else as_text(value) for value in below]
-    made: list[dict[str, list[str]]] = []
+    groups: list[dict[str, list[str]]] = []
     for labels in columns:
         members: dict[str, dict[str, None]] = {}
         for text, label in zip(texts, labels, strict=True):
             members.setdefault(label, {})[text] = None
-        made.append({label: list(leaves) for label, leaves in members.items()})
+        groups.append({label: list(leaves) for label, leaves in members.items()})
         texts = list(labels)
-    return made[:-1] if len(made) > 1 and made[-1].keys() == {STAR} else made
+    return groups[:-1] if len(groups) > 1 and groups[-1].keys() == {STAR} else groups
 
 
 def suppress(values: Iterable[Value], column: str) -> Hierarchy:
@@ -240,10 +237,10 @@ def _group_of(level: Mapping[str, Sequence[str]], number: int, last: bool, where
 
 
 def _check_members(members: Set[str], below: Set[str], number: int, unmapped: str, where: str) -> None:
-    """That the members of a level of groups are the labels below it."""
+    """HierarchyError unless the members of a level of groups are the labels below it."""
     if strays := sorted(members - below):
         raise HierarchyError(
-            f"{where}: the groups of level {number} have {len(strays)} members that are no labels of level "
+            f"{where}: the groups of level {number} have {len(strays)} members that are not labels of level "
             f"{number - 1}; name its labels there, or leave them out",
             map(printed, strays[:SHOWN]),
         )
@@ -257,7 +254,7 @@ def _check_members(members: Set[str], below: Set[str], number: int, unmapped: st
 
 
 def _exact(leaves: Sequence[Value], where: str) -> Sequence[Exact]:
-    """The numbers as they are, or exactly what they print."""
+    """Small integers unchanged, other numbers as the decimals that they print."""
     if set(map(type, leaves)) == {int} and max(-leaves[0], leaves[-1]) < MOST:
         return leaves
     return [_decimal(value, where) for value in leaves]
@@ -282,11 +279,11 @@ def _check_ranges(widths: Sequence[Decimal], bottom: Decimal, top: Decimal, wher
         raise HierarchyError(f"{where}: bottom {bottom} is not below top {top}; swap them, or drop one")
     if not widths or min(widths) <= 0:
         shown = ", ".join(map(str, widths)) or "none"
-        raise HierarchyError(f"{where}: ranges need widths above 0, and these are given: {shown}; correct them")
+        raise HierarchyError(f"{where}: ranges need widths above 0, not {shown}; correct them")
     for finer, width in pairwise(widths):
         if width % finer:
             raise HierarchyError(
-                f"{where}: the width {width} is not a multiple of {finer}, the one before; "
+                f"{where}: the width {width} is not a multiple of {finer}, the previous one; "
                 "make it one, so that ranges nest"
             )
 
@@ -334,7 +331,7 @@ def _range(width: Exact, origin: Exact, bottom: Exact, top: Exact, number: Exact
         return f">= {_plain(top)}"
     if number < bottom:
         return f"< {_plain(bottom)}"
-    past = (number - origin) % width  # has the sign of what is divided
+    past = (number - origin) % width  # has the sign of the dividend
     low = number - past - (width if past < 0 else 0)
     return f"[{_plain(max(low, bottom))}, {_plain(min(low + width, top))})"
 
@@ -345,7 +342,7 @@ def _labelled(
     if not all(number == number.to_integral_value() for number in (*widths, origin, bottom, top)):
         exact = list(map(Decimal, numbers))
         return _nested(exact, [partial(_range, width, origin, bottom, top) for width in widths])
-    # A number and its floor are on the same side of every whole one, and whole numbers are several times faster.
+    # A number and its floor are in the same range between integers, and integers are several times faster.
     floors, (finest, *coarser), start = list(map(floor, numbers)), list(map(int, widths)), int(origin)
     low, high = (int(bound) if bound.is_finite() else bound for bound in (bottom, top))
     open_ended = low == -_INFINITY and high == _INFINITY
@@ -358,10 +355,10 @@ def _labelled(
 def _nested(
     items: Sequence[Value], labellers: Iterable[Callable[[Any], str]], same: Sequence[Any] | None = None
 ) -> list[Level]:
-    """Levels that are known to nest. `same`: what the items of one label of the lowest level share."""
+    """Levels that nest by construction. `same`: as in `new_level`, for the lowest level."""
     levels: list[Level] = []
     for labeller in labellers:
-        levels.append(made_level(items, labeller, levels[-1] if levels else None, same))
+        levels.append(new_level(items, labeller, levels[-1] if levels else None, same))
     return levels
 
 
@@ -373,18 +370,18 @@ def _plain(number: Exact) -> str:
 
 
 def _checked_units(names: Sequence[str], where: str) -> list[Unit]:
-    """The units of these names, each of which lies in the next."""
+    """The units of these names, which must nest."""
     units = [unit_ for unit_ in map(unit, names) if unit_]
     if not units or len(units) < len(names):
         shown = ", ".join(names) or "none"
         raise HierarchyError(
-            f"{where}: the units given are {shown}; choose among {', '.join(NAMED)}, and bands such as `5 years`"
+            f"{where}: the units are {shown}; choose among {', '.join(NAMED)}, and bands such as `5 years`"
         )
     for finer, coarser in pairwise(units):
         if not finer.nests_in(coarser):
             why = "weeks do not nest in months" if finer.name == "week" else "go from fine to coarse"
             whole = finer.months and coarser.months > finer.months
-            wrong = f"no multiple of {finer.name}" if whole else f"not coarser than {finer.name}"
+            wrong = f"not a multiple of {finer.name}" if whole else f"not coarser than {finer.name}"
             raise HierarchyError(f"{where}: {coarser.name} is {wrong}; {why}")
     return units
 

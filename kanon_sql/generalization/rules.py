@@ -1,4 +1,4 @@
-"""Rules: what a level of a recipe makes of a value, where that needs no list of values; for SQL that works it out."""
+"""Rules that compute the labels of a level without a list of values, so that SQL can compute them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Literal, TypeAlias
 
 from kanon_sql.generalization.values import Value
 
-MOST = 10**15  # of a number written in a statement
+MOST = 10**15  # the largest number in a statement
 
 
 @dataclass(frozen=True)
 class Itself:
-    """The value as it is: level 0 of every recipe."""
+    """The value itself: level 0 of every recipe."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Redaction:
-    """So many characters hidden, from one side."""
+    """A number of characters hidden from one side."""
 
     hidden: int
     side: Literal["right", "left"]
@@ -53,14 +53,14 @@ class Age:
 
 @dataclass(frozen=True)
 class Edges:
-    """The half-open range between two of these whole numbers, or what is below the first or from the last on."""
+    """The half-open range between two of these whole numbers, below the first, or from the last on."""
 
     edges: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """So many characters of a code, padded with zeros."""
+    """A number of characters of a code, padded with zeros."""
 
     length: int
     pad: int | None = None
@@ -70,7 +70,7 @@ Rule: TypeAlias = Itself | Range | Redaction | Calendar | Age | Edges | Prefix
 
 
 def age_rule(as_of: date, band: int, top: int | None) -> Age:
-    """The rule of ages in a band of so many years.
+    """The rule of ages in bands of years.
 
     >>> age_rule(date(2026, 1, 1), 10, 90).band
     Range(width=10, origin=0, bottom=0, top=90)
@@ -79,7 +79,7 @@ def age_rule(as_of: date, band: int, top: int | None) -> Age:
 
 
 def edges_rule(edges: Sequence[Decimal]) -> Edges | None:
-    """The rule of edges that are whole numbers; None for others, which a float may be beside.
+    """The rule of edges that are whole numbers; None for others, which a float can miss.
 
     >>> edges_rule([Decimal(1), Decimal(10)]), edges_rule([Decimal("0.5")])
     (Edges(edges=(1, 10)), None)
@@ -88,7 +88,7 @@ def edges_rule(edges: Sequence[Decimal]) -> Edges | None:
 
 
 def range_rule(width: Decimal, origin: Decimal, bottom: Decimal | None, top: Decimal | None) -> Range | None:
-    """The rule of ranges whose ends are whole numbers; None for others, whose ends need not be what a float is.
+    """The rule of ranges whose ends are whole numbers; None for others, which a float can miss.
 
     >>> range_rule(Decimal(10), Decimal(0), None, Decimal("90")), range_rule(Decimal("0.5"), Decimal(0), None, None)
     (Range(width=10, origin=0, bottom=None, top=90), None)
@@ -104,7 +104,7 @@ def _is_whole(number: Decimal | None) -> bool:
 
 
 def largest(values: Sequence[Value]) -> Decimal:
-    """The largest distance of numbers from 0.
+    """The largest absolute value.
 
     >>> largest([3, -7.5, None])
     Decimal('7.5')

@@ -22,7 +22,7 @@ from pydantic import (
     model_serializer,
 )
 
-from kanon_sql.generalization.given import given, is_given
+from kanon_sql.generalization.given import hierarchy_from, is_hierarchy_like
 from kanon_sql.generalization.values import as_text
 from kanon_sql.own import is_reference
 from kanon_sql.spec.keys import spec_key
@@ -201,9 +201,9 @@ class SuppressRecipe(Model):
 
 
 def _function(value: object) -> object:
-    if not (is_reference(value) or is_given(value) or _labels_by_value(value)):
+    if not (is_reference(value) or is_hierarchy_like(value) or _labels_by_value(value)):
         raise ValueError("give module:name, or in Python a function, a mapping or a DataFrame")
-    return value if isinstance(value, str) else given(value)
+    return value if isinstance(value, str) else hierarchy_from(value)
 
 
 class FunctionRecipe(Model):
@@ -239,7 +239,7 @@ def spelled_out(value: object) -> object:
     """Turn a bare string into its recipe: the word `suppress`, otherwise a file."""
     if isinstance(value, str) and value == "suppress":
         return SuppressRecipe()
-    if is_given(value) or _labels_by_value(value):
+    if is_hierarchy_like(value) or _labels_by_value(value):
         return FunctionRecipe(function=value)
     return {"file": value} if isinstance(value, str | os.PathLike) else value
 

@@ -1,4 +1,4 @@
-"""Texts: which are codes to be cut off, or in a taxonomy that everybody knows; else how categories are put together."""
+"""Texts: which are codes to be cut off, or in a built-in taxonomy; and groups of similar categories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from kanon_sql.errors import HierarchyError
-from kanon_sql.generalization.codes import OTHER, knows
+from kanon_sql.generalization.codes import OTHER, contains
 from kanon_sql.generalization.values import as_text
 from kanon_sql.hints import said_by, words
 from kanon_sql.suggestion.alike import Counts, grouped
@@ -52,7 +52,7 @@ def as_number(value: Any) -> Decimal | None:
 
 
 def known_taxonomy(name: str, counts: Mapping[Any, int]) -> str | None:
-    """The taxonomy that knows nearly all values of a column, if one does.
+    """The taxonomy that contains nearly all values of a column, if one does.
 
     >>> known_taxonomy("born in", {"Peru": 7, "France": 90, "Japan": 3, "Mali": 2}), known_taxonomy("state", {"CA": 9})
     ('countries', None)
@@ -66,7 +66,7 @@ def known_taxonomy(name: str, counts: Mapping[Any, int]) -> str | None:
 
 def _knows(taxonomy: str, counts: Mapping[Any, int]) -> bool:
     try:
-        return share(counts, lambda text: knows(taxonomy, text)) >= _KNOWN
+        return share(counts, lambda text: contains(taxonomy, text)) >= _KNOWN
     except HierarchyError:  # its package is not installed
         return False
 
