@@ -67,7 +67,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("minimality", "a model about all values"): (
         COLUMNS,
         "privacy: {minimality: mask, alpha_k: {ill: {alpha: 0.5, value: flu}}, t_closeness: {pay: 0.2}}",
-        "`minimality` hides one value of a column, and privacy.t_closeness is about all values of 'pay'; ask for "
+        "`minimality` hides one value of a column, and privacy.t_closeness is about all values of 'pay'; set "
         "`alpha_k` with the value to hide, or leave out one of the two",
     ),
     ("minimality", "explain"): (

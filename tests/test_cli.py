@@ -11,6 +11,7 @@ import pytest
 
 from kanon_sql.cli.app import COMMANDS
 from kanon_sql.cli.app import command as imported
+from kanon_sql.report.manifest_schema import COMMON, GENERALIZED
 from support.command_line import ASK, PEOPLE, ask, command, done, kanon, tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -119,16 +120,7 @@ def test_the_launcher_of_a_checkout() -> None:
 # What is printed, and where
 
 
-MANIFEST = {
-    *("rows", "released_rows", "suppressed_rows", "masked_rows", "suppression_limit", "distinct_tuples"),
-    *("classes", "smallest_class", "average_class", "node", "heights", "lattice_size", "nodes_checked", "queries"),
-    *("metric", "at_top", "nothing_left", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
-    *("distortion_per_attribute", "modification_per_attribute", "damage", "classification"),
-    *("weights", "shown", "recoding", "chosen_by_values"),
-    *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "found_by", "pruned_by", "seed", "seconds"),
-    *("columns", "hierarchy_rows", "node_kept"),
-    *("verified", "privacy", "roles", "source", "target", "engine", "hierarchies", "sql", "warnings", "version"),
-}
+MANIFEST = {*COMMON, *GENERALIZED}
 
 
 @pytest.mark.slow
