@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from kanon_sql.cli import show
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.strategies import Progress
+from kanon_sql.verbs.progress import progress_line
 from support.command_line import kanon
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +51,7 @@ def progress(**known: Any) -> Progress:
     ],
 )
 def test_progress_shows_what_is_known(seen: Progress, shown: str) -> None:
-    assert show._progress(seen) == shown
+    assert progress_line(seen) == shown
 
 
 @pytest.mark.slow

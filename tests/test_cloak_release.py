@@ -326,7 +326,7 @@ def test_anonymize_and_its_command_say_where_the_options_went(trips: Path) -> No
         ),
         (
             {"cloak": {"method": "temporal", "level": 3, "cell": 5}},
-            "cloak: both level and cell say how large a cell is; keep one of them",
+            "cloak: level and cell both set the size of a cell; keep one of them",
         ),
         ({"cloak": {"method": "temporal", "levels": 3}}, "cloak.levels is not a key of a spec; did you mean 'level'?"),
     ],

@@ -167,7 +167,7 @@ def test_the_types_of_options_are_those_of_their_keys() -> None:
             assert numbers == {kind.type}, (group, name)
         else:
             assert types, (group, name)
-            assert not words or name in ("keep", "cloak", "differencing_limit"), (group, name)
+            assert not words or name in ("keep", "cloak", "differencing_limit", "strategy"), (group, name)
         seen.add(name)
     assert seen == KEYWORDS.keys() - {"source"}
 

@@ -172,7 +172,7 @@ DATES: dict[str, tuple[list[str], str, str]] = {
     "%d.%m.%Y %H:%M": (["31.01.2024 10:30", "01.02.2024 00:00"], "TIMESTAMP", "dates as %d.%m.%Y %H:%M in n"),
     "%m/%d/%Y %I:%M %p": (["1/31/2024 1:05 PM", "2/1/2024 12:00 AM"], "TIMESTAMP", "dates as %m/%d/%Y %I:%M %p in n"),
     "%Y/%m/%d": (["2024/01/02", "2024/02/03"], "DATE", ""),
-    "day or month": (["01.02.2024", "03.04.2024"], "VARCHAR", "`date_format`, %d.%m.%Y or %m.%d.%Y"),
+    "day or month": (["01.02.2024", "03.04.2024"], "VARCHAR", "`date_format`: %d.%m.%Y or %m.%d.%Y"),
     "day or month, with a slash": (["01/02/2024", "03/04/2024"], "VARCHAR", "%d/%m/%Y or %m/%d/%Y"),
     "two digits": (["01/02/24", "31/04/24"], "VARCHAR", "its years have two digits"),
     "no day of a calendar": (["31.01.2024"] * 9 + ["31.02.2024"], "VARCHAR", "line 11 has no date as %d.%m.%Y"),

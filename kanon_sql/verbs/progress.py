@@ -53,15 +53,15 @@ def shown_on(console: Console, interrupt: str) -> Iterator[Observer]:
             status.update(escape(text))
 
         def search(progress: Progress) -> None:
-            status.update(escape(f"{current}: {_progress(progress)} ({interrupt})"))
+            status.update(escape(f"{current}: {progress_line(progress)} ({interrupt})"))
 
         def recode(rounds: Rounds) -> None:
-            status.update(escape(f"{current}: {_rounds(rounds)}"))
+            status.update(escape(f"{current}: {rounds_line(rounds)}"))
 
         yield Observer(stage, search, recode)
 
 
-def _rounds(rounds: Rounds) -> str:
+def rounds_line(rounds: Rounds) -> str:
     """The progress of a local recoding."""
     parts = [f"round {rounds.round}", f"{count(rounds.classes)} classes"]
     if rounds.left is not None:
@@ -72,7 +72,7 @@ def _rounds(rounds: Rounds) -> str:
     return ", ".join(parts)
 
 
-def _progress(progress: Progress) -> str:
+def progress_line(progress: Progress) -> str:
     """The progress of a search, without the figures that are not available yet."""
     parts = [f"{count(progress.nodes_checked)} of {count(progress.lattice_size)} nodes checked"]
     if progress.node:
