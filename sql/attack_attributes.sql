@@ -1,8 +1,8 @@
--- What an attacker learns of a person's sensitive value from the class that the person is in.
+-- What an attacker learns about a person's sensitive value from the person's equivalence class.
 
 -- name: skewed
--- Count the rows of classes where some value's share is far above the one that it has in the whole release.
--- gives: rows, classes (of those where a share is so many times as large, and larger by so much), largest (ratio, of all)
+-- Count the rows of classes where some value's share is far above its share in the whole release (skewness attack).
+-- gives: rows, classes (where a share is at least $times as large and at least $points larger), largest (ratio, over all classes)
 SELECT
   COALESCE(SUM(CASE WHEN k.skewed = 1 THEN k.size END), 0) AS rows,
   COALESCE(SUM(k.skewed), 0) AS classes,
@@ -24,8 +24,8 @@ FROM (
 ) AS k;
 
 -- name: skewed_people
--- Count the people of classes where the share of people with some value is far above the one in the whole release.
--- gives: people, classes (of those where a share is so many times as large, and larger by so much), largest (ratio, of all)
+-- Count the people of classes where the share of people with some value is far above the share in the whole release.
+-- gives: people, classes (where a share is at least $times as large and at least $points larger), largest (ratio, over all classes)
 SELECT
   COUNT(DISTINCT CASE WHEN k.skewed = 1 THEN h.person END) AS people,
   COUNT(DISTINCT CASE WHEN k.skewed = 1 THEN k.class END) AS classes,
@@ -46,8 +46,8 @@ JOIN (
 ) AS k ON k.class = h.class;
 
 -- name: near_values
--- Count the rows of classes that have several values, which all lie in a narrow band of the release's; NULL is in none.
--- gives: rows, classes (those whose band, from their least value to their largest, holds so many rows at most)
+-- Count the rows of classes whose several values all lie in a narrow band of the release's values; a class with a NULL does not count.
+-- gives: rows, classes (whose band, from the smallest value to the largest, contains at most $most rows of the release)
 SELECT COALESCE(SUM(k.size), 0) AS rows, COUNT(*) AS classes
 FROM (
   SELECT SUM(c.n) AS size
@@ -57,8 +57,8 @@ FROM (
 ) AS k;
 
 -- name: near_people
--- Count the people of classes that have several values, which all lie in a narrow band of the release's; NULL is in none.
--- gives: people, classes (those whose band, from their least value to their largest, holds so many values of people at most)
+-- Count the people of classes whose several values all lie in a narrow band of the release's values; a class with a NULL does not count.
+-- gives: people, classes (whose band, from the smallest value to the largest, contains at most $most pairs of a person and a value)
 SELECT COUNT(DISTINCT h.person) AS people, COUNT(DISTINCT h.class) AS classes
 FROM $held AS h
 JOIN (
@@ -69,7 +69,7 @@ JOIN (
 ) AS k ON k.class = h.class;
 
 -- name: kindred_values
--- Count the rows of classes that have several values, all of one group.
+-- Count the rows of classes whose several values all belong to the same group of values.
 SELECT COALESCE(SUM(k.size), 0) AS rows, COUNT(*) AS classes
 FROM (
   SELECT SUM(c.n) AS size
@@ -79,7 +79,7 @@ FROM (
 ) AS k;
 
 -- name: kindred_people
--- Count the people of classes that have several values, all of one group.
+-- Count the people of classes whose several values all belong to the same group of values.
 SELECT COUNT(DISTINCT h.person) AS people, COUNT(DISTINCT h.class) AS classes
 FROM $held AS h
 JOIN (
@@ -90,8 +90,8 @@ JOIN (
 ) AS k ON k.class = h.class;
 
 -- name: values_of_classes
--- Count the rows of each class by the value of one column, as a key that NULL has too.
--- gives: class (numbered as in attack/classes), value (a key), n (rows)
+-- Count the rows of each class by the value of one column, encoded as a key that is never NULL.
+-- gives: class (numbered as in attack_matching/classes), value (a key), n (rows)
 SELECT ranked.class, ranked.value, COUNT(*) AS n
 FROM (
   SELECT DENSE_RANK() OVER (ORDER BY $labels) AS class, COALESCE('=' || CAST($value AS TEXT), '') AS value
@@ -100,7 +100,7 @@ FROM (
 GROUP BY ranked.class, ranked.value;
 
 -- name: guesses
--- Count for each target the records that fit by their value, and how many of these are the target's own (one, if any).
+-- Count the matching records of each target by value, and flag the value that the target has.
 -- gives: target, records, own (1 for the target's value, else 0)
 SELECT f.target, SUM(v.n) AS records, MAX(CASE WHEN v.value = t.value THEN 1 ELSE 0 END) AS own
 FROM $fits AS f
@@ -109,10 +109,11 @@ JOIN $truths AS t ON t.target = f.target
 GROUP BY f.target, v.value;
 
 -- name: right_guesses
--- Count how many targets have the most common value of the records that fit, some of the records left out; ties by chance.
--- gives: targets, right (expected), unknown (targets of whom no record is left)
+-- Count the targets whose value is the most common one among their matching records, with some of their own records left out; ties are random guesses.
+-- gives: targets, right (expected), unknown (targets with no record left)
 SELECT COUNT(*) AS targets, COALESCE(SUM(guessed.right), 0) AS right, COALESCE(SUM(guessed.unknown), 0) AS unknown
 FROM (
+  -- right = 1 / (number of values that tie for most common) if the target's own value is one of them, else 0
   SELECT
     g.target,
     CAST(SUM(CASE WHEN g.own = 1 AND g.records - $left_out = m.most THEN 1 ELSE 0 END) AS DOUBLE PRECISION)
@@ -126,16 +127,16 @@ FROM (
 ) AS guessed;
 
 -- name: value_people
--- Count the people of a release who have each value of one column; NULL is a value.
+-- Count the people of a release by the value of one column; NULL counts as a value.
 SELECT COUNT(DISTINCT $unit) AS n FROM $release AS r GROUP BY $value;
 
 -- name: value_rows
--- Count the rows of a release by the value of one column; NULL is a value.
+-- Count the rows of a release by the value of one column; NULL counts as a value.
 SELECT COUNT(*) AS n FROM $release AS r GROUP BY $value;
 
 -- name: likeliest
--- Give each target the largest class that fits, and the target's place among those of this class and value.
--- gives: target, class, value (a key), place
+-- Assign every target to its largest matching class, and number the targets within a class and value.
+-- gives: target, class, value (a key), place (among the targets of this class and value)
 SELECT f.target, f.class, t.value, ROW_NUMBER() OVER (PARTITION BY f.class, t.value ORDER BY f.target) AS place
 FROM (
   SELECT x.target, x.class, ROW_NUMBER() OVER (PARTITION BY x.target ORDER BY k.n DESC, x.class) AS rank
@@ -145,7 +146,7 @@ JOIN $truths AS t ON t.target = f.target
 WHERE f.rank = 1;
 
 -- name: training
--- Take values of classes to learn from: those of the classes that targets fit, and then a draw of others.
+-- Select class values as training data: first those of classes assigned to targets, then a random sample of other classes.
 -- gives: class, value (a key), n
 SELECT v.class, v.value, v.n
 FROM $values AS v
@@ -154,18 +155,18 @@ ORDER BY CASE WHEN a.class IS NULL THEN 1 ELSE 0 END, MD5(CAST(v.class AS TEXT) 
 LIMIT $most;
 
 -- name: few_rows
--- Count the rows whose labels, some of them, fewer than k rows have.
+-- Count the rows whose known labels are shared by fewer than k rows.
 SELECT COALESCE(SUM(groups.size), 0) AS rows
 FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $known) AS groups
 WHERE groups.size < $k;
 
 -- name: class_values
--- Count the rows of each class by the value of one column; NULL is a value.
+-- Count the rows of each class by the value of one column; NULL counts as a value.
 -- gives: the labels, value, n (rows)
 SELECT $labels, $value AS value, COUNT(*) AS n FROM $release AS r GROUP BY $labels, $value;
 
 -- name: one_value
--- Count the rows whose labels are shared by rows of one value alone; NULL is a value.
+-- Count the rows whose known labels occur with one value only; NULL counts as a value.
 SELECT COALESCE(SUM(groups.size), 0) AS rows
 FROM (
   SELECT SUM(of_value.n) AS size
@@ -174,8 +175,8 @@ FROM (
 ) AS groups;
 
 -- name: ruling_out
--- Count the rows whose value is certain once so many other values of their class are ruled out, and what the most frequent other one is worth.
--- gives: after_1, after_2, after_3 (rows certain after so many values), classes (after one), worst, mean (posterior of the rows' own values)
+-- Count the rows whose value is certain once one, two or three other values of their class are ruled out, and compute the posterior without the most frequent other value.
+-- gives: after_1, after_2, after_3 (rows certain after ruling out so many values), classes (after one), worst, mean (posterior of the rows' own values without the most frequent other value)
 SELECT
   COALESCE(SUM(CASE WHEN s.kinds <= 2 THEN s.n END), 0) AS after_1,
   COALESCE(SUM(CASE WHEN s.kinds <= 3 THEN s.n END), 0) AS after_2,
@@ -189,6 +190,7 @@ FROM (
     c.n,
     COUNT(*) OVER (PARTITION BY c.class) AS kinds,
     SUM(c.n) OVER (PARTITION BY c.class) AS size,
+    -- rows of the class's most frequent value except the row's own: the runner-up if the own value is the most frequent
     CASE
       WHEN ROW_NUMBER() OVER (PARTITION BY c.class ORDER BY c.n DESC, c.value) > 1
         THEN MAX(c.n) OVER (PARTITION BY c.class)
@@ -198,8 +200,8 @@ FROM (
 ) AS s;
 
 -- name: posteriors
--- Compare the share that a value has in a class with the one that it has in the whole release.
--- gives: guessed (rows of their class's most frequent value), certain (rows whose value first has such a share in its class), gained, worst, mean
+-- Compare the share of a value in a class (posterior) with its share in the whole release (prior).
+-- gives: guessed (rows with their class's most frequent value), certain (rows whose posterior reaches $certain, but not their prior), gained (rows whose posterior is at least $gain above the prior), worst, mean (posterior minus prior)
 SELECT
   COALESCE(SUM(CASE WHEN p.place = 1 THEN p.n END), 0) AS guessed,
   COALESCE(SUM(CASE WHEN p.posterior >= $certain AND p.prior < $certain THEN p.n END), 0) AS certain,

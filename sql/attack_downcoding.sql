@@ -1,18 +1,18 @@
--- Downcoding: narrower labels for a class, from the sizes of what its labels may stand for (Cohen, 2022).
+-- Downcoding: infer narrower labels for a class from what its labels and those of other classes cover (Cohen, 2022).
 
 -- name: everybody
--- Take all rows of a table as targets.
+-- Select all rows of a table as targets.
 -- gives: target (the row's number), the columns
 SELECT r.row_id AS target, $columns FROM $copied AS r;
 
 -- name: hidden_cells
--- Count the rows whose cell of one attribute may stand for several values.
+-- Count the rows whose label of one attribute covers several values.
 SELECT COALESCE(SUM(k.n), 0) AS rows
 FROM (SELECT k.n, COALESCE('=' || CAST($value AS TEXT), '') AS label FROM $classes AS k) AS k
 JOIN $sizes AS s ON s.label = k.label AND s.size > 1;
 
 -- name: label_shares
--- Tell how frequent each value is among the people whose value a label may stand for.
+-- Compute the share of each value among the people whose value a label covers.
 SELECT c.label, c.value, v.raw, v.n / CAST(SUM(v.n) OVER (PARTITION BY c.label) AS DOUBLE) AS share
 FROM $covers AS c
 JOIN (
@@ -20,10 +20,11 @@ JOIN (
 ) AS v ON v.value = c.value;
 
 -- name: claims_right
--- Count the claims that somebody in a class has a value, those that are right, and as many as would be by chance.
+-- Count the claims that a class contains a person with a value, the correct claims, and the number expected to be correct by chance.
 SELECT
   COUNT(*) AS claims,
   COUNT(h.class) AS correct,
+  -- the probability that at least one of s.people random people has the value
   COALESCE(SUM(1 - POWER(1 - c.share, s.people)), 0) AS expected
 FROM (SELECT k.class, COALESCE('=' || CAST($value AS TEXT), '') AS label FROM $classes AS k) AS k
 JOIN $claims AS c ON c.label = k.label
@@ -35,12 +36,12 @@ LEFT JOIN (
 ) AS h ON h.class = k.class AND h.value = c.value;
 
 -- name: first_lines
--- Begin with all classes on one line: nothing of their labels has been looked at.
--- gives: class, line, hole (the attribute that is left out, 0 for none), several (1 where its label is for several values)
+-- Start with all classes on one line (the labels of all attributes except one), before any attribute is added.
+-- gives: class, line, hole (the attribute left out, 0 for none), several (1 if its label covers several values)
 SELECT k.class, '' AS line, 0 AS hole, 0 AS several FROM $classes AS k;
 
 -- name: next_lines
--- Go on with the lines by one more attribute, with and without leaving it out; two labels for several values are too many.
+-- Add one attribute to every line: its label if that covers a single value, or a gap; a class with two labels of several values has no line.
 SELECT l.class, l.line || ',' || s.value AS line, l.hole, l.several
 FROM $lines AS l
 JOIN (SELECT k.class, COALESCE('=' || CAST($value AS TEXT), '') AS label FROM $classes AS k) AS k ON k.class = l.class
@@ -53,7 +54,7 @@ JOIN $sizes AS s ON s.label = k.label
 WHERE l.hole = 0;
 
 -- name: exact_classes
--- List the classes that show one value of every attribute, beside one on the same line that shows several of one.
+-- List the classes with a single value in every attribute that share a line with a class whose left-out label covers several values.
 SELECT k.class, $labels, k.n FROM $classes AS k
 WHERE k.class IN (
   SELECT l.class FROM $lines AS l JOIN $lines AS o ON o.line = l.line AND o.hole = l.hole AND o.several = 1
@@ -61,12 +62,12 @@ WHERE k.class IN (
 );
 
 -- name: whole_classes
--- List the classes that have all of the people who fit them.
+-- List the classes that contain all people who match their labels.
 SELECT k.class FROM $classes AS k JOIN $fits AS f ON f.class = k.class GROUP BY k.class, k.n HAVING COUNT(*) = k.n;
 
 -- name: narrowed_labels
--- Count the rows whose label of one attribute stands for fewer values than it says, since other classes have all the rest.
--- gives: rows, certain (those of one value that is left)
+-- Count the rows whose label of one attribute covers fewer values than it shows, because other classes contain everybody with the remaining values.
+-- gives: rows, certain (rows with one value left)
 SELECT COALESCE(SUM(a.n), 0) AS rows, COALESCE(SUM(CASE WHEN a.size - a.others = 1 THEN a.n END), 0) AS certain
 FROM (
   SELECT o.class, k.n, s.size, COUNT(*) AS others
@@ -84,5 +85,5 @@ FROM (
 ) AS a;
 
 -- name: label_sizes
--- Count the values that each label may stand for, with one of them.
+-- Count the values that each label covers, and return one of them.
 SELECT c.label, MIN(c.value) AS value, COUNT(*) AS size FROM $covers AS c GROUP BY c.label;

@@ -1,14 +1,14 @@
--- Linkability: whether two halves of a person's columns can be put together again.
+-- Linkability: whether two halves of a person's columns can be rejoined.
 
 -- name: shares_of_classes
--- Give the share of each value among the people who fit a class.
+-- Compute the share of each value among the people who match a class.
 -- gives: class, value (a key), share
 SELECT f.class, v.value, SUM(v.n) / CAST(SUM(SUM(v.n)) OVER (PARTITION BY f.class) AS DOUBLE) AS share
 FROM $fits AS f JOIN $values AS v ON v.class = f.target
 GROUP BY f.class, v.value;
 
 -- name: matched_halves
--- Add up how often the row and the value at the same place of a group belong together, and how often they would in any order.
+-- Add up how often the row and the value at the same position of a group belong together, and how often they would in a random order.
 SELECT
   COUNT(DISTINCT CASE WHEN p.here THEN p.number END) AS rows,
   COALESCE(SUM(CASE WHEN p.here THEN p.share END), 0) AS right,
@@ -26,7 +26,7 @@ FROM (
 ) AS p;
 
 -- name: half_rows
--- Number the rows of each group of a half in an order, with the class of each, as attack/classes numbers them.
+-- Number the rows within each group of a half in a given order, with their classes as numbered in attack_matching/classes.
 -- gives: class, key (of the group), place (from 1)
 -- engines: duckdb
 SELECT
@@ -36,7 +36,7 @@ SELECT
 FROM $release AS r;
 
 -- name: half_values
--- Say which places of its group each value of a half takes in an order.
+-- Find the positions that each value of a half takes within its group in a given order.
 -- gives: key (of the group), value (a key), first, last (from 1)
 -- engines: duckdb
 SELECT h.key, h.value, h.last - h.n + 1 AS first, h.last
@@ -50,8 +50,8 @@ FROM (
 ) AS h;
 
 -- name: halves
--- Sum up how two halves of what is known of targets lead to one record, one of those that fit picked by each half.
--- gives: targets, same (expected picks of one record), others (the same without the target's own record)
+-- Add up how likely two halves of a target's known values lead to the same record if each half picks one of its matching records at random.
+-- gives: targets, same (expected number of equal picks), others (the same without the target's own record)
 SELECT
   COUNT(*) AS targets,
   COALESCE(SUM(CAST(b.records AS DOUBLE PRECISION) / x.records / y.records), 0) AS same,
@@ -63,7 +63,7 @@ JOIN $one AS x ON x.target = b.target
 JOIN $other AS y ON y.target = b.target;
 
 -- name: candidates
--- Count for each target that fits any class how many fit, and their rows: the records that may be the target's.
+-- Count, for each target that matches any class, these classes and their rows: the records that may be the target's.
 SELECT f.target, COUNT(*) AS classes, SUM(k.n) AS records
 FROM $fits AS f JOIN $classes AS k ON k.class = f.class
 GROUP BY f.target;

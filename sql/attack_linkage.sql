@@ -1,8 +1,8 @@
--- Linkage: the released rows that can be those of a known person, and people who are alone.
+-- Linkage and singling out: the released rows that a known person matches, and predicates that isolate one person.
 
 -- name: linked
--- Sum up how well targets are linked with records: who fits any, one record, one class, and how many links are right.
--- gives: fitting, one_record, one_class, right (expected, if one of the records is picked at random)
+-- Summarize how targets link to records: targets with a match, with one record or one class, and the expected correct links.
+-- gives: fitting, one_record, one_class, right (expected, if one of the matching records is picked at random)
 SELECT
   COUNT(*) AS fitting,
   COALESCE(SUM(CASE WHEN c.records = 1 THEN 1 ELSE 0 END), 0) AS one_record,
@@ -11,17 +11,17 @@ SELECT
 FROM $candidates AS c LEFT JOIN $owned AS o ON o.target = c.target;
 
 -- name: one_of_each
--- Count one record of each target: of several rows that agree with what is known, one at most is the target's.
+-- Count one record for each target: of several rows that match the known values, at most one is the target's.
 SELECT l.target, 1 AS records FROM $linked AS l;
 
 -- name: source_rows
--- Give the rows of the source that are linked with targets, as targets themselves.
+-- Select the source rows that are linked to targets, as targets themselves.
 -- gives: target (the row's number), the columns
 SELECT s.row_id AS target, $columns FROM $source AS s
 WHERE s.row_id IN (SELECT l.row_id FROM $links AS l);
 
 -- name: owned
--- Count the records of a target that fit it: its rows of the source that may stand in a class which fits the target.
+-- Count a target's own records among its matches: its source rows that match a class which the target matches.
 SELECT l.target, COUNT(DISTINCT l.row_id) AS records
 FROM $links AS l
 JOIN $own_fits AS o ON o.target = l.row_id
@@ -29,7 +29,7 @@ JOIN $fits AS f ON f.target = l.target AND f.class = o.class
 GROUP BY l.target;
 
 -- name: links_by_unit
--- Link targets with their rows of the source, by the column that tells people apart.
+-- Link targets to their source rows by the unit column.
 -- gives: target, row_id (of the source)
 SELECT t.target, s.row_id
 FROM $targets AS t
@@ -37,24 +37,24 @@ JOIN (SELECT q.row_id, $unit AS unit FROM $people AS q) AS p ON p.row_id = t.tar
 JOIN (SELECT r.row_id, $unit AS unit FROM $source AS r) AS s ON s.unit = p.unit;
 
 -- name: keyed
--- Put what is known of people into one key each, which NULL has a place in too.
+-- Combine a person's known values into one key, in which NULL counts as a value.
 -- engines: duckdb
 SELECT $id AS id, [COALESCE('=' || CAST($columns AS TEXT), '')] AS key FROM $people AS p;
 
 -- name: links_by_key
--- Link targets with the rows of the source that agree with all that is known of them.
+-- Link targets to the source rows that agree with all their known values.
 -- gives: target, row_id (of the source)
 SELECT t.id AS target, s.id AS row_id FROM $targets AS t JOIN $source AS s ON s.key = t.key;
 
 -- name: drawn_classes
--- Draw classes of a release: those with the smallest hashes of their number and a seed.
+-- Draw a sample of the release's classes: those with the smallest hash of their number and a seed.
 SELECT k.class, $labels, k.n FROM $classes AS k
 ORDER BY MD5(CAST(k.class AS TEXT) || $seed), k.class
 LIMIT $most;
 
 -- name: linked_records
--- Sum up how well records are linked with people: the records, those that one person fits, and how many links are right.
--- gives: records, fitting, one_person, right (expected, if one of the people is picked at random)
+-- Summarize how records link to people: all records, those with a matching person, those with exactly one, and the expected correct links.
+-- gives: records, fitting, one_person, right (expected, if one of the matching people is picked at random)
 SELECT
   COALESCE(SUM(f.n), 0) AS records,
   COALESCE(SUM(CASE WHEN f.people > 0 THEN f.n ELSE 0 END), 0) AS fitting,
@@ -69,22 +69,22 @@ FROM (
 ) AS f;
 
 -- name: known_tuples
--- Count the people of a table by what is known of them, and how many of them are in the source.
--- gives: target (a number), the columns, people, known
+-- Count the people of a table by their known values, and how many of them are in the source.
+-- gives: target (a number), the columns, people, known (people in the source)
 SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(s.known_unit) AS known
 FROM (SELECT $columns, $unit AS unit FROM $people AS q) AS p
 LEFT JOIN (SELECT DISTINCT $unit AS known_unit FROM $source AS r) AS s ON s.known_unit = p.unit
 GROUP BY $columns;
 
 -- name: tuples
--- Count the people of a table by what is known of them.
--- gives: target (a number), the columns, people, known (how many of them may be in the release: all)
+-- Count the people of a table by their known values.
+-- gives: target (a number), the columns, people, known (people who may be in the release: all)
 SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(*) AS known
 FROM $people AS p
 GROUP BY $columns;
 
 -- name: unique_rows
--- List the rows of a release that no other is like in some columns, as texts.
+-- List the rows of a release with unique values in some columns, as texts.
 -- gives: class (the row's number), the columns as text, n (1)
 SELECT u.class, CAST($columns AS TEXT), u.n
 FROM (
@@ -92,7 +92,7 @@ FROM (
 ) AS u;
 
 -- name: isolated
--- Count the predicates, and those that exactly one of the people fits.
+-- Count the predicates, and those that exactly one person satisfies.
 SELECT COUNT(*) AS predicates, COALESCE(SUM(CASE WHEN counted.people = 1 THEN 1 ELSE 0 END), 0) AS isolating
 FROM (
   SELECT p.class, COALESCE(SUM(t.people), 0) AS people
@@ -103,14 +103,14 @@ FROM (
 ) AS counted;
 
 -- name: shared_rows
--- Count the rows of a control whose key people have too.
+-- Count the rows of a control table whose key also occurs among the people.
 SELECT COUNT(*) AS rows FROM $control AS c WHERE c.key IN (SELECT p.key FROM $people AS p);
 
 -- name: copied
--- Copy what somebody reads of a table, its rows numbered in the order in which they are read.
+-- Copy the columns of a table that the attack reads, with the rows numbered in reading order.
 SELECT ROW_NUMBER() OVER () AS row_id, CAST($texts AS TEXT), $natives FROM $source AS s;
 
 -- name: ranged
--- Show two bounds as the range between them, and as any value where they are NULL, as beside values they may be.
+-- Show two bounds as the range between them, or as `*` (any value) if a bound is NULL.
 -- engines: duckdb
 SELECT s.*, COALESCE('[' || $low || ', ' || $high || ']', '*') FROM $copied AS s;

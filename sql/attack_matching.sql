@@ -1,14 +1,14 @@
--- Which released classes fit which known people, by labels.
+-- Which released classes match which known people, by their labels.
 
 -- name: classes
--- Number the classes of a release, with their labels and rows.
+-- Number the classes of a release, with their labels and row counts.
 -- gives: class, the labels, n (rows)
 SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, COUNT(*) AS n
 FROM $release AS r
 GROUP BY $labels;
 
 -- name: targets
--- Draw people to attack from a table, one row of each: those with the smallest hashes of their row's number and a seed.
+-- Draw a sample of people to attack, one row per person: those with the smallest hash of their row number and a seed.
 -- gives: target (the row's number), the columns
 SELECT drawn.row_id AS target, $columns
 FROM (
@@ -24,7 +24,7 @@ ORDER BY drawn.hash, drawn.row_id
 LIMIT $most;
 
 -- name: truths
--- Give the value that each target has in truth, as a key that NULL has too.
+-- Return the true value of every target, as a key that is never NULL.
 -- gives: target, value (a key)
 SELECT t.target, p.value
 FROM $targets AS t
@@ -32,15 +32,15 @@ JOIN (SELECT q.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $
   ON p.row_id = t.target;
 
 -- name: first_places
--- Begin with all classes at one place: nothing of their labels has been looked at.
+-- Start with all classes at one place, the root of a prefix tree of labels: no attribute has been compared.
 SELECT k.class, 1 AS place FROM $classes AS k;
 
 -- name: first_fitting
--- Begin with every target at the one place where all classes are.
+-- Start with every target at the place of all classes.
 SELECT t.target, 1 AS place FROM $targets AS t;
 
 -- name: next_places
--- Part the places of classes by one more label, as a key that NULL has too; `before` is where they were.
+-- Split the places of classes by the label of one more attribute, as a key that is never NULL; `before` is the previous place.
 SELECT parted.class, parted.before, parted.label, DENSE_RANK() OVER (ORDER BY parted.before, parted.label) AS place
 FROM (
   SELECT p.class, p.place AS before, COALESCE('=' || CAST(k.label AS TEXT), '') AS label
@@ -49,7 +49,7 @@ FROM (
 ) AS parted;
 
 -- name: next_fitting
--- Go on with the places whose next label may stand for what is known of a target.
+-- Move every target to the places whose next label covers its value.
 SELECT f.target, p.place
 FROM $fitting AS f
 JOIN (SELECT t.target, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $targets AS t) AS t
@@ -59,23 +59,23 @@ JOIN (SELECT DISTINCT a.before, a.label, a.place FROM $places AS a) AS p
   ON p.before = f.place AND p.label = c.label;
 
 -- name: fits
--- List the classes that each target may stand in.
+-- List the classes that each target matches.
 SELECT f.target, p.class FROM $fitting AS f JOIN $places AS p ON p.place = f.place;
 
 -- name: labels
--- List the labels that classes have of one attribute.
+-- List the distinct labels of one attribute.
 SELECT DISTINCT $label AS label FROM $classes AS k;
 
 -- name: values
--- List what is known of the targets' values of one attribute, and how each prints.
+-- List the targets' distinct values of one attribute, also as text.
 SELECT DISTINCT $value AS value, CAST($value AS TEXT) AS text FROM $targets AS t;
 
 -- name: unplaced
--- Begin with all rows at one home: nothing of them has been looked at.
+-- Start with an empty home for every row; a home lists the row's generalized codes.
 SELECT r.row_id, '' AS home FROM $copied AS r;
 
 -- name: placed
--- Part the places of rows by what one more attribute of theirs becomes.
+-- Extend the home of every row by the code that one more attribute is generalized to.
 SELECT p.row_id, p.home || ',' || CAST(m.own AS TEXT) AS home
 FROM $placed AS p
 JOIN (SELECT r.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $copied AS r) AS v ON v.row_id = p.row_id

@@ -1,7 +1,7 @@
--- Minimality: the sensitive values that are excluded because a search generalizes no more than it must (Wong et al., 2007).
+-- Minimality attack: sensitive values ruled out because the search generalizes no more than necessary (Wong et al., 2007).
 
 -- name: other_places
--- Count the places that do not have as many rows of the one table as of the other.
+-- Count the homes (classes) that have different row counts in two tables.
 SELECT COUNT(*) AS places
 FROM (SELECT p.home, COUNT(*) AS n FROM $placed AS p GROUP BY p.home) AS own
 FULL JOIN (SELECT o.home, COUNT(*) AS n FROM $others AS o GROUP BY o.home) AS other ON other.home = own.home
@@ -14,7 +14,7 @@ SELECT p.home, ROW_NUMBER() OVER (PARTITION BY p.home ORDER BY p.row_id) AS slot
 FROM $placed AS p JOIN $copied AS r ON r.row_id = p.row_id;
 
 -- name: seats
--- Give the people of each class its slots at random, anew in every world.
+-- Assign the people of each class to its slots at random, independently in every world.
 -- gives: world, row_id, slot (from 1)
 SELECT
   w.world,
@@ -26,14 +26,14 @@ SELECT
 FROM $placed AS p CROSS JOIN $worlds AS w;
 
 -- name: parts
--- Tell which part of its class each row stands in, were one attribute a level lower.
+-- Find the part of its class that each row would be in if one attribute were a level lower.
 SELECT p.row_id, p.home, m.below AS part
 FROM $placed AS p
 JOIN (SELECT r.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $copied AS r) AS v ON v.row_id = p.row_id
 JOIN $mapping AS m ON m.value = v.value;
 
 -- name: smallest_part
--- Count the rows of the smallest part of any class.
+-- Find the size of the smallest part of any class, in rows.
 SELECT MIN(k.size) AS size FROM (SELECT COUNT(*) AS size FROM $parts AS p GROUP BY p.home, p.part) AS k;
 
 -- name: true_values
@@ -47,7 +47,7 @@ GROUP BY p.home, p.part, $names;
 SELECT f.world, f.home, f.part FROM $counted AS f GROUP BY f.world, f.home, f.part HAVING NOT COALESCE($safe, FALSE);
 
 -- name: world_values
--- Count the people of each part of a class by their sensitive values, in every world.
+-- Count the people of each part of a class by the sensitive values assigned to them in every world.
 SELECT s.world, p.home, p.part, $columns, COUNT(*) AS n
 FROM $seats AS s
 JOIN $parts AS p ON p.row_id = s.row_id
@@ -55,12 +55,12 @@ JOIN $slots AS k ON k.home = p.home AND k.slot = s.slot
 GROUP BY s.world, p.home, p.part, $columns;
 
 -- name: unsafe_worlds
--- Count the worlds in which a class has an unsafe part, for the classes that have one in any.
+-- Count the worlds in which a class has an unsafe part; classes without one are not listed.
 SELECT u.home, COUNT(DISTINCT u.world) AS worlds FROM $unsafe AS u GROUP BY u.home;
 
 -- name: told_people
--- Count the people whose own value is much more probable in their part of the class, since some part must be unsafe.
--- gives: people, certain, worst (gain)
+-- Count the people whose own value becomes much more probable because some part must be unsafe.
+-- gives: people, certain, worst (gain in probability)
 SELECT
   COALESCE(SUM(CASE WHEN b.posterior > $bound AND b.posterior >= b.prior + $margin THEN b.n END), 0) AS people,
   COALESCE(SUM(CASE WHEN b.posterior >= 0.999 AND b.prior < 0.999 THEN b.n END), 0) AS certain,
@@ -69,6 +69,9 @@ FROM (
   SELECT
     t.n,
     t.prior,
+    -- Bayes' rule: the probability of the value, given that some part of some class is unsafe, where
+    -- a.share: the probability that the person has the value and this class has an unsafe part
+    -- c.others: the probability that all other classes are safe; none: that all classes are
     (COALESCE(a.share, 0) + (t.prior - COALESCE(a.share, 0)) * (1 - c.others)) / (1 - $none) AS posterior
   FROM (
     SELECT

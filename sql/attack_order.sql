@@ -1,7 +1,7 @@
--- What the order of the released rows tells of the order of the source.
+-- What the order of the released rows reveals about the order of the source.
 
 -- name: drawn_rows
--- Draw rows of a table, among the first of it: those with the smallest hashes of their number and a seed.
+-- Draw a sample of a table's first rows: those with the smallest hash of their number and a seed.
 SELECT drawn.row_id
 FROM (
   SELECT r.row_id, MD5(CAST(r.row_id AS TEXT) || $seed) AS digest FROM $copied AS r WHERE r.row_id <= $rows
@@ -10,25 +10,25 @@ ORDER BY drawn.digest, drawn.row_id
 LIMIT $most;
 
 -- name: row_pairs
--- Pair rows of one table with rows of another so many places further on, and from the last place on with the first.
+-- Pair rows of one table with the rows of another a fixed distance further on, wrapping around at the end.
 SELECT s.way, d.row_id, (d.row_id - 1 + s.shift) % $rows + 1 AS other FROM $drawn AS d CROSS JOIN $shifts AS s;
 
 -- name: ranked_pairs
--- Pair the rows of two tables that come to the same of some places when each is sorted by its columns.
--- gives: way (sorted), row_id, other
+-- Pair the rows of two tables that have the same rank, out of a sample, when each table is sorted by its columns.
+-- gives: way ('sorted'), row_id, other
 SELECT 'sorted' AS way, a.row_id, b.row_id AS other
 FROM (SELECT r.row_id, ROW_NUMBER() OVER (ORDER BY $columns) AS place FROM $copied AS r) AS a
 JOIN (SELECT r.row_id, ROW_NUMBER() OVER (ORDER BY $columns_there) AS place FROM $other AS r) AS b ON b.place = a.place
 JOIN $drawn AS d ON d.row_id = a.place;
 
 -- name: rows_of_pairs
--- Take the rows of a table that stand in pairs, on one side of them.
+-- Select the rows of a table that occur on one side of the pairs.
 SELECT r.row_id, $columns
 FROM $copied AS r
 JOIN (SELECT DISTINCT $side AS side FROM $pairs AS p) AS taken ON taken.side = r.row_id;
 
 -- name: fitting_pairs
--- Keep the pairs of rows of which one shows a label that may stand for what the other shows.
+-- Keep the pairs of rows where the label of one covers the value of the other.
 SELECT p.way, p.row_id, p.other
 FROM $pairs AS p
 JOIN (SELECT h.row_id, COALESCE('=' || CAST($column AS TEXT), '') AS label FROM $here AS h) AS a ON a.row_id = p.row_id
@@ -36,7 +36,7 @@ JOIN (SELECT t.row_id, COALESCE('=' || CAST($column AS TEXT), '') AS value FROM 
 JOIN $covers AS c ON c.label = a.label AND c.value = b.value;
 
 -- name: equal_pairs
--- Keep the pairs of rows that show the same value; NULL is one.
+-- Keep the pairs of rows with the same value; NULL equals NULL.
 SELECT p.way, p.row_id, p.other
 FROM $pairs AS p
 JOIN (SELECT h.row_id, COALESCE('=' || CAST($column AS TEXT), '') AS value FROM $here AS h) AS a ON a.row_id = p.row_id
@@ -44,12 +44,12 @@ JOIN (SELECT t.row_id, COALESCE('=' || CAST($column AS TEXT), '') AS value FROM 
   ON b.row_id = p.other AND b.value = a.value;
 
 -- name: pair_counts
--- Count the pairs of rows by the way in which they were made.
+-- Count the pairs of rows by the way they were paired.
 SELECT p.way, COUNT(*) AS n FROM $pairs AS p GROUP BY p.way;
 
 -- name: valued_rows
--- Show every row of a table as what is known of it and what else it looks like, as attack/shapes prints it.
--- gives: row_id, target (as in attack/known_values), value
+-- Show every row of a table as its target (known values) and its shape, the text of attack_versions/shapes.
+-- gives: row_id, target (as in attack_versions/known_values), value
 -- engines: duckdb
 SELECT
   p.row_id,
@@ -58,13 +58,13 @@ SELECT
 FROM $people AS p;
 
 -- name: released_values
--- Show every row of a release as its class and what else it looks like, as attack/shapes prints it.
+-- Show every row of a release with its class and its shape, the text of attack_versions/shapes.
 -- engines: duckdb
 SELECT r.row_id, r.class, $values, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value
 FROM $numbered AS r;
 
 -- name: settled_classes
--- Find the classes of which all rows are known: as many as fit no other class.
+-- Find the classes whose people are all known: as many match this class, and no other, as it has rows.
 SELECT placed.class
 FROM (
   SELECT f.class, COUNT(*) OVER (PARTITION BY p.row_id) AS classes
@@ -76,7 +76,7 @@ GROUP BY placed.class, k.n
 HAVING COUNT(*) = k.n AND MAX(placed.classes) = 1;
 
 -- name: same_by_chance
--- Say how many rows of classes look like another of the class by chance: the expected number, in any order.
+-- Compute how many rows of classes would look like the row at the same place if both orders were random.
 SELECT COALESCE(SUM(c.squares / CAST(c.n AS DOUBLE)), 0) AS expected
 FROM (
   SELECT s.class, SUM(s.n) AS n, SUM(s.n * s.n) AS squares
@@ -86,7 +86,7 @@ FROM (
 ) AS c;
 
 -- name: same_places
--- Count the rows of classes that look like the row at the same place of the class in the source.
+-- Count the rows of classes, and those that look like the source row at the same place of the class.
 SELECT COUNT(*) AS rows, COALESCE(SUM(CASE WHEN a.value = b.value THEN 1 ELSE 0 END), 0) AS same
 FROM (
   SELECT r.class, r.value, ROW_NUMBER() OVER (PARTITION BY r.class ORDER BY $order) AS place
@@ -100,8 +100,8 @@ JOIN (
 ) AS b ON b.class = a.class AND b.place = a.place;
 
 -- name: sure_rows
--- Find the rows of a release that can only be one row of the source, which can be no other.
--- gives: shown (the row of the release), class, place (the row of the source)
+-- Find the released rows that match exactly one source row, if that row matches no other released row.
+-- gives: shown (row number in the release), class, place (row number in the source)
 SELECT matched.row_id AS shown, matched.class, matched.place
 FROM (
   SELECT
@@ -115,7 +115,7 @@ FROM (
 WHERE matched.n = 1 AND matched.shapes = 1 AND matched.people = 1;
 
 -- name: in_order
--- Count the neighbours within a class when its rows are sorted, and those that come in the source's order.
+-- Count the pairs of neighbouring rows in each sorted class, and those that are also in the order of the source.
 SELECT COUNT(*) AS neighbours, COALESCE(SUM(CASE WHEN beside.place > beside.before THEN 1 ELSE 0 END), 0) AS ordered
 FROM (
   SELECT s.place, LAG(s.place) OVER (PARTITION BY s.class ORDER BY $order) AS before

@@ -1,8 +1,8 @@
--- Attackers who know how frequent each sensitive value is among people of a kind.
+-- Attackers with priors: how frequent each sensitive value is among similar people.
 
 -- name: beliefs
--- Say of each target whether a value is certain by priors, or without them, and how much more probable the likeliest one is by them.
--- gives: target, told, alone (1 or 0; 0 if another value is right), gain
+-- Compute for every target whether a value is certain with and without priors, and how much more probable the likeliest value is with them.
+-- gives: target, told (certain with priors), alone (without them; each 1 or 0, and 0 if another value is right), gain
 SELECT
   v.target,
   MAX(CASE WHEN v.posterior >= $certain THEN v.may_be ELSE 0 END) AS told,
@@ -13,6 +13,7 @@ FROM (
     r.target,
     CASE WHEN t.target IS NULL OR t.value = r.value THEN 1 ELSE 0 END AS may_be,
     r.n / CAST(SUM(r.n) OVER (PARTITION BY r.target) AS DOUBLE) AS prior,
+    -- Bayes' rule: a record counts as often as its value is more common among similar people; no weight counts as 1
     r.n * COALESCE(w.weight, 1) / NULLIF(SUM(r.n * COALESCE(w.weight, 1)) OVER (PARTITION BY r.target), 0) AS posterior
   FROM $records AS r
   LEFT JOIN $weights AS w ON w.target = r.target AND w.value = r.value
@@ -21,8 +22,8 @@ FROM (
 GROUP BY v.target;
 
 -- name: believed
--- Count the targets of whom a value becomes certain by priors, and the classes that they fit.
--- gives: told, classes, alone (told without priors), worst, mean (gain)
+-- Count the targets whose value is certain with priors, and the classes that these targets match.
+-- gives: told, classes, alone (certain without priors), worst, mean (gain)
 SELECT
   COALESCE(SUM(b.told), 0) AS told,
   (SELECT COUNT(DISTINCT f.class) FROM $fits AS f JOIN $beliefs AS c ON c.target = f.target WHERE c.told = 1) AS classes,
@@ -32,21 +33,21 @@ SELECT
 FROM $beliefs AS b;
 
 -- name: fitting_values
--- Count the records that fit each target by their value.
+-- Count the matching records of each target by value.
 -- gives: target, value (a key), n
 SELECT f.target, v.value, SUM(v.n) AS n
 FROM $fits AS f JOIN $values AS v ON v.class = f.class
 GROUP BY f.target, v.value;
 
 -- name: value_shares
--- Give the share of the rows of a release that each value has, by a key that NULL has too.
+-- Compute the share of each value among the rows of a release, with values as keys that are never NULL.
 -- gives: value (a key), share
 SELECT valued.value, COUNT(*) / CAST(SUM(COUNT(*)) OVER () AS DOUBLE) AS share
 FROM (SELECT COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $release AS r) AS valued
 GROUP BY valued.value;
 
 -- name: prior_weights
--- Give how many times as common a value is among people like somebody as in the whole release.
+-- Compute how many times more common each value is among people like the target than in the whole release.
 -- gives: target, value (a key), weight
 SELECT p.id AS target, s.value, s.share / o.share AS weight
 FROM $people AS p
@@ -55,15 +56,15 @@ JOIN $shares AS s ON s.row_id = q.id
 JOIN $overall AS o ON o.value = s.value;
 
 -- name: repeated_weights
--- Count the values that have more than one weight for somebody.
+-- Count the values that have more than one weight for the same target.
 SELECT COUNT(DISTINCT twice.value) AS values
 FROM (SELECT w.value FROM $weights AS w GROUP BY w.target, w.value HAVING COUNT(*) > 1) AS twice;
 
 -- name: prior_shares
--- Give what each row of the priors says: a value, by a key that NULL has too, and how common it is.
+-- Return the value, as a key that is never NULL, and the share of every row of the priors.
 -- gives: row_id, value (a key), share
 SELECT p.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value, CAST($share AS DOUBLE) AS share FROM $priors AS p;
 
 -- name: wrong_shares
--- Count the rows of the priors whose share is none.
+-- Count the rows of the priors whose share is missing or not between 0 and 1.
 SELECT COUNT(*) AS rows FROM $shares AS s WHERE NOT COALESCE(s.share BETWEEN 0 AND 1, FALSE);

@@ -1,8 +1,8 @@
--- What several releases of the same people tell together.
+-- What several releases about the same people reveal together.
 
 -- name: shapes
--- List what rows of each class look like, the columns taken together as one text, with one row and how many there are.
--- gives: class, value, row_id, n (rows)
+-- Count the rows of each class by shape: the given columns as one text, with one example row.
+-- gives: class, value (the shape), row_id (of the example), n (rows)
 -- engines: duckdb
 SELECT valued.class, valued.value, MIN(valued.row_id) AS row_id, COUNT(*) AS n
 FROM (
@@ -11,7 +11,7 @@ FROM (
 GROUP BY valued.class, valued.value;
 
 -- name: shapes_of_people
--- Count everybody's rows in each class by what they look like, as attack/shapes prints it.
+-- Count the rows of each person in each class by shape, the text of attack_versions/shapes.
 -- gives: class, value, person, n (rows)
 -- engines: duckdb
 SELECT valued.class, valued.value, valued.person, COUNT(*) AS n
@@ -21,21 +21,21 @@ FROM (
 GROUP BY valued.class, valued.value, valued.person;
 
 -- name: numbered
--- Give every row of a release the number of its class, as attack/classes numbers them.
+-- Number the class of every row of a release, as in attack_matching/classes.
 SELECT r.row_id, DENSE_RANK() OVER (ORDER BY $labels) AS class, $kept FROM $release AS r;
 
 -- name: smallest_class
--- Count the people of the smallest class of a release that shows who they are.
+-- Count the people of the smallest class of a release that has a unit column.
 SELECT MIN(sizes.people) AS people
 FROM (SELECT COUNT(DISTINCT $unit) AS people FROM $release AS r GROUP BY $labels) AS sizes;
 
 -- name: known_values
--- List the distinct values that are known of people, each with one of its rows as its number.
+-- List the distinct combinations of known values, each numbered by one of its rows (a target).
 -- gives: target (a row's number), the columns, n (rows)
 SELECT MIN(p.row_id) AS target, $columns, COUNT(*) AS n FROM $people AS p GROUP BY $columns;
 
 -- name: in_both
--- Pair the classes that each target may stand in of two releases, for everybody whom it stands for; 0 is none of them.
+-- Pair the classes that match each target in two releases, for every person behind the target; 0 means no class.
 SELECT m.target, m.person, COALESCE(a.class, 0) AS first, COALESCE(b.class, 0) AS second, m.n
 FROM $members AS m
 LEFT JOIN $first AS a ON a.target = m.target
@@ -43,31 +43,31 @@ LEFT JOIN $second AS b ON b.target = m.target
 WHERE a.class IS NOT NULL OR b.class IS NOT NULL;
 
 -- name: cells
--- Number the pairs of classes that somebody may stand in.
+-- Number the distinct pairs of classes.
 -- gives: class (the number of a pair), first, second
 SELECT ROW_NUMBER() OVER (ORDER BY p.first, p.second) AS class, p.first, p.second
 FROM $pairs AS p
 GROUP BY p.first, p.second;
 
 -- name: in_cells
--- Say in which numbered pairs of classes each target may stand.
+-- List the numbered pairs of classes that match each target.
 SELECT p.target, p.person, c.class, p.n
 FROM $pairs AS p
 JOIN $cells AS c ON c.first = p.first AND c.second = p.second;
 
 -- name: members
--- Take everybody who has the same known values for one, where no column tells people apart.
+-- Treat all people with the same known values as one target, if there is no unit column.
 -- gives: target, person, n (people)
 SELECT t.target, t.target AS person, t.n FROM $tuples AS t;
 
 -- name: members_of_people
--- List the people behind the known values: whoever has several rows may be behind several values.
--- gives: target (as in attack/known_values), person, n (1)
+-- List the people behind each target; a person with several rows may be behind several targets.
+-- gives: target (as in attack_versions/known_values), person, n (1)
 SELECT DISTINCT keyed.target, keyed.person, 1 AS n
 FROM (SELECT MIN(p.row_id) OVER (PARTITION BY $columns) AS target, $unit AS person FROM $people AS p) AS keyed;
 
 -- name: hidden
--- Say among how many people each target stands at least: those of the largest class that it may stand in.
+-- Find how many people each target hides among: those of the largest class that it matches, a lower bound.
 SELECT f.target, MAX(sizes.n) AS among
 FROM (SELECT DISTINCT p.target, $class AS class FROM $fits AS p) AS f
 JOIN (
@@ -78,7 +78,7 @@ JOIN (
 GROUP BY f.target;
 
 -- name: narrowed
--- Find who stands among k people in either of two releases, and among fewer in every pair of their classes.
+-- Find the targets that hide among k people in each of two releases, but among fewer in every pair of their classes.
 SELECT b.target
 FROM $both AS b
 JOIN $first AS a ON a.target = b.target
@@ -86,7 +86,7 @@ JOIN $second AS o ON o.target = b.target
 WHERE a.among >= $k AND o.among >= $k AND b.among < $k;
 
 -- name: company
--- Count all who may stand where a target does, whatever pair of classes it is.
+-- Count the people who match any of the pairs of classes that a target matches.
 SELECT shared.target, SUM(shared.n) AS among
 FROM (
   SELECT DISTINCT s.target, o.person, o.n
@@ -97,7 +97,7 @@ FROM (
 GROUP BY shared.target;
 
 -- name: hidden_in_both
--- Count the people who stand among k in either of two releases.
+-- Count the people who hide among k in each of two releases.
 SELECT COALESCE(SUM(hidden.n), 0) AS people
 FROM (
   SELECT DISTINCT m.person, m.n
@@ -108,7 +108,7 @@ FROM (
 ) AS hidden;
 
 -- name: below
--- Count the people who stand among fewer than k, and those who stand alone.
+-- Count the people who hide among fewer than k, and those who are alone.
 SELECT
   COALESCE(SUM(CASE WHEN found.among < $k THEN found.n ELSE 0 END), 0) AS below,
   COALESCE(SUM(CASE WHEN found.among = 1 THEN found.n ELSE 0 END), 0) AS alone
@@ -120,23 +120,23 @@ FROM (
 ) AS found;
 
 -- name: common_values
--- List the values that both classes of a pair have: whoever stands in both has one of them.
+-- List the values that both classes of a pair contain: a person in both classes has one of them.
 SELECT c.class, a.value
 FROM $cells AS c
 JOIN $first AS a ON a.class = c.first
 JOIN $second AS b ON b.class = c.second AND b.value = a.value;
 
 -- name: possible_values
--- Count the values that each target may have by the classes that it may stand in.
--- gives: target, different (values), value (the first of them)
+-- Count the values that each target may have, given the classes that it matches.
+-- gives: target, different (values), value (the first one)
 SELECT f.target, COUNT(DISTINCT v.value) AS different, MIN(v.value) AS value
 FROM (SELECT DISTINCT p.target, $class AS class FROM $fits AS p) AS f
 JOIN $values AS v ON v.class = f.class
 GROUP BY f.target;
 
 -- name: own_values_of_people
--- List the values of everybody by what is known of them, as attack/shapes prints them; somebody may have several.
--- gives: target (as in attack/known_values), person, value, n (1)
+-- List the values of every person by target, as the text of attack_versions/shapes; a person may have several.
+-- gives: target (as in attack_versions/known_values), person, value, n (1)
 -- engines: duckdb
 SELECT DISTINCT valued.target, valued.person, valued.value, 1 AS n
 FROM (
@@ -148,8 +148,8 @@ FROM (
 ) AS valued;
 
 -- name: own_values
--- Count the rows of a table by what is known of them and by their value, as attack/shapes prints it.
--- gives: target (as in attack/known_values), person (one of their rows), value, n
+-- Count the rows of a table by target and value, as the text of attack_versions/shapes.
+-- gives: target (as in attack_versions/known_values), person (one of their rows), value, n
 -- engines: duckdb
 SELECT valued.target, MIN(valued.row_id) AS person, valued.value, COUNT(*) AS n
 FROM (
@@ -162,13 +162,13 @@ FROM (
 GROUP BY valued.target, valued.value;
 
 -- name: believed_values
--- Take what the two releases together say of people for their values, where no table tells these.
+-- Use the values that two releases imply together as people's values, if no table contains the true ones.
 SELECT m.target, m.person, b.value, m.n
 FROM $members AS m
 JOIN $both AS b ON b.target = m.target;
 
 -- name: composed
--- Count the people whose value two releases leave in doubt, and those of whom they tell one together.
+-- Count the people whose value is uncertain in each of two releases, and those whose value both releases together reveal.
 SELECT COALESCE(SUM(doubted.n), 0) AS people, COALESCE(SUM(doubted.n * doubted.told), 0) AS told
 FROM (
   SELECT o.person, o.n, MAX(CASE WHEN c.different = 1 AND c.value = o.value THEN 1 ELSE 0 END) AS told
@@ -181,12 +181,12 @@ FROM (
 ) AS doubted;
 
 -- name: class_targets
--- Take the classes of a release for targets: people of whom its labels are known.
+-- Use the classes of a release as targets: people whose labels are known.
 -- gives: target (the class), the labels
 SELECT k.class AS target, $labels FROM $classes AS k;
 
 -- name: bounded_below
--- Count who is among k in two classes, and in both among fewer, at least and at most, and who is alone for certain.
+-- Bound the number of people who are among k in two classes but among fewer in both together, and count who is certainly alone.
 SELECT
   COALESCE(SUM(CASE WHEN b.most < $k THEN b.least ELSE 0 END), 0) AS least,
   COALESCE(SUM(CASE WHEN b.least < $k THEN LEAST(b.most, $k - 1) ELSE 0 END), 0) AS most,
@@ -197,7 +197,7 @@ JOIN $second AS o ON o.class = b.second
 WHERE a.n >= $k AND o.n >= $k;
 
 -- name: bounded_composed
--- Count whose value two classes tell together and neither alone, at least and at most.
+-- Bound the number of people whose value two classes reveal together, but neither of them alone.
 SELECT COALESCE(SUM(b.least), 0) AS least, COALESCE(SUM(b.most), 0) AS most
 FROM $bounds AS b
 JOIN (SELECT v.class, COUNT(*) AS different FROM $first AS v GROUP BY v.class) AS a ON a.class = b.first
@@ -205,12 +205,13 @@ JOIN (SELECT v.class, COUNT(*) AS different FROM $second AS v GROUP BY v.class) 
 WHERE b.different = 1 AND a.different > 1 AND o.different > 1;
 
 -- name: shared_bounds
--- Bound how many rows two classes of two releases of the same rows share, by the values that both have.
+-- Bound the number of rows that two classes of two releases of the same rows share, by the values that both contain.
 -- gives: first, second, least, most, different (values)
 SELECT bounded.first, bounded.second, SUM(bounded.least) AS least, SUM(bounded.most) AS most, COUNT(*) AS different
 FROM (
   SELECT
     matched.first, matched.second, matched.most,
+    -- per value: at most the smaller count; at least what one class has left after its other partners took all they can
     GREATEST(
       0,
       matched.firsts + matched.most - SUM(matched.most) OVER (PARTITION BY matched.first, matched.value),
@@ -226,7 +227,7 @@ FROM (
 GROUP BY bounded.first, bounded.second;
 
 -- name: exposed_people
--- Count the people who appeared and vanished between two releases, and those of them, or who stayed beside them, in groups of fewer than k.
+-- Count the people who appeared and who vanished between two releases, and those of them, or of the people who stayed in the same group, who are fewer than k.
 SELECT
   COALESCE(SUM(c.came), 0) AS appeared,
   COALESCE(SUM(c.went), 0) AS vanished,
@@ -238,7 +239,7 @@ SELECT
   ), 0) AS alone,
   COALESCE(SUM(CASE WHEN c.stayed < $k AND c.came + c.went > 0 THEN c.stayed ELSE 0 END), 0) AS stayed
 FROM (
-  -- As few people as may be behind the rows that are seen to come: those with most of them.
+  -- came_least, went_least: the fewest people who can account for a group's arrivals and departures, those with most rows first
   SELECT
     p.part,
     SUM(CASE WHEN p.appeared > 0 AND p.came > 0 THEN 1 ELSE 0 END) AS came,
@@ -262,7 +263,7 @@ FROM (
 ) AS c;
 
 -- name: exposed
--- Count the rows that appeared and vanished between two releases, and those of them, or that stayed beside them, in groups of fewer than k.
+-- Count the rows that appeared and that vanished between two releases, and those of them, or of the rows that stayed in the same group, that are fewer than k.
 SELECT
   COALESCE(SUM(c.appeared), 0) AS appeared,
   COALESCE(SUM(c.vanished), 0) AS vanished,
@@ -284,7 +285,7 @@ FROM (
 ) AS c;
 
 -- name: certain_people
--- Count the people who came to a group or left it, all with one value, which the groups themselves do not tell.
+-- Count the people who joined or left a group of classes and all have one value, which the group itself does not reveal.
 SELECT COUNT(*) AS certain
 FROM $moves AS m
 JOIN (
@@ -302,7 +303,7 @@ WHERE
   OR (c.values_gained = 0 AND c.values_lost = 1 AND c.values_before > 1 AND m.went > 0);
 
 -- name: certain
--- Count the rows that came to a group or left it, all with one value, which the groups themselves do not tell.
+-- Count the rows that joined or left a group of classes and all have one value, which the group itself does not reveal.
 SELECT COALESCE(SUM(
   CASE
     WHEN c.values_lost = 0 AND c.values_gained = 1 AND c.values_after > 1 THEN c.moved
@@ -323,7 +324,7 @@ FROM (
 ) AS c;
 
 -- name: moves_of_people
--- Count everybody's rows that came to each group of classes, left it and stayed, beside those of the group that look so.
+-- Count the rows of each person that joined, left and stayed in each group of classes, with the arrivals and departures of the group.
 -- gives: part, person, came, went, stayed (rows of the person), appeared, vanished (rows of the group)
 SELECT people.part, people.person, people.came, people.went, people.stayed, seen.appeared, seen.vanished
 FROM (
@@ -354,7 +355,7 @@ JOIN (
 ) AS seen ON seen.part = people.part;
 
 -- name: changes
--- Count the rows of each group of classes by their values, before and after.
+-- Count the rows of each group of classes by value, before and after.
 SELECT counted.part, counted.value, SUM(counted.before) AS before, SUM(counted.after) AS after
 FROM (
   SELECT g.part, b.value, b.n AS before, 0 AS after FROM $before AS b JOIN $groups AS g ON g.node = b.class
@@ -364,19 +365,19 @@ FROM (
 GROUP BY counted.part, counted.value;
 
 -- name: links
--- Link the classes of two releases that may share somebody, both ways; those of the second have negative numbers.
+-- Link the classes of two releases that may share people, in both directions; classes of the second have negative numbers.
 SELECT o.target AS node, -o.class AS other FROM $overlaps AS o
 UNION ALL
 SELECT -o.class AS node, o.target AS other FROM $overlaps AS o;
 
 -- name: own_groups
--- Begin with every class of two releases in a group of its own; those of the second have negative numbers.
+-- Start with every class of two releases in a separate group; classes of the second have negative numbers.
 SELECT a.class AS node, a.class AS part FROM $first AS a
 UNION ALL
 SELECT -b.class AS node, -b.class AS part FROM $second AS b;
 
 -- name: joined_groups
--- Let every class join the group with the lowest number among its own and those of the classes linked to it.
+-- Move every class to the group with the lowest number among its current group and those of the classes linked to it.
 SELECT g.node, LEAST(g.part, COALESCE(MIN(o.part), g.part)) AS part
 FROM $groups AS g
 LEFT JOIN $links AS l ON l.node = g.node
@@ -384,9 +385,9 @@ LEFT JOIN $groups AS o ON o.node = l.other
 GROUP BY g.node, g.part;
 
 -- name: followed_groups
--- Let every class follow the class that its group is named after to the group where that is now.
+-- Move every class to the current group of the class that its group is named after.
 SELECT g.node, o.part FROM $groups AS g JOIN $groups AS o ON o.node = g.part;
 
 -- name: groups_sum
--- Add up the numbers of all groups: as long as groups join, it falls.
+-- Add up the group numbers of all classes: the sum falls as long as groups merge.
 SELECT COALESCE(SUM(g.part), 0) AS total FROM $groups AS g;
