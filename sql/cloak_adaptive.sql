@@ -1,8 +1,8 @@
--- Adaptive cloaking: quadrants, as small as k people allow (Gruteser and Grunwald, 2003).
+-- Adaptive cloaking: the smallest quadrants that k people share (Gruteser and Grunwald, 2003).
 -- engines: duckdb
 
 -- name: keys
--- Interleave the bits of the quadtree cells (Morton order), below the number of the slice of time.
+-- Interleave the bits of the quadtree cells (Morton order), below the number of the time slice.
 -- gives: row, unit, key (t_cell * 4 ^ depth + the interleaved bits; key >> 2 is the parent quadrant)
 SELECT
   row, unit,
@@ -24,18 +24,18 @@ FROM (
 ) AS spread_2;
 
 -- name: leaves
--- Count the rows of every unit in every leaf of the quadtree, and give the deepest level at which k such pairs share a quadrant.
--- gives: key, unit, rows, entry (that level; where it is above the level $coarse, the one above that)
+-- Count the rows of every unit in every leaf of the quadtree, and find the deepest level at which k such pairs share a quadrant.
+-- gives: key, unit, rows, entry (that level, or $coarse - 1 if it is above level $coarse)
 SELECT key, unit, rows, CAST(COALESCE(MAX(shared) OVER near, $coarse - 1) AS TINYINT) AS entry
 FROM (
   SELECT
     key, unit, rows,
-    -- k neighbours in Morton order lie in one quadrant where the first and the last of them do
+    -- k neighbours in Morton order lie in one quadrant if the first and the last of them do
     CASE WHEN differing = 0 THEN $depth ELSE $depth - (LENGTH(BIN(differing)) + 1) // 2 END AS shared
   FROM (
     SELECT key, unit, rows, XOR(key, LEAD(key, $others) OVER near) AS differing
     FROM (SELECT key, unit, CAST(COUNT(*) AS INTEGER) AS rows FROM $keys GROUP BY key, unit) AS counted
-    -- apart by quadrants of a coarse level, so that no sort holds all leaves
+    -- partitioned by quadrants of a coarse level, so that no sort has to hold all leaves
     WINDOW near AS (PARTITION BY key >> (2 * ($depth - $coarse)) ORDER BY key, unit)
   ) AS compared
 ) AS told
@@ -44,8 +44,8 @@ WINDOW near AS (
 );
 
 -- name: owners
--- Cut the Morton order where a taken quadrant begins or ends, and name the deepest one that holds each stretch.
--- gives: start (the first key of the stretch), class_level (NULL where no quadrant was taken)
+-- Cut the Morton order wherever a taken quadrant begins or ends, and find the deepest taken quadrant that contains each stretch.
+-- gives: start (the first key of the stretch), class_level (the level that this quadrant is released at; NULL if no quadrant was taken)
 SELECT c.start, ARG_MAX(g.class_level, g.level) AS class_level
 FROM (
   SELECT node << (2 * ($depth - level)) AS start FROM $groups
@@ -57,7 +57,7 @@ LEFT JOIN $groups AS g ON g.level = l.level AND g.node = c.start >> (2 * ($depth
 GROUP BY c.start;
 
 -- name: quadrants
--- Number the quadrants that rows are released in, and give the box and the slice of time of each.
+-- Number the quadrants that rows are released in, and compute the box and time slice of each.
 -- gives: box (from 1), level, node (the quadrant), x_min, x_max, y_min, y_max, t_min, t_max
 SELECT
   ROW_NUMBER() OVER (ORDER BY level, node) AS box, level, node,
@@ -68,7 +68,7 @@ SELECT
   CAST($t_from AS DOUBLE) + t_cell * CAST($t_width AS DOUBLE) AS t_min,
   CAST($t_from AS DOUBLE) + (t_cell + 1) * CAST($t_width AS DOUBLE) AS t_max
 FROM (
-  -- The bits of cloak/keys, each put back into its place.
+  -- Undo the interleaving of cloak_adaptive/keys.
   SELECT level, node, cells, t_cell, (x | (x >> 16)) & 4294967295 AS x_cell, (y | (y >> 16)) & 4294967295 AS y_cell
   FROM (
     SELECT level, node, cells, t_cell, (x | (x >> 8)) & 281470681808895 AS x, (y | (y >> 8)) & 281470681808895 AS y
@@ -99,7 +99,7 @@ FROM (
 
 -- name: in_quadrants
 -- Find the quadrant that every row is released in.
--- gives: row, box (a number of quadrants); no row that no quadrant took
+-- gives: row, box (as in cloak_adaptive/quadrants); without the rows that no quadrant took
 SELECT k.row, o.box
 FROM $keys AS k
 ASOF JOIN (
@@ -110,7 +110,7 @@ ASOF JOIN (
 WHERE NOT o.box IS NULL;
 
 -- name: inside_quadrants
--- Count the units inside every released quadrant and slice, whichever box they are released with, and give the fewest.
+-- Count the units inside every released quadrant and time slice, whatever box they are released with, and return the fewest.
 -- gives: smallest (units)
 SELECT MIN(units) AS smallest
 FROM (
@@ -125,7 +125,7 @@ FROM (
 ) AS counted;
 
 -- name: pending
--- Bring what waits to the quadrants of a level: what the level below left over, and the leaves that enter here.
+-- Collect what waits in the quadrants of a level: the units left over from the level below, and the leaves that enter at this level.
 -- gives: node, unit, n (1: a unit counts once), rows
 SELECT node, unit, 1 AS n, CAST(SUM(rows) AS BIGINT) AS rows
 FROM (
@@ -138,19 +138,19 @@ FROM (
 GROUP BY node, unit;
 
 -- name: nodes
--- Judge every quadrant of a level by the units that wait in it.
+-- Check for every quadrant of a level whether its waiting units are safe.
 SELECT node, CAST(SUM(rows) AS BIGINT) AS rows, COALESCE($safe, FALSE) AS safe FROM $waiting GROUP BY node;
 
 -- name: pulls
--- Find for every quadrant with too few waiting units the class below it that is cheapest to pull up to them.
--- gives: node, class_level, class_node (that class, where it adds less area than the parent quadrant would; at the root always)
+-- Find, for every quadrant with too few waiting units, the class below it that is cheapest to pull up to them.
+-- gives: node, class_level, class_node (that class, if it adds no more area than moving the units to the parent quadrant; always at the root)
 SELECT node, class_level, class_node
 FROM (
   SELECT
     node, class_level, class_node, added, allowed,
     ROW_NUMBER() OVER (PARTITION BY node ORDER BY added, class_level DESC, class_node) AS place
   FROM (
-    -- In areas of a quadrant of this level: the class grows to one, what waits would at least grow from one to four.
+    -- In areas of a quadrant of this level: the class's rows grow to 1; the waiting rows would grow from 1 to at least 4.
     SELECT
       n.node, c.class_level, c.class_node, 3 * n.rows AS allowed,
       c.rows * (1 - POWER(0.25, c.class_level - $level)) AS added
@@ -164,13 +164,13 @@ FROM (
 WHERE place = 1 AND (added <= allowed OR $level = 0);
 
 -- name: round
--- Settle a level: a quadrant is taken if its waiting units are safe, or a class was pulled up to them.
+-- Settle a level: a quadrant is taken if its waiting units are safe or a class was pulled up to it.
 SELECT n.node, n.rows, n.safe OR NOT p.node IS NULL AS taken
 FROM $nodes AS n LEFT JOIN $pulls AS p ON n.node = p.node;
 
 -- name: groups
--- Add the quadrants taken on a level to those taken below, and move the classes that were pulled up.
--- gives: level, node (the quadrant that took its waiting rows), rows, class_level, class_node (the quadrant they are released as)
+-- Add the quadrants taken at this level to those taken below, and move the classes that were pulled up.
+-- gives: level, node (the quadrant that took its waiting rows), rows, class_level, class_node (the quadrant that they are released as)
 SELECT
   g.level, g.node, g.rows,
   CASE WHEN p.node IS NULL THEN g.class_level ELSE $level END AS class_level,
@@ -180,6 +180,6 @@ UNION ALL
 SELECT $level AS level, node, rows, $level AS class_level, node AS class_node FROM $round WHERE taken;
 
 -- name: open_round
--- Settle a level of the published form: a safe quadrant still passes its units on to the quadrants above.
--- gives: node, rows, taken (never)
+-- Settle a level of the published algorithm: a safe quadrant still passes its units on to the quadrants above.
+-- gives: node, rows, taken (always false)
 SELECT node, rows, FALSE AS taken FROM $nodes;

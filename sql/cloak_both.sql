@@ -1,9 +1,9 @@
--- Cloaking of place and time together.
+-- Cloaking in space and time together.
 -- engines: duckdb
 
 -- name: reach
--- Find for every row the coarsest grid in space and in time whose cell around it stays inside its tolerances.
--- gives: row, unit, x_cell, y_cell, t_cell, space, time (levels, 0 the coarsest); no row whose leaf is outside them
+-- Find, for every row, the coarsest space grid and time grid whose cell around the row stays within its tolerances.
+-- gives: row, unit, x_cell, y_cell, t_cell, space, time (levels, 0 is the coarsest); without the rows whose finest cell exceeds them
 SELECT
   row, unit, x_cell, y_cell, t_cell,
   MIN(level) FILTER (WHERE x - x_min <= dx AND x_max - x <= dx AND y - y_min <= dy AND y_max - y <= dy) AS space,
@@ -25,13 +25,13 @@ GROUP BY row, unit, x_cell, y_cell, t_cell
 HAVING NOT space IS NULL AND NOT time IS NULL;
 
 -- name: unmet
--- Keep the rows waiting that were not taken.
+-- Keep the waiting rows that were not taken.
 SELECT w.row, w.unit, w.x_cell, w.y_cell, w.t_cell, w.space, w.time
 FROM $waiting AS w LEFT JOIN $met AS m ON w.row = m.row
 WHERE m.row IS NULL;
 
 -- name: blocks
--- Give every row that was met the box and the interval of its cell.
+-- Compute the box and interval of the cell of every row that was taken.
 SELECT
   row,
   CAST($x_from AS DOUBLE) + ((x_cell >> wide) << wide) * CAST($x_width AS DOUBLE) AS x_min,
@@ -46,13 +46,13 @@ FROM (
 ) AS found;
 
 -- name: coarsest
--- Find the coarsest levels that any waiting row is willing to go to.
--- gives: space, time (NULL where nobody waits)
+-- Find the coarsest levels that any waiting row accepts.
+-- gives: space, time (NULL if no row waits)
 SELECT MIN(space) AS space, MIN(time) AS time FROM $waiting;
 
 -- name: met
--- Take the waiting rows of the cells of one grid in which enough units would take that very cell.
--- gives: row, space, time (the levels it is released on)
+-- Take the waiting rows in cells of one grid that enough units accept.
+-- gives: row, space, time (the levels that it is released at)
 SELECT w.row, $space AS space, $time AS time
 FROM $waiting AS w
 JOIN (

@@ -1,22 +1,22 @@
--- CliqueCloak: boxes around k messages whose tolerances meet (Gedik and Liu, 2005).
+-- CliqueCloak: boxes around k messages within each other's tolerances (Gedik and Liu, 2005).
 -- engines: duckdb
 
 -- name: widest
--- Find the largest tolerances: no two rows are neighbours across more than one cell of that width.
+-- Find the largest tolerances: in a grid with cells of this width, neighbours are at most one cell apart.
 SELECT MAX(dx) AS x, MAX(dy) AS y, MAX(dt) AS t FROM $points;
 
 -- name: messages
--- Put the messages in the order in which they arrive.
+-- Number the messages in order of arrival.
 -- gives: arrival (from 0), row, t, own_k, deadline (t + dt)
 SELECT ROW_NUMBER() OVER (ORDER BY t, row) - 1 AS arrival, row, t, CAST(own_k AS BIGINT) AS own_k, t + dt AS deadline
 FROM $points;
 
 -- name: arrivals
--- List what the stream must know of its messages, in the order of arrival.
+-- List the k, time and deadline of every message, in order of arrival.
 SELECT own_k, t, deadline FROM $messages ORDER BY arrival;
 
 -- name: cliques
--- Give every member of a clique the smallest box and interval that hold all its members.
+-- Compute, for every member of a clique, the smallest box and interval that contain all members.
 SELECT
   p.row,
   MIN(p.x) OVER clique AS x_min, MAX(p.x) OVER clique AS x_max,
@@ -28,7 +28,7 @@ JOIN $points AS p ON m.row = p.row
 WINDOW clique AS (PARTITION BY c.clique);
 
 -- name: neighbours
--- List for every message those before it that it can be cloaked with: other units, each inside the other's tolerances.
+-- List, for every message, the earlier ones that it can be cloaked with: from other units, and each within the other's tolerances.
 -- gives: arrival, earlier (a list of arrivals), for the messages from $first to $last
 SELECT later.arrival, LIST(earlier.arrival ORDER BY earlier.arrival) AS earlier
 FROM (

@@ -1,8 +1,8 @@
--- Places and times as points, and the grid that they lie in.
+-- Rows as points in space and time, and the grid that they lie in.
 -- engines: duckdb
 
 -- name: extent
--- Say how many rows can be placed, how many cannot and why, how many units there are, and what space and time they span.
+-- Count the rows that can be cloaked, those that cannot and why, and the units; measure the extent in space and time.
 -- gives: rows, no_place, no_time, no_unit, placed (rows), units, x_low, x_high, y_low, y_high, t_low, t_high
 SELECT
   COUNT(*) AS rows,
@@ -29,7 +29,7 @@ FROM (
 ) AS told;
 
 -- name: own
--- Count the rows whose tolerances, or whose own k, are not valid.
+-- Count the rows with invalid tolerances, and those whose own k is invalid.
 -- gives: no_tolerance, no_k (rows)
 SELECT
   COUNT(*) FILTER (
@@ -39,7 +39,7 @@ SELECT
 FROM $points;
 
 -- name: medians
--- Find the median over the rows of the released boxes' areas and of the intervals' lengths (the lower one of two).
+-- Find the medians, over the rows, of the areas of released boxes and of the lengths of intervals (the lower of two).
 SELECT
   MIN(area) FILTER (WHERE 2 * rows_by_area >= every) AS area,
   MIN(length) FILTER (WHERE 2 * rows_by_length >= every) AS length
@@ -53,10 +53,11 @@ FROM (
 ) AS summed;
 
 -- name: cells
--- Put every point into its cell of a grid in space and time: cell i of an axis holds from + i * width up to the next.
--- gives: row, unit, x_cell, y_cell, t_cell (numbers of the cells, whole)
+-- Assign every point to its cell of a grid in space and time: cell i of an axis covers from + i * width up to, and not including, the next cell.
+-- gives: row, unit, x_cell, y_cell, t_cell (whole numbers)
 SELECT
   row, unit,
+  -- FLOOR of a rounded quotient can be one cell off; the computed bounds of the cell decide
   CAST(x_cell - CASE WHEN x < x_from + x_cell * x_width THEN 1 WHEN x >= x_from + (x_cell + 1) * x_width THEN -1 ELSE 0 END AS BIGINT)
     AS x_cell,
   CAST(y_cell - CASE WHEN y < y_from + y_cell * y_width THEN 1 WHEN y >= y_from + (y_cell + 1) * y_width THEN -1 ELSE 0 END AS BIGINT)

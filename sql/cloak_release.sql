@@ -1,13 +1,13 @@
--- The released boxes, and their classes.
+-- The released boxes and their equivalence classes.
 -- engines: duckdb
 
 -- name: places
--- Find the place of every box among all, in the order of what is released of them; boxes that show the same have one place.
--- gives: box, place (from 1), t_min, t_max, what is released
+-- Number the boxes in the order of their released values; boxes that look the same share a place.
+-- gives: box, place (from 1), t_min, t_max, the released columns
 SELECT box, CAST(DENSE_RANK() OVER (ORDER BY $shown) AS INTEGER) AS place, t_min, t_max, $shown FROM $boxes;
 
 -- name: shown
--- Give what is released of the boxes at every place, once.
+-- Return the released box and interval of every place once.
 SELECT
   place,
   MIN(x_min) AS x_min, MIN(x_max) AS x_max, MIN(y_min) AS y_min, MIN(y_max) AS y_max,
@@ -16,14 +16,14 @@ FROM $places
 GROUP BY place;
 
 -- name: released
--- Put every row that has a box to the place of it, with all that a check needs.
+-- Join every row that has a box with the place of its box, and keep the columns that the checks need.
 SELECT b.place, p.unit, p.x, p.y, p.t, p.moment, $columns
 FROM $points AS p
 JOIN (SELECT r.row, s.place FROM $boxed AS r JOIN $places AS s ON r.box = s.box) AS b ON p.row = b.row;
 
 -- name: classes
--- Count who shares every released box and interval exactly, and what it costs them.
--- gives: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside, beyond (rows out of their box, boxes out of their tolerances), room, delay (tolerances, added up)
+-- Count the rows and units that share each released box and interval, and measure what the box costs them.
+-- gives: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside (rows outside their box), beyond (rows whose box exceeds their tolerances), room, delay (sums of tolerances)
 SELECT
   MIN(x_min) AS x_min, MIN(x_max) AS x_max, MIN(y_min) AS y_min, MIN(y_max) AS y_max, MIN(since) AS since, MIN(until) AS until,
   MAX(t_max - t_min) AS length,
@@ -43,7 +43,7 @@ FROM $released AS r JOIN $shown AS s ON r.place = s.place
 GROUP BY r.place;
 
 -- name: summary
--- Say in one row whether every released box is shared by enough units, holds its rows and stays inside their tolerances; and how fine the boxes are.
+-- Check in one row whether every released box is shared by enough units, contains its rows and stays within their tolerances, and measure how fine the boxes are.
 -- gives: rows, classes, smallest (units), unsafe_classes, unsafe_rows, outside, beyond, relative_anonymity, mean_area, mean_length, relative_space, relative_time
 SELECT
   COALESCE(SUM(n), 0) AS rows,
@@ -64,13 +64,13 @@ FROM (
 ) AS measured;
 
 -- name: shuffled
--- Show the released columns, ordered by a seeded hash of all of them.
+-- Return the released columns, ordered by a seeded hash of the whole row.
 SELECT kanon_released.*
 FROM (SELECT $columns FROM $released AS r JOIN $shown AS s ON r.place = s.place) AS kanon_released
 ORDER BY MD5(CONCAT($seed, '|', CAST(kanon_released AS VARCHAR)));
 
 -- name: release
--- Show the released columns, in an order that the released values alone decide: boxes by their places, equal values by how they look.
+-- Return the released columns in an order that only the released values decide: by place, then by the kept columns and their texts.
 SELECT $columns
 FROM $released AS r JOIN $shown AS s ON r.place = s.place
 ORDER BY r.place, $kept, MD5(CAST([COALESCE(CAST($unlike AS TEXT), '')] AS TEXT));
@@ -93,18 +93,18 @@ FROM (
 ) AS unequal;
 
 -- name: identifying
--- Count the released rows whose value in a column belongs to one unit alone, and so identifies the unit's rows.
+-- Count the released rows whose value in a column belongs to a single unit, and so identifies that unit's rows.
 SELECT COALESCE(SUM(rows), 0) AS rows
 FROM (SELECT $column, COUNT(*) AS rows FROM $released GROUP BY $column HAVING MIN(unit) = MAX(unit)) AS counted;
 
 -- name: different
--- Number the boxes that rows are given, equal ones once.
+-- Number the distinct boxes assigned to rows.
 -- gives: box (from 1), x_min, x_max, y_min, y_max, t_min, t_max
 SELECT ROW_NUMBER() OVER (ORDER BY x_min, x_max, y_min, y_max, t_min, t_max) AS box, x_min, x_max, y_min, y_max, t_min, t_max
 FROM (SELECT DISTINCT x_min, x_max, y_min, y_max, t_min, t_max FROM $given) AS found;
 
 -- name: in_boxes
--- Give every row the number of its box.
+-- Find the number of every row's box.
 SELECT g.row, CAST(b.box AS INTEGER) AS box
 FROM $given AS g
 JOIN $boxes AS b

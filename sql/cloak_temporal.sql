@@ -1,16 +1,16 @@
--- Temporal cloaking: a place, and the time within which k people were there.
+-- Temporal cloaking: a fixed cell, and the interval in which k people were there.
 -- engines: duckdb
 
 -- name: instants
--- Give for every instant of a cell the first one by which k distinct units have come since.
--- gives: x_cell, y_cell, instant, t, closing (that instant; NULL if they never come), until (its time)
+-- Find, for every instant of a cell, the first instant by which k distinct units have visited it since then.
+-- gives: x_cell, y_cell, instant, t, closing (that instant; NULL if k units never come), until (its time)
 SELECT i.x_cell, i.y_cell, i.instant, i.t, c.instant AS closing, c.t AS until
 FROM (SELECT DISTINCT x_cell, y_cell, instant, t, width FROM $visits) AS i
 LEFT JOIN (SELECT DISTINCT x_cell, y_cell, instant, t FROM $visits) AS c
   ON i.x_cell = c.x_cell AND i.y_cell = c.y_cell AND i.instant + i.width + 1 = c.instant;
 
 -- name: spans
--- Give every instant the interval it lies in; what is left at a cell's end, too few units, joins the interval before it.
+-- Assign every instant to its interval; instants left over at the end of a cell, with too few units, join the interval before them.
 SELECT
   x_cell, y_cell, t,
   MIN(t) OVER (PARTITION BY x_cell, y_cell, start) AS t_min,
@@ -18,6 +18,7 @@ SELECT
 FROM (
   SELECT
     i.x_cell, i.y_cell, i.t,
+    -- the latest interval start so far from which k units still come
     MAX(CASE WHEN NOT i.closing IS NULL THEN s.instant END) OVER (PARTITION BY i.x_cell, i.y_cell ORDER BY i.instant) AS start
   FROM $instants AS i
   LEFT JOIN $starts AS s ON i.x_cell = s.x_cell AND i.y_cell = s.y_cell AND i.instant = s.instant
@@ -25,13 +26,13 @@ FROM (
 WHERE NOT start IS NULL;
 
 -- name: shortest
--- Give every instant the shortest interval around it in which k distinct units visit its cell.
+-- Find the shortest interval around every instant in which k distinct units visit its cell.
 SELECT
   x_cell, y_cell, t,
   CASE WHEN t - opened_t <= shortest OR shortest IS NULL THEN opened_t ELSE since END AS t_min,
   CASE WHEN t - opened_t <= shortest OR shortest IS NULL THEN t ELSE till END AS t_max
 FROM (
-  -- Either the last interval that closes by now, drawn out to now, or one that opens after that and is still open.
+  -- Either the last interval that closes by now, extended to now, or one that opens later than it and is still open.
   SELECT
     x_cell, y_cell, t, opened_t,
     MIN(until - t) OVER still_open AS shortest,
@@ -52,7 +53,7 @@ FROM (
 WHERE NOT opened_t IS NULL OR NOT shortest IS NULL;
 
 -- name: stays
--- Give every row its cell as the box, and the interval of its instant there.
+-- Return every row's cell as its box, with the interval of the row's instant.
 SELECT
   c.row,
   CAST($x_from AS DOUBLE) + c.x_cell * CAST($x_width AS DOUBLE) AS x_min,
@@ -65,11 +66,11 @@ JOIN $points AS p ON c.row = p.row
 JOIN $spans AS s ON c.x_cell = s.x_cell AND c.y_cell = s.y_cell AND p.t = s.t;
 
 -- name: inside_spans
--- Count the units that visit every row's cell within its interval, whatever their own intervals, and give the fewest.
+-- Count the units that visit every row's cell within its interval, whatever their own intervals, and return the fewest.
 -- gives: smallest (units)
 SELECT MIN(units) AS smallest
 FROM (
-  -- Places are whole numbers; of times that are not, t - (t - t_min) need not be t_min.
+  -- RANGE bounds by the rank of times: ranks are whole numbers, while t - (t - t_min) may differ from t_min for fractional times.
   SELECT
     COUNT(DISTINCT unit) OVER (
       PARTITION BY x_min, y_min ORDER BY place RANGE BETWEEN (place - since) PRECEDING AND (till - place) FOLLOWING
@@ -95,7 +96,7 @@ FROM (
 ) AS counted;
 
 -- name: visits
--- List who was in which cell when, and number the instants of every cell; no window is open yet.
+-- List which unit was in which cell at which time, and number the instants of every cell; the windows are still empty.
 -- gives: x_cell, y_cell, unit, t, instant (from 1), width (-1)
 SELECT
   x_cell, y_cell, unit, t,
@@ -106,11 +107,11 @@ FROM (
 ) AS seen;
 
 -- name: most_instants
--- Say how many instants the busiest cell has.
+-- Find the number of instants of the busiest cell.
 SELECT COALESCE(MAX(instant), 0) AS instants FROM $visits;
 
 -- name: windows
--- Widen every visit's window by a step if it still holds fewer than k distinct units then (one round of a binary search).
+-- Widen every visit's window by a step if it then still contains fewer than k distinct units (one round of a binary search).
 SELECT
   x_cell, y_cell, unit, t, instant,
   width + CASE
@@ -122,17 +123,17 @@ SELECT
 FROM $visits;
 
 -- name: first_starts
--- Begin the first interval of every cell at its first instant.
+-- Start the first interval of every cell at its first instant.
 SELECT x_cell, y_cell, instant FROM $instants WHERE instant = 1;
 
 -- name: jumps
--- Lead from every instant to the one after its interval, where the next interval would begin.
+-- Link every instant to the one after its interval, where the next interval would start.
 SELECT i.x_cell, i.y_cell, i.instant, n.instant AS target
 FROM $instants AS i
 JOIN $instants AS n ON i.x_cell = n.x_cell AND i.y_cell = n.y_cell AND i.closing + 1 = n.instant;
 
 -- name: starts
--- Add to the instants where intervals begin those that a jump leads to from them.
+-- Add the instants that a jump from an interval's start leads to.
 SELECT x_cell, y_cell, instant FROM $starts
 UNION
 SELECT s.x_cell, s.y_cell, j.target AS instant
@@ -140,7 +141,7 @@ FROM $starts AS s
 JOIN $jumps AS j ON s.x_cell = j.x_cell AND s.y_cell = j.y_cell AND s.instant = j.instant;
 
 -- name: doubled
--- Jump twice as far: follow every jump by the jump from where it leads.
+-- Double the reach of the jumps: follow every jump by the one that starts where it ends.
 SELECT a.x_cell, a.y_cell, a.instant, b.target
 FROM $jumps AS a
 JOIN $jumps AS b ON a.x_cell = b.x_cell AND a.y_cell = b.y_cell AND a.target = b.instant;

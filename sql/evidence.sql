@@ -1,7 +1,7 @@
--- What a release was counted in: the evidence that its verification reads again.
+-- Evidence of a release: the labels of its source tuples, which verification compares with the source again.
 
 -- name: evidence_rows
--- Number the rows of a table, also within their tuples, in the order in which a tuple is parted: by what is counted.
+-- Number the rows of a table, overall and within their tuples, in the order by which tuples are split: by the counted columns.
 SELECT
   $columns,
   ROW_NUMBER() OVER (ORDER BY $values, $order) AS number,
@@ -9,12 +9,12 @@ SELECT
 FROM $source AS s;
 
 -- name: evidence_numbered
--- Number the rows of evidence.
+-- Number the rows of the evidence.
 SELECT $columns, ROW_NUMBER() OVER (ORDER BY $columns) AS number FROM $evidence AS e;
 
 -- name: evidence_tuples
--- Number the tuples of a table and of evidence alike, whatever their equal values look like.
--- gives: of_table (1, or 0 of the evidence), number (of a row), tuple
+-- Number the tuples of a table and of the evidence together; equal values get the same number however they are written.
+-- gives: of_table (1, or 0 for the evidence), number (of a row), tuple
 SELECT known.of_table, known.number, DENSE_RANK() OVER (ORDER BY $values) AS tuple
 FROM (
   SELECT 1 AS of_table, r.number, $values FROM $rows AS r
@@ -23,7 +23,7 @@ FROM (
 ) AS known;
 
 -- name: evidence_shown_parts
--- Show the rows of a table as evidence says of their tuples, and of the part of one that they are in.
+-- Show the rows of a table with the labels that the evidence has for the part of a tuple that they are in.
 SELECT r.number, $shown, $counted
 FROM $rows AS r
 JOIN $tuples AS own ON own.of_table = 1 AND own.number = r.number
@@ -32,7 +32,7 @@ JOIN $evidence AS e ON e.number = other.number
 WHERE r.place BETWEEN e.first AND e.last;
 
 -- name: evidence_shown_whole
--- Show the rows of a table as evidence says of their tuples.
+-- Show the rows of a table with the labels that the evidence has for their tuples.
 SELECT r.number, $shown, $counted
 FROM $rows AS r
 JOIN $tuples AS own ON own.of_table = 1 AND own.number = r.number
@@ -40,19 +40,19 @@ JOIN $tuples AS other ON other.of_table = 0 AND other.tuple = own.tuple
 JOIN $evidence AS e ON e.number = other.number;
 
 -- name: evidence_repeated
--- Count the rows that evidence shows more than once.
+-- Count the rows that the evidence shows more than once.
 SELECT COUNT(*) - COUNT(DISTINCT s.number) AS repeated FROM $shown AS s;
 
 -- name: evidence_population
--- Count the rows of a population, or its people, by what evidence shows of them.
+-- Count the rows or people of a population by the labels that the evidence has for them.
 SELECT $names, COUNT(DISTINCT $counted) AS kanon_population FROM $shown AS s GROUP BY $labels;
 
 -- name: evidence_labels
--- List the values of a quasi-identifier in evidence, how each prints, and the label that it has.
+-- List the distinct values of a quasi-identifier in the evidence, with their texts and labels.
 SELECT DISTINCT $value AS value, CAST($value AS TEXT) AS text, CAST($label AS TEXT) AS label FROM $evidence AS e;
 
 -- name: evidence_values
--- Put the values of an attribute beside the tuples of a local recoding, by the mapping table; NULL where that has none.
+-- Look up the values of an attribute for the tuples of a local recoding in the mapping table; NULL if it has none.
 SELECT $columns, $value
 FROM (SELECT $columns, $key AS tuple_code FROM $tuples AS t) AS coded
 LEFT JOIN (
@@ -60,7 +60,7 @@ LEFT JOIN (
 ) AS known ON known.found_code = coded.tuple_code;
 
 -- name: evidence
--- Say what each tuple of a source is shown as, and of a tuple that is parted, its rows from a place to another.
+-- Return the labels of every source tuple; for a split tuple, the labels of each range of its rows.
 SELECT $values, $places, $names
 FROM (SELECT $values, $places, t.class AS tuple_class FROM $tuples AS t) AS valued
 JOIN (SELECT k.class AS shown_class, $shown FROM $classes AS k) AS labelled ON labelled.shown_class = valued.tuple_class;

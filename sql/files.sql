@@ -1,7 +1,7 @@
--- Reading files, and the texts in them.
+-- Reading files and the texts in them.
 
 -- name: read_csv_as_text
--- Show a CSV file, or several by a glob, as text, from which every column is then read in its own way.
+-- Read a CSV file, or several by a glob, with every column as text, to be converted afterwards.
 -- engines: duckdb
 SELECT *
 FROM READ_CSV(
@@ -9,18 +9,18 @@ FROM READ_CSV(
 );
 
 -- name: read_csv
--- Show a CSV file, or several by a glob, as the source: types are settled on all rows, so 02138 stays text, and every line is a row, also one that starts with #.
+-- Read a CSV file, or several by a glob, as the source: all rows decide the types, so 02138 stays text, and a line that starts with # is a row.
 -- engines: duckdb
 SELECT * FROM READ_CSV($path, header = TRUE, sample_size = -1, union_by_name = TRUE, comment = '');
 
 -- name: read_parquet
--- Show a Parquet file, or several by a glob, as the source.
+-- Read a Parquet file, or several by a glob, as the source.
 -- engines: duckdb
 SELECT * FROM READ_PARQUET($path, union_by_name = TRUE);
 
 -- name: readable
--- Count the values of a column that can be read in one way, and find the first that cannot.
--- gives: filled, fitting, first_row (the first, from 1, that does not fit), alike (whether all that do not fit are one value)
+-- Count the values of a column that can be parsed in one way, and find the first that cannot.
+-- gives: filled, fitting, first_row (the first row, from 1, that cannot be parsed), alike (whether all values that cannot be parsed are equal)
 -- engines: duckdb
 SELECT
   COUNT(*) AS filled,
@@ -34,7 +34,7 @@ FROM (
 ) AS v;
 
 -- name: some_values
--- Look at a few values of a column of text, to see which ways to read it are worth a try on all of them.
+-- Return a few values of a text column, to decide which formats are worth testing on all of them.
 -- engines: duckdb
 SELECT l.value
 FROM (SELECT $column AS value FROM $source AS s) AS l
@@ -42,7 +42,7 @@ WHERE l.value IS NOT NULL
 LIMIT $values;
 
 -- name: digits
--- Measure the numbers of a column of text: the most digits before the decimal mark, and the most behind it.
+-- Measure the numbers of a text column: the most digits before the decimal mark and the most after it.
 -- engines: duckdb
 SELECT
   COALESCE(MAX(LENGTH(REGEXP_REPLACE(l.value, '[^0-9]', '', 'g')) - LENGTH(REGEXP_EXTRACT(l.value, $behind, 1))), 0)
@@ -52,14 +52,14 @@ FROM (SELECT $column AS value FROM $source AS s) AS l
 WHERE l.value IS NOT NULL AND NOT COALESCE($missing, FALSE);
 
 -- name: line_breaks
--- Count the ends of lines inside a column's values above a row, which set it lower in its file than its number says.
+-- Count the line breaks inside a column's values above a row, which move the row further down its file than its number suggests.
 -- engines: duckdb
 SELECT COALESCE(SUM(LENGTH(l.value) - LENGTH(REPLACE(l.value, CHR(10), ''))), 0) AS line_breaks
 FROM (SELECT $column AS value, ROW_NUMBER() OVER () AS place FROM $source AS s) AS l
 WHERE l.place < $row;
 
 -- name: read_written_csv
--- Read a written CSV file back as text, NULL and the empty string kept apart, to check what a reader will see.
+-- Read a written CSV file back as text, with NULL and the empty string kept distinct, to check what a reader will see.
 -- engines: duckdb
 SELECT *
 FROM READ_CSV(
@@ -68,7 +68,7 @@ FROM READ_CSV(
 );
 
 -- name: apart_texts
--- Count which of six texts a column's collation tells apart, none of which is bytewise equal to another.
+-- Count how many of six texts, none of them bytewise equal, a column's collation distinguishes.
 -- engines: duckdb, postgresql
 SELECT COUNT(DISTINCT texts.text) AS different
 FROM (

@@ -1,7 +1,7 @@
 -- Frequency sets: the distinct tuples of quasi-identifiers, with their rows.
 
 -- name: tuples
--- Count the rows behind every distinct combination of raw quasi-identifier values: the one scan of the data.
+-- Count the rows behind every distinct combination of raw quasi-identifier values, in the only scan of the data.
 -- gives: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $source AS s GROUP BY $columns;
 
@@ -11,19 +11,19 @@ SELECT $columns, COUNT(*) AS n FROM $source AS s GROUP BY $columns;
 SELECT $columns, CAST(SUM($rows) AS BIGINT) AS n FROM $source AS s GROUP BY $columns;
 
 -- name: total_rows
--- Add up the rows that a counted relation stands for.
+-- Add up the rows that a counted relation represents.
 SELECT COALESCE(SUM(c.n), 0) AS rows FROM $counted AS c;
 
 -- name: distinct_count
--- Count the distinct combinations of some columns' values in a relation.
+-- Count the distinct combinations of values in some columns of a relation.
 SELECT COUNT(*) AS rows FROM (SELECT DISTINCT $columns FROM $relation AS r) AS combinations;
 
 -- name: people
--- Count the people that a column tells apart.
+-- Count the distinct people of a relation by its unit column.
 SELECT COUNT(DISTINCT $unit) AS people FROM $relation AS r;
 
 -- name: rollup
--- Roll the frequency set up to the chosen levels of some attributes, the others kept on every level.
+-- Roll the frequency set up to the chosen levels of some attributes; the others keep every level.
 SELECT $keys, MIN($levels), CAST(SUM($sums) AS BIGINT)
 FROM $frequency_set AS f GROUP BY $keys;
 

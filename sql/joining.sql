@@ -1,14 +1,14 @@
--- Unsafe classes join others until every class is safe.
+-- Merging unsafe classes into others until every class is safe.
 
 -- name: largest_parts
--- Put every tuple that was parted wholly into the class of its largest part.
+-- Assign every tuple that was split between classes to the class of its largest part.
 -- engines: duckdb
 SELECT $keys, SUM(n) AS n, ARG_MAX(class, ROW(n, class)) AS class
 FROM $assignment
 GROUP BY $keys;
 
 -- name: joined
--- Give the tuples of classes that join others the number of the class that they join.
+-- Replace the class of every tuple whose class joins another by that class.
 SELECT $columns, COALESCE(j.into, a.class) AS class
 FROM $assignment AS a
 LEFT JOIN $joined AS j ON j.class = a.class;
@@ -21,7 +21,7 @@ GROUP BY m.class
 HAVING NOT COALESCE($safe, FALSE);
 
 -- name: examples
--- Give an example of each class: the codes of one of its largest tuples, on every level.
+-- Choose an example of each class: the codes of one of its largest tuples, on every level.
 -- engines: duckdb
 SELECT class, $levels
 FROM (
@@ -31,7 +31,7 @@ FROM (
 WHERE place = 1;
 
 -- name: nearest
--- Find for every unsafe class the classes whose examples are nearest, by the steps up the hierarchies until they are equal.
+-- Find, for every unsafe class, the classes with the nearest examples, by the hierarchy steps until two examples are equal.
 -- gives: pair (from 1), class, target, place (from 0, the nearest first)
 -- engines: duckdb
 SELECT ROW_NUMBER() OVER (ORDER BY class, place) AS pair, class, target, place
@@ -47,7 +47,7 @@ FROM (
 ) AS pairs;
 
 -- name: pair_members
--- List the rows that each pair of classes would have together.
+-- List the rows of each pair of classes as one class.
 -- gives: class (the pair), the columns
 -- engines: duckdb
 SELECT p.pair AS class, $columns FROM $pairs AS p INNER JOIN $members AS m ON m.class = p.class
@@ -55,7 +55,7 @@ UNION ALL
 SELECT p.pair AS class, $columns FROM $pairs AS p INNER JOIN $members AS m ON m.class = p.target;
 
 -- name: chosen
--- Choose for every unsafe class the nearest class with which it is safe, or the nearest one where it is safe with none.
+-- Choose, for every unsafe class, the nearest class with which it is safe, or the nearest of all if there is none.
 -- engines: duckdb
 SELECT p.class AS class, ARG_MIN(p.target, ROW(NOT u.class IS NULL, p.place)) AS target
 FROM $pairs AS p
@@ -64,7 +64,7 @@ GROUP BY p.class
 ORDER BY MIN(CASE WHEN u.class IS NULL THEN 0 ELSE 1 END), MIN(p.place), p.class;
 
 -- name: ranked
--- Put the classes in order: first those that do not meet the privacy model, then the others, the largest first.
+-- Rank the classes: first those that do not meet the privacy model, then the others, each by size.
 -- gives: class, unsafe (1, or 0), place (from 1)
 SELECT c.class, c.unsafe, ROW_NUMBER() OVER (ORDER BY c.unsafe DESC, c.rows DESC, c.class) AS place
 FROM (
@@ -74,18 +74,18 @@ FROM (
 ) AS c;
 
 -- name: ranks
--- Count the classes that do not meet the privacy model, and all of them.
+-- Count the classes that do not meet the privacy model, and all classes.
 SELECT COALESCE(SUM(r.unsafe), 0) AS unsafe, COUNT(*) AS classes FROM $ranked AS r;
 
 -- name: first
--- List the rows of the first classes of an order.
+-- List the rows of the first classes in rank order.
 SELECT $columns
 FROM $members AS m
 JOIN $ranked AS r ON r.class = m.class
 WHERE r.place <= $most;
 
 -- name: one
--- Make one class of the first classes of an order.
+-- Merge the first classes in rank order into one.
 -- gives: the columns, class (0)
 SELECT $columns, 0 AS class
 FROM $assignment AS a
@@ -93,8 +93,8 @@ JOIN $ranked AS r ON r.class = a.class
 WHERE r.place <= $most;
 
 -- name: replaced
--- Put other classes of the same tuples in the place of the first classes of an order.
--- gives: the columns, class (of the other ones above all that were)
+-- Replace the first classes in rank order by other classes of the same tuples.
+-- gives: the columns, class (the new classes are numbered above all existing ones)
 SELECT $columns, a.class AS class
 FROM $assignment AS a
 JOIN $ranked AS r ON r.class = a.class

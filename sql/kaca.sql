@@ -1,9 +1,9 @@
--- KACA: every class joins the one nearest to it, until each has k rows (Li et al., 2008).
+-- KACA: every class merges with its nearest one until each has k rows (Li et al., 2008).
 -- engines: duckdb
 
 -- name: tuples
--- Number the distinct tuples, each a class of its own; values without a leaf, which look alike, are one.
--- gives: tuple (from 0), class (the same), piece (0: all are in one), the values' codes, those above, n (rows)
+-- Number the distinct tuples, each a separate class; values without a leaf, which look alike, count as one.
+-- gives: tuple (from 0), class (the same), piece (0: all are in one), the codes of the values, the codes above, n (rows)
 SELECT
   ROW_NUMBER() OVER (ORDER BY $values) - 1 AS tuple,
   ROW_NUMBER() OVER (ORDER BY $values) - 1 AS class,
@@ -15,43 +15,44 @@ FROM $frequency_set
 GROUP BY $values;
 
 -- name: once
--- Count every tuple once, whatever rows it has.
--- gives: the values' codes, n (1)
+-- Count every tuple once, whatever its number of rows.
+-- gives: the codes of the values, n (1)
 SELECT $values, 1 AS n FROM $tuples AS t;
 
 -- name: members
--- Say which class of an assignment every tuple is in; there it is named by its values' codes, which may be NULL.
--- gives: class (the tuple, a class of its own), goes_to (the class that it is in)
+-- Find the class of every tuple in an assignment, which identifies tuples by the codes of their values.
+-- gives: class (the tuple, as a class), goes_to (its class in the assignment)
 SELECT t.tuple AS class, a.class AS goes_to
+-- matched by sort position, because an equality would lose codes that are NULL
 FROM (SELECT tuple, ROW_NUMBER() OVER (ORDER BY $values) AS place FROM $tuples) AS t
 JOIN (SELECT class, ROW_NUMBER() OVER (ORDER BY $values) AS place FROM $assignment) AS a ON a.place = t.place;
 
 -- name: pieces
--- Put every tuple into its piece of the table.
+-- Assign every tuple to its piece of the table.
 SELECT t.tuple, t.class, CAST(m.goes_to AS INTEGER) AS piece, $columns, t.n
 FROM $tuples AS t
 JOIN $members AS m ON m.class = t.tuple;
 
 -- name: same
--- Find the classes that have come to the same generalized tuple: they are one class, called by the first of them.
--- gives: class, one (the class that it is now)
+-- Find the classes with equal generalized tuples: they become one class, named after the first of them.
+-- gives: class, one (the merged class)
 SELECT UNNEST(LIST(class)) AS class, MIN(class) AS one FROM $generalized GROUP BY $codes;
 
 -- name: opened
--- Put all classes into one piece; those that are alike are one class, called by the first of them.
+-- Put all classes into one piece; classes with equal codes become one class, named after the first of them.
 -- gives: class, piece (0), the codes
 SELECT MIN(g.class) AS class, 0 AS piece, $codes FROM $generalized AS g GROUP BY $codes;
 
 -- name: fused
--- Put the parts of tuples into the classes that theirs are now.
+-- Move the parts of tuples to the merged classes.
 SELECT p.tuple, s.one AS class, CAST(SUM(p.n) AS BIGINT) AS n
 FROM $parts AS p
 JOIN $same AS s ON s.class = p.class
 GROUP BY p.tuple, s.one;
 
 -- name: classes
--- Describe every class: its rows, whether it may be released, its distortion, its block, its place by chance, its seat.
--- gives: class, n, safe, distortion (of one row), block, place (another order of all classes every round), seat (from 1, among the safe ones and among the others: by piece and place), the codes
+-- Describe every class: its rows, whether it is safe, its distortion, its block, its random place and its seat.
+-- gives: class, n, safe, distortion (of one row), block, place (a new random order of all classes in every round), seat (from 1, by piece and place, separately among safe and unsafe classes), the codes
 SELECT
   class, n, safe, distortion, block, place,
   ROW_NUMBER() OVER (PARTITION BY safe ORDER BY piece, place) AS seat,
@@ -72,7 +73,7 @@ FROM (
 ) AS described;
 
 -- name: unsafe
--- Count the classes, those that may not be released yet, and those of them that are alone in their piece.
+-- Count the classes, the unsafe ones, and the unsafe ones that are alone in their piece.
 SELECT
   COALESCE(SUM(classes), 0) AS classes,
   COALESCE(SUM(unsafe), 0) AS unsafe,
@@ -82,19 +83,19 @@ FROM (
 ) AS counted;
 
 -- name: blocks
--- Gather the classes that are alike in some columns into blocks.
--- gives: block, classes, smallest (rows of its smallest class), distortion (of the columns alone), the columns
+-- Group the classes that agree in some columns into blocks.
+-- gives: block, classes, smallest (rows of its smallest class), distortion (of these columns alone), the columns
 SELECT block, classes, smallest, CAST($own AS DOUBLE) AS distortion, $columns
 FROM (SELECT block, COUNT(*) AS classes, MIN(n) AS smallest, $columns FROM $classes GROUP BY block, $columns) AS c;
 
 -- name: nearest
--- Find every seeker's nearest class, of equally near ones the first by chance.
+-- Find the nearest class of every seeker (an unsafe class); random places break ties.
 SELECT class, ARG_MIN(target, ROW(distance, place)) AS target, MIN(distance) AS distance
 FROM $distances AS d
 GROUP BY class;
 
 -- name: pairs
--- Find some classes near every seeker, the nearest among them, of equally near ones the first by chance.
+-- Find a few classes near every seeker, including the nearest; random places break ties.
 -- gives: pair (from 1), class, target, distance, place (from 1, the nearest first)
 SELECT ROW_NUMBER() OVER (ORDER BY class, place) AS pair, class, target, distance, place
 FROM (
@@ -104,7 +105,7 @@ FROM (
 WHERE place <= $most;
 
 -- name: chosen
--- Choose for every class the nearest with which it is safe, or the nearest one where it is safe with none.
+-- Choose, for every class, the nearest one with which it is safe, or the nearest of all if there is none.
 SELECT
   p.class,
   ARG_MIN(p.target, ROW(NOT u.class IS NULL, p.place)) AS target,
@@ -114,13 +115,14 @@ LEFT JOIN $unsafe AS u ON u.class = p.pair
 GROUP BY p.class;
 
 -- name: seekers
--- Pick the classes that look for a partner now: those that may not be released yet, as many as asked for after so many others, by their seats.
+-- Select the unsafe classes that look for a partner in this batch, by their seats.
 SELECT class, n, distortion, block, CASE WHEN $codes < 0 THEN -2 ELSE $codes END
+-- -2 instead of -1 (several codes), so that it never equals the -1 of another class
 FROM (SELECT * FROM $classes WHERE NOT safe AND seat > $after AND seat <= $after + $most) AS picked;
 
 -- name: block_pairs
--- Bound the distance between classes of two blocks of one piece from below: a.n * rise + other_rise.
--- gives: block, other, shared (distortion of both together, by the blocks' columns), rise, other_rise
+-- Bound from below the distance between classes of two blocks of one piece: a.n * rise + other_rise.
+-- gives: block, other, shared (distortion of their common generalization, by the blocks' columns), rise, other_rise
 SELECT
   block,
   other,
@@ -142,7 +144,7 @@ FROM (
 ) AS pairs;
 
 -- name: bounds
--- Bound the distance to the nearest class from above, by the classes of the nearest block.
+-- Bound from above the distance to the nearest class, by the classes of the nearest block.
 SELECT
   class,
   MIN(CASE WHEN class <> target THEN n * (joint - distortion) + other_n * (joint - other_distortion) END) AS bound
@@ -165,13 +167,13 @@ FROM (
 GROUP BY class;
 
 -- name: near
--- Keep the classes that are in a piece with a seeker.
+-- Keep the classes that share a piece with a seeker.
 SELECT class, n, distortion, block, place, $codes
 FROM $classes AS c
 WHERE piece IN (SELECT piece FROM $seekers);
 
 -- name: candidates
--- Find the blocks that may hold a class as near as the best one known.
+-- Find the blocks that may contain a class at least as near as the nearest one found so far.
 -- gives: class, other (block), shared, bound
 SELECT a.class, p.other, p.shared, u.bound
 FROM $seekers AS a
@@ -179,26 +181,27 @@ JOIN $bounds AS u ON u.class = a.class
 JOIN $pairs AS p ON p.block = a.block AND a.n * p.rise + p.other_rise <= u.bound;
 
 -- name: turns
--- Put the merges that are wanted in order, the nearest first; a stub is all that a small class takes of a large one.
--- gives: turn (from 1), class, target, target_n, stub (rows taken; 0: all of them)
+-- Order the wanted merges, nearest first; a small class takes only a stub of a class that is large enough.
+-- gives: turn (from 1), class, target, target_n, stub (rows taken; 0 for all)
 SELECT
   ROW_NUMBER() OVER (ORDER BY e.distance, a.place) AS turn,
   e.class,
   e.target,
   b.n AS target_n,
+  -- both classes keep at least k rows if the seeker takes only what it lacks
   CASE WHEN a.n < $k AND a.n + b.n >= 2 * $k THEN $k - a.n ELSE 0 END AS stub
 FROM $nearest AS e
 JOIN $classes AS a ON a.class = e.class
 JOIN $classes AS b ON b.class = e.target;
 
 -- name: firsts
--- Find the first of all wanted merges that touches a class, at either end.
+-- Find the first of the wanted merges that touches each class, at either end.
 SELECT class, MIN(turn) AS turn
 FROM (SELECT class, turn FROM $turns UNION ALL SELECT target AS class, turn FROM $turns) AS touching
 GROUP BY class;
 
 -- name: merges
--- Choose the merges that do not interfere: each is the first of all that touch its classes, or takes a stub after one.
+-- Choose merges that do not conflict: each is the first to touch both its classes, or takes a further stub of a class whose first merge is a stub.
 -- gives: class, target, low, high (the rows of the target that it takes: after low, up to high)
 SELECT class, target, high - taken AS low, high
 FROM (
@@ -221,8 +224,8 @@ FROM (
 WHERE stub = 0 OR high <= target_n - $k;
 
 -- name: links
--- Say where the rows of every class go: to the class that takes them, and what nobody takes stays.
--- gives: class, goes_to, low, high (the rows after low up to high)
+-- Map the rows of every class to the class that takes them, or to the class itself if none does.
+-- gives: class, goes_to, low, high (the rows after low, up to high)
 SELECT target AS class, class AS goes_to, low, high FROM $merges
 UNION ALL
 SELECT c.class, c.class AS goes_to, COALESCE(MAX(m.high), 0) AS low, c.n AS high
@@ -232,14 +235,14 @@ GROUP BY c.class, c.n
 HAVING COALESCE(MAX(m.high), 0) < c.n;
 
 -- name: generalized
--- Find the closest common generalization of the classes that become one: a code stays where all have it.
+-- Compute the closest common generalization of the classes that become one: a code that they do not share becomes -1.
 SELECT l.goes_to AS class, CASE WHEN MIN($codes) = MAX($codes) THEN MIN($codes) ELSE -1 END
 FROM $classes AS c
 JOIN $links AS l ON l.class = c.class
 GROUP BY l.goes_to;
 
 -- name: parts
--- Move the parts of tuples along: each class's rows stand in a line, and a link takes a stretch of it elsewhere.
+-- Move the parts of tuples: the rows of each class are lined up, and every link moves one stretch of them.
 SELECT
   p.tuple,
   s.one AS class,
@@ -253,7 +256,7 @@ JOIN $same AS s ON s.class = l.goes_to
 GROUP BY p.tuple, s.one;
 
 -- name: rest
--- List the tuples that have rows in classes that may not be released, with those rows alone.
+-- List the tuples that have rows in unsafe classes, counting only these rows.
 SELECT p.tuple, $values, p.n
 FROM (
   SELECT tuple, CAST(SUM(n) AS BIGINT) AS n
@@ -264,8 +267,8 @@ FROM (
 JOIN (SELECT tuple, $values FROM $tuples) AS t ON t.tuple = p.tuple;
 
 -- name: cut
--- Put rows that were cut into classes elsewhere in the place of the classes that may not be released.
--- gives: tuple, class (of the new ones above a number), n
+-- Replace the unsafe classes by the classes that their rows were cut into elsewhere.
+-- gives: tuple, class (new classes are numbered above $above), n
 SELECT tuple, class, n
 FROM $parts
 WHERE class IN (SELECT class FROM $counted GROUP BY class HAVING COALESCE($safe, FALSE))
@@ -275,12 +278,12 @@ FROM (SELECT tuple, n, ROW_NUMBER() OVER (ORDER BY $values) AS place FROM $rest)
 JOIN (SELECT class, ROW_NUMBER() OVER (ORDER BY $values) AS place FROM $assignment) AS a ON a.place = r.place;
 
 -- name: numbered
--- Number tuples as their rows by sensitive value are numbered: from 1.
+-- Number the tuples from 1, as in the counts of their rows by sensitive value.
 SELECT t.tuple + 1 AS id, $columns FROM $tuples AS t;
 
 -- name: assignment
--- Assign every tuple, or every part of one, to its class.
--- gives: the values' codes, n, class, first, last (the part's places among the tuple's rows, from 1)
+-- Assign every tuple, or every part of a split tuple, to its class.
+-- gives: the codes of the values, n, class, first, last (the positions of the part among the tuple's rows, from 1)
 SELECT $values, p.n, p.class, p.last - p.n + 1 AS first, p.last
 FROM (
   SELECT tuple, class, n, CAST(SUM(n) OVER (PARTITION BY tuple ORDER BY class) AS BIGINT) AS last FROM $parts
@@ -294,13 +297,13 @@ FROM (SELECT class, CAST($own AS DOUBLE) AS distortion FROM $generalized AS g) A
 JOIN $assignment AS a ON a.class = g.class;
 
 -- name: block_count
--- Count the different combinations of some columns, NULL among them, in the piece that has most of them.
+-- Count the distinct combinations of some columns, including NULL, in the piece that has the most.
 SELECT MAX(blocks) AS blocks
 FROM (SELECT piece, COUNT(*) AS blocks FROM (SELECT DISTINCT $columns FROM $generalized) AS found GROUP BY piece) AS counted;
 
 -- name: distances
--- Find the classes that may be nearest to each seeker, and what merging adds to the distortion of both.
--- gives: class, target, distance, place (of the target, by chance)
+-- Find the classes that may be nearest to each seeker, and the distortion that merging adds to both.
+-- gives: class, target, distance, place (random, of the target)
 SELECT class, target, distance, place
 FROM (
   SELECT

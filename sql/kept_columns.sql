@@ -1,8 +1,8 @@
--- What the columns that are released as they are contain.
+-- The contents of columns that are released unchanged.
 
 -- name: kept_figures
--- Count the values of a column that a release would keep as it is, and the different ones, in all rows.
--- gives: number (of the column), held (rows with a value), different (values)
+-- Count the values, and the distinct values, of a column that a release would keep unchanged.
+-- gives: number (of the column), held (rows with a value), different (distinct values)
 SELECT $number AS number, COALESCE(SUM(counted.n), 0) AS held, COUNT(*) AS different
 FROM (
   SELECT cells.value, COUNT(*) AS n
@@ -12,8 +12,8 @@ FROM (
 ) AS counted;
 
 -- name: kept_texts
--- Count in all rows the texts of a column that a release would keep, and those that hold or are written like an identifier.
--- gives: number (of the column), held (rows with a text), different (texts), and the rows of these: mails, phones, names (after a title), ibans, uuids, persons (identity numbers) inside a text; numbers (as of telephones), networks (addresses there), nationals (identity numbers) as the whole text; long (of so many characters and words), once (of those, the ones in one row)
+-- Count the texts of a column that a release would keep, and those that contain or look like an identifier.
+-- gives: number (of the column), held (rows with a text), different (distinct texts), and the rows whose text contains: mails, phones, names (after a title), ibans, uuids, persons (identity numbers); or consists of: numbers (telephone numbers), networks (network addresses), nationals (identity numbers); long (rows whose text has at least $characters characters and $words words), once (those that occur in one row)
 SELECT
   $number AS number,
   COALESCE(SUM(counted.n), 0) AS held,
@@ -41,14 +41,14 @@ FROM (
 ) AS counted;
 
 -- name: kept_sample
--- Number the first rows of the source and take one of every so many; what cannot be sorted is taken as text.
+-- Number the first rows of the source and sample them at a fixed interval; values that cannot be sorted are read as text.
 SELECT numbered.row_id, $natives, CAST($texts AS TEXT)
 FROM (SELECT ROW_NUMBER() OVER () AS row_id, $columns FROM $source AS s LIMIT $most) AS numbered
 WHERE MOD(numbered.row_id, $stride) = 0;
 
 -- name: kept_cells
--- Turn one column of the sample into codes, and into places in the order of its values; NULL has no place.
--- gives: number (of the column), row_id, code, place
+-- Encode one column of the sample as codes and as ranks in the order of its values; NULL has no rank.
+-- gives: number (of the column), row_id, code, place (the mean rank of equal values, plus 1/2)
 SELECT
   $number AS number,
   cells.row_id,
@@ -61,8 +61,8 @@ SELECT
 FROM (SELECT s.row_id, $column AS value FROM $sampled AS s) AS cells;
 
 -- name: kept_pairs
--- Guess a quasi-identifier by what is most frequent with a kept value, where that occurs twice or more (Goodman and Kruskal's lambda).
--- gives: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent of all)
+-- Guess a quasi-identifier by its most frequent value among rows with the same kept value, where that has two rows or more (Goodman and Kruskal's lambda).
+-- gives: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent value overall)
 SELECT
   repeated.kept,
   SUM(repeated.n) AS rows,
@@ -90,8 +90,8 @@ FROM (
 GROUP BY repeated.kept;
 
 -- name: kept_ranks
--- Correlate the places of every kept column with those of every quasi-identifier (Spearman's coefficient).
--- gives: kept, quasi (the columns' numbers), rows (with both), correlation
+-- Correlate the ranks of every kept column with those of every quasi-identifier (Spearman's coefficient).
+-- gives: kept, quasi (the columns' numbers), rows (with both values), correlation
 SELECT k.number AS kept, q.number AS quasi, COUNT(*) AS rows, CORR(k.place, q.place) AS correlation
 FROM $cells AS k
 JOIN $cells AS q ON k.row_id = q.row_id
