@@ -1,8 +1,8 @@
--- Releases of a local recoding: what each class shows.
+-- Releases of a local recoding: the labels and figures of its classes.
 
 -- name: local_figures
--- Add up what the classes of a local recoding release and cost; classes that show the same are one.
--- gives: classes, released_rows, smallest_class (NULL without classes), squares, one sum of n * leaves per attribute
+-- Add up the sizes and losses of the classes of a local recoding; classes with the same labels count as one.
+-- gives: classes, released_rows, smallest_class (NULL without classes), squares (sum of squared class sizes), one sum of n * leaves per attribute
 SELECT
   COUNT(*) AS classes,
   COALESCE(SUM(released.n), 0) AS released_rows,
@@ -12,13 +12,13 @@ SELECT
 FROM (SELECT SUM(k.n) AS n, SUM(k.n * $leaves) FROM $classes AS k GROUP BY $labels) AS released;
 
 -- name: local_levels
--- Count the rows whose cell of one attribute needs each level of its hierarchy.
+-- Count the rows by the hierarchy level that their cell of one attribute needs.
 -- gives: level, n (rows)
 SELECT $level AS level, SUM(k.n) AS n FROM $classes AS k GROUP BY $level;
 
 -- name: local_kept
--- Count the released rows whose cell of one attribute is as it was: a lone label, equal bounds, a mean that is the value.
--- gives: n (rows; what shows `*` is not as it was)
+-- Count the released rows whose cell of one attribute is unchanged: a label, two equal bounds or a mean that equals the value.
+-- gives: n (rows; `*` never counts as unchanged)
 -- engines: duckdb
 SELECT COALESCE(SUM(m.n), 0) AS n
 FROM $members AS m
@@ -34,7 +34,7 @@ WHERE
   );
 
 -- name: apart
--- Leave out of a view's assignment the parts of a tuple that overlap one before them, so that no row is in two classes.
+-- Leave out of a view's assignment the parts of a tuple that overlap an earlier part, so that no row is in two classes.
 SELECT $keys, ordered.first, ordered.last, ordered.class
 FROM (
   SELECT
@@ -47,14 +47,14 @@ FROM (
 WHERE ordered.taken IS NULL OR ordered.taken < ordered.first;
 
 -- name: unrepeated
--- Leave out of a view's table what is in it more than once, so that a join with it never multiplies a row.
+-- Leave out of a view's table the keys that occur more than once, so that a join with it never multiplies a row.
 SELECT $keys, $columns
 FROM (SELECT $keys, $columns, COUNT(*) OVER (PARTITION BY $keys) AS copies FROM $kept AS k) AS counted
 WHERE counted.copies = 1;
 
 -- name: class_mean
--- Take the mean of one numeric attribute in every class, each row counted.
--- gives: class, shown (NULL if a value of the class has no number, unless all are that one: NaN stays NaN)
+-- Compute the mean of one numeric attribute in every class, weighted by rows.
+-- gives: class, shown (NULL if a value of the class has no number, unless it is the only value: NaN stays NaN)
 SELECT
   m.class,
   CASE
@@ -65,7 +65,7 @@ FROM $members AS m JOIN $positions AS p ON p.position = m.position
 GROUP BY m.class;
 
 -- name: class_median
--- Take the lower median of one ordered attribute in every class, each row counted: a value of the class itself.
+-- Compute the lower median of one ordered attribute in every class, weighted by rows; it is always a value of the class.
 SELECT m.class, p.value AS shown
 FROM (
   SELECT counted.class, MIN(counted.position) AS position
@@ -82,7 +82,7 @@ FROM (
 ) AS m JOIN $positions AS p ON p.position = m.position;
 
 -- name: class_mode
--- Take the most frequent value of one attribute in every class, the first in order of those that tie.
+-- Find the most frequent value of one attribute in every class; the first in order wins a tie.
 SELECT m.class, p.value AS shown
 FROM (
   SELECT m.class, m.position, ROW_NUMBER() OVER (PARTITION BY m.class ORDER BY m.n DESC, m.position) AS place

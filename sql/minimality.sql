@@ -1,8 +1,8 @@
--- Masking classes against a minimality attack.
+-- Masking classes against minimality attacks.
 
 -- name: marked
--- Mark the rows that have one value, and those of them in classes in which it is too frequent.
--- gives: row_id, value, found (1 if the row has the value, else 0), unsafe (the value again where it is too frequent, else NULL)
+-- Mark the rows with a given value, and those of them in classes where the value is too frequent.
+-- gives: row_id, value, found (1 if the row has the given value, else 0), unsafe (the value if it is too frequent in its class, else NULL)
 SELECT
   counted.row_id,
   counted.value,
@@ -26,8 +26,8 @@ FROM (
 ) AS counted;
 
 -- name: redrawn
--- Draw another value for the rows of classes in which one is too frequent, from all rows that have another.
--- gives: row_id, value (of every row)
+-- Replace the given value in classes where it is too frequent by a value drawn from all rows with another value.
+-- gives: row_id, value (for every row)
 SELECT m.row_id, CASE WHEN m.unsafe IS NULL THEN m.value ELSE other.value END AS value
 FROM $marked AS m
 LEFT JOIN (
@@ -38,8 +38,8 @@ LEFT JOIN (
 ) AS other ON other.place = drawn.place;
 
 -- name: counts
--- Count the classes of a release in which one value is too frequent, and those that lack it.
--- gives: unsafe_classes, unsafe_rows, lacking (classes that lack it), rows_lacking (of those), found (rows that have the value), others (rows that have another, or NULL), largest_unsafe, largest_lacking (rows of the largest such class, 0 without one)
+-- Count the classes of a release where a given value is too frequent, and the classes without it.
+-- gives: unsafe_classes, unsafe_rows, lacking (classes without the value), rows_lacking (their rows), found (rows with the value), others (rows with another value or NULL), largest_unsafe, largest_lacking (rows of the largest such class, 0 if there is none)
 SELECT
   COALESCE(SUM(CASE WHEN classes.found > $alpha * classes.size THEN 1 ELSE 0 END), 0) AS unsafe_classes,
   COALESCE(SUM(CASE WHEN classes.found > $alpha * classes.size THEN classes.size ELSE 0 END), 0) AS unsafe_rows,

@@ -1,8 +1,8 @@
--- Mondrian: partitions cut in two for as long as both sides are safe (LeFevre, DeWitt and Ramakrishnan, 2006).
+-- Mondrian: partitions are cut for as long as every part is safe (LeFevre, DeWitt and Ramakrishnan, 2006).
 -- engines: duckdb
 
 -- name: whole
--- Say whether all rows together meet the privacy model, without which no class can.
+-- Check whether all rows together meet the privacy model; if they do not, no class can.
 SELECT COALESCE($safe, FALSE) AS safe FROM $frequency_set;
 
 -- name: start
@@ -11,8 +11,8 @@ SELECT COALESCE($safe, FALSE) AS safe FROM $frequency_set;
 SELECT $columns, n, CAST(0 AS BIGINT) AS class FROM $frequency_set;
 
 -- name: deal_values_start
--- Put all tuples into one partition, the rows of each in the order of its sensitive values, and all in one to be dealt.
--- gives: the columns, n, first and last (places from 1 among all the tuple's rows), place, class (0)
+-- Put all tuples into one partition, number the rows of each in the order of its sensitive values, and set the order in which rows are dealt.
+-- gives: the columns, n, first and last (positions from 1 among the tuple's rows), place (in the order of dealing), class (0)
 SELECT $columns, n, until - n + 1 AS first, until AS last, place, CAST(0 AS BIGINT) AS class
 FROM (
   SELECT
@@ -22,19 +22,20 @@ FROM (
 ) AS counted;
 
 -- name: deal_start
--- Put all tuples into one partition, whose rows have an order in which they are dealt.
--- gives: the level-0 columns, n, first (1) and last (n) of the tuple's rows, place, class (0)
+-- Put all tuples into one partition, and set the order in which rows are dealt.
+-- gives: the level-0 columns, n, first (1) and last (n) of the tuple's rows, place (in the order of dealing), class (0)
 SELECT
   $columns, n, CAST(1 AS BIGINT) AS first, CAST(n AS BIGINT) AS last, ROW_NUMBER() OVER (ORDER BY $order) AS place,
   CAST(0 AS BIGINT) AS class
 FROM $frequency_set;
 
 -- name: merged_parts
--- Make one part of a tuple's parts that follow each other in one class.
+-- Merge the parts of a tuple that follow each other in the same class.
 SELECT $codes, CAST(SUM(n) AS BIGINT) AS n, MIN(first) AS first, MAX(last) AS last, class
 FROM (
   SELECT
     $codes, n, first, last, class,
+    -- the tuple's rows up to here that are in other classes: equal for parts that follow each other
     last - SUM(n) OVER (
       PARTITION BY $codes, class ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS elsewhere
@@ -43,15 +44,15 @@ FROM (
 GROUP BY $codes, class, elsewhere;
 
 -- name: grown
--- Count the partitions that were cut in a round, and what they became.
+-- Count the partitions that were cut in a round, and the new partitions.
 SELECT COUNT(DISTINCT class) AS cut, COUNT(DISTINCT next_class) AS made FROM $moves;
 
 -- name: closed
--- Take the tuples of the partitions that cannot be cut: they are classes now.
+-- Return the tuples of the partitions that no attribute can cut: they become classes.
 SELECT $columns FROM $open AS o WHERE NOT EXISTS (SELECT 1 AS cut FROM $chosen AS h WHERE h.class = o.class);
 
 -- name: progress
--- Count the rounds that were made, the classes that partitions became in them, and the partitions that are open.
+-- Count the completed rounds, the classes that partitions became in them, and the open partitions.
 -- gives: made (rounds), classes, open_ones
 SELECT
   MAX(round) AS made, COUNT(DISTINCT class) FILTER (WHERE NOT is_open) AS classes,
@@ -59,8 +60,8 @@ SELECT
 FROM $rounds;
 
 -- name: halves
--- Find, per partition and ordered attribute, the median, and how many of the rows that equal it go to the left half.
--- gives: class, attribute, allowed, split (the median's position), dealt (its rows on the left), kept (its rows on the right), width (by number), gain (of all rows' loss)
+-- Find, for every partition and ordered attribute, the median, and how many of the rows equal to it go to the left half.
+-- gives: class, attribute, allowed, split (the median's position), dealt (its rows on the left), kept (its rows on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
 SELECT
   class, attribute, BOOL_AND(safe) AS allowed, MIN(split) AS split, MIN(dealt) AS dealt, MIN(kept) AS kept,
   MIN(width) AS width, MIN(gain) AS gain
@@ -73,6 +74,7 @@ FROM (
       class, attribute, side, CASE WHEN side = 0 THEN half ELSE total - half END AS n, position AS split,
       half - below + n AS dealt, below - half AS kept,
       weight * LEAST(1, (highest - lowest) / range) AS width,
+      -- rows times the positions that they cover, before minus after the cut; all positions if values without a number are among them
       weight * (
         total * CASE WHEN highest - lowest > range THEN most ELSE high - low END
         - half * CASE WHEN number - lowest > range THEN most ELSE position - low END
@@ -110,8 +112,8 @@ FROM (
 GROUP BY class, attribute;
 
 -- name: medians
--- Find, per partition and ordered attribute, the cut nearest to the median that leaves both sides safe.
--- gives: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), width (by number), gain (of all rows' loss)
+-- Find, for every partition and ordered attribute, the cut nearest to the median that leaves both sides safe.
+-- gives: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
 SELECT
   class, attribute, best.allowed AS allowed, best.position AS split, NULL AS dealt, NULL AS kept,
   weight * LEAST(1, (highest - lowest) / range) AS width,
@@ -124,6 +126,7 @@ FROM (
   SELECT
     class, attribute, MIN(weight) AS weight, MIN(range) AS range, MIN(most) AS most,
     MIN(number) AS lowest, MAX(next_number) AS highest, MIN(position) AS low, MAX(next_position) AS high,
+    -- first cuts that are allowed, then those that separate values without a number, then the nearest to the median
     ARG_MIN(
       {
         'allowed': allowed, 'position': position, 'number': number, 'next_position': next_position,
@@ -158,8 +161,8 @@ FROM (
 ) AS found;
 
 -- name: branches
--- List, per partition and attribute, the children of the lowest node that holds all its values.
--- gives: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the child's rows need no more, parted from the rest)
+-- List, for every partition and attribute, the children of the lowest node that covers all values.
+-- gives: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the rows of the child no longer cover once it is split off)
 SELECT class, attribute, level, node, n, safe, weight, most, weight * width AS width, n * fewer AS saved
 FROM (
   SELECT
@@ -187,21 +190,21 @@ FROM (
 SELECT class, $attribute AS attribute, $code AS code, CAST(SUM(n) AS BIGINT) AS n FROM $open GROUP BY class, $code;
 
 -- name: cells
--- Put every value of every open partition in its place.
+-- Look up the position and number of every value in every open partition.
 SELECT c.class, c.attribute, c.code, p.position, p.number, p.range, p.most, p.weight, c.n
 FROM $counted AS c
 INNER JOIN $places AS p ON p.attribute = c.attribute AND p.code = c.code;
 
 -- name: inherited
--- Put the widths that partitions inherited in the place of their own.
--- gives: class, attribute, allowed, split, dealt, kept, width (inherited where there is one), gain, own (width)
+-- Replace the widths of partitions by the inherited ones.
+-- gives: class, attribute, allowed, split, dealt, kept, width (inherited if possible), gain, own (width)
 SELECT
   m.class, m.attribute, m.allowed, m.split, m.dealt, m.kept, COALESCE(w.width, m.width) AS width, m.gain, m.width AS own
 FROM $medians AS m
 LEFT JOIN $widths AS w ON w.class = m.class AND w.attribute = m.attribute;
 
 -- name: chosen
--- Choose the attribute by which every partition is cut; the first one where several are as good.
+-- Choose the attribute that cuts every partition best; the first attribute wins a tie.
 -- gives: class, attribute, split (NULL for branches), dealt, kept, level, spared (a safe child that stays with the rest)
 SELECT class, best.attribute, best.split, best.dealt, best.kept, best.level, best.spared
 FROM (
@@ -227,6 +230,7 @@ FROM (
         SUM(saved) FILTER (WHERE safe) AS saved,
         MIN(least) FILTER (WHERE safe) AS least,
         MIN(least_saved) FILTER (WHERE safe) AS least_saved,
+        -- whether the unsafe children are safe together; if not, the smallest safe child (least) stays with them
         COALESCE(BOOL_AND(together AND $leftover) FILTER (WHERE NOT safe), TRUE) AS alone
       FROM (
         SELECT
@@ -245,8 +249,8 @@ FROM (
 ) AS found;
 
 -- name: moves
--- Say for every value of the chosen attribute to which new partition its rows go; those of a dealt median to two.
--- gives: class, attribute, code, part (of an ordered attribute 0 and 1, else the node, -1 for the rest), skip (rows of the value that go elsewhere first), take (rows; NULL: all), next_class (numbered after all that there are)
+-- Find the new partition of every value of the chosen attribute; the rows of a dealt median go to two partitions.
+-- gives: class, attribute, code, part (0 or 1 for an ordered attribute, else the node, or -1 for the rest), skip (rows of the value that go elsewhere first), take (rows; NULL for all), next_class (numbered after all existing classes)
 SELECT
   class, attribute, code, part, skip, take,
   (SELECT MAX(class) FROM $cells) + DENSE_RANK() OVER (ORDER BY class, part) AS next_class
@@ -270,7 +274,7 @@ FROM (
 ) AS parted;
 
 -- name: deal
--- Move the rows of every partition that was cut; the rows of a dealt median from the last place on, first to the left.
+-- Move the rows of every partition that was cut; the rows of a dealt median are taken in descending order of place, for the left side first.
 SELECT
   $columns, upto - since AS n, first + since - before AS first, first + upto - before - 1 AS last,
   ROW_NUMBER() OVER (
@@ -296,7 +300,7 @@ FROM (
 WHERE upto > since;
 
 -- name: next
--- Move the tuples of every partition that was cut into their new partitions.
+-- Move the tuples of every partition that was cut to their new partitions.
 SELECT $columns, n, m.next_class AS class
 FROM (
   SELECT $columns, o.n, o.class, [$codes][h.attribute + 1] AS code
@@ -306,23 +310,23 @@ FROM (
 INNER JOIN $moves AS m ON m.class = cut.class AND m.code = cut.code;
 
 -- name: unsafe_cuts
--- List the cuts that leave a new partition which does not meet the privacy model.
+-- List the cuts that create a partition which does not meet the privacy model.
 SELECT DISTINCT m.class, m.attribute
 FROM $moves AS m
 WHERE m.next_class IN (SELECT x.class FROM $next AS x GROUP BY x.class HAVING NOT COALESCE($safe, FALSE));
 
 -- name: other_cuts
--- Leave out of all cuts that were found those that cannot be made.
+-- Remove the impossible cuts from all cuts that were found.
 SELECT *
 FROM $cuts AS c
 WHERE NOT EXISTS (SELECT 1 AS same FROM $unsafe AS u WHERE u.class = c.class AND u.attribute = c.attribute);
 
 -- name: after_rounds
--- Take the tuples of the partitions that are open after some rounds, or of those that became classes in them.
+-- Return the tuples of the partitions that are open after some rounds, or of those that became classes in them.
 SELECT $columns FROM $rounds WHERE is_open = $open;
 
 -- name: widths
--- Hand down widths to the new partitions: its own of an attribute that was tried first, the inherited one of others.
+-- Pass widths on to the new partitions: the own width of an attribute that was tried before the chosen one, else the inherited width.
 -- gives: class, attribute, width (none for the attribute that was cut)
 SELECT
   n.class, m.attribute,
@@ -333,8 +337,8 @@ INNER JOIN $medians AS c ON c.class = n.parent AND c.attribute = h.attribute
 INNER JOIN $medians AS m ON m.class = n.parent AND m.attribute <> h.attribute;
 
 -- name: sides
--- Say what part of the chosen attribute's positions every new partition has.
--- gives: class, parent (the partition that was cut), attribute, low, high (positions; NULL: as its parent)
+-- Find the range of the chosen attribute's positions in every new partition.
+-- gives: class, parent (the partition that was cut), attribute, low, high (positions; NULL: as in the parent)
 SELECT
   m.next_class AS class, m.class AS parent, m.attribute,
   CASE WHEN h.split IS NULL THEN MIN(o.low) WHEN m.part = 1 THEN h.split + CASE WHEN h.kept > 0 THEN 0 ELSE 1 END END AS low,
@@ -345,8 +349,8 @@ LEFT JOIN $nodes AS o ON o.attribute = m.attribute AND o.level = h.level AND o.n
 GROUP BY m.next_class, m.class, m.attribute, m.part, h.split, h.kept;
 
 -- name: places
--- Place the values of one attribute that occur on a line; what has no number lies two ranges beyond the ends.
--- gives: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if they are one), most (the loss of all leaves in positions), weight
+-- Place the values of one attribute that occur on a line; values without a number lie two ranges beyond its ends.
+-- gives: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
 SELECT
   $attribute AS attribute, code, position,
   CASE
@@ -372,8 +376,8 @@ FROM (
 ) AS measured;
 
 -- name: nodes
--- List the nodes above every value of one attribute on one level of its hierarchy, with the positions under them.
--- gives: attribute, position, level, node, low, high (positions under the node), leaves (under the node), width (leaves of all, 0 for one)
+-- List the node above every value of one attribute on one level of its hierarchy, with the positions that the node covers.
+-- gives: attribute, position, level, node, low, high (positions under the node), leaves (under the node), width (share of all leaves, 0 for one leaf)
 SELECT
   $attribute AS attribute, position, $level AS level, node,
   MIN(position) OVER (PARTITION BY node) AS low, MAX(position) OVER (PARTITION BY node) AS high,
@@ -382,8 +386,8 @@ SELECT
 FROM (SELECT position, $code AS node, $leaves AS leaves FROM $positions) AS labelled;
 
 -- name: regions
--- Join all cuts on the way from all tuples to a class: the positions of every attribute that it was cut to.
--- gives: class, attribute, low, high (positions; NULL: to the end)
+-- Combine the cuts between the first partition and every class: the range of positions of every attribute that was cut.
+-- gives: class, attribute, low, high (positions; NULL: unbounded)
 SELECT class, attribute, MAX(low) AS low, MIN(high) AS high
 FROM (
   WITH RECURSIVE ways AS (
@@ -399,7 +403,7 @@ GROUP BY class, attribute;
 
 -- name: ncp
 -- Add up the normalized widths of all rows' cells: the range of numbers, or the leaves under the lowest common node.
--- gives: penalty (over the rows times the attributes: the normalized certainty penalty)
+-- gives: penalty (divided by rows times attributes: the normalized certainty penalty)
 SELECT COALESCE(SUM(n * width), 0) AS penalty
 FROM (
   SELECT s.n, MIN(COALESCE(a.width, LEAST(1, (s.highest - s.lowest) / s.range))) AS width

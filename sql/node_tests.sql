@@ -1,4 +1,4 @@
--- Tests of lattice nodes: a GROUP BY of the frequency set per node.
+-- Tests of lattice nodes: one GROUP BY of the frequency set per node.
 
 -- name: node_test
 -- Count the rows that one lattice node would leave in classes that do not meet the privacy model.
@@ -6,8 +6,8 @@ SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
 FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)) AS at_risk;
 
 -- name: node_tests
--- Count the rows that several lattice nodes would leave in classes that do not meet the privacy model, all by one grouping.
--- gives: node, rows_at_risk (more than 0: no row of a node that leaves none)
+-- Count the rows that several lattice nodes would leave in classes that do not meet the privacy model, in one grouping.
+-- gives: node, rows_at_risk (more than 0: a node without rows at risk is not listed)
 SELECT at_risk.node AS node, SUM(at_risk.size) AS rows_at_risk
 FROM (
   SELECT f.node AS node, SUM(f.n) AS size FROM $frequency_set AS f GROUP BY f.node, $levels HAVING NOT COALESCE($safe, FALSE)
@@ -15,8 +15,8 @@ FROM (
 GROUP BY at_risk.node;
 
 -- name: node_verdict
--- Count the rows that one lattice node would leave at risk, and those of them that every node below it leaves at risk too.
--- gives: node, rows_at_risk, unavoidable (no more than rows_at_risk: all rows of a class that does not meet the monotone models)
+-- Count the rows that one lattice node would leave at risk, and those that every node below it leaves at risk, too.
+-- gives: node, rows_at_risk, unavoidable (at most rows_at_risk; all rows of a class that does not meet the monotone models)
 SELECT
   $node AS node,
   COALESCE(SUM(at_risk.size), 0) AS rows_at_risk,
@@ -29,8 +29,8 @@ FROM (
 ) AS at_risk;
 
 -- name: node_class_sizes
--- Count the classes of each size that one lattice node would release, for models about all of them together.
--- gives: node, size (rows or people in a class), people (of a population, that it stands for), classes (how many are alike in both), rows (in all of these)
+-- Count the classes of each size that one lattice node would release, for models that judge all classes together.
+-- gives: node, size (rows or people in a class), people (of a population, whom the class represents), classes (with this size and this number of people), rows (in all of these)
 SELECT $node AS node, released.size, released.people, COUNT(*) AS classes, SUM(released.class_rows) AS rows
 FROM (
   SELECT $size AS size, $people AS people, SUM(f.n) AS class_rows
@@ -39,7 +39,7 @@ FROM (
 GROUP BY released.size, released.people;
 
 -- name: node_classes
--- Describe the equivalence classes that one node would release.
+-- Summarize the equivalence classes that one node would release.
 -- gives: node, classes, released_rows, smallest_class (NULL without classes), squares (sum of squared class sizes)
 SELECT
   $node AS node,
@@ -54,8 +54,8 @@ FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING C
 SELECT $levels FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE);
 
 -- name: node_losses
--- Add up, over the rows at risk of several lattice nodes, the loss that suppressing them replaces by total loss.
--- gives: node, rows_at_risk (more than 0: no row of a node that leaves none), one sum per loss column
+-- Add up the loss of the rows at risk of several lattice nodes, which suppression replaces by total loss.
+-- gives: node, rows_at_risk (more than 0: a node without rows at risk is not listed), one sum per loss column
 SELECT c.node AS node, SUM(c.n) AS rows_at_risk, SUM($losses)
 FROM $frequency_set AS c
 WHERE (c.node, $levels) IN (
@@ -64,7 +64,7 @@ WHERE (c.node, $levels) IN (
 GROUP BY c.node;
 
 -- name: node_loss
--- Add up, over the rows at risk of one node, the loss that suppressing them replaces by total loss.
+-- Add up the loss of the rows at risk of one node, which suppression replaces by total loss.
 SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk, COALESCE(SUM($losses), 0)
 FROM (
   SELECT SUM(f.n) AS size, SUM($losses)
@@ -72,11 +72,11 @@ FROM (
 ) AS at_risk;
 
 -- name: level_losses
--- Add up every loss column over all rows: what each level of each attribute costs before suppression.
+-- Add up every loss column over all rows: the loss of each level of each attribute before suppression.
 SELECT COALESCE(SUM(f.n), 0) AS rows, COALESCE(SUM($losses), 0) FROM $frequency_set AS f;
 
 -- name: node_bits
--- Add up n * ln(n) over the labels of the rows at risk of one node, n such rows each, attribute by attribute.
+-- Add up n * ln(n) over the labels of each attribute, where n counts the rows at risk of one node that have the label.
 SELECT
   COALESCE(MAX(counted.n), 0) AS rows_at_risk,
   COALESCE(SUM(CASE WHEN NOT $labels IS NULL THEN counted.n * LN(counted.n) END), 0)
@@ -91,7 +91,7 @@ FROM (
 ) AS counted;
 
 -- name: level_bits
--- Add up n * ln(n) over the labels of each level, n rows each: what the level's entropy is worked out from.
+-- Add up n * ln(n) over the labels of each level, where n counts the rows that have the label: the basis of the level's entropy.
 SELECT COALESCE(SUM(CASE WHEN NOT $labels IS NULL THEN counted.n * LN(counted.n) END), 0)
 FROM (
   SELECT $labels, CAST(SUM(f.n) AS DOUBLE) AS n
@@ -99,11 +99,11 @@ FROM (
 ) AS counted;
 
 -- name: level_generalized
--- Count the rows whose label stands for several leaves: on each level of each attribute, before suppression.
+-- Count the rows whose label covers several leaves, for each level of each attribute, before suppression.
 SELECT COALESCE(SUM(f.n), 0) AS rows, COALESCE(SUM(CASE WHEN $losses > 0 THEN f.n END), 0) FROM $frequency_set AS f;
 
 -- name: node_generalized
--- Count, of the rows at risk of one node, those whose label stands for several leaves.
+-- Count the rows at risk of one node whose label covers several leaves.
 SELECT
   $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk,
   COALESCE(SUM(CASE WHEN $losses > 0 THEN at_risk.size END), 0)
@@ -113,7 +113,7 @@ FROM (
 ) AS at_risk;
 
 -- name: same_labels
--- Take the values whose label on a level is theirs on a lower one, too, for the same values.
+-- Find the values whose label on one level equals their label on a lower level, if both labels cover the same values.
 -- engines: duckdb
 SELECT c.code_0
 FROM (
@@ -135,8 +135,8 @@ FROM (
 ) AS released;
 
 -- name: like_values
--- Take the values whose label on one level may be the value itself: written alike, or the same number in another writing.
--- gives: value, label, code_0 (NULL of NULL among them)
+-- Find the values whose label on one level may be the value itself: the same text, or the same number in another notation.
+-- gives: value, label, code_0 (also of a NULL that stays NULL)
 -- engines: duckdb
 SELECT c.value, c.label, c.code_0
 FROM (SELECT m.value, $label AS label, m.code_0 FROM $mapping AS m) AS c
@@ -155,7 +155,7 @@ FROM (
 ) AS released;
 
 -- name: masked_class
--- Say whether the rows that one node leaves at risk would meet the privacy model as a class of their own, all masked.
+-- Check whether the rows that one node leaves at risk would meet the privacy model as one class with all quasi-identifiers suppressed.
 -- gives: safe, size (rows or people)
 SELECT COALESCE($safe, FALSE) AS safe, $size AS size
 FROM (SELECT $sensitive, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
@@ -166,7 +166,7 @@ WHERE numbered.class IN (
 );
 
 -- name: node_assignment
--- Assign every tuple to its class at one lattice node; a tuple of an unsafe class is left out, and one without a row.
+-- Assign every tuple to its class at one lattice node; tuples of unsafe classes, and tuples without rows, are left out.
 -- gives: the keys (a tuple's level-0 codes), n (rows), class
 SELECT $keys, numbered.n, numbered.class
 FROM (SELECT $keys, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered

@@ -1,11 +1,11 @@
--- What a pipeline keeps of each run: copies, people and its trail.
+-- What a pipeline stores about every run: copies, people and an audit trail.
 
 -- name: trail
--- List the rows of an audit trail, the first one first.
+-- List the rows of an audit trail in order.
 SELECT $columns FROM $trail AS t ORDER BY t.number;
 
 -- name: trail_row
--- Make a row of an audit trail.
+-- Create a row of an audit trail.
 SELECT
   CAST($number AS BIGINT) AS number, CAST($made_at AS TEXT) AS made_at, CAST($release AS TEXT) AS release, CAST($spec AS TEXT) AS spec,
   CAST($node AS TEXT) AS node, CAST($findings AS TEXT) AS findings, CAST($fingerprints AS TEXT) AS fingerprints,
@@ -13,8 +13,8 @@ SELECT
   CAST($checksum AS TEXT) AS checksum;
 
 -- name: people
--- Show the rows of a release, and whose they are: by a keyed digest (NMAC, a key filling a block of MD5), the same in every release of the key.
--- gives: the columns, the people's column (text: the key's id, and the digest)
+-- Return the rows of a release with their people as keyed digests (NMAC, with a key that fills a block of MD5), which are equal in all releases with the same key.
+-- gives: the columns, the people's column (text: the key's id and the digest)
 SELECT
   $columns,
   (SELECT k.id FROM $key AS k) || '-' || MD5(
@@ -23,16 +23,16 @@ SELECT
 FROM $shown AS s;
 
 -- name: copy
--- Read the parts of the copy of a release, the first one first.
+-- Read the parts of a release's copy in order.
 SELECT c.content FROM $copies AS c WHERE c.target = $target AND c.sha256 = $sha256 ORDER BY c.part;
 
 -- name: people_keys
--- List the keys that the people of a release are noted with, as pipeline/people gives them.
+-- List the ids of the keys in the digests of a release's people, as returned by pipeline/people.
 SELECT DISTINCT SUBSTRING(CAST($unit AS TEXT), 1, 9) AS id FROM $people AS p;
 
 -- name: fingerprint
--- Fold all rows of a relation into one text, whatever their order; NULL is no text, and rows that are there twice count twice.
--- gives: rows, digest (NULL of no rows)
+-- Compute one digest of all rows of a relation, independent of their order; NULL differs from every text, and duplicate rows all count.
+-- gives: rows, digest (NULL if there are no rows)
 SELECT COALESCE(SUM(parts.n), 0) AS rows, MD5(STRING_AGG(parts.digest, '' ORDER BY parts.part)) AS digest
 FROM (
   SELECT

@@ -1,11 +1,11 @@
 -- Models that compare a release with a population: k-map, delta-presence and journalist risk.
 
 -- name: totals
--- Add up the rows of a table and those of its population.
+-- Add up the rows of a table and the rows of its population.
 SELECT COALESCE(SUM(f.n), 0) AS rows, COALESCE(SUM(f.population), 0) AS population FROM $frequency_set AS f;
 
 -- name: sampled
--- Keep the tuples that a table itself has, with the rows of the population that are equal to them: by one row of each tuple.
+-- Keep the tuples that occur in a table, and add the number of equal population rows to one row of each tuple.
 SELECT $columns, ranked.n, CASE WHEN ranked._place = 1 THEN ranked._alike ELSE 0 END AS population
 FROM (
   SELECT
@@ -17,20 +17,20 @@ FROM (
 WHERE ranked.n > 0;
 
 -- name: people_once
--- Count every one of a population's people at one of her tuples, so that she counts once however tuples are added up.
--- gives: the columns, n (1, or 0 where she is counted elsewhere)
+-- Count every person of a population at only one of her tuples, so that sums over tuples count her once.
+-- gives: the columns, n (1, or 0 if she is counted at another tuple)
 SELECT
   $columns,
   CASE WHEN ROW_NUMBER() OVER (PARTITION BY $unit ORDER BY $keys) = 1 THEN 1 ELSE 0 END AS n
 FROM $tuples AS t;
 
 -- name: unmatched
--- Count the tuples that a table has more rows of, or more people, than the population that it is a sample of.
+-- Count the tuples with more rows or people in a table than in the population that the table is a sample of.
 SELECT COUNT(*) AS tuples FROM (SELECT $keys FROM $frequency_set AS f GROUP BY $keys HAVING COALESCE($more, FALSE)) AS unmatched;
 
 -- name: release_class_sizes
--- Count the classes of each size in a released relation and in a population, for models about all of them together.
--- gives: size (rows or people in a class), people (of the population, that it stands for), classes (how many are alike in both), rows (in all of these), smallest (rows)
+-- Count the classes of each size in a released relation and in a population, for models that judge all classes together.
+-- gives: size (rows or people in a class), people (of the population, whom the class represents), classes (with this size and this number of people), rows (in all of these), smallest (rows)
 SELECT classes.size, classes._people AS people, COUNT(*) AS classes, SUM(classes._class_rows) AS rows, MIN(classes._class_rows) AS smallest
 FROM (
   SELECT SUM(counted.size) AS size, SUM(counted._people) AS _people, SUM(counted._class_rows) AS _class_rows
@@ -48,8 +48,8 @@ GROUP BY classes.size, classes._people
 ORDER BY size, people;
 
 -- name: class_summary
--- Say whether a released relation meets a model that compares its classes with those of a population.
--- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, by the class that is worst)
+-- Check whether a released relation meets a model that compares its classes with those of a population.
+-- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class)
 SELECT
   COALESCE(SUM(classes.size), 0) AS rows,
   COUNT(*) FILTER (WHERE classes.size > 0) AS classes,
@@ -71,14 +71,14 @@ FROM (
 WHERE classes.size > 0 OR $every_class;
 
 -- name: node_test
--- Count the rows that one lattice node would leave in classes that do not meet the privacy model; a class of the population alone as one.
+-- Count the rows that one lattice node would leave in classes that do not meet the privacy model; a class of population rows alone counts as one row.
 SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
 FROM (
   SELECT GREATEST(SUM(f.n), 1) AS size FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)
 ) AS at_risk;
 
 -- name: shown
--- Count the rows of a population that stand by the tuples of a local recoding's classes, by what the classes show.
+-- Count the rows of a population behind the tuples of a local recoding's classes, by the labels of the classes.
 SELECT $shown, CAST(SUM(tuples.population) AS BIGINT) AS kanon_population
 FROM (
   SELECT $labels, $keys, MAX(a.population) AS population
@@ -89,9 +89,9 @@ FROM (
 GROUP BY $labels;
 
 -- name: counts
--- Take a population as a file shows it, with its rows as a number again.
+-- Return a population as it was written to a file, with its row counts converted back to numbers.
 SELECT $columns, CAST(w.kanon_population AS BIGINT) AS kanon_population FROM $written AS w;
 
 -- name: labels
--- List what a released column shows, as texts.
+-- List the labels of a released column, as text.
 SELECT CAST($column AS TEXT) AS label FROM $release AS r GROUP BY $column;
