@@ -24,7 +24,7 @@ FROM (
 ) AS spread_2;
 
 -- name: leaves
--- Count the rows of every unit in every leaf of the quadtree, and find the deepest level at which k such pairs share a quadrant.
+-- Count the rows of every unit in every leaf of the quadtree, and find the deepest level at which k pairs of a leaf and a unit share a quadrant.
 -- gives: key, unit, rows, entry (that level, or $coarse - 1 if it is above level $coarse)
 SELECT key, unit, rows, CAST(COALESCE(MAX(shared) OVER near, $coarse - 1) AS TINYINT) AS entry
 FROM (

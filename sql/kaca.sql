@@ -274,6 +274,7 @@ FROM $parts
 WHERE class IN (SELECT class FROM $counted GROUP BY class HAVING COALESCE($safe, FALSE))
 UNION ALL
 SELECT r.tuple, a.class + $above AS class, r.n
+-- matched by sort position, as in kaca/members
 FROM (SELECT tuple, n, ROW_NUMBER() OVER (ORDER BY $values) AS place FROM $rest) AS r
 JOIN (SELECT class, ROW_NUMBER() OVER (ORDER BY $values) AS place FROM $assignment) AS a ON a.place = r.place;
 

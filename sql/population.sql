@@ -17,8 +17,8 @@ FROM (
 WHERE ranked.n > 0;
 
 -- name: people_once
--- Count every person of a population at only one of her tuples, so that sums over tuples count her once.
--- gives: the columns, n (1, or 0 if she is counted at another tuple)
+-- Count every person of a population at only one tuple, so that sums over tuples count everybody once.
+-- gives: the columns, n (1, or 0 if the person is counted at another tuple)
 SELECT
   $columns,
   CASE WHEN ROW_NUMBER() OVER (PARTITION BY $unit ORDER BY $keys) = 1 THEN 1 ELSE 0 END AS n

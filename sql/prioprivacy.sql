@@ -1,37 +1,37 @@
--- PrioPrivacy: local recoding that spares the important attributes (prioritized).
+-- PrioPrivacy: local recoding that changes the most important attributes last.
 
 -- name: rule_groups
--- Transform all remaining tuples alike, and list the members of the groups that meet the privacy model.
--- gives: node, class (its first tuple's number), tuple
+-- Apply one transformation to all remaining tuples, and list the members of the groups that meet the privacy model.
+-- gives: node, class (the number of its first tuple), tuple
 -- engines: duckdb
 SELECT $node AS node, MIN(tuple) AS class, UNNEST(LIST(tuple)) AS tuple
 FROM $frequency_set GROUP BY $levels HAVING COALESCE($safe, FALSE);
 
 -- name: suppressible
--- Hide the same cells of all tuples, and list the open ones whose pattern fits enough original rows.
--- gives: node, n (original rows that the pattern fits), others (distinct tuples among them but the own), tuple
+-- Suppress the same cells of all tuples, and list the open tuples whose pattern matches enough original rows.
+-- gives: node, n (original rows that match the pattern), others (the other distinct tuples among them), tuple
 -- engines: duckdb
 SELECT $node AS node, SUM(n) AS n, COUNT(*) - 1 AS others, UNNEST(LIST(tuple) FILTER (WHERE open)) AS tuple
 FROM $frequency_set GROUP BY $levels HAVING COALESCE($safe, FALSE);
 
 -- name: counted_values
--- Count the rows of every tuple by its sensitive values; the tuples have the numbers of prioprivacy/numbered_tuples.
+-- Count the rows of every tuple by its sensitive values, with the tuple numbers of prioprivacy/numbered_tuples.
 SELECT CAST(DENSE_RANK() OVER (ORDER BY $keys) AS INTEGER) AS tuple, f.n, $values FROM $frequency_set AS f;
 
 -- name: unsafe_tuples
--- Keep the distinct tuples that do not meet the privacy model as they are.
+-- Return the distinct tuples that do not meet the privacy model without recoding.
 -- engines: duckdb
 SELECT *
 FROM $tuples
 WHERE tuple IN (SELECT tuple FROM $counted GROUP BY tuple HAVING NOT COALESCE($safe, FALSE));
 
 -- name: used_nodes
--- List the transformations that some tuple has taken.
+-- List the transformations in use.
 SELECT DISTINCT r.node FROM $recoded AS r;
 
 -- name: group_places
--- Put the groups that meet the privacy model in order: the largest first, the earlier transformation on ties.
--- gives: node, class, place (1, 2, …; equal ones share no tuple)
+-- Rank the groups that meet the privacy model: the largest first, and the earlier transformation on ties.
+-- gives: node, class, place (1, 2, …; groups with equal places share no tuple)
 SELECT m.node, m.class, RANK() OVER (ORDER BY SUM(t.n) DESC, m.node) AS place
 FROM $members AS m
 JOIN $counted AS t ON t.tuple = m.tuple
@@ -39,7 +39,7 @@ GROUP BY m.node, m.class
 HAVING COALESCE($safe, FALSE);
 
 -- name: best_groups
--- Choose every group that comes before all groups it shares a tuple with: a greedy choice would take each of them.
+-- Choose every group that ranks before all groups with which it shares a tuple: a greedy choice would take each of them.
 SELECT placed.node, placed.class
 FROM (
   SELECT m.node, m.class, p.place, MIN(p.place) OVER (PARTITION BY m.tuple) AS best
@@ -59,12 +59,12 @@ SELECT m.tuple, m.node FROM $members AS m JOIN $chosen AS g ON g.node = m.node A
 SELECT * FROM $tuples AS t WHERE NOT EXISTS(SELECT 1 FROM $recoded AS r WHERE r.tuple = t.tuple);
 
 -- name: open_tuples
--- Mark the tuples that are still to be recoded, among all.
+-- Mark, among all tuples, those that remain to be recoded.
 -- engines: duckdb, postgresql
 SELECT t.tuple, t.n, $columns, t.tuple IN (SELECT r.tuple FROM $remaining AS r) AS open FROM $tuples AS t;
 
 -- name: first_suppressions
--- Choose for every tuple the first pattern that leaves at least k values possible for the hidden cells.
+-- Choose, for every tuple, the first pattern that leaves at least k possible values for the suppressed cells.
 SELECT c.tuple, MIN(c.node) AS node
 FROM $candidates AS c
 JOIN $nodes AS d ON d.node = c.node
@@ -72,11 +72,11 @@ WHERE d.domain > $k AND (c.n - 1 < d.domain - $k OR d.domain - c.others >= $k)
 GROUP BY c.tuple;
 
 -- name: not_recoded
--- Give the tuples that no transformation has taken one transformation.
+-- Assign one transformation to all tuples that have not been recoded.
 SELECT t.tuple, $node AS node FROM $tuples AS t WHERE NOT EXISTS(SELECT 1 FROM $recoded AS r WHERE r.tuple = t.tuple);
 
 -- name: matching_cells
--- Find the levels on which a tuple that is left over is equal to all tuples of a class.
+-- Find the levels on which a leftover tuple equals all tuples of a class.
 -- gives: class, tuple, attribute, level, n (rows of the class), rows (of the tuple), loss
 -- engines: duckdb
 SELECT k.class, l.tuple, k.attribute, k.level, k.n, l.n AS rows, k.loss
@@ -85,7 +85,7 @@ JOIN $cells AS x ON x.tuple = l.tuple
 JOIN $common AS k ON k.attribute = x.attribute AND k.level = x.level AND k.code = x.code;
 
 -- name: cheapest_classes
--- Choose for every tuple that is left over the class that it joins at the least loss, its own and the class's.
+-- Choose, for every leftover tuple, the class that it joins at the least loss, for the tuple and the class together.
 -- engines: duckdb
 SELECT tuple, class
 FROM (
@@ -113,11 +113,11 @@ GROUP BY class, attribute
 ORDER BY class, attribute;
 
 -- name: rule_cells
--- List what one level makes of one attribute of every tuple.
+-- Return the code of every tuple for one attribute on one level.
 SELECT $attribute AS attribute, $level AS level, t.tuple, $column AS code FROM $tuples AS t;
 
 -- name: common_cells
--- Find the levels, from the present one up, on which all tuples of a class are equal in an attribute.
+-- Find the levels, from the current one up, on which all tuples of a class are equal in an attribute.
 -- gives: class, attribute, level, code, n (rows), loss (of one cell, weighted)
 -- engines: duckdb
 SELECT k.class, k.attribute, k.level, k.code, k.n, s.leaves * a.weight AS loss
@@ -139,17 +139,17 @@ JOIN $labels AS s ON s.attribute = k.attribute AND s.rule_level = k.level AND s.
 JOIN $attributes AS a ON a.attribute = k.attribute;
 
 -- name: grown_classes
--- List the tuples of the classes that others have joined, and those others, with the class's new transformation.
+-- List the tuples of the classes that others have joined, including the others, with the class's new transformation.
 SELECT c.tuple, g.node
 FROM (SELECT n.tuple, n.class FROM $numbered AS n UNION ALL SELECT c.tuple, c.class FROM $chosen AS c) AS c
 JOIN $grown AS g ON g.class = c.class;
 
 -- name: recoded_anew
--- Put the tuples whose transformation changed back among the others.
+-- Combine the tuples with a new transformation and those that keep theirs.
 SELECT k.tuple, k.node FROM $kept AS k UNION ALL SELECT m.tuple, m.node FROM $moved AS m;
 
 -- name: merged_tuples
--- List the tuples of the classes that have become one with others.
+-- List the tuples of the classes that have merged with others.
 SELECT j.class, j.tuple, j.n
 FROM $joined AS j
 WHERE j.class IN (
@@ -169,37 +169,37 @@ GROUP BY k.class, k.attribute
 ORDER BY class, attribute;
 
 -- name: class_members
--- Put what is counted of the tuples beside their classes.
+-- Return the counted columns of tuples together with their classes.
 SELECT k.class, $columns
 FROM (SELECT n.class, n.tuple FROM $numbered AS n) AS k
 JOIN $counted AS c ON c.tuple = k.tuple;
 
 -- name: numbered_classes
--- Number the classes: the tuples that show the same labels are one.
+-- Number the classes: tuples with the same labels form one class.
 -- gives: class (0, 1, …), tuple, n, the cells
 SELECT CAST(DENSE_RANK() OVER (ORDER BY $labels) - 1 AS INTEGER) AS class, l.tuple, l.n, $cells FROM $labelled AS l;
 
 -- name: own_classes
--- Describe the classes of an algorithm that makes its own labels.
+-- Describe the classes of an algorithm that creates its own labels.
 -- gives: class, n (rows), the cells
 SELECT n.class, CAST(SUM(n.n) AS BIGINT) AS n, MIN($cells) FROM $numbered AS n GROUP BY n.class;
 
 -- name: own_assignment
--- Say which class every distinct tuple is in.
+-- Find the class of every distinct tuple.
 SELECT $columns, t.n, k.class FROM $tuples AS t JOIN $numbered AS k ON k.tuple = t.tuple;
 
 -- name: rule_keys
--- Count the rows of every distinct tuple, by the codes of its values alone.
+-- Count the rows of every distinct tuple, by the codes of its values only.
 -- gives: the columns, n (rows)
 SELECT $columns, CAST(SUM(f.n) AS BIGINT) AS n FROM $frequency_set AS f GROUP BY $columns;
 
 -- name: numbered_tuples
--- Give every distinct tuple a number of its own, the same in every run.
+-- Number the distinct tuples, in the same way in every run.
 -- gives: tuple (1, 2, …), n, the columns
 SELECT CAST(ROW_NUMBER() OVER (ORDER BY $columns) AS INTEGER) AS tuple, t.n, $columns FROM $tuples AS t;
 
 -- name: rule_values
--- List the values of one quasi-identifier as text, by their codes.
+-- List the values of one quasi-identifier as text, by code.
 -- gives: code, label (NULL for NULL)
 -- engines: duckdb
 SELECT code_0 AS code, MIN(CAST(value AS TEXT)) AS label FROM $mapping GROUP BY code_0;

@@ -1,7 +1,7 @@
--- Classes of a release and what privacy models count in them.
+-- The classes of a release and the figures that privacy models judge them by.
 
 -- name: people_by_class
--- Count the people of a table by the size of the smallest class that each of them is in: everybody once.
+-- Count the people of a table by the size of the smallest class that each is in, so that everybody counts once.
 -- gives: size (people in the class), people
 SELECT least.size, COUNT(*) AS people
 FROM (
@@ -16,7 +16,7 @@ GROUP BY least.size
 ORDER BY size;
 
 -- name: homogeneous
--- Count the classes of one sensitive value, their rows, and all rows with the most frequent value of their class.
+-- Count the classes with a single sensitive value, their rows, and all rows with the most frequent value of their class.
 SELECT
   COALESCE(SUM(CASE WHEN of_class.different = 1 THEN 1 ELSE 0 END), 0) AS classes,
   COALESCE(SUM(CASE WHEN of_class.different = 1 THEN of_class.most ELSE 0 END), 0) AS rows,
@@ -28,7 +28,7 @@ FROM (
 ) AS of_class;
 
 -- name: homogeneous_people
--- Count the classes in which all people have one sensitive value in common, their rows and people; NULL is a value.
+-- Count the classes where all people share a sensitive value, with their rows and people; NULL counts as a value.
 SELECT
   COALESCE(SUM(classed._of_class), 0) AS classes,
   COALESCE(SUM(classed.n), 0) AS rows,
@@ -60,14 +60,14 @@ FROM (
 WHERE classed._size = classed._most;
 
 -- name: reference_texts
--- Give the values of a reference as texts, as a file of texts has them.
+-- Return the values of a reference as text, as a text file contains them.
 -- gives: value (as text), and the figures as in the reference
 SELECT CAST(r.value AS TEXT) AS value, $figures
 FROM $reference AS r;
 
 -- name: release_class_sizes
--- Count the classes of each size in a released relation, for models about all of them together.
--- gives: size (rows or people in a class), people (0, of no population), classes (how many have that size), rows (in all of these), smallest (rows)
+-- Count the classes of each size in a released relation, for models that judge all classes together.
+-- gives: size (rows or people in a class), people (0: there is no population), classes (of this size), rows (in all of these), smallest (rows)
 SELECT classes.size, 0 AS people, COUNT(*) AS classes, SUM(classes.class_rows) AS rows, MIN(classes.class_rows) AS smallest
 FROM (
   SELECT $size AS size, SUM(tuples.n) AS class_rows
@@ -78,11 +78,11 @@ GROUP BY classes.size
 ORDER BY size;
 
 -- name: unknown_units
--- Count the rows of which nobody knows whose they are.
+-- Count the rows that have no person: NULL in the unit column.
 SELECT COUNT(*) - COUNT($unit) AS rows FROM $source AS s;
 
 -- name: several_values
--- Count the people who have several different values of a sensitive column; NULL is a value.
+-- Count the people with several different values of a sensitive column; NULL counts as a value.
 SELECT COUNT(*) AS people
 FROM (
   SELECT having_values.person
@@ -93,23 +93,23 @@ FROM (
 ) AS several;
 
 -- name: whole_table
--- Say whether all rows together, as one class, meet a privacy model, and what they reach.
+-- Check whether all rows together, as one class, meet a privacy model, and compute what they achieve.
 -- gives: unsafe (1 or 0), achieved (the model's own figure)
 SELECT COUNT(*) FILTER (WHERE NOT whole.safe) AS unsafe, $achieved AS achieved
 FROM (SELECT COALESCE($safe, FALSE) AS safe, $of_class AS of_class FROM $frequency_set AS f) AS whole;
 
 -- name: occurring_texts
--- List the values of a sensitive column as they print.
+-- List the values of a sensitive column as text.
 -- gives: value (text)
 SELECT CAST(r.raw AS TEXT) AS value FROM $reference AS r;
 
 -- name: class_rows
--- Count the rows of a release by all that its classes are judged by; 0.0 and -0.0, which are equal, apart.
+-- Count the rows of a release by all columns that its classes are judged by; 0.0 and -0.0, which are equal, count separately.
 -- gives: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CAST($columns AS TEXT), '');
 
 -- name: released_people
--- Keep the rows of a source, shown as its release shows them, whose class the release has.
+-- Keep the source rows, with the labels of the release, whose class occurs in the release.
 SELECT $columns, $hidden
 FROM (
   SELECT $columns, $hidden, kept.kanon_own, MIN(kept.kanon_own) OVER (PARTITION BY $names) AS kanon_least
@@ -123,7 +123,7 @@ FROM (
 WHERE classes.kanon_own = 1 AND classes.kanon_least = 0;
 
 -- name: differing_rows
--- Count the kinds of rows of which two releases do not have equally many, whatever their types.
+-- Count the kinds of rows that two releases contain in different numbers, whatever their types.
 SELECT COUNT(*) AS differing
 FROM (
   (SELECT CAST($columns AS TEXT), a.n FROM $one AS a EXCEPT SELECT CAST($columns AS TEXT), b.n FROM $other AS b)
@@ -132,8 +132,8 @@ FROM (
 ) AS differences;
 
 -- name: reference
--- Count each value of a sensitive column in the whole table, and those before it in their order.
--- gives: value (as classes have it), raw (what it is), overall_c, overall_c_to (rows up to the value), overall_size (all rows), overall_values, place (from 1)
+-- Count every value of a sensitive column in the whole table, and all values up to it in sort order.
+-- gives: value (in the form that classes use), raw (in its original form), overall_c, overall_c_to (rows up to the value), overall_size (all rows), overall_values, place (from 1)
 SELECT
   counts.value AS value,
   counts.raw AS raw,
@@ -152,14 +152,14 @@ FROM (
 SELECT CAST($people AS BIGINT) AS overall_size FROM $counted AS f;
 
 -- name: written_values
--- List the values of a sensitive column in every way that they are written, with one number for equal ones.
--- gives: code (equal for equal values), value
+-- List all spellings of the values of a sensitive column; equal values share a code.
+-- gives: code (the same for equal values), value
 SELECT DENSE_RANK() OVER (ORDER BY v.value) AS code, v.value AS value
 FROM (SELECT $value AS value FROM $source AS s GROUP BY $value, MD5(CAST($value AS TEXT))) AS v;
 
 -- name: mixed_values
--- Count the values that were one and are several as written, those that were several and are one, and escaped formulas.
--- gives: parted, joined, escaped (with a ' before what starts a formula)
+-- Count the values that were written in several ways, the written forms that several values share, and the escaped formulas.
+-- gives: parted, joined, escaped (with a ' before a character that starts a formula)
 SELECT
   (SELECT COUNT(*) FROM (SELECT w.code FROM $written AS w GROUP BY w.code HAVING COUNT(DISTINCT w.value) > 1) AS p) AS parted,
   (SELECT COUNT(*) FROM (SELECT w.value FROM $written AS w GROUP BY w.value HAVING COUNT(DISTINCT w.code) > 1) AS j) AS joined,

@@ -1,8 +1,8 @@
--- A source's columns, and sets of them, before anything is decided.
+-- Figures of a source's columns and of sets of them, before any role is decided.
 
 -- name: column
--- Describe one column by the classes of rows that its values make; NULL is a value.
--- gives: distinct_values, null_rows, unique_rows, unique_values (unique rows that are not NULL), smallest_class, largest_class, small_rows (rows in classes below $small), squares (of the classes' rows, added up)
+-- Describe one column by the classes of rows with equal values; NULL counts as a value.
+-- gives: distinct_values, null_rows, unique_rows, unique_values (unique rows that are not NULL), smallest_class, largest_class, small_rows (rows in classes below $small), squares (sum of squared class sizes)
 SELECT
   COUNT(*) AS distinct_values,
   COALESCE(SUM(classes.n) FILTER (WHERE classes.value IS NULL), 0) AS null_rows,
@@ -17,20 +17,20 @@ FROM (
 ) AS classes;
 
 -- name: fractions
--- Count the rows whose number is not whole, to tell a measure from an integer in a float or decimal column.
+-- Count the rows with a fractional number, to distinguish a measure from an integer in a float or decimal column.
 -- gives: fractions (rows)
 SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS c WHERE c.value <> FLOOR(c.value);
 
 -- name: codes
--- Number the values of one column: a mapping table without a hierarchy, NULL left out.
--- gives: value, code_0 (1, 2, … in no order that means anything)
+-- Number the values of one column, without NULL: a mapping table without a hierarchy.
+-- gives: value, code_0 (1, 2, … in arbitrary order)
 SELECT v.value, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
 FROM (SELECT $column AS value FROM $tuples AS t GROUP BY $column) AS v
 WHERE NOT v.value IS NULL;
 
 -- name: set
--- Say how well one set of columns distinguishes the rows.
--- gives: node (the set's number), combinations, unique_rows, small_rows (rows in classes below $small), squares (of the classes' rows, added up)
+-- Measure how well one set of columns distinguishes rows.
+-- gives: node (the set's number), combinations, unique_rows, small_rows (rows in classes below $small), squares (sum of squared class sizes)
 SELECT
   $node AS node,
   COUNT(*) AS combinations,
@@ -40,11 +40,11 @@ SELECT
 FROM (SELECT SUM(f.n) AS n FROM $frequency_set AS f GROUP BY $levels) AS classes;
 
 -- name: beside
--- Count the rows that hold each pair of values of two quasi-identifiers.
+-- Count the rows with each pair of values of two quasi-identifiers.
 -- gives: value, beside, n (rows)
 SELECT $column AS value, $other AS beside, SUM(t.n) AS n FROM $tuples AS t GROUP BY $column, $other;
 
 -- name: people
--- Count the people with each value of a column.
+-- Count the people by the value of a column.
 -- gives: value, n (people)
 SELECT $column AS value, COUNT(DISTINCT $unit) AS n FROM $source AS s GROUP BY $column;

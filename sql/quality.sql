@@ -1,10 +1,11 @@
 -- Figures of a recoding's quality: losses, errors and entropy.
 
 -- name: cell_levels
--- Count the source rows by their value of one attribute and the level that their cell is on, suppressed rows on the top.
+-- Count the source rows by their value of one attribute and the level of their cell; suppressed rows are on the top level.
 -- gives: value (its code), level, n (rows)
 SELECT counted.value, counted.level, CAST(SUM(counted.n) AS BIGINT) AS n
 FROM (
+  -- all rows on the top level; then the released rows are added to their own level and subtracted from the top
   SELECT $value AS value, $height AS level, f.n FROM $frequency_set AS f
   UNION ALL
   SELECT a.value, k.level, a.n
@@ -19,11 +20,11 @@ GROUP BY counted.value, counted.level
 HAVING SUM(counted.n) > 0;
 
 -- name: generalized
--- Count the released rows whose cell stands for several leaves, attribute by attribute.
+-- Count the released rows whose cell covers several leaves, attribute by attribute.
 SELECT COALESCE(SUM(CASE WHEN $leaves > 1 THEN k.n END), 0) FROM $classes AS k;
 
 -- name: cells
--- Count what the values of one attribute have become, suppressed rows as `*`.
+-- Count the labels that the values of one attribute were generalized to; suppressed rows have `*`.
 -- gives: value (its code), label, n (rows)
 SELECT cells.value, cells.label, CAST(SUM(cells.n) AS BIGINT) AS n
 FROM (
@@ -34,24 +35,24 @@ FROM (
 GROUP BY cells.value, cells.label;
 
 -- name: levels
--- Look the labels of cells up in a hierarchy: the lowest level that has the label, and the leaves under it.
--- gives: value, level (NULL where no level has the label), leaves, n (rows)
+-- Look up the labels of cells in a hierarchy: the lowest level with the label, and the leaves under it.
+-- gives: value, level (NULL if no level has the label), leaves, n (rows)
 SELECT c.value, l.level, l.leaves, CAST(SUM(c.n) AS BIGINT) AS n
 FROM $cells AS c
-LEFT JOIN $labels AS l  -- an equality, also of NULL: engines compare each with each by anything else
+LEFT JOIN $labels AS l  -- an equality, also for NULL: engines compare all pairs under any other condition
   ON COALESCE(l.label, '') = COALESCE(c.label, '') AND (l.label IS NULL) = (c.label IS NULL)
 GROUP BY c.value, l.level, l.leaves;
 
 -- name: sums
--- Add up the cells of one attribute by level.
--- gives: level, n (rows), leaves (under the labels, one per row)
+-- Add up the rows and leaves of one attribute's cells by level.
+-- gives: level, n (rows), leaves (under the labels, summed over rows)
 SELECT l.level, CAST(SUM(l.n) AS BIGINT) AS n, CAST(SUM(l.leaves * l.n) AS BIGINT) AS leaves
 FROM $levels AS l
 GROUP BY l.level
 ORDER BY level;
 
 -- name: entropy
--- Add up the bits that rows lose from one level of a hierarchy to a higher one, among those that reach it.
+-- Add up the bits that rows lose from one level of a hierarchy to a higher one, for the rows that reach it.
 -- engines: duckdb
 SELECT COALESCE(SUM(n * LOG(2, coarse / fine)), 0) AS bits
 FROM (
@@ -65,8 +66,8 @@ FROM (
 ) AS shares;
 
 -- name: checksum
--- Fold who is in a class with whom, and for how many values each cell stands, into one text, whatever the classes' numbers.
--- gives: checksum (NULL where nothing is released)
+-- Compute one digest of the classes, from their tuples and the number of values that each cell covers, independent of class numbers.
+-- gives: checksum (NULL if nothing is released)
 SELECT MD5(STRING_AGG(lines.line, ';' ORDER BY lines.line)) AS checksum
 FROM (
   SELECT MD5(named.name || ' ' || named.own || ' ' || CAST(named.n AS TEXT) || ' ' || named.leaves) AS line
@@ -80,8 +81,8 @@ FROM (
 ) AS lines;
 
 -- name: apart_density
--- Add up, over released rows whose classes cover no value in common, the logarithm of how dense a release is at their values.
--- gives: logarithms (a class is spread over what it may stand for, suppressed rows over everything)
+-- Add up the log densities of a release at the values of its rows, if no two classes cover the same value.
+-- gives: logarithms (the rows of a class are spread over what it covers, suppressed rows over everything)
 SELECT
   COALESCE(SUM(k.n * (LN(k.n / CAST($rows AS DOUBLE)) - k.share + LN(1 + $suppressed / k.n * EXP(k.share)))), 0)
     AS logarithms
@@ -90,8 +91,8 @@ FROM (
 ) AS k;
 
 -- name: covered_density
--- Add up, over all rows, the logarithm of how dense a release is at their values, whichever classes cover them.
--- gives: logarithms (suppressed rows are spread over everything; NULL where nothing is released at a tuple)
+-- Add up the log densities of a release at the values of all rows, from all classes that cover them.
+-- gives: logarithms (suppressed rows are spread over everything; NULL if nothing is released at some tuple)
 SELECT
   CASE
     WHEN MIN(t.mass) + $suppressed > 0 THEN SUM(t.n * LN(NULLIF(t.mass + $suppressed, 0) / CAST($rows AS DOUBLE)))
@@ -101,17 +102,17 @@ FROM (
 ) AS t;
 
 -- name: ambiguity
--- Add up, over released rows, the share of all combinations of leaves that each may stand for.
+-- Add up, over released rows, the share of all combinations of leaves that a row covers.
 SELECT COALESCE(SUM(c.n), 0) AS released_rows, COALESCE(SUM(c.n * EXP($share)), 0) AS shares FROM $cells AS c;
 
 -- name: tuple_bits
--- Add up n * ln(n) over the distinct tuples of the source, n rows each.
+-- Add up n * ln(n) over the distinct tuples of the source, where n counts the rows of a tuple.
 SELECT COALESCE(SUM(held.n * LN(held.n)), 0) AS bits
 FROM (SELECT CAST(SUM(f.n) AS DOUBLE) AS n FROM $frequency_set AS f WHERE f.n > 0 GROUP BY $keys) AS held;
 
 -- name: level_errors
--- Say of each number how much farther from it, squared, the middle of its label is than the mean of the column.
--- gives: weighed_code, weight (0 under a label of all leaves, as that of values without a leaf is, which shows the mean)
+-- Compute, for every number, the squared error of its label's middle minus that of the column's mean.
+-- gives: weighed_code, weight (0 under a label that shows the mean: that of all leaves, or of values without a leaf)
 SELECT s.code_0 AS weighed_code, (s.number - s.shown) * (s.number - s.shown) - (s.number - $mean) * (s.number - $mean) AS weight
 FROM (
   SELECT
@@ -125,12 +126,12 @@ FROM (
 WHERE NOT s.number IS NULL;
 
 -- name: leaf_numbers
--- Take the leaves of a column of numbers as numbers, each with the code of its label on one level.
+-- Return the leaves of a numeric column as numbers, with the codes of their labels on one level.
 SELECT m.code_0, $label AS label, CAST(m.value AS DOUBLE) AS number FROM $mapping AS m;
 
 -- name: errors
--- Add up the squared errors of what classes show of a number, less those of its mean in their place.
--- gives: difference (of released rows; a cell that stands for all leaves, or for what is no number, shows the mean)
+-- Add up the squared errors of the numbers that classes show, minus those of the column's mean.
+-- gives: difference (over released rows; a cell shows the mean if it covers all leaves or has no number)
 -- engines: duckdb
 SELECT COALESCE(SUM(shown.n * (POWER(shown.number - shown.said, 2) - POWER(shown.number - $mean, 2))), 0) AS difference
 FROM (
@@ -150,8 +151,8 @@ FROM (
 ) AS shown;
 
 -- name: number_spread
--- Take the mean of an attribute's numbers, and add up the squares of how far its rows are from it.
--- gives: mean (NULL without a number), squares
+-- Compute the mean of an attribute's numbers, and their sum of squared deviations from it.
+-- gives: mean (NULL without numbers), squares
 SELECT MIN(held.mean) AS mean, COALESCE(SUM(held.n * (held.number - held.mean) * (held.number - held.mean)), 0) AS squares
 FROM (
   SELECT f.n, v.number, SUM(f.n * v.number) OVER () / NULLIF(SUM(f.n) OVER (), 0) AS mean

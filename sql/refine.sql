@@ -1,36 +1,37 @@
--- Refining a full-domain release class by class.
+-- Refine: classes of cheap cells, improved by moving tuples between them.
 
 -- name: none
--- Give a state in which no tuple has a class.
+-- Return a state in which no tuple has a class.
 SELECT t.id, t.n, CAST(0 AS BIGINT) AS class FROM $tuples AS t WHERE FALSE;
 
 -- name: open
--- List the tuples that have no class yet, with their values' codes.
+-- List the tuples without a class, with the codes of their values.
 SELECT t.id, t.n, $keys FROM $tuples AS t WHERE NOT t.id IN (SELECT p.id FROM $placed AS p);
 
 -- name: cut
--- Add tuples that were cut into classes elsewhere to a state; there they are named by their values' codes.
--- gives: id, n, class (of the new ones above a number)
+-- Add to a state the tuples that were cut into classes elsewhere, identified by the codes of their values.
+-- gives: id, n, class (the new classes are numbered above $above)
 SELECT s.id, s.n, s.class FROM $state AS s
 UNION ALL
 SELECT o.id, o.n, a.class + $above AS class
+-- matched by sort position, because an equality would lose codes that are NULL
 FROM (SELECT o.id, o.n, ROW_NUMBER() OVER (ORDER BY $keys) AS place FROM $open AS o) AS o
 JOIN (SELECT a.class, ROW_NUMBER() OVER (ORDER BY $keys) AS place FROM $assignment AS a) AS a ON a.place = o.place;
 
 -- name: cost
--- Add up what the classes of a state cost.
+-- Add up the cost of a state's classes.
 -- gives: rows, cost (of all rows)
 SELECT COALESCE(SUM(k.n), 0) AS rows, COALESCE(SUM(k.n * k.cost), 0) AS cost FROM $classes AS k;
 
 -- name: joined
--- Put the generalizations of two halves of the attributes together, as far as their cost is within bounds.
+-- Combine the generalizations of two halves of the attributes, if their total cost is within bounds.
 SELECT a.id AS id, a.n AS n, a.key + b.key AS key, a.cost + b.cost AS cost
 FROM $one AS a
 JOIN $other AS b ON b.id = a.id
 WHERE a.cost + b.cost > $above AND a.cost + b.cost <= $most;
 
 -- name: choice
--- Let every tuple choose the cheapest cell that it may share.
+-- Choose, for every tuple, the cheapest cell that it can share.
 -- gives: id, n, class (the key of the cell)
 SELECT ranked.id, ranked.n, ranked.key AS class
 FROM (
@@ -39,54 +40,54 @@ FROM (
 WHERE ranked.place = 1;
 
 -- name: grown
--- Add tuples that have found a class to a state.
+-- Add the tuples that now have a class to a state.
 SELECT s.id, s.n, s.class FROM $state AS s
 UNION ALL
 SELECT p.id, p.n, p.class FROM $placed AS p;
 
 -- name: open_cells
--- Leave the tuples that have a class out of the cells.
+-- Remove the cells of the tuples that now have a class.
 SELECT c.id, c.n, c.key, c.cost FROM $cells AS c WHERE NOT c.id IN (SELECT p.id FROM $placed AS p);
 
 -- name: cells
--- Keep of the tuples' generalizations those that enough rows share.
+-- Keep the generalizations of tuples that enough rows share.
 SELECT g.id, g.n, g.key, g.cost
 FROM $generalizations AS g
 WHERE g.key IN (SELECT g.key FROM $counted AS g GROUP BY g.key HAVING COALESCE($safe, FALSE));
 
 -- name: safe
--- Keep of the classes that tuples chose those that meet the privacy model.
+-- Keep the tuples whose chosen class meets the privacy model.
 SELECT c.id, c.n, c.class
 FROM $chosen AS c
 WHERE c.class IN (SELECT c.class FROM $counted AS c GROUP BY c.class HAVING COALESCE($safe, FALSE));
 
 -- name: outsiders
 -- List the tuples without a class as movers that go wherever they cost least.
--- gives: id, own (rows), class (one of its own for each), dirty, most, place
+-- gives: id, own (rows), class (a separate one for each), dirty, most, place
 SELECT
   o.id, o.n AS own, -o.id AS class, TRUE AS dirty, $most AS most,
   ROW_NUMBER() OVER (ORDER BY o.n DESC, o.id) AS place
 FROM $open AS o;
 
 -- name: moved
--- Apply the moves to a state; a tuple that had no class gets one.
+-- Apply moves to a state; tuples without a class get one.
 SELECT s.id, s.n, s.class FROM $state AS s WHERE NOT s.id IN (SELECT m.id FROM $moves AS m)
 UNION ALL
 SELECT m.id, m.n, m.class FROM $moves AS m;
 
 -- name: kept
--- Leave the first classes of an order out of a state.
+-- Remove the first classes of an order from a state.
 SELECT s.id, s.n, s.class
 FROM $state AS s
 JOIN $room AS r ON r.class = s.class
 WHERE r.place > $first;
 
 -- name: node
--- Number the classes of a lattice node, small ones too.
+-- Number the classes of a lattice node, including small ones.
 SELECT t.id, t.n, DENSE_RANK() OVER (ORDER BY $columns) AS class FROM $tuples AS t;
 
 -- name: loose
--- Choose the tuples that leave their classes together: those that save most first, as many as leave a class `k` rows, but one at least.
+-- Choose the tuples that leave their classes together: those that save most per row first, while a class keeps k rows, but at least one.
 -- gives: id, class, most, place (in its class)
 SELECT l.id, l.class, l.most, l.place
 FROM (
@@ -100,11 +101,11 @@ FROM (
 WHERE l.place = 1 OR l.n - l.reached >= $k;
 
 -- name: highest
--- Find the highest number of a class.
+-- Find the highest class number of a state.
 SELECT COALESCE(MAX(s.class), 0) AS class FROM $state AS s;
 
 -- name: returned
--- Send the loose tuples back whose new class costs as much as their leaving saves, or more; others of it had no class.
+-- Send loose tuples back if their new class costs at least what their leaving saves; its other tuples are without a class again.
 SELECT r.id, r.n, CASE WHEN d.class IS NULL THEN r.class ELSE l.class END AS class
 FROM $regrouped AS r
 LEFT JOIN (
@@ -120,7 +121,7 @@ LEFT JOIN $loose AS l ON l.id = r.id
 WHERE d.class IS NULL OR NOT l.class IS NULL;
 
 -- name: loosened
--- Leave the loose tuples out of a state; of a class that would be unsafe without all of its own, the first alone.
+-- Remove the loose tuples from a state, but only the first one from a class that would be unsafe without all of them.
 SELECT s.id, s.n, s.class
 FROM $state AS s
 WHERE NOT s.id IN (
@@ -128,7 +129,7 @@ WHERE NOT s.id IN (
 );
 
 -- name: dirty
--- List the classes to be looked at again: those that change, or that a tuple would leave for a move that was not made or not looked at.
+-- List the classes to examine again: those that change, and those with a mover whose move was not made or not examined.
 SELECT b.class FROM $best AS b
 UNION
 SELECT m.class FROM $moves AS m
@@ -136,7 +137,7 @@ UNION
 SELECT m.class FROM $movers AS m WHERE m.place > $seen AND m.place <= $far;
 
 -- name: light
--- Say of every move whether the class that is left, and the one that is joined, costs as much per row as before.
+-- Mark, for every move, whether the class that is left and the class that is joined keep their cost per row.
 -- gives: id, own, class, target, gain, light_out, light_in (1 or 0)
 SELECT
   b.id, b.own, b.class, b.target, b.gain,
@@ -149,7 +150,7 @@ JOIN $classes AS d ON d.class = b.target;
 
 -- name: leaders
 -- Find the best of all moves that touch a class, out of it or into it.
--- gives: class, id (the tuple that moves), light (1 where the class costs as much per row as before; else 0)
+-- gives: class, id (the tuple that moves), light (1 if the class keeps its cost per row, else 0)
 SELECT e.class, e.id, e.light
 FROM (
   SELECT t.class, t.id, t.light, ROW_NUMBER() OVER (PARTITION BY t.class ORDER BY t.gain DESC, t.id) AS place
@@ -162,7 +163,7 @@ FROM (
 WHERE e.place = 1;
 
 -- name: moves_apart
--- Choose moves that together gain what they say: those best for both their classes, and others where these cost as much per row as before; fewer of a class that too many make unsafe.
+-- Choose moves whose gains add up: the best for both their classes, and others if costs per row stay the same; fewer for a class that became unsafe.
 -- gives: id, n (rows), class (the new one)
 SELECT m.id, m.own AS n, m.target AS class
 FROM (
@@ -175,6 +176,7 @@ FROM (
   JOIN $leaders AS b ON b.class = l.target
   WHERE (a.id = l.id OR a.light + l.light_out = 2) AND (b.id = l.id OR b.light + l.light_in = 2)
 ) AS m
+-- moves per class: 256, but 32, 4 or 1 after the class was unsafe once, twice or more often
 LEFT JOIN (
   SELECT c.class, CASE COUNT(*) WHEN 1 THEN 32 WHEN 2 THEN 4 ELSE 1 END AS most FROM $crowded AS c GROUP BY c.class
 ) AS x ON x.class = m.class
@@ -188,14 +190,14 @@ WHERE m.out_place <= COALESCE(x.most, 256) AND m.in_place <= COALESCE(y.most, 25
 SELECT s.class FROM $state AS s GROUP BY s.class;
 
 -- name: sound_moves
--- Keep of the moves those after which both their classes meet the privacy model.
+-- Keep the moves after which both their classes meet the privacy model.
 SELECT m.id, m.n, m.class
 FROM $moves AS m
 JOIN $state AS s ON s.id = m.id
 WHERE NOT m.class IN (SELECT u.class FROM $unsafe AS u) AND NOT s.class IN (SELECT u.class FROM $unsafe AS u);
 
 -- name: moves
--- Choose moves that have no class in common, so that each gains what it says: those best for both their classes.
+-- Choose moves that have no class in common, so that their gains add up: the best ones for both their classes.
 -- gives: id, n (rows), class (the new one)
 SELECT b.id, b.own AS n, b.target AS class
 FROM $best AS b
@@ -211,8 +213,8 @@ GROUP BY b.id, b.own, b.target
 HAVING COUNT(*) = 2;
 
 -- name: movers
--- List the tuples that may leave their class and would gain by it: the rest holds, or nothing is left.
--- gives: id, own (rows), class, dirty, most (what leaving saves before the tuple costs anything elsewhere), place (those that save more per row than `near` first, of them those of dirty classes)
+-- List the tuples that gain by leaving their class, if the rest of the class stays safe or is empty.
+-- gives: id, own (rows), class, dirty, most (what leaving saves, before the tuple's cost elsewhere), place (first those that save more per row than `near`, dirty classes before others)
 -- engines: duckdb, postgresql
 SELECT l.id, l.own, l.class, l.dirty, CAST(l.most AS BIGINT) AS most, ROW_NUMBER() OVER (
   ORDER BY
@@ -234,27 +236,27 @@ FROM (
 WHERE l.most > 0;
 
 -- name: far
--- Count the movers that save more per row than some attribute costs at its top, which are the first in place; and the first of them, those of dirty classes.
+-- Count the movers that rank first because they save more per row than some attribute costs at its top, and those of them in dirty classes.
 SELECT COUNT(*) AS movers, COUNT(CASE WHEN m.dirty THEN 1 END) AS dirty FROM $movers AS m WHERE m.most > m.own * $near;
 
 -- name: assignment
--- Give every distinct tuple its class by the codes of its values.
+-- Return the class of every distinct tuple, by the codes of its values.
 -- gives: the codes, n, class (1, 2, …)
 SELECT $keys, s.n, DENSE_RANK() OVER (ORDER BY s.class) AS class
 FROM $state AS s
 JOIN (SELECT t.id, $keys FROM $tuples AS t) AS t ON t.id = s.id;
 
 -- name: size
--- Count the classes of a state and the rows that are in them.
+-- Count the classes of a state and their rows.
 SELECT COUNT(DISTINCT s.class) AS classes, COALESCE(SUM(s.n), 0) AS rows FROM $state AS s;
 
 -- name: values
--- Count the rows of every tuple by its sensitive values; the tuples are numbered as they are where they have one row each.
+-- Count the rows of every tuple by its sensitive values; tuples have the same numbers as without these values.
 SELECT DENSE_RANK() OVER (ORDER BY $keys) AS id, CAST(f.n AS BIGINT) AS n, $sensitive FROM $frequency_set AS f;
 
 -- name: placed_values
--- List the rows of tuples that are placed, by their sensitive values.
--- gives: n, the columns (of where, and the sensitive codes)
+-- List the rows of placed tuples by their sensitive values.
+-- gives: n, the columns (the place, and the sensitive codes)
 SELECT v.n, $columns FROM $placed AS p JOIN $values AS v ON v.id = p.id;
 
 -- name: class_values
@@ -265,7 +267,7 @@ JOIN $values AS v ON v.id = s.id
 GROUP BY s.class, $sensitive;
 
 -- name: leavers
--- List the tuples whose leaving saves anything, those that save most first, until the rows to be counted are too many.
+-- List the tuples that save anything by leaving, those that save most first, until there are too many rows to count.
 SELECT l.id, l.class
 FROM (
   SELECT r.id, r.class, SUM(z.size) OVER (ORDER BY r.before - r.n * r.cost DESC, r.id) AS reached
@@ -276,7 +278,7 @@ FROM (
 WHERE l.reached <= $most;
 
 -- name: rest_values
--- Count what is left of a class without one of its tuples, by the sensitive values, those that nobody has left out.
+-- Count the rows of a class without one of its tuples by their sensitive values, leaving out values without rows.
 SELECT r.id, CAST(SUM(r.n) AS BIGINT) AS n, $sensitive
 FROM (
   SELECT l.id, k.n, $sensitive FROM $leavers AS l JOIN $class_values AS k ON k.class = l.class
@@ -287,7 +289,7 @@ GROUP BY r.id, $sensitive
 HAVING SUM(r.n) > 0;
 
 -- name: pairs
--- Number the moves that tuples want, the best first, until the rows to be counted are too many.
+-- Number the moves that tuples want, the best first, until there are too many rows to count.
 -- gives: pair (from 1), id, own, class, target, gain
 SELECT p.pair, p.id, p.own, p.class, p.target, p.gain
 FROM (
@@ -301,13 +303,13 @@ FROM (
 WHERE p.reached <= $most OR p.pair = 1;
 
 -- name: pair_values
--- List the rows that each class would have with the tuple that wants to join it, by their sensitive values.
+-- List the rows that every class would have with the tuple that wants to join it, by their sensitive values.
 SELECT p.pair, k.n, $sensitive FROM $pairs AS p JOIN $class_values AS k ON k.class = p.target
 UNION ALL
 SELECT p.pair, v.n, $sensitive FROM $pairs AS p JOIN $values AS v ON v.id = p.id;
 
 -- name: safe_pairs
--- Keep of the moves that each tuple wants the best after which its new class meets the privacy model.
+-- Keep, for every tuple, the best move after which its new class meets the privacy model.
 SELECT p.id, p.own, p.class, p.target, p.gain
 FROM $pairs AS p
 JOIN (
@@ -318,7 +320,7 @@ JOIN (
 ) AS best ON best.pair = p.pair;
 
 -- name: room_rows
--- List the rows of every class with half, once, twice and four times as many of the tuples that have no class, by value.
+-- List the rows of every class with half, one, two and four times as many rows of tuples without a class, by their sensitive values.
 -- gives: class, times (in halves), n, the sensitive codes
 SELECT k.class, t.times, k.n, $sensitive
 FROM $class_values AS k
@@ -333,7 +335,7 @@ JOIN (
 JOIN $values AS v ON v.id = o.id;
 
 -- name: room
--- Put the classes in order: first those that may take in most of the tuples without a class, then those that lose most.
+-- Rank the classes: first those that can take in the most tuples without a class, then those with the highest cost.
 -- gives: class, place (from 1)
 SELECT c.class, ROW_NUMBER() OVER (ORDER BY COALESCE(r.room, 0) DESC, c.cost DESC, c.class) AS place
 FROM $classes AS c

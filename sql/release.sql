@@ -1,12 +1,12 @@
 -- A full-domain release: its classes, its values and its checks.
 
 -- name: as_texts
--- Take columns of a relation, some of them as texts, as a file of texts has them.
+-- Return columns of a relation, some of them as text, as a text file contains them.
 SELECT CAST($texts AS TEXT), $columns FROM $relation AS r;
 
 -- name: class_summary
--- Say whether a released relation meets the model: its rows, its classes, and how many of them do not.
--- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, by the class that is worst), frequent (the rows with the most frequent value of their class)
+-- Check whether a released relation meets the model: count its rows, its classes and the unsafe classes.
+-- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class), frequent (the rows with the most frequent value of their class)
 SELECT
   COALESCE(SUM(classes.size), 0) AS rows,
   COUNT(*) AS classes,
@@ -22,26 +22,26 @@ FROM (
 ) AS classes;
 
 -- name: class_sizes
--- Count the equivalence classes of each size, straight from a released relation: the independent check.
--- gives: size (rows in a class), classes (how many have that size), smallest first
+-- Count the equivalence classes of each size, directly in a released relation: the independent check.
+-- gives: size (rows in a class), classes (of this size), smallest size first
 SELECT classes.size, COUNT(*) AS classes
 FROM (SELECT COUNT(*) AS size FROM $release AS r GROUP BY $quasi_identifiers) AS classes
 GROUP BY classes.size
 ORDER BY size;
 
 -- name: released_values
--- List the values of an attribute that occur in the source, by their codes, and whether a row with each is in a class.
+-- List the values of an attribute that occur in the source, by their codes, and whether a class contains a row with each.
 -- gives: code, released (1 or 0)
 SELECT o.code, CASE WHEN r.code IS NULL THEN 0 ELSE 1 END AS released
 FROM (SELECT DISTINCT $key AS code FROM $frequency_set AS f WHERE f.n > 0) AS o
 LEFT JOIN (SELECT DISTINCT $key AS code FROM $assignment AS a WHERE a.n > 0 AND NOT a.class IS NULL) AS r ON r.code = o.code;
 
 -- name: miscounted
--- Count the tuples, counted elsewhere, that do not stand for one row at least.
+-- Count the tuples, counted elsewhere, that have less than one row.
 SELECT COUNT(*) AS tuples FROM (SELECT $rows AS n FROM $source AS s) AS counted WHERE COALESCE(counted.n, 0) < 1;
 
 -- name: digest
--- Tell one relation from another: its rows, and sums of digits of a hash of each of them, in whatever order they are.
+-- Compute a fingerprint of a relation that does not depend on its order: its rows, and sums of digits of every row's hash.
 SELECT
   COUNT(*) AS rows,
   SUM(ASCII(SUBSTR(h.hashed, 1, 1)) + 128 * ASCII(SUBSTR(h.hashed, 2, 1)) + 16384 * ASCII(SUBSTR(h.hashed, 3, 1))) AS sum_1,

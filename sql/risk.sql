@@ -1,13 +1,13 @@
 -- Risks of a release or a source.
 
 -- name: exact_rows
--- Count the rows that are the only ones with their values in some columns.
+-- Count the rows with a unique combination of values in some columns.
 -- gives: singled_out (rows), counted (all rows)
 SELECT COUNT(*) FILTER (WHERE classes.n = 1) AS singled_out, SUM(classes.n) AS counted
 FROM (SELECT COUNT(*) AS n FROM $source AS s GROUP BY $columns) AS classes;
 
 -- name: exact_people
--- Count the people with a row whose values in some columns nobody else has.
+-- Count the people with a row whose values in some columns no other person has.
 -- gives: singled_out (people), counted (all people)
 SELECT
   COUNT(DISTINCT CASE WHEN pairs.first_person = pairs.last_person THEN pairs.person END) AS singled_out,
@@ -21,7 +21,7 @@ FROM (
 ) AS pairs;
 
 -- name: values
--- List some distinct values of one column as texts, drawn by their digest, with the rows that have them; NULL left out.
+-- Sample distinct values of one column as text, by the order of their digests, with their row counts; NULL is left out.
 -- gives: value, n (rows)
 SELECT counted.value, counted.n
 FROM (
@@ -34,8 +34,8 @@ ORDER BY counted.digest
 LIMIT $most;
 
 -- name: constant_columns
--- Of the values of a column that several rows have, count those with one value alone, or none, in each of other columns.
--- gives: repeated (values of the key in two rows or more), per column how many of these have no two values
+-- Count the repeated values of a key column, and those of them that have only one value, or none, in each of the other columns.
+-- gives: repeated (values of the key in two rows or more), per column how many of these do not have two values
 SELECT COUNT(*) AS repeated, SUM($values)
 FROM (
   SELECT CASE WHEN MIN($values) = MAX($values) OR MIN($values) IS NULL THEN 1 ELSE 0 END
@@ -46,7 +46,7 @@ FROM (
 ) AS key_values;
 
 -- name: certain_people
--- Count the people in classes in which one sensitive value is everybody's; NULL is a value.
+-- Count the people in classes where everybody shares a sensitive value; NULL counts as a value.
 SELECT COUNT(DISTINCT counted._unit) AS people
 FROM (
   SELECT

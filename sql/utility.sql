@@ -1,20 +1,20 @@
--- Queries that are answered from a release and from its source.
+-- Count queries answered from a release and from its source.
 
 -- name: combined
--- Count the rows of the codes of up to three columns together; `nothing` stands for a column that is not asked.
+-- Count the rows by the codes of up to three columns; `nothing` replaces a column that is not queried.
 SELECT $subset AS subset, $first AS first, $second AS second, $third AS third, SUM(c.n) AS n
 FROM $coded AS c
 GROUP BY $first, $second, $third;
 
 -- name: weights
--- Work out the chance that a cell of each code is in what a query asks of one of its columns.
+-- Compute the probability that a cell of each code satisfies a query's predicate on one of its columns.
 SELECT p.query, p.place, c.code, SUM(c.chance) AS weight
 FROM $predicates AS p
 JOIN $chances AS c ON c.attribute = p.attribute AND c.part = p.part
 GROUP BY p.query, p.place, c.code;
 
 -- name: answers
--- Answer count queries: each combination of codes counts by the chance that it is what is asked.
+-- Answer count queries: every combination of codes counts with the probability that it satisfies the query.
 SELECT q.query, SUM(r.n * a.weight * b.weight * c.weight) AS answer
 FROM $asked AS q
 JOIN $combined AS r ON r.subset = q.subset
@@ -24,9 +24,9 @@ JOIN $weights AS c ON c.query = q.query AND c.place = 3 AND c.code = r.third
 GROUP BY q.query;
 
 -- name: tuples
--- Count the distinct tuples of cells; `nothing` stands where a query asks of fewer columns than others.
+-- Count the distinct tuples of cells; `nothing` replaces the columns that shorter queries lack.
 SELECT $cells, 0 AS nothing, COUNT(*) AS n FROM $copied AS s GROUP BY $cells;
 
 -- name: cells
--- Count the rows of a column's cells.
+-- Count the rows of each cell of a column.
 SELECT $cell AS cell, COUNT(*) AS n FROM $copied AS s GROUP BY $cell;
