@@ -227,7 +227,7 @@ FROM (
 GROUP BY bounded.first, bounded.second;
 
 -- name: exposed_people
--- Count the people who appeared and who vanished between two releases, and those of them, or of the people who stayed in the same group, who are fewer than k.
+-- Count the people who appeared and who vanished between two releases, and those who appeared in, vanished from or stayed in a group as fewer than k.
 SELECT
   COALESCE(SUM(c.came), 0) AS appeared,
   COALESCE(SUM(c.went), 0) AS vanished,
@@ -263,7 +263,7 @@ FROM (
 ) AS c;
 
 -- name: exposed
--- Count the rows that appeared and that vanished between two releases, and those of them, or of the rows that stayed in the same group, that are fewer than k.
+-- Count the rows that appeared and that vanished between two releases, and those that appeared in, vanished from or stayed in a group as fewer than k.
 SELECT
   COALESCE(SUM(c.appeared), 0) AS appeared,
   COALESCE(SUM(c.vanished), 0) AS vanished,

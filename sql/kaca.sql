@@ -246,6 +246,7 @@ GROUP BY l.goes_to;
 SELECT
   p.tuple,
   s.one AS class,
+  -- the rows that the part and the link's stretch have in common
   CAST(SUM(LEAST(p.high, l.high) - GREATEST(p.high - p.n, l.low)) AS BIGINT) AS n
 FROM (
   SELECT tuple, class, n, CAST(SUM(n) OVER (PARTITION BY class ORDER BY n, tuple) AS BIGINT) AS high

@@ -13,7 +13,7 @@ FROM (
 
 -- name: kept_texts
 -- Count the texts of a column that a release would keep, and those that contain or look like an identifier.
--- gives: number (of the column), held (rows with a text), different (distinct texts), and the rows whose text contains: mails, phones, names (after a title), ibans, uuids, persons (identity numbers); or consists of: numbers (telephone numbers), networks (network addresses), nationals (identity numbers); long (rows whose text has at least $characters characters and $words words), once (those that occur in one row)
+-- gives: number (of the column), held (rows with a text), different (distinct texts), and the rows whose text contains: mails, phones, names (after a title), ibans, uuids, persons (identity numbers); or consists of: numbers (telephone numbers), networks (network addresses), nationals (identity numbers); long (rows whose text has at least $characters characters and $words words), once (long texts that occur in one row)
 SELECT
   $number AS number,
   COALESCE(SUM(counted.n), 0) AS held,
@@ -61,7 +61,7 @@ SELECT
 FROM (SELECT s.row_id, $column AS value FROM $sampled AS s) AS cells;
 
 -- name: kept_pairs
--- Guess a quasi-identifier by its most frequent value among rows with the same kept value, where that has two rows or more (Goodman and Kruskal's lambda).
+-- Guess a quasi-identifier by its most frequent value among rows with the same kept value, for kept values in two rows or more (Goodman and Kruskal's lambda).
 -- gives: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent value overall)
 SELECT
   repeated.kept,

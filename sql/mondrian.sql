@@ -284,6 +284,7 @@ SELECT
 FROM (
   SELECT
     $columns, first, place, before, m.part, m.next_class AS class, m.take IS NOT NULL AS dealt,
+    -- the stretch of the part, among the rows of its value, that goes to the new partition
     GREATEST(before, m.skip) AS since, LEAST(before + n, COALESCE(m.skip + m.take, before + n)) AS upto
   FROM (
     SELECT

@@ -85,6 +85,7 @@ FROM (
       places.value,
       places.v,
       places.block,
+      -- 0: lower half, 1: middle of an odd number of rows, 2: upper half
       CASE WHEN 2 * places.place <= places.size THEN 0 WHEN 2 * places.place > places.size + 1 THEN 2 ELSE 1 END AS side
     FROM (
       SELECT

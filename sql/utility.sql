@@ -1,7 +1,7 @@
 -- Count queries answered from a release and from its source.
 
 -- name: combined
--- Count the rows by the codes of up to three columns; `nothing` replaces a column that is not queried.
+-- Count the rows by the codes of up to three columns; `nothing` fills in for a column that is not queried.
 SELECT $subset AS subset, $first AS first, $second AS second, $third AS third, SUM(c.n) AS n
 FROM $coded AS c
 GROUP BY $first, $second, $third;
@@ -24,7 +24,7 @@ JOIN $weights AS c ON c.query = q.query AND c.place = 3 AND c.code = r.third
 GROUP BY q.query;
 
 -- name: tuples
--- Count the distinct tuples of cells; `nothing` replaces the columns that shorter queries lack.
+-- Count the distinct tuples of cells; the column `nothing` fills in for queries on fewer columns.
 SELECT $cells, 0 AS nothing, COUNT(*) AS n FROM $copied AS s GROUP BY $cells;
 
 -- name: cells
