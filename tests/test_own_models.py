@@ -87,8 +87,8 @@ def patients(engine: Engine) -> str:
 
 
 STRATEGIES = {
-    "always": ["exhaustive", "mondrian", "mondrian_relaxed", "kaca"],
-    "never": ["auto", "refine", "prioprivacy"],
+    "always": ["exhaustive", "mondrian", "kaca"],
+    "never": ["auto", "refine"],
 }
 
 
