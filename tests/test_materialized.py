@@ -118,7 +118,7 @@ def test_only_a_materialized_release_can_be_refreshed(server: PostgreSQL, roles:
         server.run(f"GRANT MAINTAIN ON school TO {roles[0].name}; GRANT SELECT ON pupils TO {roles[0].name}")
         assert refresh("school", connection=roles[0].session)["verified"]
     server.run("COMMENT ON MATERIALIZED VIEW school IS 'mine'")
-    with pytest.raises(TargetError, match="no comment on school says which k"):
+    with pytest.raises(TargetError, match="no comment on school names the k"):
         refresh("school", connection=server.connection)
     with pytest.raises(TargetError, match="there is no materialized view nowhere; check its name"):
         refresh("nowhere", connection=server.connection)

@@ -9,6 +9,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.loss import METRICS, Costs, Figures, Metric
+from kanon_sql.report.manifest_schema import MANIFEST_VERSION
 from kanon_sql.spec import Metric as Name
 from kanon_sql.verbs import manifest
 from support.database import create_table
@@ -93,4 +94,4 @@ def test_a_manifest_asks_the_data_nothing(
 
     monkeypatch.setattr(manifest, "describe", without_a_database)
     made = anonymize("people", SPEC, connection=people.connection, **{"k": 3, **options})
-    assert described == [made.manifest]
+    assert [{"manifest_version": MANIFEST_VERSION, **each} for each in described] == [made.manifest]
