@@ -196,7 +196,7 @@ FROM $counted AS c
 INNER JOIN $places AS p ON p.attribute = c.attribute AND p.code = c.code;
 
 -- name: inherited
--- Replace the widths of partitions by the inherited ones.
+-- Replace the widths of partitions by the inherited ones, if there are any.
 -- gives: class, attribute, allowed, split, dealt, kept, width (inherited if possible), gain, own (width)
 SELECT
   m.class, m.attribute, m.allowed, m.split, m.dealt, m.kept, COALESCE(w.width, m.width) AS width, m.gain, m.width AS own
