@@ -155,7 +155,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is asked for: DuckDB and pydantic take half a second."""
+    """Import names on first use: importing DuckDB and pydantic takes half a second."""
     from importlib import import_module
 
     if name == "hierarchy":
@@ -168,7 +168,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """The package: the name of a verb stays the verb's where importing a room would give it to the room."""
+    """The package, where the name of a verb stays the function's even if a module of that name is imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOMES and isinstance(value, ModuleType)):

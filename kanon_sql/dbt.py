@@ -6,8 +6,8 @@
     def model(dbt, session):
         return release(dbt.ref("stg_patients"), session, spec="release.yml")
 
-dbt finds out what a model reads from the literal `ref` in its text, and makes a table of what `release` returns. If the
-release does not hold, `release` raises, the model fails, and dbt keeps the table that was there. See docs/dbt.md.
+dbt finds the inputs of a model by the literal `ref` in its text, and writes the result of `release` to a table. If the
+verification fails, `release` raises, the model fails, and dbt keeps the previous table. See docs/dbt.md.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def release(
     manifest: str | PathLike[str] | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> Any:
-    """Anonymize what a model refers to, verify the release, and give it as a relation of the session.
+    """Anonymize a relation of a model, verify the release, and return it as a relation of the session.
 
-    `relation`: what `dbt.ref` gives. `session`: the model's. `spec`: as in `anonymize`; a path is relative to the dbt
-    project, where dbt runs. Its source, database and target do not matter: the model is the target. `manifest`: a file
-    of JSON to write or replace, else it is logged by `kanon_sql.dbt`. Besides the release, a temporary table of the
-    session, no relation is made or changed. Raises KanonError; then the model fails.
+    `relation`: the result of `dbt.ref`. `session`: the model's. `spec`: as in `anonymize`; a path is relative to the
+    dbt project, where dbt runs. Its source, database and target are ignored: the model is the target. `manifest`: a
+    JSON file to write or replace; by default the logger `kanon_sql.dbt` logs it. No relation is created or changed
+    except the release, a temporary table of the session. Raises KanonError; then the model fails.
 
     >>> import duckdb
     >>> session = duckdb.connect()
@@ -59,28 +59,21 @@ def release(
     [('1*', 0), ('1*', 0), ('1*', 1), ('1*', 1)]
     """
     model = _model()
-    settled = settle_spec(relation, _given(spec), taken(AnonymizeOptions, options), releases=True)
+    spec = Path(spec) if isinstance(spec, PathLike) else spec
+    settled = settle_spec(relation, spec, taken(AnonymizeOptions, options), releases=True)
     _check(settled, model)
     if manifest is not None:
         check_file(Path(manifest), True, ())
     with showing(session, relation) as (engine, name):
-        made = anonymize(name, _here(settled), connection=engine)
-    _tell(_named(made, model), manifest)
-    assert made.place.relation is not None
-    return session.sql(queries.select_all(made.place.relation, engine.dialect))
-
-
-def _given(spec: Any) -> Any:
-    return Path(spec) if isinstance(spec, PathLike) else spec
-
-
-def _here(spec: Spec) -> Spec:
-    """The spec of a release that goes nowhere else than into the session."""
-    return spec.model_copy(update={"database": None, "target": None})
+        in_session = settled.model_copy(update={"database": None, "target": None})
+        released = anonymize(name, in_session, connection=engine)
+    _write_manifest(_renamed(released, model), manifest)
+    assert released.place.relation is not None
+    return session.sql(queries.select_all(released.place.relation, engine.dialect))
 
 
 def _check(spec: Spec, model: Mapping[str, Any]) -> None:
-    """Refuse what is no table that dbt makes anew."""
+    """SpecError for a release that is not one table that dbt rebuilds in every run."""
     if model.get("config", {}).get("materialized") == "incremental":
         raise SpecError(
             "a release is judged as a whole, so rows cannot be added to it one run at a time: set "
@@ -103,10 +96,10 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
 
 
 def _model() -> Mapping[str, Any]:
-    """What dbt knows of the model that it is running; nothing elsewhere.
+    """dbt's description of the running model; empty outside of dbt.
 
-    dbt hands a model no more than its refs, so it is taken from where dbt submits the model: the parameter of that name
-    of every adapter's `submit_python_job`.
+    dbt passes only its refs to a model. So this reads the parameter `parsed_model` of `submit_python_job`, the method
+    of all adapters that runs the model, from the call stack.
     """
     frame = sys._getframe(1).f_back
     while frame is not None:
@@ -117,17 +110,17 @@ def _model() -> Mapping[str, Any]:
     return {}
 
 
-def _named(made: Release, model: Mapping[str, Any]) -> Release:
-    """The release with what dbt calls its source and its target in the manifest."""
+def _renamed(release: Release, model: Mapping[str, Any]) -> Release:
+    """The release with dbt's names of its source and target in the manifest."""
     refs = [str(ref["name"]) for ref in model.get("refs", [])]
     target = {"table": str(model["relation_name"]).replace('"', ""), "as": "dbt model"} if model else {}
     source = ", ".join(refs) or IN_MEMORY
-    said = {**made.manifest, "source": source, **({"target": target} if target else {})}
-    return replace(made, manifest=said)
+    manifest = {**release.manifest, "source": source, **({"target": target} if target else {})}
+    return replace(release, manifest=manifest)
 
 
-def _tell(made: Release, path: str | PathLike[str] | None) -> None:
-    text = json.dumps(made.manifest, indent=2)
+def _write_manifest(release: Release, path: str | PathLike[str] | None) -> None:
+    text = json.dumps(release.manifest, indent=2)
     if path is None:
         _LOG.info("%s", text)
         return

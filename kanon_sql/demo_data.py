@@ -1,6 +1,6 @@
-"""A made-up census: people shaped like the rows of UCI's Adult table, in any number, nothing downloaded.
+"""An invented census: people like the rows of UCI's Adult table, in any number, without a download.
 
-Nobody in it exists. Columns are drawn in turn, each from a table of weights given those before it.
+The columns are drawn one after the other from tables of weights that depend on previous columns.
 The weights are shares counted from Adult's 30,162 complete rows and rounded; no row of it is shipped.
 
 Person n is a function of (seed, n) alone, so a shorter table is the beginning of a longer one. Only PCG64's
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-# Part of what a seed means: with another size it gives other people.
+# Part of the meaning of a seed: another size yields other people.
 BLOCK = 16_384
 
-# In the tables a category is followed by its weight in each group of people it is drawn for; only the ratios
-# within a group count. Groups of race: Female, Male.
+# In the tables, a category is followed by its weights, one per group of people; only ratios within a group count.
+# Groups of race: Female, Male.
 _SEX = "Female 324 Male 676"
 _RACE = """
 White 807 885   Black 143 70   Asian-Pac-Islander 30 29   Amer-Indian-Eskimo 11 9   Other 9 7
 """
 
-# Ages by sex: weights of 17, 18 … 90; 90 stands for all above.
+# Ages by sex: weights of 17, 18 … 90; 90 includes all above.
 _AGE = """
 Female 153 222 302 295 283 308 347 287 304 275 276 279 261 259 269 238 240 243 230 274 224 228 253 254
 222 224 221 200 218 222 213 164 169 153 164 130 132 100 127 101 87 100 88 72 70 80 56 58 46 43
@@ -133,7 +133,7 @@ Federal-gov       41  16  45  85   4  11   7  15  16   8  72  42    0 1000
 Without-pay        0   0   0   1   0   0   1   1   1   6   0   0    0    0
 """
 
-# A logistic rule for over 50K: tenths of a log-odds, added up over what a person is; 0 where not named.
+# A logistic rule for over 50K: tenths of log-odds, summed over a person's categories; 0 if not listed.
 _SALARY_START = -52
 _SALARY_FROM_AGE = {25: 12, 30: 6, 35: 4, 40: 1, 45: 2, 50: 1, 55: -3, 65: -7}
 _SALARY_POINTS = """
@@ -153,7 +153,7 @@ _COLUMNS = (
 
 
 def people(rows: int, seed: int = 0) -> pd.DataFrame:
-    """Make a table of `rows` people: `person_id` (text), `age` (whole years, 17 to 90) and eight texts.
+    """Create a table of `rows` people: `person_id` (text), `age` (whole years, 17 to 90) and eight texts.
 
     >>> people(2, seed=1).columns.tolist()[:4]
     ['person_id', 'age', 'workclass', 'education']
@@ -174,8 +174,8 @@ def write_parquet(path: str | Path, rows: int, seed: int = 0, chunk: int = 250_0
         raise SpecError(f"chunk is {chunk}; it must be at least 1 row")
     target = Path(path)
     if not target.parent.is_dir():
-        raise TargetError(f"there is no directory {target.parent} to write {target.name} in; make it first")
-    # Beside the target: on one disk the finished file takes its name in one step, or not at all.
+        raise TargetError(f"there is no directory {target.parent} to write {target.name} in; create it first")
+    # Next to the target: on the same disk, the finished file can be renamed in one step.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".people-") as scratch:
         finished = Path(scratch) / "people.parquet"
         _spool(finished, (_frame(at, min(at + chunk, rows), seed) for at in range(0, rows, chunk)))
@@ -183,11 +183,11 @@ def write_parquet(path: str | Path, rows: int, seed: int = 0, chunk: int = 250_0
 
 
 def _spool(target: Path, frames: Iterator[pd.DataFrame]) -> None:
-    """Gather frames in a DuckDB file beside the target: a Parquet file cannot be added to once written."""
+    """Collect frames in a DuckDB file next to the target, since a Parquet file cannot be appended to."""
     import duckdb
 
     texts = ", ".join(f'"{name}" VARCHAR' for name in _COLUMNS[1:])
-    # Without a limit DuckDB would keep what it can, and more threads would each hold a row group.
+    # Without a limit DuckDB would use all memory, and every additional thread would buffer a row group.
     limits: dict[str, Any] = {"memory_limit": "256MB", "threads": 2}
     with duckdb.connect(target.with_suffix(".duckdb"), config=limits) as connection:
         connection.execute(f"CREATE TABLE people (person_id VARCHAR, age BIGINT, {texts})")
@@ -203,7 +203,7 @@ def _check(rows: int, seed: int) -> None:
 
 
 def _frame(start: int, stop: int, seed: int) -> pd.DataFrame:
-    """The people from position `start` up to, not including, `stop`; the first person is at 0."""
+    """The people from position `start` (from 0) up to, but excluding, `stop`."""
     import numpy as np
     import pandas as pd
 
@@ -217,7 +217,7 @@ def _frame(start: int, stop: int, seed: int) -> pd.DataFrame:
 
 
 def _block(tables: dict[str, _Table], block: int, start: int, stop: int, seed: int) -> dict[str, Array]:
-    """What of one block lies between `start` and `stop`, each column as positions in its categories."""
+    """The people of one block between `start` and `stop`, with the columns as positions in their categories."""
     import numpy as np
 
     first = block * BLOCK
@@ -229,7 +229,7 @@ def _block(tables: dict[str, _Table], block: int, start: int, stop: int, seed: i
 
 
 def _draw_all(tables: dict[str, _Table], chances: dict[str, Array]) -> dict[str, Array]:
-    """Every column, in order of dependence, given a number in [0, 1) for each of a person's columns."""
+    """All columns, in order of dependence, from numbers in [0, 1) per column."""
     drawn: dict[str, Array] = {}
 
     def draw(name: str, group: Array | int) -> Array:
@@ -254,26 +254,26 @@ def _draw_all(tables: dict[str, _Table], chances: dict[str, Array]) -> dict[str,
 
 
 def _band(starts: tuple[int, ...], age: Array) -> Array | int:
-    """Which band each age is in, when bands begin at `starts`: 0 for the first."""
+    """The number of the band of every age, for bands that begin at `starts`: 0 for the first."""
     return sum(age >= start for start in starts[1:])
 
 
 class _Table(NamedTuple):
-    """What to draw, and by which shares in which group of people."""
+    """The categories to draw, with their shares in every group of people."""
 
     categories: list[str]
-    bounds: Array  # group after group: each category's cumulative share, plus the group's number
+    bounds: Array  # group after group: the categories' cumulative shares, plus the group's number
 
     def draw(self, group: Array | int, chance: Array) -> Array:
-        """The position of each person's category, given their group and a number in [0, 1)."""
+        """The positions of the people's categories, from their groups and numbers in [0, 1)."""
         import numpy as np
 
         size = len(self.categories)
         place = np.searchsorted(self.bounds, group + chance, side="right") - group * size
-        return np.minimum(place, size - 1)  # a chance so near 1 that the sum rounds up to the next group
+        return np.minimum(place, size - 1)  # if a chance near 1 is rounded up to the next group
 
     def points(self, codes: Array, text: str) -> Array:
-        """What each person's category is worth by this text; 0 where it is not named."""
+        """The points of the people's categories by this text; 0 if not listed."""
         import numpy as np
 
         read = _read(text)
@@ -281,7 +281,7 @@ class _Table(NamedTuple):
 
 
 def _tables() -> dict[str, _Table]:
-    """A table for each column."""
+    """The tables of the columns."""
     texts = {"sex": _SEX, "race": _RACE, "education": _EDUCATION, "marital-status": _MARITAL}
     weights = {name: _read(text) for name, text in texts.items()}
     weights |= {"occupation": _read(_OCCUPATION), "workclass": _read(_WORKCLASS)}
@@ -291,7 +291,7 @@ def _tables() -> dict[str, _Table]:
 
 
 def _table(weights: dict[str, list[int]]) -> _Table:
-    """From the weight of each category in each group."""
+    """A table from the weights of the categories per group."""
     import numpy as np
 
     by_group = np.array(list(weights.values())).T
@@ -300,7 +300,7 @@ def _table(weights: dict[str, list[int]]) -> _Table:
 
 
 def _read(text: str) -> dict[str, list[int]]:
-    """Each word of a text with the numbers after it."""
+    """The words of a text with the numbers after them."""
     read: dict[str, list[int]] = {}
     for word in text.split():
         if word.lstrip("-").isdigit():
@@ -317,6 +317,6 @@ def _countries() -> dict[str, list[int]]:
 
 
 def _salaries() -> dict[str, list[int]]:
-    """Chances in a million at each score: whole, lest `exp` differ in a last digit between machines."""
+    """Chances in a million per score, rounded, since the last digit of `exp` differs between machines."""
     over = [round(1_000_000 / (1 + math.exp(-score / 10))) for score in _SALARY_SCORES]
     return {"<=50K": [1_000_000 - weight for weight in over], ">50K": over}

@@ -1,7 +1,7 @@
-"""What the demo's folder holds beside its people: the tables, files and specs that README and docs/ speak of.
+"""The demo's folder except its people: the tables, files and specs that README and docs/ use.
 
-Nobody in them exists. Like the people they are drawn with PCG64's `random()` and table look-ups alone, so they are
-the same under any version of numpy.
+All data are invented. Like the people, they are drawn only with PCG64's `random()` and table look-ups, so they are the
+same with every version of numpy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FIRST = "Anna Beat Clara David Elena Franz Greta Hans Ida Jakob Klara Lukas Mar
 _LAST = (
     "Aebi Bieri Camenzind Dürr Egger Frei Gasser Huber Jäggi Keller Lüthi Meier Müller Roth Schär Stein Weiß Zürcher"
 )
-# A city has a few zip codes; what is said twice is twice as frequent.
+# A city has a few zip codes; repeated ones are more frequent.
 _HOMES = """
 Bern:3006 Bern:3006 Bern:3008 Bern:3011 Bern:3014 Thun:3600 Thun:3604 Thun:3608 Basel:4051 Basel:4053 Basel:4057
 Graz:8010 Graz:8010 Graz:8020 Graz:8042 Linz:4020 Linz:4030
@@ -35,7 +35,7 @@ _DISEASES = "flu flu flu flu asthma asthma asthma ulcer ulcer diabetes diabetes 
 
 
 def patients() -> pd.DataFrame:
-    """The table `patients`: who, how old, where from, when admitted, and with which disease.
+    """The table `patients`: names, ages, homes, admissions and diseases.
 
     >>> patients().columns.tolist()
     ['name', 'ssn', 'age', 'zip', 'admitted', 'city', 'sex', 'disease']
@@ -61,13 +61,13 @@ def patients() -> pd.DataFrame:
 
 
 def trips() -> pd.DataFrame:
-    """The table `trips`: where each taxi was, and when, over a day."""
+    """The table `trips`: places and times of taxis over a day."""
     import numpy as np
     import pandas as pd
 
     taxi = np.arange(TRIPS) % TAXIS
     far, angle, speed = _chances(TRIPS, 3, 2)
-    turn = np.linspace(-1, 1, 97)[(97 * angle).astype(int)]  # no sine, lest its last digit differ between machines
+    turn = np.linspace(-1, 1, 97)[(97 * angle).astype(int)]  # no sine, whose last digit differs between machines
     seconds = (np.arange(TRIPS) * 71).astype("timedelta64[s]")
     return pd.DataFrame(
         {
@@ -81,16 +81,16 @@ def trips() -> pd.DataFrame:
 
 
 def write(directory: Path) -> None:
-    """Write the tables, files and specs that are not in the folder yet: what is there stays as it is."""
+    """Write the tables, files and specs that are not in the folder yet; existing ones stay unchanged."""
     for path in folder("demo").rglob("*.*"):
-        _make(directory / path.relative_to(folder("demo")), partial(copyfile, path))
-    _make(directory / "hospital.duckdb", _write_hospital)
-    _make(directory / "patients.csv", _write_export)
-    _make(directory / "trips.parquet", _write_trips)
+        _write(directory / path.relative_to(folder("demo")), partial(copyfile, path))
+    _write(directory / "hospital.duckdb", _write_hospital)
+    _write(directory / "patients.csv", _write_export)
+    _write(directory / "trips.parquet", _write_trips)
 
 
-def _make(path: Path, write: Callable[[Path], object]) -> None:
-    """Beside the file, which takes its name when it is whole."""
+def _write(path: Path, write: Callable[[Path], object]) -> None:
+    """Write to a temporary file, renamed when complete, unless the file exists."""
     if path.exists():
         return
     path.parent.mkdir(exist_ok=True)
@@ -115,7 +115,7 @@ def _write_trips(path: Path) -> None:
 
 
 def _write_export(path: Path) -> None:
-    """The patients as a spreadsheet of a German Windows exports them."""
+    """The patients as exported by a spreadsheet on German Windows."""
     cost, minute = _chances(PATIENTS, 2, 3)
     lines = ["Name;PLZ;Alter;Kosten;Aufnahme"]
     for row, c, m in zip(patients().itertuples(), cost, (1440 * minute).astype(int), strict=True):
@@ -125,7 +125,7 @@ def _write_export(path: Path) -> None:
 
 
 def _chances(rows: int, columns: int, seed: int) -> Array:
-    """Numbers in [0, 1): as many rows of them as columns, to unpack."""
+    """Random numbers in [0, 1), one array per column."""
     import numpy as np
 
     return np.random.Generator(np.random.PCG64(seed)).random((columns, rows))
@@ -134,6 +134,6 @@ def _chances(rows: int, columns: int, seed: int) -> Array:
 def _picked(words: str, chance: Array) -> Array:
     import numpy as np
 
-    of: Array = np.array(words.split(), dtype=object)
-    picked: Array = of[(len(of) * chance).astype(int)]
+    choices: Array = np.array(words.split(), dtype=object)
+    picked: Array = choices[(len(choices) * chance).astype(int)]
     return picked

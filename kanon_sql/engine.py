@@ -1,4 +1,4 @@
-"""What kanon_sql asks of a database: a few methods, the same for every engine."""
+"""The interface of database engines: a few methods, the same for all of them."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Column:
 
     @property
     def ordered(self) -> bool:
-        """Whether the values lie on an axis, so that a range of them means something; text does not."""
+        """Whether ranges of the values are meaningful; they are not for text."""
         return self.kind in ("integer", "decimal", "float", "date", "timestamp", "time")
 
     @property
     def zoned(self) -> bool:
-        """Whether its values are moments, which have a day and an hour in a time zone alone."""
+        """Whether its values are timestamps with a time zone, whose day and hour depend on a time zone."""
         return self.type.upper() in ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ") or bool(_ZONED.fullmatch(self.type))
 
     @property
     def open_type(self) -> str | None:
-        """The type with text for every ENUM in it, whose values a reader of the type would see; None without one.
+        """The type with text in place of every ENUM, which would reveal its values; None without an ENUM.
 
         >>> Column("mood", "ENUM('sad', 'ok')[]", "other").open_type
         'VARCHAR[]'
@@ -57,7 +57,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or view that exists: where, what (table, view, materialized view, …), and its columns in order."""
+    """An existing table or view: its name, its form (table, view, materialized view, …) and its columns in order."""
 
     relation: Relation
     form: str
@@ -70,7 +70,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Grant:
-    """A right that somebody (None: everybody) has to a relation, or to one column of it."""
+    """A right of a grantee (None: everybody) to a relation, or to one of its columns."""
 
     privilege: str
     grantee: str | None
@@ -80,7 +80,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Rights:
-    """Who owns a relation, where that can be told, and what others may do with it."""
+    """The owner of a relation, if available, and the rights of others."""
 
     owner: str | None = None
     grants: tuple[Grant, ...] = ()
@@ -88,9 +88,10 @@ class Rights:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that was run: its name, what it is for, its seconds, and the rows it gave or wrote if that is known.
+    """A statement that was run: its name, its purpose, its seconds, and the rows it returned or wrote, if available.
 
-    One that was run several `times` has the text of the last, and the seconds and rows of all. `engine`: where it ran.
+    A statement that ran several `times` has the text of the last run, and the total seconds and rows. `engine`: where
+    it ran.
     """
 
     name: str
@@ -102,22 +103,21 @@ class Statement:
     engine: str = ""
 
     def __add__(self, later: Statement) -> Statement:
-        """Both as one: the text of the later."""
+        """Both as one, with the later text."""
         rows = self.rows if later.rows is None else (self.rows or 0) + later.rows
         return replace(later, seconds=self.seconds + later.seconds, rows=rows, times=self.times + later.times)
 
 
 class Engine(Protocol):
-    """A connection to one database. Every statement it gets was printed for its `dialect`.
+    """A connection to one database. All statements are printed for its `dialect`.
 
-    `has_transactions`: whether what `transaction` makes appears together at its end, or not at all, and what it reads
-    is one snapshot. `has_temporary_tables`: whether a temporary table is more than a query that is run at every use.
-    `has_keys`: whether it can keep a value from being in a column twice. `can_rename`: whether a table can be given
-    another name. `kinds_kept_only`: kinds of columns that can be released as they are and no more, since which of their
-    values are equal is known here alone.
-    `is_embedded`: it works in this process, so that hundreds of small queries cost little, and rows that a test sends
-    it go over no network. `reads_files`: it reads and writes CSV and Parquet itself. `writes_folders`: it writes
-    folders of Parquet files where its cluster sees them.
+    `has_transactions`: whether the changes in `transaction` become visible together at its end, or not at all, and its
+    reads see one snapshot. `has_temporary_tables`: whether a temporary table is more than a query that runs at every
+    use. `has_keys`: whether it supports unique columns. `can_rename`: whether tables can be renamed.
+    `kinds_kept_only`: kinds of columns that can only be released unchanged, since only this engine knows which of their
+    values are equal. `is_embedded`: it runs in this process, so that hundreds of small queries are cheap, and rows are
+    not sent over a network. `reads_files`: it reads and writes CSV and Parquet itself. `writes_folders`: it writes
+    folders of Parquet files that its cluster can access.
     """
 
     dialect: str
@@ -136,16 +136,16 @@ class Engine(Protocol):
         """Run a query and fetch all its rows."""
 
     def run(self, sql: str) -> int | None:
-        """Run a statement for its effect; gives the rows that it wrote, None where the engine does not say."""
+        """Run a statement for its effect; returns the number of rows written, None if the engine does not report it."""
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave: `patients`, `hr.patients`, `"odd name"`."""
 
     def lasting(self, relation: Relation) -> Relation:
-        """The name of a relation as a view may keep it: without the name of the database, which may change."""
+        """The name of a relation for use in a view: without the name of the database, which can change."""
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
-        """Make a lasting table or view of a query, with a comment on it; gives the rows that it wrote, if it says."""
+        """Create a permanent table or view from a query, with a comment; returns the rows written, if reported."""
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
@@ -153,63 +153,63 @@ class Engine(Protocol):
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
-        """Do what `load` does with rows that come some at a time, each time column by column."""
+        """The same as `load` for rows in batches, each column by column."""
 
     def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
-        """Make a temporary table of the rows of another whose `text` a type can hold, as `value`; NULL too.
+        """Create a temporary table with the rows of another whose `text` a type can contain, as `value`, and NULL.
 
-        `none`: the query that gives the table's columns in their types, and no rows. `columns`: those of both tables.
+        `none`: a query without rows that has the table's columns in their types. `columns`: those of both tables.
         """
 
     def filled(self, relation: Relation, rows: int | None) -> None:
-        """Told of a temporary table that has got rows, so many if that is known, before it is read or gets more."""
+        """Called after rows were written to a temporary table (None: an unknown number), before it is used."""
 
     def table(self, relation: Relation, form: str = "table") -> Table:
-        """Describe a relation that is known to exist."""
+        """Describe an existing relation."""
 
     def place(self, name: str) -> Relation:
-        """The one place that `name` means as a target, whether there is a table or not; TargetError if there is none.
+        """The relation that `name` means as a target, existing or not; TargetError for an invalid name.
 
-        The schema is the one named, or else the current one.
+        The schema is the named one, otherwise the current one.
         """
 
     def check_writable(self, relation: Relation) -> None:
-        """Refuse the place of a target, if no table may be made there; TargetError."""
+        """TargetError if a target cannot be created under this name."""
 
     def existing(self, relation: Relation) -> Table | None:
-        """The table or view in exactly this place, if there is one."""
+        """The table or view with exactly this name, if it exists."""
 
     def relations(self) -> list[Relation]:
-        """All tables and views that a user could name, wherever they are."""
+        """All tables and views that a user could name, in any schema."""
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
 
     def hidden(self, relation: Relation) -> list[str]:
-        """What the engine keeps from who reads a relation without an error, in sentences: rows, by policies on it."""
+        """Sentences about data that the engine silently hides from readers of a relation, such as rows by policies."""
 
     def rights(self, relation: Relation) -> Rights:
-        """Who may do what with a relation that exists."""
+        """The owner of an existing relation and the rights to it."""
 
     def set_owner(self, owner: str, forms: Mapping[Relation, str]) -> bool:
-        """Give relations, each with its form, to an owner who can read them; False if that cannot be, with no harm."""
+        """Transfer relations with their forms to an owner who can read them; False, without changes, if impossible."""
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
-        """Create a temporary table, here or in another engine, of what a query gives here."""
+        """Create a temporary table, here or in another engine, from the result of a query here."""
 
     def forget(self, relation: Relation) -> None:
-        """Drop a temporary table, if it is there."""
+        """Drop a temporary table, if it exists."""
 
     def may_change(self, table: Table) -> bool:
-        """Whether a transaction may see two states of a table: of a view that reads files, say, or another database."""
+        """Whether a transaction can see two states of a table, such as a view of files or of another database."""
 
     def fingerprint(self, table: Table) -> tuple[Any, ...] | None:
-        """What tells the rows of a table from others, in any order; None where a transaction keeps them as they are."""
+        """A fingerprint of the rows of a table in any order; None if a transaction protects them from changes."""
 
     def time_zone(self) -> str:
-        """The time zone in which it reads moments as days and hours."""
+        """The time zone in which it converts timestamps to days and hours."""
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
@@ -218,19 +218,19 @@ class Engine(Protocol):
         """A relation's rows as a pandas DataFrame, or as an Arrow table."""
 
     def interrupt(self) -> None:
-        """Stop the statement that is running, if any: it raises SourceError. To be called from another thread.
+        """Stop the running statement, if any, which raises SourceError. To be called from another thread.
 
-        Inside a transaction, the transaction is lost with it.
+        Inside a transaction, this aborts the transaction.
         """
 
     def embedded(self) -> FileEngine:
-        """An embedded engine whose temporary tables are its own, under the limits that this one has in the process."""
+        """A new embedded engine with separate temporary tables, under the same limits."""
 
     def close(self) -> None:
         """Close the connection."""
 
     def integer_type(self, largest: int) -> str:
-        """The smallest signed integer type that holds `largest`."""
+        """The smallest signed integer type that can represent `largest`."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """One consistent snapshot; rolled back if the block raises."""
@@ -238,9 +238,9 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class FilesRead:
-    """Files as they were read: the view of them, the `query` that reads them anywhere, and what is to be said of that.
+    """The result of reading files: the view of them, the `query` that reads them anywhere, and notes for the user.
 
-    The query is None where they were read by more than the engine.
+    The query is None if the engine alone cannot read them.
     """
 
     table: Table
@@ -252,28 +252,28 @@ class FileEngine(Engine, Protocol):
     """An engine that reads and writes files itself, and data in memory."""
 
     def register(self, data: Any) -> Table:
-        """Show a DataFrame, an Arrow table, or anything else that it can scan, as the source."""
+        """Register a DataFrame, an Arrow table, or other data that the engine can scan, as the source."""
 
     def read_file(self, pattern: str) -> Table:
         """Show the CSV or Parquet files of a path or glob as a temporary view."""
 
     def read_as(self, pattern: str, reading: Reading) -> FilesRead:
-        """Show the CSV, Excel or Parquet files of a path or glob as a temporary view, read as somebody says."""
+        """Show the CSV, Excel or Parquet files of a path or glob as a temporary view, with reading options."""
 
     def forget_files(self) -> None:
-        """Drop the view of the files that were read, and what was kept of them."""
+        """Drop the view of the files that were read, and cached data."""
 
     def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""
 
     def write_file(self, query: str, path: Path, written_as: str, escaped: bool = True) -> int:
-        """Write the rows of a query to a Parquet or CSV file, in its order; how many. OSError if that fails.
+        """Write the rows of a query to a Parquet or CSV file, in order; returns their number. OSError if that fails.
 
-        `escaped`: whether texts of a CSV file that a spreadsheet would take for formulas have a ' before them.
+        `escaped`: whether texts of a CSV file that a spreadsheet would interpret as formulas get a ' before them.
         """
 
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The names of a file's columns, and rows from here and there in it."""
+        """The names of a file's columns, and a sample of its rows."""
 
     def files_sql(self, pattern: str) -> str:
         """The query that reads the files of a path or glob."""
@@ -288,7 +288,7 @@ class FolderEngine(Engine, Protocol):
     """An engine whose cluster writes folders of Parquet files; such a folder is a relation like any other."""
 
     def write_folder(self, query: str, relation: Relation) -> None:
-        """Write what a query gives to a folder that is not there yet; TargetError if it is."""
+        """Write the result of a query to a new folder; TargetError if the folder exists."""
 
 
 def writes_folders(engine: Engine) -> TypeGuard[FolderEngine]:
@@ -329,7 +329,7 @@ def written(relation: Relation) -> str:
 
 
 def refuse_equal_names(columns: Sequence[str], where: str) -> None:
-    """Two columns that differ only in case are an error: engines and readers disagree about them."""
+    """SourceError for two columns that differ only in case: engines and readers treat them differently."""
     seen: dict[str, str] = {}
     for column in columns:
         other = seen.get(column.casefold())

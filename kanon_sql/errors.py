@@ -1,13 +1,13 @@
-"""The few errors kanon_sql raises on purpose: each names the thing and the next step in one sentence."""
+"""The errors that kanon_sql raises on purpose; their texts name the problem and the next step in one sentence."""
 
 from collections.abc import Iterable
 
 
 class KanonError(Exception):
-    """Base of every deliberate error; the command line prints its text alone and exits with code 2.
+    """Base of every deliberate error; the command line prints only its text and exits with code 2.
 
-    The text holds no value of the data, so that it may stand in a log. `values`: the first few that it is about, as
-    text, or what the database says of them; for a person who may see the data.
+    The text contains no values of the data, so that it can be logged. `values`: the first few values in question, as
+    text, or the database's message about them, for people who may see the data.
 
     >>> error = HierarchyError("the hierarchy lacks 1 of its values", ["'Bern'"])
     >>> str(error), error.values
@@ -24,7 +24,7 @@ class SpecError(KanonError):
 
 
 class SourceError(KanonError):
-    """The data cannot be read as asked: no such file, table or column, an empty or malformed one."""
+    """The data cannot be read: the file, table or column is missing, empty or malformed."""
 
 
 class HierarchyError(KanonError):
@@ -32,15 +32,15 @@ class HierarchyError(KanonError):
 
 
 class TargetError(KanonError):
-    """The release cannot be written where it should go: it exists, it is the source, the disk is full."""
+    """The release cannot be written to its target: it exists, it is the source, the disk is full."""
 
 
 class InfeasibleError(KanonError):
-    """No node of the lattice meets the privacy model within the suppression limit, or no release at all can."""
+    """No node of the lattice satisfies the privacy models within the suppression limit, or no release can."""
 
 
 class VerificationError(KanonError):
-    """What was written is not what was promised; it has been rolled back and nothing was released."""
+    """The written release does not satisfy its models; it was rolled back and nothing was released."""
 
 
 class DifferencingError(KanonError):
@@ -48,12 +48,12 @@ class DifferencingError(KanonError):
 
 
 class ReleaseWarning(UserWarning):
-    """What a careful reader of a release should know; the manifest's `warnings` say the same."""
+    """A warning about a release; also in the manifest's `warnings`."""
 
 
 class SourceWarning(ReleaseWarning):
-    """How a file was read, where something had to be recognized that could be said."""
+    """A detected property of a file that an option could set."""
 
 
 class StatementWarning(SourceWarning):
-    """What is in a printed statement that its reader should know."""
+    """A warning about a printed statement."""

@@ -1,4 +1,4 @@
-"""What a column's name says of the column, in the large European languages."""
+"""Hints from column names in the large European languages."""
 
 from __future__ import annotations
 
@@ -11,40 +11,35 @@ SENSITIVE, MEASURE, NOTHING = "sensitive", "measure", ""
 
 
 def name_hint(name: str) -> str:
-    """What a column's name says: identifier, quasi-identifier, sensitive, measure, or nothing.
+    """The role that a column's name suggests: identifier, quasi-identifier, sensitive, measure, or nothing.
 
     >>> [name_hint(name) for name in ("SSN", "birthDate", "zip_5", "ICD code", "total charges", "stage")]
     ['identifier', 'quasi-identifier', 'quasi-identifier', 'sensitive', 'measure', '']
     >>> [name_hint(name) for name in ("Vorname", "Date de naissance", "Codice fiscale", "Estado civil", "Płeć")]
     ['identifier', 'quasi-identifier', 'identifier', 'quasi-identifier', 'quasi-identifier']
     """
-    said = said_by(name)
-    if _is_alone(name):
+    if len(name_words(name)) == 1 and name_words(name)[0] in _ALONE:
         return IDENTIFIER
-    return next((role for role, hints in _HINTS.items() if said & hints), NOTHING)
+    phrases = name_phrases(name)
+    return next((role for role, hints in _HINTS.items() if phrases & hints), NOTHING)
 
 
-def tells_people_apart(name: str) -> bool:
-    """Whether a column's name says that equal values are one person: a key of people, or the word for them alone.
+def identifies_people(name: str) -> bool:
+    """Whether a column's name suggests that equal values are one person: a key of people, or just a word for people.
 
-    >>> [tells_people_apart(name) for name in ("patient_id", "Customer", "ssn", "surname", "visit_id", "user type")]
+    >>> [identifies_people(name) for name in ("patient_id", "Customer", "ssn", "surname", "visit_id", "user type")]
     [True, True, True, False, False, False]
     """
-    return bool(said_by(name) & _KEYS) or (len(name_words(name)) == 1 and bool(said_by(name) & _PERSONS))
+    return bool(name_phrases(name) & _KEYS) or (len(name_words(name)) == 1 and bool(name_phrases(name) & _PERSONS))
 
 
 def names_people(name: str) -> bool:
-    """Whether a column's name says that it holds names of people, of which there may be few.
+    """Whether a column's name suggests that it contains names of people, which need not be unique.
 
     >>> [names_people(name) for name in ("Vorname", "last_name", "Apellidos", "product name", "phone")]
     [True, True, True, False, False]
     """
-    return bool(said_by(name) & _NAMES) or name_words(name) in (["name"], ["nom"], ["nome"], ["nombre"], ["naam"])
-
-
-def _is_alone(name: str) -> bool:
-    said = name_words(name)
-    return len(said) == 1 and said[0] in _ALONE
+    return bool(name_phrases(name) & _NAMES) or name_words(name) in (["name"], ["nom"], ["nome"], ["nombre"], ["naam"])
 
 
 def folded(text: str) -> str:
@@ -66,19 +61,20 @@ def name_words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(folded(name))]
 
 
-def said_by(name: str) -> set[str]:
-    """All words of a name, and pairs of neighbours as one word; each without a plural's s too.
+def name_phrases(name: str) -> set[str]:
+    """The words of a name and neighbouring pairs of them as one word, all also without a final s.
 
-    Neighbours are also those with little words between them: "numéro de patient".
+    Words with only articles or prepositions between them are neighbours, too: "numéro de patient".
     """
     every = name_words(name)
-    great = [word for word in every if word not in _LITTLE]
-    said = {*every, *(first + second for some in (every, great) for first, second in pairwise(some))}
-    return said | {word.removesuffix("s") for word in said}
+    without_little = [word for word in every if word not in _LITTLE]
+    pairs = {first + second for first, second in (*pairwise(every), *pairwise(without_little))}
+    phrases = {*every, *pairs}
+    return phrases | {word.removesuffix("s") for word in phrases}
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, for a table of them."""
+    """The words of a text, for tables of words."""
     return frozenset(text.split())
 
 
@@ -87,7 +83,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LITTLE = words("o de du des d di da do dos del della dell la le les l el van der den het y e et und and of the i")
 
 # Words of forms and registers in English, German, French, Italian, Spanish, Portuguese, Dutch and Polish, without
-# accents: our own list, from dictionaries. Two words that follow each other are written as one.
+# accents: our own list, from dictionaries. Pairs of words are written as one.
 _PERSONS = words(
     "patient person people customer client user employee member staff student subject citizen "
     "patienten patientin kunde kunden mitarbeiter mitarbeitende mitglied mitglieder versicherte versicherten schuler "

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: a wish to stop soon with what there is so far, or the end of the run."""
+"""Ctrl-C and SIGTERM: a request to stop soon with the results so far, or the end of the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 class Stopped(BaseException):
-    """A signal ended the run; `number` is the signal's. Everything is rolled back and tidied up on its way."""
+    """A signal with a `number` ended the run. Everything is rolled back and cleaned up as it propagates."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -26,7 +26,7 @@ class Stopped(BaseException):
 
 
 class Interruptible(Protocol):
-    """Whatever can stop what it is doing when another thread says so."""
+    """An object whose work another thread can stop."""
 
     def interrupt(self) -> None: ...
 
@@ -36,9 +36,9 @@ _at_once: weakref.WeakSet[Interruptible] = weakref.WeakSet()
 
 
 def interrupted_by_signals(working: Interruptible, at_once: bool = False) -> None:
-    """Have an engine's statements stopped when a signal ends the run: Python itself waits until they are done.
+    """Stop an engine's statements when a signal ends the run; without this, Python waits until they are done.
 
-    `at_once`: to interrupt it takes no time, so that the handler of a signal can do it.
+    `at_once`: interrupting it takes no time, so that a signal handler can do it.
     """
     (_at_once if at_once else _working).add(working)
 
@@ -50,15 +50,15 @@ def _interrupt(every: Iterable[Interruptible]) -> None:
 
 
 def run_to_its_end(work: Callable[[], _T]) -> _T:
-    """What a piece of work gives; what a signal raises meanwhile is raised when the work is over."""
-    given: list[_T] = []
+    """The result of some work; an exception that a signal raises meanwhile is raised after the work."""
+    results: list[_T] = []
     raised: list[BaseException] = []
     begun, over = threading.Event(), threading.Event()
 
     def run() -> None:
-        begun.wait()  # a signal may come while the thread starts: then nothing is done
+        begun.wait()  # a signal can arrive while the thread starts: then the work does not begin
         try:
-            given.append(work())
+            results.append(work())
         except BaseException as error:
             raised.append(error)
         finally:
@@ -72,22 +72,22 @@ def run_to_its_end(work: Callable[[], _T]) -> _T:
             over.wait()
         except BaseException as error:
             late = error
-    for each in (late, *raised):
-        if each is not None:
-            raise each
-    (result,) = given
+    for exception in (late, *raised):
+        if exception is not None:
+            raise exception
+    (result,) = results
     return result
 
 
 @dataclass(frozen=True)
 class _Caught:
-    """A handler that tells of the first Ctrl-C, those around it too, and leaves the next to the first one of all."""
+    """A handler that reports the first Ctrl-C, also to enclosing handlers, and then restores the outermost handler."""
 
-    tell: Callable[[], None]
+    report: Callable[[], None]
     before: Any
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.tell()
+        self.report()
         if isinstance(self.before, _Caught):
             self.before(number, frame)
             return
@@ -97,16 +97,16 @@ class _Caught:
 
 
 @contextmanager
-def caught(tell: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C is told and otherwise ignored; a second one ends the run. In other threads nothing is caught.
+def caught(report: Callable[[], None]) -> Iterator[None]:
+    """Report the first Ctrl-C and otherwise ignore it; a second one ends the run. Other threads catch nothing.
 
-    Of two such blocks, one in the other, both are told: what is around it is not to go on when the inner one stops.
+    Nested blocks report it, too: the outer work must not continue when the inner one stops.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.getsignal(signal.SIGINT)
-    catching = _Caught(tell, before)
+    catching = _Caught(report, before)
     signal.signal(signal.SIGINT, catching)
     try:
         yield
@@ -116,17 +116,15 @@ def caught(tell: Callable[[], None]) -> Iterator[None]:
 
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
-_PATIENCE = 2.0  # seconds in which a further signal does not disturb the tidying up
-_BETWEEN = 0.05  # seconds between two interruptions: a statement that only begins forgets the first
+_PATIENCE = 2.0  # seconds in which a further signal does not disturb the cleanup
+_BETWEEN = 0.05  # seconds between two interruptions: a statement that is just starting misses the first
 LINE = "kanon: interrupted; nothing unfinished is left behind"
-
-
 _leaving = threading.RLock()
 
 
 @dataclass
 class Signals:
-    """The signals that end a run: until `tidy` is set at once, since there is nothing to undo; then by `Stopped`."""
+    """The signals that end a run: immediately before `tidy` is set, with nothing to undo; later by `Stopped`."""
 
     tidy: bool = False
     number: int | None = None
@@ -140,11 +138,11 @@ class Signals:
             leave(number)
         if self.raised is None or time.monotonic() - self.raised > _PATIENCE:
             self.number, self.raised = number, time.monotonic()
-            _interrupt(_at_once)  # DuckDB may call us while threads of its own work on, and would wait for these
+            _interrupt(_at_once)  # DuckDB can call this while its own threads work, and would wait for them
             raise Stopped(number)
 
     def dropped(self, unraisable: sys.UnraisableHookArgs) -> None:
-        """Python ignores what is raised in a finalizer: it is raised again a moment later."""
+        """Raise the signal again a moment later if it was raised in a finalizer, where Python ignores exceptions."""
         if not isinstance(unraisable.exc_value, Stopped):
             sys.__unraisablehook__(unraisable)
             return
@@ -158,16 +156,16 @@ class Signals:
             os.kill(os.getpid(), number)
 
     def excuse(self) -> None:
-        """A signal was taken as a wish to stop soon."""
+        """A signal was handled as a request to stop soon."""
         self._excused += 1
 
     def watch(self, arriving: int) -> None:
-        """Interrupt what runs, from a thread: the handler has to wait for it."""
+        """Interrupt running statements from a thread: the signal handler has to wait for them."""
         interrupts = 0
         while arrived := os.read(arriving, 64):
             for number in arrived:
                 interrupts += number == signal.SIGINT
-                ours = signal.getsignal(number) is self  # asked first: what is excused is counted before it changes
+                ours = signal.getsignal(number) is self  # first, since the handler changes after the signal is excused
                 if number != signal.SIGINT or (ours and interrupts > self._excused):
                     self._end(number)
 
@@ -181,28 +179,28 @@ class Signals:
 
 
 def leave(number: int) -> NoReturn:
-    """End the process here and now, with one line."""
-    with _leaving:  # of two threads the first
+    """End the process immediately, with one line."""
+    with _leaving:  # only the first of two threads
         os.write(2, f"{LINE}\n".encode())
         os._exit(128 + number)
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[Signals]:
-    """Have Ctrl-C and SIGTERM end the block by `Stopped`, whatever they are taken for on the way.
+    """Ctrl-C and SIGTERM end the block by `Stopped`, even if an engine reports another error.
 
-    Then further ones are ignored for a while, so that the process can end in peace.
+    Further signals are then ignored for a while, so that the cleanup is not disturbed.
     """
     signals = Signals()
     if threading.current_thread() is not threading.main_thread():
         signals.tidy = True
         yield signals
         return
-    # Who starts us in the background may want us not to hear of Ctrl-C.
+    # A parent that starts us in the background can have disabled Ctrl-C.
     before = {number: signal.getsignal(number) for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN}
-    arriving, told = os.pipe()
-    os.set_blocking(told, False)
-    wakeup = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    arriving, sending = os.pipe()
+    os.set_blocking(sending, False)
+    wakeup = signal.set_wakeup_fd(sending, warn_on_full_buffer=False)
     for number in before:
         signal.signal(number, signals)
     unraisable, sys.unraisablehook = sys.unraisablehook, signals.dropped
@@ -218,7 +216,7 @@ def ended_by_signals() -> Iterator[Signals]:
         signals.over = True
         sys.unraisablehook = unraisable
         signal.set_wakeup_fd(wakeup)
-        os.close(told)
+        os.close(sending)
         if signals.number is None:
             for number, handler in before.items():
                 signal.signal(number, handler)

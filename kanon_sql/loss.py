@@ -1,23 +1,23 @@
-"""Metrics as values: what a node costs, and the least that it and all nodes above it can cost.
+"""Metrics as values: the score of a node, and a lower bound for it and all nodes above it.
 
-Lower is better everywhere. The database adds up the figures (`sql/node_tests.sql`, `node_classes.sql`); what stands
-here only divides them.
+Lower is always better. The database sums up the figures (`sql/node_tests.sql`, `node_classes.sql`); this module divides
+them.
 
 - `precision`: mean of level / height over the released cells (Sweeney 2002; here 0 = unchanged).
 - `height`: sum of levels.
 - `loss`: mean over attributes of the mean over all source rows of (M - 1) / (|A| - 1), M the leaves under
   the released label, |A| all leaves, 1 for a suppressed row (Iyengar 2002).
-- `loss_geometric`: the same per attribute, joined as the product of (1 + x) ^ (1 / attributes), less 1 (ARX's Loss).
+- `loss_geometric`: the same per attribute, combined as the product of (1 + x) ^ (1 / attributes), less 1 (ARX's Loss).
 - `discernibility`: sum of squared class sizes, suppressed rows counting all rows each (Bayardo, Agrawal 2005).
 - `average_class_size`: released rows / (classes * k), the C_avg of LeFevre et al. 2006.
-- `distortion`: mean weighted hierarchical distance between a cell and what is released of it, 1 for a suppressed row
-  and for a value that no hierarchy holds (J. Li, R. Wong, A. Fu, J. Pei, TKDE 20(9), 2008, whose table's distortion
-  is this times rows and attributes). `intensity`: the same where all steps weigh alike, the mean of level / height.
-- `entropy`: bits lost over the bits there were, -log2 of a value's share of the rows with its label, summed over the
-  source rows; the bits that suppressed rows had left are theirs among the suppressed (non-uniform entropy: A. Gionis,
-  T. Tassa, TKDE 21(2), 2009; F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228, 2016; ARX).
-- `granularity`: mean share of the leaves under a label, from 1 leaf (0) to all (1): `loss` where the attributes weigh
-  as much as they can lose in leaves, so that an attribute's is its `loss` (ARX; Bampoulidis et al. 2019).
+- `distortion`: mean weighted hierarchical distance between a cell and its label, 1 for a suppressed row and for a value
+  that is missing in the hierarchy (J. Li, R. Wong, A. Fu, J. Pei, TKDE 20(9), 2008, whose distortion of a table is this
+  times rows and attributes). `intensity`: the same with equal weights for all steps, the mean of level / height.
+- `entropy`: bits lost over the original bits, -log2 of a value's share of the rows with its label, summed over the
+  source rows; a suppressed row also loses -log2 of its label's share of the suppressed rows (non-uniform entropy:
+  A. Gionis, T. Tassa, TKDE 21(2), 2009; F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228, 2016; ARX).
+- `granularity`: mean share of the leaves under a label, from 1 leaf (0) to all (1): `loss` with attributes weighted by
+  the leaves that they can lose, so that for one attribute it equals `loss` (ARX; Bampoulidis et al. 2019).
 - `ncp`: mean share of the leaves under a label, 0 for one leaf, 1 for a suppressed row: the normalized certainty
   penalty (J. Xu et al., KDD 2006), of numbers too by the leaves of their hierarchy.
 
@@ -43,20 +43,20 @@ Part = Literal[
 ]  # fmt: skip
 Question = Literal["levels", "losses", "classes"]
 LevelParts = tuple[tuple[float, ...], ...]
-_ROUNDING = 1e-9  # of scores that are added up in another order
+_ROUNDING = 1e-9  # of scores that are summed in another order
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What is known of a table before any node is judged.
+    """The figures of a table before any node is tested.
 
-    `level_losses[j][l]`: the mean loss of attribute j on level l over all rows, nothing suppressed (0 to 1).
-    `distinct[j][l]`: how many labels it has there in the data. `differing`: the first column whose hierarchy is not
-    the first column's, None where all are identical. `weights`: one per attribute, empty where all are alike.
-    `beta`: of the weighted hierarchical distance, see `hierarchical_distances`. `leaves[j]`: the leaves of attribute j.
-    `level_bits[j][l]` and `level_generalized[j][l]`: the bits that all rows lose there, and the share of them whose
-    label stands for several leaves; empty until a metric needs them. `may_suppress`: the rows that a search may
-    suppress. `k_of_metric`: the k that was asked for, where `k` is larger for models about the whole release.
+    `level_losses[j][l]`: the mean loss of attribute j on level l over all rows, without suppression (0 to 1).
+    `distinct[j][l]`: the number of its labels there in the data. `differing`: the first column with another hierarchy
+    than the first column, None if all are identical. `weights`: one per attribute, empty if all are equal. `beta`: of
+    the weighted hierarchical distance, see `hierarchical_distances`. `leaves[j]`: the leaves of attribute j.
+    `level_bits[j][l]` and `level_generalized[j][l]`: the bits that all rows lose there, and the share of rows whose
+    label covers several leaves; empty until a metric needs them. `may_suppress`: the rows that a search may suppress.
+    `k_of_metric`: the requested k, if `k` is larger because of models about the whole release.
     """
 
     rows: int
@@ -74,8 +74,8 @@ class Costs:
     k_of_metric: int | None = None
 
     @property
-    def asked_k(self) -> int:
-        """The k of the average class size: what a class must have, whatever recoding makes it."""
+    def requested_k(self) -> int:
+        """The k of the average class size: the minimum size of a class with any recoding."""
         return self.k if self.k_of_metric is None else self.k_of_metric
 
     @cached_property
@@ -85,50 +85,50 @@ class Costs:
 
     @cached_property
     def shares(self) -> tuple[float, ...]:
-        """Each attribute's part in a mean over the attributes; they add up to 1."""
-        return _shared_out(self.weights or (1.0,) * len(self.level_losses))
+        """The attributes' weights in a mean; they add up to 1."""
+        return _normalized(self.weights or (1.0,) * len(self.level_losses))
 
     @property
     def starred(self) -> tuple[float, ...]:
-        """Each attribute's share of values that no hierarchy holds: all that is lost on level 0."""
+        """The attributes' shares of values that are missing in the hierarchy: the loss on level 0."""
         return tuple(losses[0] for losses in self.level_losses)
 
     @cached_property
     def distances(self) -> tuple[tuple[float, ...], ...]:
-        """Each attribute's weighted hierarchical distance from the value to its label on every level."""
+        """The weighted hierarchical distances between values and labels, per attribute and level."""
         return tuple(hierarchical_distances(height, self.beta) for height in self.heights)
 
     @cached_property
     def steps(self) -> tuple[tuple[float, ...], ...]:
-        """Each attribute's level over its height on every level: the distances where all steps weigh alike."""
+        """Level over height, per attribute and level: the distances with equal weights for all steps."""
         return tuple(hierarchical_distances(height) for height in self.heights)
 
     @cached_property
     def most_bits(self) -> tuple[float, ...]:
-        """Each attribute's bits of all rows: what is lost on its top."""
+        """The bits of all rows per attribute, which its top loses."""
         return tuple(bits[-1] for bits in self.level_bits)
 
     @cached_property
     def leaf_shares(self) -> tuple[float, ...]:
-        """Each attribute's part in granularity: its share times 1 - 1 / leaves, all that its rows can lose."""
-        return _shared_out([share * (1 - 1 / most) for share, most in zip(self.shares, self.leaves, strict=True)])
+        """The attributes' weights in granularity: the share times 1 - 1 / leaves, the most that rows can lose."""
+        return _normalized([share * (1 - 1 / most) for share, most in zip(self.shares, self.leaves, strict=True)])
 
     @cached_property
     def bit_shares(self) -> tuple[float, ...]:
-        """Each attribute's part in entropy per bit that it loses."""
+        """The attributes' weights in entropy, per lost bit."""
         most = sum(map(mul, self.shares, self.most_bits))
         return tuple(share / most if most else 0.0 for share in self.shares)
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What is known of one recoding; None where nobody asked, or where a recoding has none (a local one has no node).
+    """The figures of one recoding; None if not computed, or not applicable (a local recoding has no node).
 
-    Per attribute: `losses`, the mean loss over all source rows, suppressed rows counting 1; `starred`, the share of all
-    source rows that are released with a value that no hierarchy holds, None where all of them are; `precisions` and
-    `distances`, the mean level over its height and the mean weighted hierarchical distance, None where the node tells;
-    `intensities`, that distance where all steps weigh alike. `bits`, those that the rows lose; `generalized`, the share
-    of all source rows whose cell stands for several leaves or is suppressed.
+    Per attribute: `losses`, the mean loss over all source rows, 1 for suppressed ones; `starred`, the share of all
+    source rows that are released with a value that is missing in the hierarchy, None if all such rows are released;
+    `precisions` and `distances`, the mean level over height and the mean weighted hierarchical distance, None if they
+    follow from the node; `intensities`, that distance with equal weights; `bits`, the bits that the rows lose;
+    `generalized`, the share of all source rows whose cell covers several leaves or is suppressed.
     """
 
     node: Node | None
@@ -146,7 +146,7 @@ class Figures:
     generalized: tuple[float, ...] | None = None
 
     def part(self, name: Part, costs: Costs) -> Any:
-        """One part of the figures by its name, None where it is not known."""
+        """One part of the figures by its name, None if it is missing."""
         if name == "precisions" and self.precisions is None and self.node is not None:
             return precisions(costs, self.node)
         if name == "distances" and self.distances is None and self.node is not None:
@@ -160,13 +160,12 @@ class Figures:
 class Metric:
     """A way to score recodings.
 
-    `needs`: the parts of the figures that `formula` is called with, in this order, after the costs, and it sees nothing
-    else; so a metric has a score wherever these parts are known. `parts`: per attribute and level a cost that never
-    falls from level to level; `finish` of their sum bounds the score of a node and of all above it from below, whatever
-    is suppressed. (Where a metric is made of levels or losses that is the score itself while nothing is suppressed.)
-    `begin` undoes `finish`. `always_monotone`: a more general node never scores better, whatever is suppressed;
-    without suppression every metric with `parts` is monotone. Without `parts` all that is known of a score is that it
-    is at least 0, so that every node has to be scored.
+    `needs`: the parts of the figures that are passed to `formula` in this order, after the costs; a metric has a score
+    wherever these parts exist. `parts`: per attribute and level a value that never decreases from level to level;
+    `finish` of their sum is a lower bound for the score of a node and of all nodes above it, with any suppression. (For
+    a metric of levels or losses, it is the score itself without suppression.) `begin` is the inverse of `finish`.
+    `always_monotone`: a more general node never scores better, with any suppression; without suppression every metric
+    with `parts` is monotone. Without `parts`, the lower bound is 0, so that every node has to be scored.
 
     >>> worst = Metric("worst", ("losses",), lambda costs, losses: max(losses))
     >>> worst.score(Costs(10, 2, ((0.0, 1.0),), ((3, 1),)), Figures((1,), losses=(1.0,)))
@@ -176,43 +175,43 @@ class Metric:
     name: str
     needs: tuple[Part, ...]
     formula: Callable[..., float]
-    parts: Callable[[Costs], LevelParts] = lambda costs: _nothing_known(costs)
+    parts: Callable[[Costs], LevelParts] = lambda costs: _zero_parts(costs)
     always_monotone: bool = False
     finish: Callable[[float], float] = float
     begin: Callable[[float], float] = float
 
     @property
     def bounded(self) -> bool:
-        """Whether more is known of its scores than that they are at least 0."""
+        """Whether its scores have a lower bound other than 0."""
         return self.parts is not Metric.parts
 
     @property
     def of_attributes(self) -> bool:
-        """Whether a score is made of what each attribute loses, which only grows with every row suppressed."""
+        """Whether a score consists of the attributes' losses, which grow with every suppressed row."""
         return self.bounded and self.question != "classes" and "bits" not in self.needs
 
     @property
     def question(self) -> Question:
-        """What has to be asked of a node before it can be scored; of its classes if of anything in them."""
+        """The query that a score needs: of classes, of losses, or none, as for levels."""
         if any(part in ("classes", "released_rows", "squares") for part in self.needs):
             return "classes"
         return "losses" if self.needs_losses or self.needs_cells else "levels"
 
     @property
     def needs_losses(self) -> bool:
-        """Whether the losses of a node's attributes are needed, be it beside its classes."""
+        """Whether the losses of a node's attributes are needed, possibly in addition to its classes."""
         return any(part in ("losses", "distances", "intensities") for part in self.needs)
 
     @property
     def needs_cells(self) -> bool:
-        """Whether more of a node's cells is needed than what they lose: their bits, or how many are generalized."""
+        """Whether figures of a node's cells other than losses are needed: bits, or the share of generalized ones."""
         return any(part in ("bits", "generalized") for part in self.needs)
 
     def parts_below(self, costs: Costs, figures: Figures) -> LevelParts:
-        """The parts of nodes below one whose suppressed rows are counted: those rows are suppressed there too.
+        """The parts for the nodes below one with known suppressed rows, which are suppressed there, too.
 
-        A row that loses x where it is kept loses 1 - x more where it is not, and x is no larger further down; so what
-        its suppressed rows add to an attribute's loss here they add there at least.
+        Suppressing a row with the loss x adds 1 - x, and x is no larger further down; so the suppressed rows add at
+        least as much to an attribute's loss there as here.
         """
         if not self.of_attributes or figures.losses is None or "losses" not in self.needs:
             return self.parts(costs)
@@ -222,62 +221,62 @@ class Metric:
         return self.parts(replace(costs, level_losses=losses, level_generalized=generalized))
 
     def score(self, costs: Costs, figures: Figures) -> float:
-        """The score of what the figures describe; ValueError where a part that it needs is not known."""
+        """The score for these figures; ValueError if a part is missing."""
         score = self.score_if_known(costs, figures)
         if score is None:
-            raise ValueError(f"{self.name} needs {', '.join(self.needs)}, and not all of them are known")
+            raise ValueError(f"{self.name} needs {', '.join(self.needs)}, and some of these are missing")
         return score
 
     def score_if_known(self, costs: Costs, figures: Figures) -> float | None:
-        """The score, or None where a part that it needs is not known."""
-        known = [figures.part(name, costs) for name in self.needs]
-        if any(part is None for part in known):
+        """The score, or None if a part is missing."""
+        parts = [figures.part(name, costs) for name in self.needs]
+        if any(part is None for part in parts):
             return None
-        return self.formula(costs, *known)
+        return self.formula(costs, *parts)
 
     def check(self, costs: Costs, figures: Figures, score: float) -> None:
-        """SpecError if the score of a node is not a number, or is below what `parts` say: nothing would be proven."""
+        """SpecError if the score of a node is not a number or violates the bound by `parts`, on which searches rely."""
         least = self.bound_of(costs)(figures.node or ())
         if not score >= least - _ROUNDING * max(1.0, abs(least)):
-            said = "`parts` give" if self.bounded else "a metric without `parts` may give"
+            origin = "by its `parts`" if self.bounded else "of a metric without `parts`"
             raise SpecError(
-                f"the metric {self.name} scores a node {score}, and {said} {least} or more; correct its `formula` or "
-                "its `parts`"
+                f"the metric {self.name} scores a node {score}, below the minimum {origin}, {least}; correct its "
+                "`formula` or its `parts`"
             )
 
     def bound_of(self, costs: Costs) -> Callable[[Node], float]:
-        """The function that says the least that a node and any node above it can score."""
+        """The function that returns a lower bound for the scores of a node and all nodes above it."""
         parts, finish = self.parts(costs), self.finish
         return lambda node: finish(sum(map(getitem, parts, node)))
 
     def most(self, bound: float, suppressed: float) -> float:
-        """The most that a node with this bound can score with this share of the rows suppressed."""
+        """An upper bound for the score of a node with this lower bound, with this share of the rows suppressed."""
         if self.question == "classes" or not self.bounded:
             return inf
         if self.question == "levels":
             return bound
         if "bits" in self.needs:
-            return 1.0  # what suppressed rows had left has no bound of its own, and no row loses more than it had
-        # Suppression adds at most its share to each attribute's loss, and (1 + x + s) <= (1 + x)(1 + s).
+            return 1.0  # the bits left in suppressed rows have no other bound, and no row loses more than it had
+        # Suppression adds at most its share to the loss of an attribute, and (1 + x + s) <= (1 + x)(1 + s).
         return (1 + bound) * (1 + suppressed) - 1
 
     def monotone(self, may_suppress: int) -> bool:
-        """Whether no node scores better than one below it, if so many rows may be suppressed."""
+        """Whether no node scores better than one below it, if this many rows may be suppressed."""
         return self.always_monotone or (self.bounded and may_suppress == 0)
 
 
-def _nothing_known(costs: Costs) -> LevelParts:
+def _zero_parts(costs: Costs) -> LevelParts:
     return tuple((0.0,) * len(losses) for losses in costs.level_losses)
 
 
 def _more(of_levels: LevelParts, found: Sequence[float], node: Node) -> LevelParts:
-    """Every level's figure and what suppressed rows add to it at a node."""
+    """The figures of all levels, plus the increase by suppressed rows at a node."""
     added = (max(0.0, now - levels[level]) for levels, now, level in zip(of_levels, found, node, strict=True))
     return tuple(tuple(x + more for x in levels) for levels, more in zip(of_levels, added, strict=True))
 
 
 def unsuppressed(costs: Costs, node: Node) -> Figures:
-    """What each attribute loses at a node before any row is suppressed, as far as the costs know it."""
+    """The figures of a node without suppression, as far as the costs contain them."""
 
     def of_levels(parts: LevelParts) -> tuple[float, ...] | None:
         return tuple(map(getitem, parts, node)) if parts else None
@@ -287,15 +286,15 @@ def unsuppressed(costs: Costs, node: Node) -> Figures:
 
 
 def precisions(costs: Costs, node: Node) -> tuple[float, ...]:
-    """Each attribute's level over its height."""
+    """The attributes' levels over their heights."""
     return tuple(level / height for level, height in zip(node, costs.heights, strict=True))
 
 
 def hierarchical_distances(height: int, beta: float = 0.0) -> tuple[float, ...]:
-    """How far each level is from the values: the weighted hierarchical distance (Li et al. 2008, definition 4).
+    """The weighted hierarchical distance of all levels from the values (Li et al. 2008, definition 4).
 
-    Its domain levels count from 1, the root, to h = height + 1; the step between j and j - 1 weighs
-    1 / (j - 1) ** beta: all steps alike at 0, those near the root more above it. 0 on level 0, 1 on the top.
+    Its domain levels count from 1, the root, to h = height + 1; the step between j and j - 1 has the weight
+    1 / (j - 1) ** beta: equal for beta = 0, higher near the root for beta > 0. 0 on level 0, 1 on the top.
 
     >>> [round(distance, 4) for distance in hierarchical_distances(5)]
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
@@ -312,7 +311,7 @@ def arithmetic(losses: Sequence[float], shares: Sequence[float]) -> float:
 
 
 def geometric(losses: Sequence[float], shares: Sequence[float]) -> float:
-    """ARX's aggregate: the geometric mean of the losses plus one, less one."""
+    """ARX's aggregate: the geometric mean of 1 + loss, minus 1."""
     return float(prod((x + 1) ** share for x, share in zip(losses, shares, strict=True))) - 1
 
 
@@ -321,7 +320,7 @@ def _discernibility(costs: Costs, squares: int, released_rows: int) -> float:
 
 
 def _average_class_size(costs: Costs, classes: int, released_rows: int) -> float:
-    return released_rows / (classes * costs.asked_k) if classes else inf
+    return released_rows / (classes * costs.requested_k) if classes else inf
 
 
 def _mean(costs: Costs, of_attributes: Sequence[float]) -> float:
@@ -329,7 +328,7 @@ def _mean(costs: Costs, of_attributes: Sequence[float]) -> float:
 
 
 def distances_of(costs: Costs, figures: Figures, of_levels: LevelParts) -> tuple[float, ...]:
-    """Each attribute's mean distance over all source rows at a node, by the distance of each level."""
+    """The attributes' mean distances over all source rows at a node, by the distances of the levels."""
     suppressed = (figures.rows_at_risk or 0) / costs.rows
     starred = costs.starred if figures.starred is None else figures.starred
     lost = [suppressed + share for share in starred]
@@ -338,7 +337,7 @@ def distances_of(costs: Costs, figures: Figures, of_levels: LevelParts) -> tuple
 
 
 def _with_lost(distance: float, lost: float) -> float:
-    """A mean distance where a share of the rows is as far off as can be."""
+    """A mean distance if a share of the rows has the distance 1."""
     return distance * (1 - lost) + lost
 
 
@@ -368,7 +367,7 @@ def _ncp(costs: Costs, losses: Sequence[float], generalized: Sequence[float]) ->
 
 
 def penalties(costs: Costs, losses: Sequence[float], generalized: Sequence[float]) -> tuple[float, ...]:
-    """Each attribute's mean share of the leaves under a label, 0 for one leaf: of M leaves, M - 1 are its loss."""
+    """The attributes' mean shares of the leaves under a label, 0 for one leaf; `loss` counts M - 1 of M leaves."""
     return tuple(map(_penalty, losses, generalized, costs.leaves))
 
 
@@ -385,23 +384,23 @@ def _granularity_parts(costs: Costs) -> LevelParts:
 
 
 def _ncp_parts(costs: Costs) -> LevelParts:
-    levels = zip(costs.level_losses, costs.level_generalized, costs.leaves, strict=True)
-    return _shared(
-        costs, tuple(tuple(_penalty(*each, leaves) for each in zip(x, y, strict=True)) for x, y, leaves in levels)
-    )
+    parts = []
+    for losses, generalized, leaves in zip(costs.level_losses, costs.level_generalized, costs.leaves, strict=True):
+        parts.append(tuple(_penalty(x, y, leaves) for x, y in zip(losses, generalized, strict=True)))
+    return _shared(costs, tuple(parts))
 
 
 def _weighted(weights: Sequence[float], of_level: LevelParts) -> LevelParts:
     return tuple(tuple(x * weight for x in levels) for levels, weight in zip(of_level, weights, strict=True))
 
 
-def _shared_out(weights: Sequence[float]) -> tuple[float, ...]:
+def _normalized(weights: Sequence[float]) -> tuple[float, ...]:
     whole = sum(weights)
     return tuple(weight / whole if whole else 0.0 for weight in weights)
 
 
 def _shared(costs: Costs, of_level: LevelParts) -> LevelParts:
-    """Each attribute's figures times its part in the mean."""
+    """The attributes' figures times their weights in the mean."""
     return _weighted(costs.shares, of_level)
 
 
@@ -423,17 +422,17 @@ def _geometric_parts(costs: Costs) -> LevelParts:
 
 
 def _size_parts(costs: Costs) -> LevelParts:
-    """Classes are never more than the product of the attributes' labels, so rows / (classes * k) is bounded below."""
-    return _fewest_classes(costs, log(max(1, costs.rows - costs.may_suppress) / costs.asked_k))
+    """Parts that sum to a lower bound: there are at most as many classes as the product of the labels."""
+    return _fewest_classes(costs, log(max(1, costs.rows - costs.may_suppress) / costs.requested_k))
 
 
 def _squares_parts(costs: Costs) -> LevelParts:
-    """Squares add up to no less than rows^2 / classes; a suppressed row costs more than it saves there."""
+    """Squares sum to at least rows^2 / classes; a suppressed row adds more than it saves."""
     return _fewest_classes(costs, 2 * log(max(1, costs.rows)))
 
 
 def _fewest_classes(costs: Costs, start: float) -> LevelParts:
-    """`start`, shared out among the attributes, less the logarithm of their labels."""
+    """`start`, divided among the attributes, minus the logarithm of their labels."""
     share = start / len(costs.distinct)
     return tuple(tuple(share - log(max(1, labels)) for labels in levels) for levels in costs.distinct)
 
@@ -459,7 +458,7 @@ METRICS = {
 
 
 def metric(name: str) -> Metric:
-    """Look a metric up by its name, which a user's own carries with it.
+    """The metric with a name; a user's own metric is in its `Own`.
 
     >>> metric("precision").needs
     ('precisions',)

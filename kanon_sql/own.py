@@ -1,4 +1,4 @@
-"""What users add: a value under a name of its own, and the code that a spec names as `module:name`."""
+"""Extensions by users: values under a name, and code that a spec names as `module:name`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 
-ALLOWED = "KANON_MODULES"  # the variable that lists the modules a spec may name, set by whoever runs the program
+ALLOWED = "KANON_MODULES"  # the variable that lists the modules a spec may name, set by the user who runs the program
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 class Own(str):
-    """The name of a user's metric or strategy, with the value itself: results and files show it as any other name.
+    """The name of a user's metric or strategy, with the value; results and files show it like any other name.
 
     >>> walk = Own("walk", print)
     >>> f"{walk}", walk.value is print
@@ -48,10 +48,10 @@ def is_reference(value: object) -> bool:
 
 
 def imported(reference: str, folders: Iterable[Path]) -> Any:
-    """What a spec names as `module:name`; SpecError unless the user has allowed the module.
+    """The object that a spec names as `module:name`; SpecError unless the user has allowed the module.
 
-    `folders`: those of the spec and the data. Whoever can write there must not be able to run code by it, so a module
-    from these or from the working directory is refused.
+    `folders`: the folders of the spec and the data. Write access to these must not allow to run code, so modules in
+    them or in the working directory are refused.
     """
     module, _, name = reference.partition(":")
     if module not in os.environ.get(ALLOWED, "").replace(",", " ").split():
@@ -73,7 +73,7 @@ def imported(reference: str, folders: Iterable[Path]) -> Any:
 
 
 def digest(reference: str) -> str:
-    """The checksum of the file of a module that is imported; of its name alone where it has no file."""
+    """The checksum of an imported module's file, or of its name if it has no file."""
     module = sys.modules[reference.partition(":")[0]]
     file = getattr(module, "__file__", None)
     content = Path(file).read_bytes() if file else reference.encode()
@@ -81,7 +81,7 @@ def digest(reference: str) -> str:
 
 
 def _refuse_from(module: str, folders: Iterable[Path]) -> None:
-    """Refuse a module that would be found in one of these folders."""
+    """SpecError for a module that would be imported from one of these folders."""
     package = module.partition(".")[0]
     found = PathFinder.find_spec(package)
     places = [*(found.submodule_search_locations or ()), found.origin] if found else []
@@ -90,5 +90,5 @@ def _refuse_from(module: str, folders: Iterable[Path]) -> None:
         if folder.resolve() in homes:
             raise SpecError(
                 f"the module {package} is in {folder}, the folder of the data, the spec or this run; move it to a "
-                "folder of its own, and install it or add that folder to PYTHONPATH"
+                "separate folder, and install it or add that folder to PYTHONPATH"
             )

@@ -1,4 +1,4 @@
-"""The name of a table or view, whoever asks for it."""
+"""The name of a table or view."""
 
 from __future__ import annotations
 

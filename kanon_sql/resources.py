@@ -1,4 +1,4 @@
-"""What travels with the package: its version, where it was installed from, and `sql/`, `hierarchies/` and `demo/`."""
+"""The package's version, its origin, and the folders that it contains: `sql/`, `hierarchies/` and `demo/`."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """Return the folder `name` that travels with the package.
+    """Return the folder `name` of the package.
 
     >>> (folder("sql") / "node_tests.sql").exists()
     True
@@ -17,12 +17,12 @@ def folder(name: str) -> Path:
     for base in (_PACKAGE, _PACKAGE.parent):
         if (base / name).is_dir():
             return base / name
-    raise FileNotFoundError(f"{name}/ is neither in {_PACKAGE} nor beside it; reinstall kanon-sql")
+    raise FileNotFoundError(f"{name}/ is neither in {_PACKAGE} nor next to it; reinstall kanon-sql")
 
 
 def package_version() -> str:
     """The installed version; `unknown` in a checkout that was never installed."""
-    from importlib.metadata import PackageNotFoundError, version  # loads all that reads e-mail: not for a page of help
+    from importlib.metadata import PackageNotFoundError, version  # slow to import, and not needed for help
 
     try:
         return version(_DISTRIBUTION)
@@ -31,9 +31,9 @@ def package_version() -> str:
 
 
 def install_command(extra: str) -> str:
-    """The command that installs the package with an extra, from where it was installed itself.
+    """The command that installs the package with an extra, from the same origin.
 
-    Installers record that in `direct_url.json` unless it was an index
+    Installers record the origin in `direct_url.json` unless it was an index
     (https://packaging.python.org/en/latest/specifications/direct-url/).
 
     >>> "[postgres]" in install_command("postgres")

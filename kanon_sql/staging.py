@@ -1,4 +1,4 @@
-"""Files on their way: written where nobody else can read them, and given their names in one step at the end.
+"""Staged files: written where no other user can read them, and renamed in one step at the end.
 
     with Staging() as staging:
         with staging.file(path, overwrite=False) as temporary:
@@ -6,8 +6,8 @@
         ...  # everything else that can fail
         staging.place()
 
-If the block raises, every file is as it was. A process that is killed leaves at most a folder called
-`.kanon-HOST-PID-RANDOM`, beside the target or where DuckDB spilled; the next run there removes it if it is `abandoned`.
+If the block raises, all files are unchanged. A killed process leaves at most a folder `.kanon-HOST-PID-RANDOM`, next to
+the target or where DuckDB spilled; the next run there removes it if it is `abandoned`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if sys.platform != "win32":
 
 _HOST = re.sub(r"[^\w.-]", "_", socket.gethostname())[:64]
 _NAME = re.compile(r"\.kanon-(?P<host>.*)-(?P<pid>\d+)-[^-]*")
-_SETTLED = 60  # seconds until a folder is locked for certain, if its process lives
+_SETTLED = 60  # seconds after which the folder of a living process is certainly locked
 
 
 class PrivateFolder:
-    """A folder of mode 0700 with a name of ours; removed with all that is in it by `remove`, or at the latest at exit.
+    """A folder of mode 0700 with a recognizable name; removed with its contents by `remove`, at the latest at exit.
 
-    It is locked as long as its process lives: a number of a process may be given again, and in another container.
+    It is locked while its process lives: process numbers are reused, and occur in several containers.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -60,7 +60,7 @@ class PrivateFolder:
 
 
 def abandoned(folder: Path) -> bool:
-    """Whether a folder is what a killed process of this machine left, so that nobody needs it any more."""
+    """Whether a killed process of this machine left the folder behind."""
     name = _NAME.fullmatch(folder.name)
     if not name or name["host"] != _HOST or not folder.is_dir() or folder.is_symlink():
         return False
@@ -76,7 +76,7 @@ def abandoned(folder: Path) -> bool:
 
 @dataclass
 class _Staged:
-    """A file on its way; `identity` is that of the file itself, whatever it is called."""
+    """A staged file; `identity` identifies the file itself, whatever its name."""
 
     file: Path
     target: Path
@@ -87,18 +87,18 @@ class _Staged:
 
     @property
     def old(self) -> Path:
-        """Where the file that is replaced is kept until all is done."""
+        """Where the replaced file is kept until everything is done."""
         return self.file.with_name(f"{self.file.name}-old")
 
 
 class Staging:
     """A few files that become visible together, the first of them last.
 
-    `tables_on_their_way`: those that wait for their names where no transaction hides them: name, and where it is now.
+    `staged_tables`: tables that no transaction hides, by their final names, with their current names.
     """
 
     def __init__(self) -> None:
-        self.tables_on_their_way: dict[Relation, Relation] = {}
+        self.staged_tables: dict[Relation, Relation] = {}
         self._folders: dict[Path, PrivateFolder] = {}
         self._numbers = count()
         self._waiting: list[_Staged] = []
@@ -110,21 +110,21 @@ class Staging:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if error is not None:
-            self._take_back()
+            self._roll_back()
         for folder in self._folders.values():
             folder.remove()
 
     @contextmanager
     def file(self, path: Path, overwrite: bool, private: bool = False) -> Iterator[Path]:
-        """An empty file of mode 0600 to be written, which `place` gives the name `path`; TargetError if it cannot be.
+        """An empty file of mode 0600 to write to, which `place` renames to `path`; TargetError if that fails.
 
-        `overwrite`: whether it may replace a file that is there by then. `private`: it keeps its mode.
+        `overwrite`: whether it may replace a file that exists by then. `private`: it keeps its mode.
         """
         target = path.absolute()
         with _explained(path):
             if target.parent not in self._folders:
                 self._folders[target.parent] = PrivateFolder(target.parent)
-            # Its ending is no data file's, so that no glob takes it for a source if the process is killed.
+            # Without the ending of a data file, so that no glob includes it in a source if the process is killed.
             file = self._folders[target.parent].path / str(next(self._numbers))
             staged = _Staged(file, target, overwrite, private=private)
             self._waiting.append(staged)
@@ -133,12 +133,12 @@ class Staging:
             staged.identity = _flushed(staged.file)
 
     @property
-    def on_their_way(self) -> dict[Path, Path]:
-        """The files that wait for their names: name, by which each will be known, and where it is now."""
+    def staged_files(self) -> dict[Path, Path]:
+        """The staged files, by their final paths, with their current paths."""
         return {staged.target: staged.file for staged in self._waiting}
 
     def place(self) -> None:
-        """Give every file its name: the last first, so that the first is the step that makes the release visible."""
+        """Rename all files, the last one first, so that the first file, the release, becomes visible last."""
         for staged in self._waiting:
             with _explained(staged.target):
                 _set_mode(staged)
@@ -149,7 +149,7 @@ class Staging:
             with _explained(staged.target):
                 _replace(staged, must_keep=bool(self._waiting)) if staged.overwrite else _link(staged)
         for folder in folders:
-            with suppress(OSError):  # it is visible; when the folder reaches the disk is the file system's affair
+            with suppress(OSError):  # the release is visible, even if the folder cannot be flushed to disk
                 _flushed(folder)
 
         while self._deferred:
@@ -158,12 +158,12 @@ class Staging:
             del self._deferred[0]
 
     def defer(self, place: Callable[[], None], discard: Callable[[], None]) -> None:
-        """Have something put in place behind the files, or discarded at the end of `deferring` if it never is."""
+        """Run `place` after the files, or `discard` at the end of `deferring` if that never happens."""
         self._deferred.append((place, discard))
 
     @contextmanager
     def deferring(self) -> Iterator[None]:
-        """A block, inside that of what it is about, at whose end what was not put in place is discarded."""
+        """A block that, if it raises, discards the deferred work at its end."""
         try:
             yield
         except BaseException:
@@ -173,7 +173,7 @@ class Staging:
                     discard()
             raise
 
-    def _take_back(self) -> None:
+    def _roll_back(self) -> None:
         while self._placed:
             staged = self._placed.pop()
             with suppress(OSError):
@@ -186,9 +186,9 @@ class Staging:
 
 
 class NewFile:
-    """A file that somebody else makes: in a private folder, under the name that it has when it is placed.
+    """A file that another program creates: in a private folder, under its final name.
 
-    TargetError if there can be no folder.
+    TargetError if the folder cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -198,7 +198,7 @@ class NewFile:
         self.file = self._folder.path / path.name
 
     def place(self) -> None:
-        """Let the finished file appear where there is none; TargetError if there is one by now."""
+        """Move the finished file to its path; TargetError if there is a file by now."""
         staged = _Staged(self.file, self._target, overwrite=False)
         with _explained(self._target):
             _set_mode(staged)
@@ -206,12 +206,12 @@ class NewFile:
             _link(staged, "run again to add to it, or name another file")
 
     def remove(self) -> None:
-        """Remove what is in the folder, and the folder; what was placed stays."""
+        """Remove the folder and its contents; a placed file stays."""
         self._folder.remove()
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder of mode 0700 unless it exists; TargetError if it is a link, or anybody can write to it."""
+    """Create a folder of mode 0700 unless it exists; TargetError if it is a link, or writable by everybody."""
     if folder.is_symlink():
         raise TargetError(f"{folder}, which is for its owner alone, is a link; replace it by a folder")
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -224,9 +224,9 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path, seconds: float, busy: str) -> Iterator[None]:
-    """A block that only one process runs at a time, by a lock on a file or folder; TargetError `busy` if others do.
+    """A block that only one process runs at a time, by a lock on a file or folder; otherwise TargetError `busy`.
 
-    `seconds`: how long to wait for them. The lock is gone with its process, however that ends.
+    `seconds`: how long to wait for the lock. It ends with its process, however that ends.
     """
     until = time.monotonic() + seconds
     while True:
@@ -245,7 +245,7 @@ def locked(path: Path, seconds: float, busy: str) -> Iterator[None]:
 
 
 def _link(staged: _Staged, way_out: str = "give `overwrite=True` to replace it, or name another file") -> None:
-    """Place a file where there is none, or fail: of two runs at once, one is first."""
+    """Place a file where none exists, or fail; of two concurrent runs, only one succeeds."""
     try:
         try:
             os.link(staged.file, staged.target)
@@ -255,12 +255,12 @@ def _link(staged: _Staged, way_out: str = "give `overwrite=True` to replace it, 
             _reserve_and_replace(staged)
     except FileExistsError:
         raise TargetError(
-            f"{staged.target} was made by somebody else meanwhile, and nothing was released; {way_out}"
+            f"{staged.target} was created by another program meanwhile, and nothing was released; {way_out}"
         ) from None
 
 
 def _reserve_and_replace(staged: _Staged) -> None:
-    """The same where a file system knows no hard links: an empty file takes the name, for nobody else can."""
+    """The same without hard links: an empty file reserves the name, which no other program can then create."""
     os.close(os.open(staged.target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         os.replace(staged.file, staged.target)
@@ -270,7 +270,7 @@ def _reserve_and_replace(staged: _Staged) -> None:
 
 
 def _replace(staged: _Staged, must_keep: bool) -> None:
-    """Place a file whatever is there; what was there is kept aside in case that all is to be taken back."""
+    """Place a file and replace an existing one, which is kept aside for `_roll_back`."""
     staged.replaces = os.path.lexists(staged.target)
     if staged.replaces:
         try:
@@ -282,7 +282,7 @@ def _replace(staged: _Staged, must_keep: bool) -> None:
 
 
 def _set_mode(staged: _Staged) -> None:
-    """The mode, owner and group of the file that is replaced, as far as we may; else what the umask gives."""
+    """Set the mode, owner and group of the replaced file, as far as permitted; otherwise the umask's mode."""
     if staged.private:
         return
     try:
@@ -296,14 +296,14 @@ def _set_mode(staged: _Staged) -> None:
     try:
         os.chown(staged.file, -1, old.st_gid)
     except OSError:
-        mode &= ~0o070  # the rights were that group's, and not those of ours
+        mode &= ~0o070  # the rights belonged to that group, not to ours
     with suppress(OSError):
         os.chown(staged.file, old.st_uid, -1)
     staged.file.chmod(mode)
 
 
 def _ordinary_mode(folder: Path) -> int:
-    """The mode that the umask gives a file; it can be read without changing it for all threads in this way alone."""
+    """The mode by the umask, read from a new file: other ways to read the umask change it for all threads."""
     probe = folder / "mode"
     probe.unlink(missing_ok=True)
     os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
@@ -316,7 +316,7 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def _flushed(path: Path) -> tuple[int, int]:
-    """Have a file, or a folder's names, on the disk; gives its identity."""
+    """Flush a file, or the names in a folder, to disk; returns its identity."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -341,7 +341,7 @@ def _remove(folder: Path, lock: int | None) -> None:
 
 
 def _lock(folder: Path) -> int | None:
-    """Lock a folder until the descriptor is closed; None where that cannot be, BlockingIOError if another holds it."""
+    """Lock a folder until the descriptor is closed; None if not supported, BlockingIOError if it is locked."""
     if sys.platform == "win32":
         return None
     try:
@@ -359,7 +359,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _alive(process: int) -> bool:
-    if sys.platform == "win32":  # where signal 0 is no question
+    if sys.platform == "win32":  # where signal 0 is not a test
         return True
     try:
         os.kill(process, 0)

@@ -118,7 +118,7 @@ def test_a_trace_that_cannot_be_written_leaves_no_release(folder: Path, target: 
         patch.setattr("kanon_sql.verbs.anonymize.plan_release", with_a_folder_in_the_way)
         run = kanon("anonymize", "--spec", "spec.json", *target, "--trace", "trace.jsonl")
     assert (run.code, run.out) == (2, "")
-    assert "trace.jsonl was made by somebody else meanwhile" in run.err
+    assert "trace.jsonl was created by another program meanwhile" in run.err
     (folder / "trace.jsonl").rmdir()
     assert contents(folder) == before
 

@@ -85,7 +85,9 @@ def test_a_metric_may_ask_for_anything_at_once() -> None:
 
 def test_a_metric_that_is_not_what_it_declares_proves_nothing() -> None:
     below = Metric("below", ("losses",), lambda *_: -1.0)
-    with pytest.raises(SpecError, match=r"the metric below scores a node -1.0, and a metric without `parts` may give"):
+    with pytest.raises(
+        SpecError, match=r"the metric below scores a node -1.0, below the minimum of a metric without `parts`"
+    ):
         kanon_sql.search(PEOPLE, ASKED, metric=below)
     unknown = Metric("unknown", ("losses",), lambda *_: float("nan"))
     with pytest.raises(SpecError, match="scores a node nan"):

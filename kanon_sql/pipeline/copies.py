@@ -206,11 +206,11 @@ class History:
             by_people = self.release.spec.unit is not None
             if target.file:
                 path = Path(target.file).absolute()
-                staged = self.staging.on_their_way[private_file(path, PEOPLE) if by_people else path]
+                staged = self.staging.staged_files[private_file(path, PEOPLE) if by_people else path]
                 relation = here.read_written(staged, file_format(path.name))
             else:
                 place = self.engine.place(str(target.table))
-                table = self.staging.tables_on_their_way.get(place, place)
+                table = self.staging.staged_tables.get(place, place)
                 if by_people:
                     table = companion(table, PEOPLE)
                 relation = scratch.receive("release", self.engine, queries.select_all(table, self.engine.dialect))

@@ -187,7 +187,7 @@ def _publish_tables(
             else partial(tables.put_in_place, placement, final)
         )
         staging.defer(put, lambda: tables.discard(placement))
-        staging.tables_on_their_way[folder or placement.target] = placement.place
+        staging.staged_tables[folder or placement.target] = placement.place
     # What a view needs comes before the view.
     statements = [
         tables.create(placement, piece) for piece in sorted(pieces(placement.place), key=lambda piece: not piece.stem)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_words, said_by, words
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_phrases, name_words, words
 from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
@@ -133,7 +133,7 @@ def contents(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts])
 
 def _values(tables: Scratch, source: Relation, one: ColumnCounts) -> list[Value]:
     """Some distinct values of a column that may hold identifiers, ages or ZIP codes, with their rows."""
-    whole = one.column.kind in ("decimal", "float") and (not one.fractions or bool(said_by(one.name) & _AGES))
+    whole = one.column.kind in ("decimal", "float") and (not one.fractions or bool(name_phrases(one.name) & _AGES))
     if one.counted is None or not (one.column.kind in ("text", "integer") or whole):
         return []
     rows = tables.rows("risk/values", column=[one.name], source=source, most=_MOST_VALUES)
@@ -148,7 +148,7 @@ class _Look:
         self._one, self._values = one, values
         self._seen = sum(n for _, n in values)
         self._held = one.rows - one.counted.null_rows if one.counted else one.rows
-        self._said = said_by(one.name)
+        self._said = name_phrases(one.name)
 
     @property
     def _sampled(self) -> bool:
@@ -297,7 +297,7 @@ def named_kind(name: str) -> str | None:
     >>> [named_kind(name) for name in ("SSN", "E-Mail", "home_address", "admission date", "age", "name", "hostname")]
     ['social security numbers', 'e-mail addresses', 'geographic areas', 'dates', None, 'names', None]
     """
-    words, said = name_words(name), said_by(name)
+    words, said = name_words(name), name_phrases(name)
     if alone := _ALONE.get(" ".join(words)):
         return alone
     return next((kind for kind, hints in _NAMED.items() if said & hints), None)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.hints import QUASI_IDENTIFIER, folded, names_people, said_by, tells_people_apart, words
+from kanon_sql.hints import QUASI_IDENTIFIER, folded, identifies_people, name_phrases, names_people, words
 from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.identifiers import Identifier
@@ -58,12 +58,12 @@ def unit_of(
     units = list(_determining(tables, source, able, counted, traits))
     seen = {unit.column for unit in units}
     units += [
-        Unit(one.name, one.counts.distinct) for one in able if tells_people_apart(one.name) and one.name not in seen
+        Unit(one.name, one.counts.distinct) for one in able if identifies_people(one.name) and one.name not in seen
     ]
 
     def rank(unit: Unit) -> tuple[bool, bool, int, int]:
         own = len(traits.intersection(unit.constant))
-        return own >= _FEWEST_TRAITS, tells_people_apart(unit.column), own, -unit.people
+        return own >= _FEWEST_TRAITS, identifies_people(unit.column), own, -unit.people
 
     best = max(units, key=rank, default=None)
     return best if best and any(rank(best)[:2]) else None
@@ -80,7 +80,7 @@ def _traits(
 ) -> set[str]:
     """The columns that hold what a person keeps."""
     by_content = {finding.column for finding in found if finding.kind in _PERSONAL and finding.how == "format"}
-    named = {one.name for one in counted if names_people(one.name) or said_by(one.name) & _BIRTH}
+    named = {one.name for one in counted if names_people(one.name) or name_phrases(one.name) & _BIRTH}
     sexes = {one.name for one in counted if one.counted and _is_sex(tables, source, one)}
     return by_content | named | sexes
 

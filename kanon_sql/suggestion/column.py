@@ -14,7 +14,7 @@ from kanon_sql.generalization import recipes
 from kanon_sql.generalization.codes import OTHER
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text
-from kanon_sql.hints import said_by, words
+from kanon_sql.hints import name_phrases, words
 from kanon_sql.suggestion import steps, texts
 from kanon_sql.suggestion.alike import Counts
 
@@ -105,7 +105,7 @@ def _calendar(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
     days = [value for value in counts if value is not None]
     if not all(isinstance(day, date) for day in days):
         return None
-    units: tuple[str, ...] = _BORN if said_by(column.name) & _BIRTH else _DATES
+    units: tuple[str, ...] = _BORN if name_phrases(column.name) & _BIRTH else _DATES
     units = ("hour", "day", *units) if column.kind == "timestamp" and units is _DATES else units
     as_age = "; or its age: {age: YYYY-MM-DD, bands: [1, 5, 10, 20], top: 90}" if units is _BORN else ""
     weeks = "; weeks do not nest in months: {dates: [day, week]}" if units is not _BORN else ""
@@ -143,7 +143,7 @@ def _written_dates(column: Column, counts: Mapping[Any, int]) -> Suggested | Non
     if len(days) <= texts.FEW or sum(counts[value] for value in days) < _WRITTEN_DATES * rows:
         return None
     years = {day.year for day in days.values()}
-    units = _BORN if said_by(column.name) & _BIRTH or len(years) > _BIRTH_YEARS else _DATES
+    units = _BORN if name_phrases(column.name) & _BIRTH or len(years) > _BIRTH_YEARS else _DATES
     made = recipes.dates([day.isoformat() for day in {*days.values()}], units, "")
     row_of = {text: row for row, text in enumerate(made.values)}
     levels = [

@@ -10,7 +10,7 @@ from typing import Any
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.codes import OTHER, contains
 from kanon_sql.generalization.values import as_text
-from kanon_sql.hints import said_by, words
+from kanon_sql.hints import name_phrases, words
 from kanon_sql.suggestion.alike import Counts, grouped
 
 FEW = 3  # values up to which a column is shown or not
@@ -58,7 +58,7 @@ def known_taxonomy(name: str, counts: Mapping[Any, int]) -> str | None:
     ('countries', None)
     """
     for taxonomy, hints, written, enough in (("countries", _COUNTRY, _LONG_NAME, 0.95), ("icd10", _ICD, _DOTTED, 0.3)):
-        likely = bool(said_by(name) & hints) or share(counts, written.fullmatch) >= enough
+        likely = bool(name_phrases(name) & hints) or share(counts, written.fullmatch) >= enough
         if likely and len(counts) > FEW and _knows(taxonomy, counts):
             return taxonomy
     return None
@@ -80,7 +80,7 @@ def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, 
     {'prefix': [4, 3, 2, 1]}
     """
     lengths = sorted({len(as_text(value)) for value in counts if value is not None})
-    postal = bool(said_by(name) & _POSTAL)
+    postal = bool(name_phrases(name) & _POSTAL)
     if not lengths or len(counts) <= (2 if postal else 2 * FEW):
         return None
     if whole:

@@ -335,8 +335,8 @@ def _checksum(target: Target, engine: Engine, staging: Staging) -> str | None:
     if target.form == "view":
         return of_target(target, engine)
     if target.file:
-        return of_files(target, staging.on_their_way)
-    return of_tables(target, engine, staging.tables_on_their_way)
+        return of_files(target, staging.staged_files)
+    return of_tables(target, engine, staging.staged_tables)
 
 
 def _memory(scheduled: Scheduled, path: Path, engine: Engine) -> Memory:
