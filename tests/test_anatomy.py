@@ -168,7 +168,7 @@ def test_several_sensitive_columns_are_counted_together_and_the_others_told_of(e
     counts = engine.rows(queries.select_all(engine.find("released__sensitive").relation, engine.dialect))
     assert total(Counter({row: row[-1] for row in counts}), lambda row: row[1:3]) == Counter(row[3:] for row in rows)
     assert [column.name for column in engine.find("released").columns] == ["group_id", "zip", "age"]
-    assert "'Ill Ness', 'day' are counted together: a person who knows one" in "".join(release.manifest["warnings"])
+    assert "'Ill Ness', 'day' are counted together: a reader who knows one" in "".join(release.manifest["warnings"])
     other = released(engine, into="released").manifest
     assert other["warnings"][0].startswith("'day' stay in the rows of the anatomy")
     assert "asthma" not in json.dumps(other)

@@ -143,5 +143,5 @@ def test_what_is_no_table_and_no_session_is_refused(session: duckdb.DuckDBPyConn
     anatomy = {**SPEC, "target": {"table": "a", "as": "anatomy"}, "sensitive": ["ill"], "keep": []}
     with pytest.raises(SpecError, match="a dbt model is one"):
         release(relation, session, anatomy)
-    with pytest.raises(SpecError, match="the session is no connection to DuckDB"):
+    with pytest.raises(SpecError, match="the session is not a connection to DuckDB"):
         release(relation, object(), SPEC)

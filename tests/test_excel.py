@@ -95,8 +95,8 @@ def test_cells_have_the_types_that_excel_gives_them(tmp_path: Path) -> None:
     assert said == [
         ": 1 cell with an error such as #N/A read as NULL",
         ": 1 empty row between others left out",
-        ": column mixed stays text, for its cells are of several kinds (2 of integer, 1 of text); name with `null` the "
-        "texts that mean that there is no value",
+        ": column mixed stays text, since its cells are of several kinds (2 of integer, 1 of text); list words for "
+        "missing values in `null`",
         " was read with decimal commas in text; `decimal` changes that",
     ]
     engine, files = read(tmp_path / "x.xlsx", null="N/A", columns={"id": "text", "time": "text"})
@@ -128,9 +128,9 @@ def test_what_excel_hides_is_read_and_said(tmp_path: Path) -> None:
     assert engine.rows("FROM kanon_source") == [(1, 2, "x"), (3, 4, None), (5, 6, "z")]
     assert [note.partition("x.xlsx: ")[2] for note in files.notes] == [
         "the sheet 'Cases' was read, one of 2, of which 'Codes' is hidden; `sheet` names another",
-        "1 row hidden in Excel, and read with the others",
-        "hidden in Excel, and read with the others: column B",
-        "of merged cells (C2:C3) the first alone has the value, and the others are NULL",
+        "1 row hidden in Excel, but read",
+        "hidden in Excel, but read: column B",
+        "of merged cells (C2:C3), only the first has the value, and the others are NULL",
     ]
     engine, files = read(tmp_path / "x.xlsx", sheet="Codes")
     assert engine.rows("FROM kanon_source") == [(1,)]
@@ -162,7 +162,7 @@ def with_cached_values(path: Path, values: dict[str, str]) -> None:
 def test_formulas_are_read_as_the_values_that_were_saved_with_them(tmp_path: Path) -> None:
     path = tmp_path / "x.xlsx"
     saved(path, ("a", "b"), (1, "=A2+1"), (2, "=A3+1"))
-    with pytest.raises(SourceError, match="the formula in B2 has no value, for no program has calculated it; open the"):
+    with pytest.raises(SourceError, match="the formula in B2 has no value, as no program has calculated it; open the"):
         read(path)
     with_cached_values(path, {"B2": "2", "B3": "3"})
     engine, files = read(path)

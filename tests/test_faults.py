@@ -116,7 +116,7 @@ def test_who_may_make_nothing_is_told_before_any_work(postgres: PostgreSQL, make
         postgres.run(statement)
     try:
         with pytest.raises(
-            TargetError, match=f"^{role} may not make anon in the schema {schema}; ask its owner for GRANT"
+            TargetError, match=f"^{role} may not create anon in the schema {schema}; ask its owner for GRANT"
         ):
             anonymize("people", SPEC, connection=postgres.connection, into="anon", observer=Observer(reached.append))
         assert reached == []

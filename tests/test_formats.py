@@ -344,7 +344,7 @@ def test_what_is_not_the_encoding_that_somebody_says_is_refused(tmp_path: Path) 
     path = tmp_path / "people.csv"
     with pytest.raises(EncodingError, match="is not in UTF-8; give its `encoding`"):
         read(path, "a;b\nMüller;1\n".encode("cp1252"), encoding="utf-8")
-    with pytest.raises(SourceError, match="is not cp1252: line 3 has bytes that are no letter of it"):
+    with pytest.raises(SourceError, match="is not cp1252: line 3 has bytes that are not valid in it"):
         read(path, b"a;b\nx;1\n\x81;1\n", encoding="cp1252")
     engine, files = read(path, "a;b\nЖ;1\n".encode("cp1251"), encoding="cp1251")
     assert engine.rows("FROM kanon_source") == [("Ж", 1)]

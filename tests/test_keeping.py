@@ -303,7 +303,7 @@ def test_nothing_else_is_replaced_by_rows_that_wait(engine: Engine, tmp_path: Pa
     engine.run("CREATE TABLE mine (a INTEGER)")
     before = everything(engine)
     said = {"node": {people.names[0]: 0}, "into": "kept", "incremental": True}
-    with pytest.raises(TargetError, match="the table mine is no table of rows that wait"):
+    with pytest.raises(TargetError, match="the table mine is not a table of rows that wait"):
         people.release(**said, waiting="mine")
     with pytest.raises(SpecError, match="both the release and the table of rows that wait"):
         people.release(**said, waiting="kept")

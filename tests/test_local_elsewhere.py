@@ -71,5 +71,5 @@ def test_it_is_printed_for_systems_that_nobody_executes(people: DuckDB, dialect:
 
 
 def test_what_another_system_could_not_repeat_is_refused(people: DuckDB) -> None:
-    with pytest.raises(SpecError, match="mondrian_relaxed parts equal rows by their order in duckdb"):
+    with pytest.raises(SpecError, match="mondrian_relaxed splits equal rows by their order in duckdb"):
         compiled(people, strategy="mondrian_relaxed", dialect="snowflake")

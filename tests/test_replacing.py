@@ -133,7 +133,7 @@ def test_of_two_runs_at_once_the_one_that_loses_says_so(
     assert won
     assert overwrite or len(won) == 1, "with `overwrite` one may replace the other's, whole"
     for lost in filter(None, said.values()):
-        assert re.search("somebody else (made or replaced the same table )?meanwhile|exists now; give", lost), lost
+        assert re.search("another session (created or replaced the same table )?meanwhile|exists now; give", lost), lost
     assert there(hospital) == {"people", "anon"}
     rows, possible = shown(hospital), []
     for k in won:
@@ -150,7 +150,7 @@ def test_a_run_that_finds_a_new_table_made_meanwhile_says_who_made_it(hospital: 
         if name == "Writing the release":
             anonymize("people", SPEC, k=OLD, **options)
 
-    with pytest.raises(SourceError, match=r"^somebody else made or replaced the same table meanwhile; nothing was rel"):
+    with pytest.raises(SourceError, match=r"^another session created or replaced the same table meanwhile; nothing"):
         anonymize("people", SPEC, k=NEW, observer=Observer(stage), **options)
     assert there(hospital) == {"people", "anon"}
     rows = shown(hospital)

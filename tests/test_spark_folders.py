@@ -86,7 +86,7 @@ def test_the_files_of_a_folder_tell_of_nothing_but_the_release(cluster: Spark, t
     [
         ("there", {}, KanonError, "exists already|there is no Parquet file"),
         ("a*", {}, SpecError, "read as a pattern"),
-        ("x", {"form": "view"}, SpecError, "holds rows, and is no view"),
+        ("x", {"form": "view"}, SpecError, "has rows, and is not a view"),
         ("me:secret@x", {}, SpecError, "may have a password"),
         ("file/x", {}, KanonError, "Spark"),
     ],
@@ -154,6 +154,6 @@ def test_a_folder_that_somebody_makes_meanwhile_stays_his(
         write(of, sql, to)
 
     monkeypatch.setattr(Spark, "write_folder", late)
-    with pytest.raises(TargetError, match="exists already; name one that is not there"):
+    with pytest.raises(TargetError, match="exists already; name another"):
         release(cluster, tmp_path / "out")
     assert rows(cluster, f"parquet.`{tmp_path}/out`") == [(1, "x", "y")]

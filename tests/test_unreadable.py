@@ -97,13 +97,13 @@ class Table:
 
 Table.__module__ = "pyiceberg.table"
 UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
-    "Delta": (DeltaTable, "a DeltaTable is not a table that can be read; give what its `to_pyarrow_table"),
-    "Iceberg": (type("StaticTable", (Table,), {}), r"a StaticTable is not .*; give what its `scan\(\).to_arrow"),
-    "reader": (lambda: ARROW.to_reader(), "a RecordBatchReader is not .*; give what its `read_all"),
+    "Delta": (DeltaTable, "a DeltaTable is not a table .*; give the result of its `to_pyarrow_table"),
+    "Iceberg": (type("StaticTable", (Table,), {}), r"a StaticTable is not .*; give the result of its `scan"),
+    "reader": (lambda: ARROW.to_reader(), "a RecordBatchReader is not .*; give the result of its `read_all"),
     "one stream": (lambda: Stream(ARROW, times=1), "a Stream is not .*; give a pandas or Polars DataFrame"),
-    "lazy": (lambda: narwhals.from_native(duckdb.sql("SELECT 1")), "a LazyFrame is not .*; give what its `collect"),
-    "release": (lambda: anonymize(PEOPLE, SPEC), r"a Release is not .*; give what its `to_df"),
-    "series": (lambda: PEOPLE["zip"], "a Series is not .*; give what its `to_frame"),
+    "lazy": (lambda: narwhals.from_native(duckdb.sql("SELECT 1")), "a LazyFrame is not .*; give the result of its"),
+    "release": (lambda: anonymize(PEOPLE, SPEC), r"a Release is not .*; give the result of its `to_df"),
+    "series": (lambda: PEOPLE["zip"], "a Series is not .*; give the result of its `to_frame"),
     "list": (lambda: [{"zip": "12"}], "a list is not .*; give `pandas.DataFrame"),
     "dict": (lambda: {"zip": ["12"]}, "a dict is not .*; give `pandas.DataFrame"),
     "number": (lambda: 5, "a int is not .*; give a pandas or Polars DataFrame, an Arrow table, the path of a file"),

@@ -1,4 +1,4 @@
-"""How engines that can say something of a table at any time make one."""
+"""Creating tables on engines that can comment on existing tables."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kanon_sql.queries import Relation
 
 
 def create_and_comment(engine: Engine, relation: Relation, query: str, form: str, comment: str) -> int | None:
-    """Make a lasting table or view of a query, then comment on it; the rows that were written, if the engine says."""
+    """Create a lasting table or view from a query, and comment on it; returns the rows written, if reported."""
     rows = engine.run(queries.create_as(relation, query, engine.dialect, form))
     try:
         engine.run(queries.comment(relation, comment, engine.dialect, form))
-    except BaseException:  # what has no comment of ours could not be told from somebody else's
-        with suppress(KanonError):  # a transaction that is lost has taken it back
+    except BaseException:  # a table without our comment would look foreign
+        with suppress(KanonError):  # a lost transaction has rolled it back
             engine.run(queries.drop(relation, engine.dialect, form))
         raise
     return rows

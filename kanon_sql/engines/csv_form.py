@@ -1,4 +1,4 @@
-"""The form of CSV files, which DuckDB sees in all their rows, and the strict loading of files of known form."""
+"""The form of CSV files, which DuckDB sniffs in all their rows, and strict loading by a known form."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec import Reading
 
 _NONE = "(empty)"
-# An apostrophe at the start of a field and another at the end of one some lines below are no quotes around both rows.
+# An apostrophe at the start of a field and one at the end of a field some lines below are not quotes around both rows.
 _ONE_LINE = "CASE WHEN regexp_matches(CAST(kanon_line AS VARCHAR), '[\\r\\n]') THEN error('two lines') ELSE TRUE END"
-# Without `comment`, DuckDB may take a row that starts with # for a comment and leave it out.
+# Without `comment`, DuckDB can take a row that starts with # for a comment and leave it out.
 _SNIFF = """
 SELECT Delimiter, Quote, Escape, SkipRows, Columns, DateFormat, TimestampFormat
 FROM sniff_csv($path, header = TRUE, sample_size = -1, comment = '')
@@ -38,9 +38,9 @@ WHERE HasHeader
 
 @dataclass(frozen=True)
 class CSVForm:
-    """How a file is written: its separator and quotes, the blank lines above its names, its columns and their types.
+    """The form of a file: its separator and quotes, blank lines above its names, its columns and their types.
 
-    `date_formats`: how its dates are written if not by ISO. `quoted`: whether any field is in quotes.
+    `date_formats`: the formats of dates that are not ISO. `quoted`: whether any field is in quotes.
     """
 
     separator: str
@@ -53,16 +53,16 @@ class CSVForm:
 
     @property
     def has_odd_dates(self) -> bool:
-        """Whether DuckDB takes dates for what may be others: 01/02/24 for one of 2001."""
+        """Whether dates are ambiguous for DuckDB: 01/02/24 could be one of 2001."""
         return any(not text.startswith("%Y") for _, text in self.date_formats)
 
     @property
     def has_points(self) -> bool:
-        """Whether its numbers with a point may have it between thousands, as there may be decimal commas."""
+        """Whether a point in numbers could separate thousands, since there could be decimal commas."""
         return (self.separator != "," or self.quoted) and any(kind == "VARCHAR" for _, kind in self.columns)
 
     def as_text(self, names: Set[str]) -> CSVForm:
-        """The same with some columns to be read as text."""
+        """The same form with some columns as text."""
         columns = tuple((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
         return replace(self, columns=columns, date_formats=() if self.has_odd_dates else self.date_formats)
 
@@ -72,14 +72,14 @@ class CSVForm:
         return (self.quote, self.escape) == ('"', '"')
 
 
-Forms = Mapping[CSVForm, Sequence[Path]]  # of files: those of each form
+Forms = Mapping[CSVForm, Sequence[Path]]  # form -> files
 
 
 @dataclass(frozen=True)
 class LoadedCSV:
-    """CSV files as they were loaded: the types that DuckDB sees in columns that were loaded as text, and where.
+    """CSV files that were loaded: the types that DuckDB sniffed in columns loaded as text, and the first line.
 
-    `first_line`: of the rows of a single file. `separator`: of all files, None where they have several.
+    `first_line`: of the rows of a single file. `separator`: of all files, None if they have several.
     """
 
     types: Mapping[str, str]
@@ -97,10 +97,9 @@ def load_csv(
 ) -> LoadedCSV:
     """Load CSV files into a temporary table: they are parsed once for their form, and once for their rows.
 
-    Columns of which something is said, and those that DuckDB may take for something else, are loaded as text.
-    `guessing`: the query by which DuckDB finds out how to read them, where a line is odd, or where a column has another
-    type in another file: it alone tells text from an empty column. SourceError if it would lose a row, EncodingError
-    if a file is not in UTF-8.
+    Columns with options, and those whose type DuckDB might misjudge, are loaded as text. `guessing`: the query with
+    DuckDB's own detection, for files with odd lines and for columns with different types in different files, which only
+    it distinguishes from empty columns. SourceError if it would lose a row, EncodingError if a file is not in UTF-8.
     """
     found = _forms(paths)
     types = _as_text(found or (), reading)
@@ -118,9 +117,9 @@ def load_csv(
 
 
 def load_form(connection: duckdb.DuckDBPyConnection, path: Path, form: CSVForm, relation: Relation) -> None:
-    """Load a CSV file that we wrote ourselves."""
+    """Load a CSV file that we wrote."""
     if not _load_strictly(connection, {form: [path]}, relation):
-        raise SourceError(f"what was copied to {path.name} cannot be read; run again")
+        raise SourceError(f"the copy {path.name} cannot be read; run again")
 
 
 def _load_by_guessing(
@@ -132,14 +131,14 @@ def _load_by_guessing(
 
 
 def _as_text(forms: Iterable[CSVForm], reading: Reading) -> dict[str, str]:
-    """The columns to load as text, with the types that DuckDB sees in them, as far as these can be trusted."""
+    """The columns to load as text, with the types that DuckDB sniffed, as far as these can be trusted."""
     types: dict[str, str] = {}
     for form in forms:
         for name, kind in form.columns:
-            said, own = reading.of(name), reading.columns.get(name)
+            options, own = reading.of(name), reading.columns.get(name)
             dated = kind in ("DATE", "TIMESTAMP") and form.has_odd_dates
-            numbered = kind == "DOUBLE" and (form.has_points or said.decimal == ",")
-            if own or said.null or dated or numbered:
+            numbered = kind == "DOUBLE" and (form.has_points or options.decimal == ",")
+            if own or options.null or dated or numbered:
                 trusted = "VARCHAR" if dated or types.get(name, kind) != kind else kind
                 types[name] = trusted
     return types
@@ -153,7 +152,7 @@ def _read_as_text(forms: Forms, names: Set[str]) -> Forms:
 
 
 def _forms(paths: Sequence[Path]) -> Forms | None:
-    """The forms of some files; None if one of them is not plain CSV below a line of names."""
+    """The forms of files; None if one of them is not plain CSV below a line of names."""
     forms: dict[CSVForm, list[Path]] = {}
     for path in paths:
         form = _sniffed(path)
@@ -164,17 +163,17 @@ def _forms(paths: Sequence[Path]) -> Forms | None:
 
 
 def _types_agree(forms: Forms) -> bool:
-    """Whether columns of the same name have the same type in all files."""
+    """Whether columns with the same name have the same type in all files."""
     types = {(name.lower(), type_name) for form in forms for name, type_name in form.columns}
     return len(types) == len({name for name, _ in types})
 
 
 def _load_strictly(connection: duckdb.DuckDBPyConnection, forms: Forms, relation: Relation) -> bool:
-    """Load files whose types agree; False, and no table, if a line is of another form."""
+    """Load files whose types agree; False, without a table, if a line has another form."""
     query = " UNION ALL BY NAME ".join(_reader(number, form) for number, form in enumerate(forms))
-    made = queries.create_as(relation, query, "duckdb", temporary=True)
+    statement = queries.create_as(relation, query, "duckdb", temporary=True)
     try:
-        connection.execute(made, dict(chain.from_iterable(map(_values, count(), forms, forms.values()))))
+        connection.execute(statement, dict(chain.from_iterable(map(_values, count(), forms, forms.values()))))
     except (duckdb.InvalidInputException, duckdb.ConversionException):
         return False
     return True
@@ -183,21 +182,23 @@ def _load_strictly(connection: duckdb.DuckDBPyConnection, forms: Forms, relation
 def _lost(
     connection: duckdb.DuckDBPyConnection, relation: Relation, written: Sequence[tuple[Sequence[str], int]]
 ) -> str | None:
-    """What was read of odd files, if it is not all that is written in them."""
+    """The problem if the rows read from odd files are not all that the files have."""
     if not written:
         return None
     columns = len(connection.execute(f"DESCRIBE {queries.select_all(relation, 'duckdb')}").fetchall())
     if len(written) == 1 and columns != len(written[0][0]):
-        told = f"has {len(written[0][0])} columns by its first line and {columns} by the others"
-        return f"{told}; put fields that hold a separator in quotes"
+        columns_found = f"has {len(written[0][0])} columns by its first line and {columns} by the others"
+        return f"{columns_found}; put fields that contain a separator in quotes"
     ((rows,),) = connection.execute(queries.text("frequency_sets/row_count", "duckdb", relation=relation)).fetchall()
     lines = sum(counted for _, counted in written)
-    told = f"has {lines:,} rows by its lines, and {rows:,} as DuckDB reads it"
-    return None if rows == lines else f"{told}; write it again with one line of names, and fields in double quotes"
+    if rows == lines:
+        return None
+    rows_found = f"has {lines:,} rows by its lines, and {rows:,} as DuckDB reads it"
+    return f"{rows_found}; write it again with one line of names, and fields in double quotes"
 
 
 def _reader(number: int, form: CSVForm) -> str:
-    """The query that reads the files of a form, and fails at a line that is not of this form."""
+    """The query that reads the files of a form, and fails at a line of another form."""
     dates = "".join(f", {option} = ${option}_{number}" for option, _ in form.date_formats)
     query = f"SELECT * FROM read_csv({strict_options(f'_{number}')}{dates}) AS kanon_line"
     return query if form.is_standard else f"{query} WHERE {_ONE_LINE}"
@@ -219,7 +220,7 @@ def _values(number: int, form: CSVForm, paths: Sequence[Path]) -> Iterator[tuple
 def _sniffed(path: Path) -> CSVForm | None:
     head, values = csv_head(path), {"path": quoted_path(str(path))}
     marks, sniff = separators(head), _SNIFF
-    if len(marks) == 1 and marks[0] in head:  # else a decimal comma in every row may be taken for the separator
+    if len(marks) == 1 and marks[0] in head:  # otherwise a decimal comma in every row could count as the separator
         sniff, values = sniff.replace("$path,", "$path, delim = $separator,"), {**values, "separator": marks[0]}
     try:
         sniffed = duckdb.cursor().execute(sniff, values).fetchall()
@@ -238,10 +239,10 @@ def _plain(
     quoted, quote = quote != _NONE, '"' if quote == _NONE else quote
     escape = quote if escape == _NONE else escape
     header = first_row(below, separator, quote, escape) or []
-    # DuckDB takes another separator or a later line for the names if that suits it, and renames equal ones.
+    # DuckDB accepts another separator or a later line as names if that fits better, and renames equal ones.
     if blank_lines.strip() or separator not in separators(below) or len(header) != len(columns):
         return None
-    if any(given.strip() not in ("", name) for given, (name, _) in zip(header, columns, strict=True)):
+    if any(text.strip() not in ("", name) for text, (name, _) in zip(header, columns, strict=True)):
         return None
     formats = zip(("dateformat", "timestampformat"), dates, strict=True)
     date_formats = tuple((option, text) for option, text in formats if text)

@@ -19,7 +19,7 @@ import duckdb
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, FilesRead, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
-from kanon_sql.engines.duckdb_errors import explained, said_by
+from kanon_sql.engines.duckdb_errors import explained, message_of
 from kanon_sql.engines.duckdb_files import (
     connected,
     opening,
@@ -37,11 +37,11 @@ from kanon_sql.spec import Limits, Reading
 from kanon_sql.staging import NewFile
 
 _SENT = queries.scratch("kanon_sent")
-# Types that another connection reads as they are; of others (HUGEINT, DECIMAL, TIME …) it may make something else.
+# Types that another connection reads unchanged; others (HUGEINT, DECIMAL, TIME …) might be converted.
 _TIMES = "DATE", "INTERVAL", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"
 _STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", *_TIMES))
-_INEXACT = frozenset((*_TIMES, "TIME_NS"))  # to Python infinity is the year 9999, and a nanosecond is nothing
-_BATCH = 10_000  # rows that are in Python at a time, on their way to another engine
+_INEXACT = frozenset((*_TIMES, "TIME_NS"))  # Python has no infinite dates and no nanoseconds
+_BATCH = 10_000  # rows in Python at a time, on their way to another engine
 _RECURSIVE = "WITH RECURSIVE "
 _LOOK_UP = """
 SELECT table_name, CASE WHEN table_type = 'VIEW' THEN 'view' ELSE 'table' END
@@ -61,7 +61,7 @@ UNION ALL
 SELECT view_name, comment FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
 """
 _LASTING = "SELECT 1 FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE() LIMIT 1"
-_MANY = 2_000  # rows; fewer take longer to show to DuckDB than to hand over
+_MANY = 2_000  # rows; fewer are loaded faster as parameters than as arrays
 _NUMBERS: dict[str, type] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), int),
     **dict.fromkeys(("DOUBLE", "FLOAT8"), float),
@@ -77,19 +77,19 @@ _KINDS = {
 }
 _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
 _WIDE = ("HUGEINT", "UBIGINT")  # too wide for a BIGINT
-_TIME_ZONE = "UTC"  # of moments, where nobody says another: not that of whoever's machine it is
+_TIME_ZONE = "UTC"  # the default for timestamps with time zone, instead of that of the machine
 _OWN_SCANS = frozenset(("SEQ_SCAN", "CTE_SCAN"))
 _ANY = "a pandas or Polars DataFrame, an Arrow table, the path of a file, or the name of a table"
 _WAYS_OUT = {
-    ("deltalake", "DeltaTable"): "what its `to_pyarrow_table()` returns",
-    ("pyiceberg", "Table"): "what its `scan().to_arrow()` returns",
-    ("narwhals", "LazyFrame"): "what its `collect()` returns",
-    ("polars", "LazyFrame"): "what its `collect()` returns",
+    ("deltalake", "DeltaTable"): "the result of its `to_pyarrow_table()`",
+    ("pyiceberg", "Table"): "the result of its `scan().to_arrow()`",
+    ("narwhals", "LazyFrame"): "the result of its `collect()`",
+    ("polars", "LazyFrame"): "the result of its `collect()`",
     ("pyspark", "DataFrame"): "the name of the table, and the session as `connection`",
-    ("pandas", "Series"): "what its `to_frame()` returns",
-    ("polars", "Series"): "what its `to_frame()` returns",
-    ("pyarrow", "RecordBatchReader"): "what its `read_all()` returns",
-    ("kanon_sql", "Release"): "what its `to_df()` returns, or the file or table that it is in",
+    ("pandas", "Series"): "the result of its `to_frame()`",
+    ("polars", "Series"): "the result of its `to_frame()`",
+    ("pyarrow", "RecordBatchReader"): "the result of its `read_all()`",
+    ("kanon_sql", "Release"): "the result of its `to_df()`, or the file or table that it is in",
     ("builtins", "list"): "`pandas.DataFrame(…)` of it",
     ("builtins", "dict"): "`pandas.DataFrame(…)` of it",
 }
@@ -97,7 +97,7 @@ _WAYS_OUT = {
 
 @dataclass(frozen=True)
 class _Stream:
-    """A query's result as another connection can scan it, which must not see whose it is."""
+    """A query's result for another connection, which cannot scan a relation of a different connection."""
 
     result: duckdb.DuckDBPyRelation
 
@@ -106,7 +106,7 @@ class _Stream:
 
 
 class DuckDB:
-    """One DuckDB connection; see `kanon_sql.engine.Engine` for what its methods promise."""
+    """One DuckDB connection; see `kanon_sql.engine.Engine` for its methods."""
 
     dialect = "duckdb"
     name = "duckdb"
@@ -124,8 +124,8 @@ class DuckDB:
         self.connection = connection or duckdb.connect()
         self.limits = limits or Limits()
         self._new: NewFile | None = None
-        self._interrupting, self._to_its_end = threading.RLock(), False  # a signal may come while it is held
-        self._may_transact = True  # a caller's connection may be in a transaction, and does not say
+        self._interrupting, self._to_its_end = threading.RLock(), False  # re-entrant, since a signal can come inside
+        self._may_transact = True  # a caller's connection might be inside a transaction, which cannot be queried
         self._spilled = None if connection else spill_apart(self.connection, self.limits)
         self._limit()
         if connection is None:
@@ -134,10 +134,10 @@ class DuckDB:
 
     @classmethod
     def open(cls, path: str, create: bool = False, read_only: bool = False, limits: Limits | None = None) -> DuckDB:
-        """Open a database file; a missing one is an error unless it may be created.
+        """Open a database file; a missing one is an error unless `create` allows to create it.
 
-        A new one is made out of sight: it appears when it is closed, complete, if anything lasts in it. `read_only`:
-        others may have it open too, to read it.
+        A new file only appears, complete, when the engine is closed, if it has any lasting tables. `read_only`: other
+        processes can read it at the same time.
         """
         if not create:
             refuse_missing(path)
@@ -152,7 +152,7 @@ class DuckDB:
         return engine
 
     def attach(self, name: str, path: str, read_only: bool = True) -> None:
-        """Attach a database file, which must exist, by a name; SpecError if the name means something here already."""
+        """Attach a database file, which must exist, under a name; SpecError if the name already exists here."""
         refuse_missing(path)
         refuse_other_formats(path)
         if self._home([name]):
@@ -161,7 +161,7 @@ class DuckDB:
             self.connection.execute(queries.attach(path, name, self.dialect, read_only))
 
     def use(self, name: str) -> None:
-        """Take an attached database for the one that names without a database are in."""
+        """Make an attached database the default for names without a database."""
         self.connection.execute(queries.use(name, self.dialect))
 
     def _limit(self) -> None:
@@ -190,7 +190,7 @@ class DuckDB:
         return self._as_printed(fetched)
 
     def _batches(self, sql: str) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of a query, some at a time."""
+        """The rows of a query in batches."""
         with explained():
             self.connection.execute(sql)
             while fetched := self.connection.fetchmany(_BATCH):
@@ -201,13 +201,13 @@ class DuckDB:
         return [printed_singles(row, singles) for row in fetched] if singles else fetched
 
     def run(self, sql: str) -> int | None:
-        """Run a statement for its effect; gives the rows that it wrote, if DuckDB says."""
+        """Run a statement; returns the number of rows that it wrote, if DuckDB reports it."""
         with explained():
-            told = self._run_to_its_end(sql) if _RECURSIVE in sql else self.connection.execute(sql).fetchone()
-        return int(told[0]) if told and isinstance(told[0], int) else None
+            result = self._run_to_its_end(sql) if _RECURSIVE in sql else self.connection.execute(sql).fetchone()
+        return int(result[0]) if result and isinstance(result[0], int) else None
 
     def _run_to_its_end(self, sql: str) -> tuple[Any, ...] | None:
-        """Run a recursive statement, which nothing may interrupt: now and then DuckDB 2.0 would never end."""
+        """Run a recursive statement without interruptions, after which DuckDB 2.0 sometimes never ends."""
         try:
             with self._interrupting:
                 self._to_its_end = True
@@ -216,8 +216,8 @@ class DuckDB:
             self._to_its_end = False
 
     def filled(self, relation: Relation, rows: int | None) -> None:
-        """Have a table that a statement gave no rows, and that is empty, hold a row once."""
-        # Else DuckDB 2.0 loses all rows of a large INSERT that follows one of none in a transaction.
+        """Add a row to an empty table and delete it again."""
+        # Otherwise DuckDB 2.0 loses all rows of a large INSERT that follows one of no rows in a transaction.
         if rows != 0 or not self._may_transact:
             return
         if self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=relation)) == [(0,)]:
@@ -229,14 +229,14 @@ class DuckDB:
         return str(self.rows(f"EXPLAIN {sql}")[0][1])
 
     def may_change(self, table: Table) -> bool:
-        """Whether a view reads anything but tables of DuckDB's own, by its plan."""
+        """Whether a view reads anything except DuckDB's own tables, according to its plan."""
         if table.form != "view":
             return False
         ((_, plan),) = self.rows(f"EXPLAIN (FORMAT json) {queries.select_all(table.relation, self.dialect)}")
         return not _OWN_SCANS.issuperset(_scans(json.loads(plan)[0]))
 
     def find(self, name: str) -> Table | None:
-        """Look up a table or view by the name a user gave."""
+        """Look up a table or view by a name from a user."""
         for *path, table in name_readings(name):
             homes = [self._home(path)] if path else [("temp", "main"), self._home(path)]
             for home in homes:
@@ -246,17 +246,17 @@ class DuckDB:
         return None
 
     def existing(self, relation: Relation) -> Table | None:
-        """The table or view in exactly this place; DuckDB's names are the same in any case of a to z."""
+        """The table or view in exactly this place; DuckDB ignores the case of the letters a to z."""
         *home, name = relation.parts
-        listed = self.connection.execute(_LOOK_UP, [*home, "main"][:2]).fetchall()  # main: where no schema is named
+        listed = self.connection.execute(_LOOK_UP, [*home, "main"][:2]).fetchall()  # main is the default schema
         stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
         return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
 
     def fingerprint(self, _: Table) -> None:
-        """A transaction has one snapshot of a table."""
+        """None: a transaction has one snapshot of a table."""
 
     def _home(self, path: Sequence[str]) -> tuple[str, str] | None:
-        """The database and the schema that the first parts of a name mean, as they are spelled there."""
+        """The database and schema that the first parts of a name refer to, in their own spelling."""
         here, schema = self.rows("SELECT current_database(), current_schema()")[0]
         homes = self.rows("SELECT catalog_name, schema_name FROM information_schema.schemata")
         # A schema of this database comes before another database.
@@ -266,13 +266,13 @@ class DuckDB:
         return next((order[home] for home in spelled if home in order), None)
 
     def table(self, relation: Relation, form: str = "table") -> Table:
-        """Describe a relation that is known to exist."""
+        """Describe a relation that exists."""
         described = self.rows(f"DESCRIBE {queries.select_all(relation, self.dialect)}")
         types = {name: "VARCHAR" if kind == '"NULL"' else kind for name, kind, *_ in described}
         return Table(relation, form, tuple(Column(name, kind, kind_of(kind)) for name, kind in types.items()))
 
     def place(self, name: str) -> Relation:
-        """The one place that `name` means as a target; what is there in other capitals keeps them."""
+        """The place of a target called `name`; an existing relation keeps its capitals."""
         *path, table = name_readings(name)[-1]
         home = self._home(path)
         if home is None:
@@ -282,7 +282,7 @@ class DuckDB:
         return existing.relation if existing else relation
 
     def check_writable(self, relation: Relation) -> None:
-        """Refuse a place in a database that is open to be read only."""
+        """Refuse a place in a database that was opened read-only."""
         database, _, table = relation.parts
         if self.connection.execute(_READ_ONLY, [database]).fetchall():
             raise TargetError(
@@ -304,15 +304,15 @@ class DuckDB:
         return []
 
     def rights(self, _: Relation) -> Rights:
-        """DuckDB knows no owners and no grants."""
+        """DuckDB has no owners and no grants."""
         return Rights()
 
     def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
-        """DuckDB knows no owners."""
+        """DuckDB has no owners."""
         return False
 
     def register(self, data: Any) -> Table:
-        """Show a DataFrame, an Arrow table, or anything else that DuckDB can scan, as the source."""
+        """Make a DataFrame, an Arrow table, or anything else that DuckDB can scan, the source."""
         _check_readable(data)
         refuse_equal_names(_column_names(data), "the table")
         _show(self.connection, SOURCE_VIEW.name, data)
@@ -324,29 +324,29 @@ class DuckDB:
         return self.connection.sql(query).to_arrow_table() if arrow else self.connection.execute(query).df()
 
     def interrupt(self) -> None:
-        """Stop the statement that is running, unless it is a recursive one: these are short."""
+        """Interrupt the running statement, unless it is recursive: these are short, and would not end."""
         with self._interrupting:
             if not self._to_its_end:
                 self.connection.interrupt()
 
     def embedded(self) -> DuckDB:
-        """A connection to this database with temporary tables and transactions of its own, under the same limits."""
-        # Another database would take as long as twenty small queries, and the limits once more.
-        made = DuckDB(self.connection.cursor(), self.limits)
-        made._may_transact = False
-        made._read_moments_in(self.time_zone())  # a setting of each connection
-        return made
+        """A connection to this database with separate temporary tables and transactions, under the same limits."""
+        # A new database would take as long as twenty small queries, and could use the limits a second time.
+        engine = DuckDB(self.connection.cursor(), self.limits)
+        engine._may_transact = False
+        engine._read_moments_in(self.time_zone())  # a setting per connection
+        return engine
 
     def close(self) -> None:
-        """Close the connection; a new database appears now if anything lasts in it, TargetError if it cannot."""
+        """Close the connection; a new database with any lasting tables appears now, TargetError if it cannot."""
         with ExitStack() as last:
             if self._new:
                 last.callback(self._new.remove)
             placed = self._new if self._new and not self._empty() else None
             try:
                 if placed:
-                    with explained("DuckDB cannot keep what was written", TargetError):
-                        self.connection.execute("CHECKPOINT")  # else a part of it may be in a file beside it
+                    with explained("DuckDB cannot save the database", TargetError):
+                        self.connection.execute("CHECKPOINT")  # otherwise a part of it can be in a separate log file
             finally:
                 self._disconnect()
             if placed:
@@ -354,28 +354,28 @@ class DuckDB:
 
     def _disconnect(self) -> None:
         if self._spilled:
-            # A program may have the same database open beside us, and spill too: then the folder stays until exit.
+            # The same process can have this database open elsewhere, and spill, too: then the folder stays until exit.
             with suppress(duckdb.Error):
                 self.connection.execute("RESET temp_directory")
                 self._spilled.remove()
         self.connection.close()
 
     def _empty(self) -> bool:
-        """Whether nothing lasts here; after an error on the disk nothing does."""
+        """Whether the database has no lasting tables; True after an error on the disk."""
         try:
             return not self.connection.execute(_LASTING).fetchall()
         except duckdb.Error:
             return True
 
     def lasting(self, relation: Relation) -> Relation:
-        """The name of a relation as a view may keep it: the database file may be renamed."""
+        """The name of a relation in a view's definition, without the database: its file can be renamed."""
         if relation == SOURCE_VIEW:
             return Relation(SOURCE_VIEW.name)
         ((here,),) = self.rows("SELECT current_database()")
         return Relation(*relation.parts[1:]) if len(relation.parts) == 3 and relation.parts[0] == here else relation
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
-        """Make a lasting table or view of a query, with a comment on it."""
+        """Create a lasting table or view from a query, with a comment."""
         return create_and_comment(self, relation, query, form, comment)
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
@@ -385,7 +385,7 @@ class DuckDB:
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
-        """Create a temporary table and fill it, some rows at a time."""
+        """Create a temporary table and fill it, in batches of rows."""
         relation = queries.scratch(relation.name)  # never the user's own table
         self.run(queries.create_table(relation, types, self.dialect, replace=True))
         statement = queries.insert_lists(relation, types, self.dialect)
@@ -408,12 +408,12 @@ class DuckDB:
     def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
-        """Make a table of the rows whose text a type can hold; the query of no rows gives their values a collation."""
-        held = queries.castable(written, type_name, columns, self.dialect)
-        self.send(queries.union_all([none, held]), self, relation)
+        """Create a table of the rows whose text a type allows; `none`: a query without rows that sets the collation."""
+        castable = queries.castable(written, type_name, columns, self.dialect)
+        self.send(queries.union_all([none, castable]), self, relation)
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
-        """Create a temporary table, here or in another engine, of what a query gives here."""
+        """Create a temporary table, here or in another engine, from a query here."""
         if target is self:
             self.run(queries.create_as(relation, query, self.dialect, temporary=True, replace=True))
             return
@@ -429,7 +429,7 @@ class DuckDB:
             target.load_batches(relation, types, batches)
 
     def receive(self, stream: Any, relation: Relation) -> None:
-        """Create a temporary table of what another connection sends, batch by batch."""
+        """Create a temporary table from another connection's stream."""
         with explained():
             self.connection.register(_SENT.name, stream)
             sent = queries.select_all(_SENT, self.dialect)
@@ -441,15 +441,15 @@ class DuckDB:
         self.run(queries.drop(relation, self.dialect))
 
     def integer_type(self, largest: int) -> str:
-        """The smallest signed integer type that holds `largest`."""
+        """The smallest signed integer type for numbers up to `largest`."""
         return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
 
     def read_file(self, pattern: str) -> Table:
-        """Show the CSV, Excel or Parquet files of a path or glob as a temporary view."""
+        """Make the CSV, Excel or Parquet files of a path or glob the view of the source."""
         return self.read_as(pattern, Reading()).table
 
     def read_as(self, pattern: str, reading: Reading) -> FilesRead:
-        """The same, read as somebody says; CSV and Excel are parsed now, into a table."""
+        """The same, with options; CSV and Excel files are parsed immediately, into a table."""
         paths = [path for path in files(pattern) if path.is_file()]
         if not paths:
             raise SourceError(f"there is no file {pattern}; check the path")
@@ -458,7 +458,7 @@ class DuckDB:
             return Reader(self, self.connection, self.limits).read(pattern, paths, reading)
 
     def forget_files(self) -> None:
-        """Drop the view of the files that were read, and what was kept of them."""
+        """Drop the view of files, and the table behind it."""
         self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
         self.run(queries.drop(LINES, self.dialect))
 
@@ -468,7 +468,7 @@ class DuckDB:
         return queries.text(reader, self.dialect, path=quoted_path(pattern))
 
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The names of a file's columns, and rows from here and there in it."""
+        """The names of a file's columns, and a random sample of its rows."""
         read = self.read_file(path)
         every = f"USING SAMPLE reservoir({rows} ROWS) REPEATABLE (7)"
         shown = self.rows(f"{queries.select_all(read.relation, self.dialect)} {every}")
@@ -477,19 +477,19 @@ class DuckDB:
     def write_file(self, query: str, path: Path, written_as: str, escaped: bool = True) -> int:
         """Write the rows of a query to a Parquet or CSV file, in its order, and count them; OSError if that fails.
 
-        A file that exists keeps its mode.
+        An existing file keeps its mode.
         """
         try:
             return write_copy(self.connection, query, path, written_as, escaped)
         except duckdb.Error as error:
             refused = re.search(r'"errno":"(\d+)"', str(error))
-            said, values = said_by(error)
+            message, values = message_of(error)
             if refused or isinstance(error, duckdb.IOException):
-                raise OSError(os.strerror(int(refused[1])) if refused else said) from error
-            raise TargetError(f"the release cannot be written: {said}", values) from None
+                raise OSError(os.strerror(int(refused[1])) if refused else message) from error
+            raise TargetError(f"the release cannot be written: {message}", values) from None
 
     def read_written(self, path: Path, written_as: str) -> Relation:
-        """Show a file that was just written as a temporary view, as its reader will see it."""
+        """Make a file that was just written the view of the source, as its readers will see it."""
         holes: dict[str, queries.Hole] = {"path": quoted_path(str(path))}
         if written_as != "parquet":
             holes["separator"] = queries.SEPARATORS[written_as]
@@ -510,36 +510,36 @@ class DuckDB:
         try:
             yield
         except BaseException:
-            with suppress(duckdb.Error):  # a failed statement may have rolled back already
+            with suppress(duckdb.Error):  # a failed statement can have rolled back already
                 self.connection.execute("ROLLBACK")
             raise
         finally:
             self._may_transact = before
-        with explained("DuckDB cannot keep what was written", TargetError):
+        with explained("DuckDB cannot save the tables", TargetError):
             self.connection.execute("COMMIT")
 
 
 def _folded(name: str) -> bytes:
-    """A name as DuckDB compares it: in any case of a to z, and of no other letter."""
+    """A name as DuckDB compares it: ignoring the case of a to z, but of no other letter."""
     return name.encode().lower()
 
 
 def _scans(operator: Mapping[str, Any]) -> Iterator[str]:
-    """The operators of a plan that read something themselves."""
+    """The operators of a plan that read data."""
     if not operator["children"]:
         yield operator["name"].strip()
     for child in operator["children"]:
         yield from _scans(child)
 
 
-# Columns as arrays: DuckDB reads many values from these several times faster than from lists in parameters
+# Columns as arrays, which DuckDB reads several times faster than lists in parameters
 
 
 def columns_of(types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> dict[str, Any] | None:
-    """An array of each column, by its name; None for few rows, and for values that an array may not hold exactly.
+    """Arrays by column name; None for few rows, and for values that an array cannot represent exactly.
 
-    Numbers but NaN and truth values in columns of their types are held, and texts, which a column of any type reads;
-    NULL among them.
+    Arrays are exact for numbers except NaN and for booleans, in columns of their types, for texts in columns of any
+    type, and for NULL.
 
     >>> columns_of({"code": "INTEGER"}, [[1, 2, 3]]) is None
     True
@@ -548,26 +548,26 @@ def columns_of(types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> di
     """
     if len(columns[0]) < _MANY:
         return None
-    made = dict(zip(types, map(_array, types.values(), columns), strict=True))
-    return None if any(array is None for array in made.values()) else made
+    arrays = dict(zip(types, map(_array, types.values(), columns), strict=True))
+    return None if any(array is None for array in arrays.values()) else arrays
 
 
 def _array(type_name: str, column: Sequence[Any]) -> Any:
-    """The array of a column; None where it may not hold it exactly."""
+    """The array of a column; None if it would not be exact."""
     import numpy as np  # slow to import, and few tables are long
 
     kinds = {int} if isinstance(column, range) else set(map(type, column))
-    known = kinds - {type(None)}
-    if known <= {str}:
+    value_kinds = kinds - {type(None)}
+    if value_kinds <= {str}:
         return np.array(column, dtype=object)
     kind = _NUMBERS.get(type_name)
-    if known != {kind} or (kind is float and any(value is not None and isnan(value) for value in column)):
+    if value_kinds != {kind} or (kind is float and any(value is not None and isnan(value) for value in column)):
         return None
     unit = np.int64 if kind is int else kind
-    if kinds == known:
+    if kinds == value_kinds:
         return np.array(column, dtype=unit)
-    unknown = [value is None for value in column]
-    return np.ma.array([value or 0 for value in column], dtype=unit, mask=unknown)
+    missing = [value is None for value in column]
+    return np.ma.array([value or 0 for value in column], dtype=unit, mask=missing)
 
 
 # Types
@@ -586,7 +586,7 @@ def kind_of(type_name: str) -> str:
 
 
 def portable(type_name: str) -> str:
-    """The type in which an engine that is no DuckDB takes values of a type."""
+    """The type in which engines other than DuckDB receive values of a type."""
     return "NUMERIC" if type_name in _WIDE else _PORTABLE.get(kind_of(type_name), type_name)
 
 
@@ -595,7 +595,7 @@ def portable(type_name: str) -> str:
 
 def _check_readable(data: Any) -> None:
     """SourceError for an object that DuckDB cannot scan as often as needed."""
-    if _known(data) or (_is_stream(data) and _can_be_read_once(data)):
+    if _way_out(data) or (_is_stream(data) and _can_be_read_once(data)):
         raise _unreadable(data)
 
 
@@ -609,30 +609,30 @@ def _column_names(data: Any) -> list[str]:
 
 
 def _show(connection: duckdb.DuckDBPyConnection, name: str, data: Any) -> None:
-    """Register data; SourceError if it is no table.
+    """Register data; SourceError if it is not a table.
 
-    As a copy: a relation of another connection, and a DataFrame whose values are stored backwards, as `frame[::-1]` has
-    them.
+    Some data are copied: a relation of another connection, and a DataFrame with values stored backwards, such as
+    `frame[::-1]`.
     """
     try:
         _register(connection, name, data)
     except duckdb.InvalidInputException:
         raise _unreadable(data) from None
     except (duckdb.Error, TypeError) as error:
-        said, values = said_by(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
-        raise SourceError(f"a {type(data).__name__} cannot be read as a table: {said}", values) from None
+        message, values = message_of(error) if isinstance(error, duckdb.Error) else ("it is not a table", ())
+        raise SourceError(f"a {type(data).__name__} cannot be read as a table: {message}", values) from None
 
 
 def _unreadable(data: Any) -> SourceError:
-    """The error of an object that DuckDB cannot scan, or not twice, with what to give instead of it.
+    """The error for an object that DuckDB cannot scan, or not twice, with what to use instead.
 
     >>> print(_unreadable(["a", "b"]))
     a list is not a table that can be read; give `pandas.DataFrame(…)` of it
     """
-    return SourceError(f"a {type(data).__name__} is not a table that can be read; give {_known(data) or _ANY}")
+    return SourceError(f"a {type(data).__name__} is not a table that can be read; give {_way_out(data) or _ANY}")
 
 
-def _known(data: Any) -> str | None:
+def _way_out(data: Any) -> str | None:
     kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(data).__mro__]
     return next((_WAYS_OUT[kind] for kind in kinds if kind in _WAYS_OUT), None)
 
@@ -650,16 +650,16 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, data: Any) -> No
 
 
 def _is_stream(data: Any) -> bool:
-    """Whether an object is nothing but a stream of Arrow's, of which pyarrow can tell more."""
-    told = any(hasattr(data, name) for name in ("schema", "columns", "column_names"))
-    return hasattr(data, "__arrow_c_stream__") and not told and find_spec("pyarrow") is not None
+    """Whether an object is only an Arrow stream, whose schema pyarrow can read."""
+    has_schema = any(hasattr(data, name) for name in ("schema", "columns", "column_names"))
+    return hasattr(data, "__arrow_c_stream__") and not has_schema and find_spec("pyarrow") is not None
 
 
 def _can_be_read_once(data: Any) -> bool:
-    """Whether a stream is gone when it was read, or is none of rows."""
+    """Whether a stream can be read only once, or does not have rows."""
     try:
         _stream(data), _stream(data)
-    except Exception:  # of whatever library it is
+    except Exception:  # of any library
         return True
     return False
 

@@ -1,4 +1,4 @@
-"""What DuckDB says of an error, as one line of ours that shows no value of the data."""
+"""DuckDB's errors as one-line messages without values of the data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import duckdb
 
 from kanon_sql.errors import KanonError, SourceError, TargetError
 
-# Errors that are about a statement, a file or the machine: their text holds no values of the data.
+# Errors about a statement, a file or the machine, whose text has no values of the data.
 _OF_THE_STATEMENT = (
     duckdb.BinderException,
     duckdb.CatalogException,
@@ -28,25 +28,27 @@ _HARMLESS = "No magic bytes|too small to be a Parquet file|No space left|File to
 
 @contextmanager
 def explained(what: str = "DuckDB says", error_class: type[KanonError] = SourceError) -> Iterator[None]:
-    """Turn what the database says into one line of ours."""
+    """Turn DuckDB's errors into one-line messages."""
     try:
         yield
     except duckdb.Error as error:
         if isinstance(error, duckdb.TransactionException) and "conflict" in str(error):
             raise TargetError(
-                "somebody else has changed the same table meanwhile, and nothing was released; run again when nobody "
-                "writes to it"
+                "another session has changed the same table meanwhile, and nothing was released; run again when no "
+                "other session writes to it"
             ) from None
-        said, values = said_by(error)
-        raise error_class(f"{what}: {said}", values) from None
-    except RuntimeError as error:  # what DuckDB makes of a Ctrl-C that it notices itself
+        message, values = message_of(error)
+        raise error_class(f"{what}: {message}", values) from None
+    except RuntimeError as error:  # DuckDB's own reaction to Ctrl-C
         if "Query interrupted" not in str(error):
             raise
         raise KeyboardInterrupt from error
 
 
-def said_by(error: duckdb.Error) -> tuple[str, tuple[str, ...]]:
-    """What DuckDB says, and apart from it what may quote the data: then only where it was, and the error's class."""
+def message_of(error: duckdb.Error) -> tuple[str, tuple[str, ...]]:
+    """The message of an error, and separately any text that can quote the data.
+
+    In that case the message only has the location, or the error's class."""
     text = str(error).strip()
     first = text.partition("\n")[0]
     if isinstance(error, _OF_THE_STATEMENT) or re.search(_HARMLESS, first):

@@ -1,4 +1,4 @@
-"""Files of DuckDB: whether a name is a database, who else has it open, where it spills, and how one is written."""
+"""DuckDB's files: checks before a database is opened, spilling, and writing data files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOCKED = re.compile(r"Conflicting lock is held in (.*?) \(PID (\d+)\)")
 
 
 def connected(path: str, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """Open a file, or share it with the program around us, which may have it open in another way."""
+    """Open a file, or share it with the same process, which can have it open with other settings."""
     try:
         return duckdb.connect(path, read_only=read_only)
     except duckdb.ConnectionException:
@@ -29,17 +29,17 @@ def connected(path: str, read_only: bool) -> duckdb.DuckDBPyConnection:
 
 
 def spill_apart(
-    connection: duckdb.DuckDBPyConnection, limits: Limits, beside: Path | None = None
+    connection: duckdb.DuckDBPyConnection, limits: Limits, default: Path | None = None
 ) -> PrivateFolder | None:
-    """Have a database spill into a folder of its own: DuckDB's files are readable to all, whatever is in them.
+    """Let a database spill into a private folder, since DuckDB's temporary files are readable for all users.
 
-    It is in the folder that the limits name, else beside a database file, or where nobody may write there in TMPDIR.
+    The folder is in that of the limits; by default next to the database file, or in TMPDIR if that is not writable.
     """
     if limits.temp_directory is not None and not Path(limits.temp_directory).is_dir():
         raise SpecError(f"there is no folder {limits.temp_directory} to spill to; check `temp_directory`")
     temporary = Path(tempfile.gettempdir())
-    for parent in [Path(limits.temp_directory)] if limits.temp_directory else [beside or temporary, temporary]:
-        with suppress(duckdb.Error):  # the database has spilled before we came
+    for parent in [Path(limits.temp_directory)] if limits.temp_directory else [default or temporary, temporary]:
+        with suppress(duckdb.Error):  # the caller's database has spilled already
             try:
                 folder = PrivateFolder(parent)
             except OSError as error:
@@ -59,7 +59,7 @@ def _no_spilling(folder: Path, error: OSError) -> SpecError:
 
 
 def write_copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path, written_as: str, escaped: bool) -> int:
-    """Write the rows of a query into a file that exists, in its order, and count them; `escaped`: see `Engine`."""
+    """Write the rows of a query into an existing file, in its order, and count them; `escaped`: see `Engine`."""
     if escaped and written_as in queries.SEPARATORS:
         query = _without_formulas(connection, query)
     copy = queries.copy_to(query, str(path), written_as, "duckdb", in_place=True)
@@ -69,7 +69,7 @@ def write_copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path, wr
 
 
 def _without_formulas(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """The query of a text file, no text of which a spreadsheet would take for a formula."""
+    """The query for a text file, with texts escaped that a spreadsheet would take for formulas."""
     described = connection.sql(query)
     types = dict(zip(described.columns, map(str, described.types), strict=True))
     texts = [name for name, type_name in types.items() if type_name.startswith(("VARCHAR", "ENUM", "JSON"))]
@@ -78,7 +78,7 @@ def _without_formulas(connection: duckdb.DuckDBPyConnection, query: str) -> str:
 
 @contextmanager
 def _written_alone(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[None]:
-    """Have one thread at work where a query that is written as Parquet gives an ENUM.
+    """Use a single thread for writing a query with ENUMs as Parquet.
 
     DuckDB 2.0 writes those values of an ENUM that it has seen, and threads note what they saw in one list of bits
     without a lock: a note that is lost would be an empty text in the file, and what is noted depends on the time.
@@ -102,7 +102,7 @@ def refuse_missing(path: str) -> None:
 
 
 def refuse_other_formats(path: str) -> None:
-    """DuckDB would open a data file as a database that is lost at the end, and fetch extensions for others."""
+    """Refuse other files: DuckDB would open a data file as an empty database, and fetch extensions for some."""
     if not os.path.exists(path):
         return
     try:
@@ -116,7 +116,7 @@ def refuse_other_formats(path: str) -> None:
 
 @contextmanager
 def opening(path: str, writes: bool) -> Iterator[None]:
-    """Say in one sentence why a database file cannot be opened, and which other process has it open, if one has."""
+    """Explain why a database file cannot be opened, and which process has it open, if any."""
     try:
         with explained(f"the database {path} cannot be opened"):
             yield

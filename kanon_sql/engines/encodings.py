@@ -1,4 +1,4 @@
-"""How the text of files is encoded: in UTF-8, as is said, or as all bytes tell; what is not UTF-8 is read by a copy."""
+"""The encoding of text files, configured or detected from all bytes. Files not in UTF-8 are read as copies."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def is_utf_8(encoding: str) -> bool:
 
 
 def marked(path: Path) -> str | None:
-    """The encoding that the first bytes of a file name, None without a mark or with that of UTF-8."""
+    """The encoding of a file's byte order mark; None without one, or for UTF-8."""
     with open(path, "rb") as file:
         start = file.read(4)
     return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
 
 
 def recognized(path: Path) -> str:
-    """The encoding that all bytes of a file have in common: UTF-8, or cp1252; SourceError if neither will do.
+    """The encoding that all bytes of a file allow, UTF-8 or cp1252; SourceError if there is none.
 
     A file of both is refused: as cp1252 its UTF-8 would become other letters.
     """
@@ -65,17 +65,17 @@ def _escaped(text: str) -> Iterator[int]:
 
 
 def as_utf_8(paths: Sequence[Path], encoding: str | None, folder: Path) -> tuple[list[Path], list[str]]:
-    """Copies of text files in UTF-8, in their order, for nobody else to read; and the other encodings that they had."""
+    """Private copies of text files in UTF-8, in their order; also returns their other encodings."""
     encodings = [encoding or marked(path) or recognized(path) for path in paths]
     copies = [folder / f"{number:05}.csv" for number in range(len(paths))]
-    for path, known, copy in zip(paths, encodings, copies, strict=True):
+    for path, encoding, copy in zip(paths, encodings, copies, strict=True):
         copy.touch(mode=0o600, exist_ok=False)
-        copy_as_utf_8(path, known, copy)
-    return copies, [known for known in encodings if not is_utf_8(known)]
+        copy_as_utf_8(path, encoding, copy)
+    return copies, [encoding for encoding in encodings if not is_utf_8(encoding)]
 
 
 def copy_as_utf_8(path: Path, encoding: str, copy: Path) -> None:
-    """Copy a text file as UTF-8, some of it at a time; SourceError at the first line that is of another encoding."""
+    """Copy a text file as UTF-8, in parts; SourceError at the first line in another encoding."""
     with open(copy, "w", encoding="utf-8", newline="") as file:
         try:
             for _, text in _decoded(path, encoding, "strict"):
@@ -85,7 +85,7 @@ def copy_as_utf_8(path: Path, encoding: str, copy: Path) -> None:
 
 
 def _decoded(path: Path, encoding: str, errors: str) -> Iterator[tuple[int, str]]:
-    """The text of a file, a part at a time, with the number of the line that each begins in."""
+    """The text of a file in parts, with the line number where every part starts."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     line = 1
     with open(path, "rb") as file:
@@ -96,7 +96,7 @@ def _decoded(path: Path, encoding: str, errors: str) -> Iterator[tuple[int, str]
             except UnicodeDecodeError as error:
                 wrong = line + error.object[: error.start].count(b"\n")
                 raise SourceError(
-                    f"{path} is not {encoding}: line {wrong:,} has bytes that are no letter of it; give its `encoding`"
+                    f"{path} is not {encoding}: line {wrong:,} has bytes that are not valid in it; give its `encoding`"
                 ) from None
             yield line, text.removeprefix("\ufeff") if line == 1 else text
             line += text.count("\n")

@@ -1,4 +1,4 @@
-"""Excel workbooks: one sheet, copied as CSV to be loaded, with the types that its cells have."""
+"""Excel workbooks: one sheet, copied as CSV to be loaded, with the types of its cells."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.resources import install_command
 from kanon_sql.spec import Reading
 
-_MOST_BYTES, _MOST_TIMES = 2**31, 100  # of a part of a workbook, unpacked; and those of its packed ones
-_NEVER_TOO_MUCH = 10 * 2**20  # bytes of a part, whatever they were packed into
-_MOST_CHARACTERS = 32_767  # of a cell, in Excel
+_MOST_BYTES, _MOST_TIMES = 2**31, 100  # maximum size of an unpacked part, and maximum ratio to its packed size
+_NEVER_TOO_MUCH = 10 * 2**20  # bytes of a part that are always allowed
+_MOST_CHARACTERS = 32_767  # Excel's limit for a cell
 _AT_ONCE = 2**16  # bytes
 _ERRORS = frozenset(("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"))
 _HELD = {
@@ -40,14 +40,14 @@ _TRUE = ("1", "true")
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet as it was copied: the form of the copy, and what is to be said of the sheet."""
+    """A sheet that was copied: the form of the copy, and notes about the sheet."""
 
     form: CSVForm
     notes: tuple[str, ...]
 
 
 def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
-    """Copy a sheet of a workbook as CSV, the first visible one unless one is named; SourceError if it is no table."""
+    """Copy a sheet of a workbook as CSV, by default the first visible one; SourceError if it is not a table."""
     try:
         import openpyxl
     except ModuleNotFoundError:
@@ -57,14 +57,14 @@ def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
         workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except SourceError:
         raise
-    except Exception as error:  # whatever a file that is no workbook makes of itself
-        said = "it may have a password, or be no workbook"
-        raise SourceError(f"{path} cannot be read as an Excel file: {said}; save it again as .xlsx") from error
+    except Exception as error:  # any error of a file that is not a workbook
+        reason = "it may have a password, or not be a workbook"
+        raise SourceError(f"{path} cannot be read as an Excel file: {reason}; save it again as .xlsx") from error
     with closing(workbook):
         shown = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
         sheet = _chosen(path, workbook.worksheets, shown, reading.sheet)
         seen = _look(path, sheet.title)
-        sheet.reset_dimensions()  # what a file says of its size need not be true
+        sheet.reset_dimensions()  # the size in the file can be wrong
         copied = _Copied(path, reading)
         copy.touch(mode=0o600, exist_ok=False)
         with open(copy, "w", encoding="utf-8", newline="") as file:
@@ -74,7 +74,7 @@ def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
 
 
 def _check_parts(path: Path) -> None:
-    """Refuse a workbook that takes far more memory than its size says, before anything of it is unpacked into that."""
+    """Refuse a workbook that needs far more memory than its size suggests, before it is unpacked."""
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
             times = part.file_size / max(1, part.compress_size)
@@ -89,7 +89,7 @@ def _check_parts(path: Path) -> None:
 
 
 def _check_cells(path: Path, archive: zipfile.ZipFile, part: str) -> None:
-    """Refuse a cell that is longer than Excel allows, which a reader would hold as a whole, and more than once."""
+    """Refuse a cell longer than Excel allows, which a reader would keep in memory, and more than once."""
     parser, length, place = expat.ParserCreate(), 0, ""
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -116,15 +116,15 @@ def _check_cells(path: Path, archive: zipfile.ZipFile, part: str) -> None:
 def _chosen(path: Path, sheets: Sequence[Any], shown: Sequence[Any], name: str | None) -> Any:
     named = [sheet for sheet in sheets if sheet.title == name] if name else [*shown, *sheets][:1]
     if not named:
-        there = ", ".join(repr(sheet.title) for sheet in sheets)
-        raise SpecError(f"{path} has no sheet {name!r}; there are {there}")
+        titles = ", ".join(repr(sheet.title) for sheet in sheets)
+        raise SpecError(f"{path} has no sheet {name!r}; there are {titles}")
     return named[0]
 
 
-def _about_sheets(title: str, sheets: Sequence[Any], asked: str | None) -> Iterator[str]:
-    """Which sheet was read, if somebody might expect another; and whether any is hidden."""
+def _about_sheets(title: str, sheets: Sequence[Any], requested: str | None) -> Iterator[str]:
+    """Which sheet was read, unless it is the only one or was requested; and whether any is hidden."""
     hidden = [sheet.title for sheet in sheets if sheet.sheet_state != "visible"]
-    if not asked and len(sheets) > 1:
+    if not requested and len(sheets) > 1:
         more = (
             f", of which {', '.join(map(repr, hidden))} {'is' if len(hidden) == 1 else 'are'} hidden" if hidden else ""
         )
@@ -134,14 +134,14 @@ def _about_sheets(title: str, sheets: Sequence[Any], asked: str | None) -> Itera
 
 
 class _Copied:
-    """The cells of a sheet as they are copied, with the kinds of values that each column has."""
+    """The cells of a sheet while they are copied, with the kinds of values in every column."""
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self.path, self.null = path, reading
         self.names: list[str] = []
         self.kinds: list[Counter[str]] = []
         self.errors = self.empty_rows = 0
-        self._texts = {name for name, said in reading.columns.items() if said.type == "text"}
+        self._texts = {name for name, options in reading.columns.items() if options.type == "text"}
 
     def write(self, rows: Iterator[Sequence[Any]], file: IO[str]) -> None:
         """Copy all rows, the names first."""
@@ -204,7 +204,7 @@ class _Copied:
 
     @property
     def notes(self) -> Iterator[str]:
-        """What became of cells that are no plain values of their column."""
+        """Notes on cells that are not plain values of their column."""
         if self.errors:
             yield f"{_many(self.errors, 'cell')} with an error such as #N/A read as NULL"
         if self.empty_rows:
@@ -216,8 +216,8 @@ class _Copied:
             if name in mixed:
                 what = ", ".join(f"{count:,} of {kind}" for kind, count in sorted(kinds.items()))
                 yield (
-                    f"column {name} stays text, for its cells are of several kinds ({what}); name with `null` the "
-                    "texts that mean that there is no value"
+                    f"column {name} stays text, since its cells are of several kinds ({what}); list words for missing "
+                    "values in `null`"
                 )
 
 
@@ -238,7 +238,7 @@ def _written(cell: Any) -> tuple[str, str]:
 
 
 def _type(kinds: Counter[str]) -> str:
-    """The type that holds all kinds of values of a column."""
+    """The type for all kinds of values of a column."""
     for type_name, held in _HELD.items():
         if kinds and set(kinds) <= held:
             return type_name
@@ -247,7 +247,7 @@ def _type(kinds: Counter[str]) -> str:
 
 @dataclass
 class _Seen:
-    """What a sheet has that its table of values does not show."""
+    """Features of a sheet that its table of values does not show."""
 
     hidden_rows: int = 0
     hidden_columns: list[str] = field(default_factory=list)
@@ -257,18 +257,18 @@ class _Seen:
     @property
     def notes(self) -> Iterator[str]:
         if self.hidden_rows:
-            yield f"{_many(self.hidden_rows, 'row')} hidden in Excel, and read with the others"
+            yield f"{_many(self.hidden_rows, 'row')} hidden in Excel, but read"
         if self.hidden_columns:
-            yield f"hidden in Excel, and read with the others: column {', '.join(self.hidden_columns)}"
+            yield f"hidden in Excel, but read: column {', '.join(self.hidden_columns)}"
         if self.merged:
             few = ", ".join(self.merged[:3]) + (", …" if len(self.merged) > 3 else "")
-            yield f"of merged cells ({few}) the first alone has the value, and the others are NULL"
+            yield f"of merged cells ({few}), only the first has the value, and the others are NULL"
         if self.formulas:
             yield f"{_many(self.formulas, 'formula')} read as the value that Excel saved with it"
 
 
 def _look(path: Path, title: str) -> _Seen:
-    """Go through the sheet as it is stored, for what openpyxl leaves out when it reads row by row."""
+    """Scan the stored sheet for features that openpyxl omits when it reads row by row."""
     seen = _Seen()
     with zipfile.ZipFile(path) as archive:
         part = _part(archive, title)
@@ -304,19 +304,19 @@ def _look_at_cell(path: Path, cell: ElementTree.Element, seen: _Seen) -> None:
     seen.formulas += 1
     if not parts.get("v") and cell.get("t") != "str":
         raise SourceError(
-            f"{path}: the formula in {cell.get('r')} has no value, for no program has calculated it; open the file in "
+            f"{path}: the formula in {cell.get('r')} has no value, as no program has calculated it; open the file in "
             "Excel or LibreOffice, and save it"
         )
 
 
 def _part(archive: zipfile.ZipFile, title: str) -> str:
-    """Where a sheet is stored in a workbook."""
+    """The path of a sheet inside a workbook."""
     book = next(target for kind, _, target in _relations(archive, "") if kind == "officeDocument")
     folder = posixpath.dirname(book)
     sheets = ElementTree.fromstring(archive.read(book)).iter()
     ids = {sheet.get("name"): _id(sheet) for sheet in sheets if sheet.tag.rpartition("}")[2] == "sheet"}
-    known = {number: target for _, number, target in _relations(archive, book)}
-    target = known[ids[title]]
+    targets = {number: target for _, number, target in _relations(archive, book)}
+    target = targets[ids[title]]
     return target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
 
 
@@ -325,7 +325,7 @@ def _id(sheet: ElementTree.Element) -> str:
 
 
 def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
-    """The kind, the number and the target of everything that a part of a workbook refers to."""
+    """The kinds, numbers and targets of everything that a part of a workbook refers to."""
     folder, name = posixpath.split(part)
     for relationship in ElementTree.fromstring(archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))):
         target = relationship.get("Target", "")
@@ -337,7 +337,7 @@ def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, 
 
 
 def _letters(place: int) -> str:
-    """What Excel calls a column, counted from 0.
+    """Excel's name of a column, counted from 0.
 
     >>> [_letters(place) for place in (0, 25, 26, 701, 702)]
     ['A', 'Z', 'AA', 'ZZ', 'AAA']

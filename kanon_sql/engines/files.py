@@ -1,4 +1,4 @@
-"""Files by their names: what a path or glob means, what kind a file is, and whether it has changed."""
+"""Files: the meaning of a path or glob, the format of a file, and whether it has changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from kanon_sql.errors import SourceError
 
 _LOGS = {"Delta": "_delta_log", "Iceberg": "metadata/*.metadata.json*", "Hudi": ".hoodie"}
-Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when it was written, in ns
+Fingerprint = tuple[int, int, int]  # of a file: inode, bytes, and time of the last change in ns
 
 
 def file_format(path: str) -> str:
@@ -27,7 +27,7 @@ def file_format(path: str) -> str:
 
 
 def source_format(path: str) -> str:
-    """The same of a source, which may be an Excel workbook too."""
+    """The format of a source, which can also be an Excel workbook."""
     ending = Path(path).suffix.lower()
     if ending in (".xls", ".xlsb", ".ods"):
         raise SourceError(f"{path} is a workbook of a kind that cannot be read; save it as .xlsx or CSV")
@@ -35,14 +35,14 @@ def source_format(path: str) -> str:
 
 
 def files(pattern: str) -> list[Path]:
-    """The files of a path or glob, hidden ones too, as DuckDB finds them; a file of that very name comes first."""
-    if os.path.isfile(pattern):  # False for a name that is too long for one
+    """The files of a path or glob, as DuckDB finds them, including hidden ones; a file with that exact name wins."""
+    if os.path.isfile(pattern):  # False for a name that is too long
         return [Path(pattern)]
     return [Path(path) for path in sorted(glob.glob(pattern, recursive=True, include_hidden=True))]
 
 
 def refuse_files_of_tables(paths: Sequence[Path]) -> None:
-    """Refuse files of a Delta, Iceberg or Hudi table: its folder has deleted rows too, and rows in several versions."""
+    """Refuse files of a Delta, Iceberg or Hudi table, whose folder also has deleted and older rows."""
     folders = {folder for path in paths for place in (path.absolute(), path.resolve()) for folder in place.parents}
     for folder in sorted(folders):
         for what, log in _LOGS.items():
@@ -54,7 +54,7 @@ def refuse_files_of_tables(paths: Sequence[Path]) -> None:
 
 
 def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
-    """What tells a file from itself after a change, for each of a path or glob that is there."""
+    """Fingerprints of the files of a path or glob, which show whether they have changed."""
     seen_files = {}
     for path in files(pattern):
         with suppress(FileNotFoundError):
@@ -64,6 +64,6 @@ def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
 
 
 def quoted_path(pattern: str) -> str:
-    """A path or glob for DuckDB, from anywhere: only what the user meant as a glob is one."""
+    """An absolute path or glob for DuckDB, with special characters quoted unless the user meant a glob."""
     literal = os.path.exists(pattern)
     return os.path.join(glob.escape(os.getcwd()), glob.escape(pattern) if literal else pattern)

@@ -1,4 +1,4 @@
-"""The columns of a file as it names them itself, before DuckDB renames or guesses any."""
+"""The columns of a file by their own names, before DuckDB renames or guesses any."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parquet_names(path: Path) -> list[str]:
 
 
 def csv_names_and_rows(path: Path) -> tuple[list[str], int]:
-    """The names in the first line, and how many rows are below it, if every line has as many fields.
+    """The names in the first line, and the number of rows, if every line has as many fields.
 
     DuckDB would guess until nothing is wrong. SourceError says which line has more fields, or fewer, and which names
     are equal.
@@ -86,26 +86,26 @@ def parted(head: str, lines: int) -> tuple[str, str]:
 
 
 def separators(head: str) -> list[str]:
-    """The characters of the first line that may be its separator, the most frequent first; a comma if there is none."""
+    """Candidate separators in the first line, the most frequent first; a comma if there is none."""
     first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
     return [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first] or [","]
 
 
 def first_row(head: str, separator: str, quote: str = '"', escape: str = '"') -> list[str] | None:
-    """The fields of the first line that is not empty; `escape`: what a quote inside a field has before it."""
+    """The fields of the first line that is not empty; `escape`: precedes a quote inside a field."""
     lines, escaped = io.StringIO(head, newline=None), None if escape == quote else escape
     return next(filter(None, csv.reader(lines, delimiter=separator, quotechar=quote, escapechar=escaped)), None)
 
 
 def _csv_problem(error: duckdb.Error) -> str:
-    """The line and what is wrong with it, without the line itself."""
+    """The number of an invalid line and the problem, without its text."""
     line, problem = (re.search(pattern, str(error)) for pattern in (r"CSV Error on Line: (\d+)", _PROBLEMS))
     where = f"line {line[1]}" if line else "a line"
     return f"{where}, {problem[0] if problem else 'which cannot be read'}"
 
 
 def strict_options(number: str = "") -> str:
-    """The options of a reading that guesses nothing, a line of another form being an error, as named parameters."""
+    """The options for reading without guesses, as named parameters; a line of another form is an error."""
     return _STRICT.replace("NUMBER", number)
 
 

@@ -1,4 +1,4 @@
-"""Whether equal values of a column look the same: if not, rows sorted by them may keep the order of the source."""
+"""Whether equal values of a column look the same: otherwise rows sorted by them can reveal the source's order."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _DIFFERENT = 6  # texts in files/apart_texts
 
 
 def looks_plain(engine: Engine, table: Table, column: Column) -> bool:
-    """Whether equal values of a column look the same: no -0 beside 0, no 1.0 beside 1.00, no A beside a."""
+    """Whether equal values of a column look the same: not both -0 and 0, 1.0 and 1.00, or A and a."""
     if column.kind == "text":
         if engine.dialect == "spark":
-            return column.type == "string"  # of no collation, compared by its bytes
+            return column.type == "string"  # without collation, compared by bytes
         return column.type.upper().startswith(_TEXTS) and _tells_texts_apart(engine, table, column)
     if column.kind == "decimal":
-        return "(" in column.type  # so many decimals, of every value
+        return "(" in column.type  # a fixed number of decimals
     return column.kind in ("integer", "date", "timestamp", "time", "boolean")
 
 
 def _tells_texts_apart(engine: Engine, table: Table, column: Column) -> bool:
-    """Whether the collation of a column takes no two different texts for equal."""
+    """Whether the collation of a column only treats identical texts as equal."""
     if column.open_type:
         return True
     query = queries.text("files/apart_texts", engine.dialect, column=[column.name], source=table.relation)

@@ -1,4 +1,4 @@
-"""Opening an engine: by a database's name, on a connection of the caller's, or embedded, for work of our own."""
+"""Opening engines: by a database's name, on the caller's connection, or embedded, for our own work."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SCHEME = re.compile(r"\s*(?:([a-z][a-z0-9+.-]*)://|(?:md|motherduck):)", re.IGN
 
 
 def open_engine(session: Session, create: bool = False) -> Engine:
-    """Open the database of a session: PostgreSQL or Spark by a URL, else a DuckDB file, or one in memory.
+    """Open the database of a session: PostgreSQL or Spark by a URL, a DuckDB file, or DuckDB in memory.
 
-    `create`: a file that is missing may be made.
+    `create`: a missing file is created.
     """
     database, limits = session.database, session.limits
     if database is not None and names_a_server(database):
@@ -38,14 +38,14 @@ def open_engine(session: Session, create: bool = False) -> Engine:
 
 
 def _open_files(session: Session, create: bool) -> DuckDB:
-    """Open DuckDB files, those that are written to for writing."""
+    """Open DuckDB files, for writing only if they are written to."""
     database, places = session.database, [_attached(session, name) for name in session.writes]
     if database is None or any(places):
         engine = DuckDB(limits=session.limits)
     else:
         engine = DuckDB.open(database, create, read_only=not places, limits=session.limits)
     try:
-        if database is not None and any(places):  # what is attached to a file that is only read could only be read
+        if database is not None and any(places):  # a file attached to a read-only database would be read-only, too
             engine.attach(Path(database).stem, database, read_only=all(places))
             engine.use(Path(database).stem)
         for name, path in session.attach.items():
@@ -57,7 +57,7 @@ def _open_files(session: Session, create: bool) -> DuckDB:
 
 
 def engine_of(connection: Any, session: Session | None = None) -> Engine:
-    """Wrap a connection of the caller's, which stays open; an engine is one already.
+    """Wrap the caller's connection, which stays open; an engine is returned unchanged.
 
     Of a session, only the limits of further engines go with it.
     """
@@ -90,25 +90,25 @@ def embedded(limits: Limits | None = None) -> FileEngine:
 
 @contextmanager
 def embedded_for(engine: Engine) -> Iterator[Engine]:
-    """An engine for hundreds of small queries: this one, if it is embedded, or else a new one, closed at the end."""
+    """An engine for hundreds of small queries: this one if it is embedded, or a new one, closed at the end."""
     if engine.is_embedded:
         yield engine
         return
-    made = engine.embedded()
+    embedded_engine = engine.embedded()
     try:
-        yield made
+        yield embedded_engine
     finally:
-        made.close()
+        embedded_engine.close()
 
 
 def _refuse_other_engines(session: Session) -> None:
-    """DuckDB would make a file of a name that it does not know, or fetch an extension for it."""
+    """Refuse other databases: DuckDB would create a file with such a name, or fetch an extension for it."""
     for path in filter(None, [session.database, *session.attach.values()]):
         scheme = _SCHEME.match(path)
         if (scheme or speakable(path) != path) and not os.path.exists(path):
-            said = f"a database of {scheme[1]}:// is" if scheme and scheme[1] else "the given database is"
+            subject = f"a database of {scheme[1]}:// is" if scheme and scheme[1] else "the given database is"
             raise SpecError(
-                f"{said} neither a DuckDB file nor a PostgreSQL server; give the path of a file, or "
+                f"{subject} neither a DuckDB file nor a PostgreSQL server; give the path of a file, or "
                 "postgresql://user:password@host:port/database"
             )
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: the table stays where it lives; only what a query gives comes out."""
+"""PostgreSQL: the table stays in the database, and only the results of queries are fetched."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
 _URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")
 # Classes of errors whose text is about the statement or the server: no values of the data.
 _OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57", "58")
-_BY_ANOTHER = ("42P07", "40001")  # what was not there a moment ago is, or is another
-_MEANWHILE = "somebody else made or replaced the same table meanwhile; nothing was released, run again"
+_BY_ANOTHER = ("42P07", "40001")  # a table was created or changed by another session
+_MEANWHILE = "another session created or replaced the same table meanwhile; nothing was released, run again"
 
 
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
@@ -91,11 +91,11 @@ if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
 
 
 class PostgreSQL:
-    """One PostgreSQL connection; see `kanon_sql.engine.Engine` for what its methods promise.
+    """One PostgreSQL connection; see `kanon_sql.engine.Engine` for its methods.
 
-    The connection is set to autocommit, and its session to the few settings that our SQL counts on. Every statement
-    runs in a transaction whose search_path is the server's own schemas, so that no function or operator of somebody
-    else's is called in their place; that of the user is read before, and stays as it is.
+    The connection is set to autocommit, and its session to the few settings that our SQL needs. Every statement runs in
+    a transaction whose search_path is the server's own schemas, so that no other function or operator is called in
+    their place. The user's search_path is read first, and does not change.
     """
 
     dialect = "postgres"
@@ -142,7 +142,7 @@ class PostgreSQL:
         except ImportError as error:
             raise SourceError(f"PostgreSQL needs psycopg: {install_command('postgres')}") from error
         dsn = _SCHEME.sub("postgresql://", dsn.strip())
-        # libpq would look for a host called like a piece of a password that it misreads.
+        # libpq can misread a part of a password as a host, and would look for it.
         if dsn.startswith("postgresql://") and not _URL.fullmatch(dsn):
             raise SourceError(NO_URL)
         try:
@@ -159,32 +159,32 @@ class PostgreSQL:
             return self._cursor.execute(sql, prepare=False).fetchall()
 
     def run(self, sql: str) -> int | None:
-        """Run a statement for its effect; gives the rows that it wrote, if PostgreSQL says."""
+        """Run a statement; returns the number of rows that it wrote, if PostgreSQL reports it."""
         with self._pinned():
             self._cursor.execute(sql, prepare=False)
             rows = self._cursor.rowcount
         return rows if rows >= 0 else None
 
     def may_change(self, _: Table) -> bool:
-        """A transaction has one snapshot of all that it reads."""
+        """False: a transaction has one snapshot of everything that it reads."""
         return False
 
     def fingerprint(self, _: Table) -> None:
-        """A transaction has one snapshot of a table."""
+        """None: a transaction has one snapshot of a table."""
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
         return "\n".join(line for (line,) in self.rows(f"EXPLAIN {sql}"))
 
     def find(self, name: str) -> Table | None:
-        """Look up a table or view by the name a user gave; its own capitals first, then any."""
+        """Look up a table or view by a name from a user, first with its exact capitals, then with any."""
         for parts in name_readings(name):
             tables = self._look_up(parts)
             if not tables:
                 continue
             schema, table, form, exact = tables[0]
             if not exact and len(tables) > 1:
-                names = " and ".join(repr(other) for _, other, _, _ in tables)
+                names = " and ".join(repr(candidate) for _, candidate, _, _ in tables)
                 raise SourceError(f"{name} could be any of {names}; write the one meant in its own capitals")
             return self.table(Relation(schema, table), form)
         return None
@@ -196,32 +196,32 @@ class PostgreSQL:
             return self._cursor.execute(LOOK_UP, names).fetchall()
 
     def table(self, relation: Relation, form: str = "table") -> Table:
-        """Describe a relation that is known to exist; a domain is described by the type under it."""
+        """Describe a relation that exists; a domain is described by its base type."""
         with self._pinned():
             described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         columns = (Column(name, type_name, kind_of(plain, category)) for name, type_name, plain, category in described)
         return Table(relation, form, tuple(columns))
 
     def check_writable(self, relation: Relation) -> None:
-        """Refuse a place in a schema where the user may make nothing."""
+        """Refuse a place in a schema where the user may not create tables."""
         schema, table = relation.parts
         with self._pinned():
             ((may, user),) = self._cursor.execute(MAY_CREATE, [schema, schema]).fetchall()
         if not may:
             raise TargetError(
-                f"{user} may not make {table} in the schema {schema}; ask its owner for "
+                f"{user} may not create {table} in the schema {schema}; ask its owner for "
                 f"GRANT CREATE ON SCHEMA {schema}, or name another schema"
             )
 
     def existing(self, relation: Relation) -> Table | None:
-        """The table or view in exactly this place, in its own capitals."""
+        """The table or view in exactly this place, with its exact capitals."""
         schema, name = relation.parts
-        stored = name.encode()[:LONGEST].decode(errors="ignore")  # what PostgreSQL makes of a longer one
+        stored = name.encode()[:LONGEST].decode(errors="ignore")  # as PostgreSQL truncates names
         stored_form = next((form for _, _, form, exact in self._look_up((schema, stored)) if exact), None)
         return self.table(Relation(schema, stored), stored_form) if stored_form else None
 
     def place(self, name: str) -> Relation:
-        """The one place that `name` means as a target, in its own capitals."""
+        """The place of a target called `name`, with its exact capitals."""
         *path, table = name_readings(name)[-1]
         with self._pinned():
             here = self._path[1]
@@ -244,7 +244,7 @@ class PostgreSQL:
             raise TargetError(f"there is no schema {schema} for {table}{other}")
 
     def relations(self) -> list[Relation]:
-        """All tables and views of the database but the server's own."""
+        """All tables and views of the database except the server's own."""
         return [Relation(*parts) for parts in self.rows(ALL)]
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
@@ -257,7 +257,7 @@ class PostgreSQL:
             }
 
     def hidden(self, relation: Relation) -> list[str]:
-        """Where row-level security keeps rows of a relation, or of what a view reads, from whom."""
+        """The row-level security policies that hide rows of a relation, or of a view's tables, in words."""
         with self._pinned():
             found = self._cursor.execute(HIDDEN, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         return [row_security(*row) for row in found]
@@ -268,18 +268,18 @@ class PostgreSQL:
             return self._cursor.execute(LABELS, [_sql("{}", relation.parts)]).fetchall()
 
     def rights(self, relation: Relation) -> Rights:
-        """Who owns a relation, and what others may do with it."""
+        """The owner of a relation, and the privileges of others."""
         with self._pinned():
             rights = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
-        if not rights:  # it was there in the snapshot of the transaction, and is not any more
+        if not rights:  # the relation exists in the transaction's snapshot, but not any more
             raise TargetError(
-                f"{relation.name} was replaced by somebody else meanwhile, and nothing was released; run again"
+                f"{relation.name} was replaced by another session meanwhile, and nothing was released; run again"
             )
         owner = rights[0][0]
         return Rights(owner, tuple(Grant(*grant) for _, *grant in rights if grant[0]))
 
     def set_owner(self, owner: str, forms: Mapping[Relation, str]) -> bool:
-        """Give relations to an owner who can read them; False if that cannot be, with no harm."""
+        """Change the owner of relations to one who can read them; returns False, without effect, if that fails."""
         self.run("SAVEPOINT kanon_owner")
         try:
             for relation, form in forms.items():
@@ -297,11 +297,11 @@ class PostgreSQL:
         return True
 
     def lasting(self, relation: Relation) -> Relation:
-        """The name of a relation as a view may keep it: PostgreSQL keeps what it stands for."""
+        """The name of a relation in a view's definition: PostgreSQL stores a reference."""
         return relation
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
-        """Make a lasting table or view of a query, with a comment on it."""
+        """Create a lasting table or view from a query, with a comment."""
         return create_and_comment(self, relation, query, form, comment)
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
@@ -311,7 +311,7 @@ class PostgreSQL:
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
-        """Create a temporary table and fill it, some rows at a time."""
+        """Create a temporary table and fill it, in batches of rows."""
         temporary = Relation("pg_temp", relation.name)
         self.run(queries.drop(temporary, self.dialect))
         self.run(queries.create_table(temporary, types, self.dialect))
@@ -322,7 +322,7 @@ class PostgreSQL:
     def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
-        """Make a table of the rows whose text a type can hold."""
+        """Create a table of the rows whose text a type allows."""
         self.send(none, self, relation)
         if type_name.startswith(("date", "timestamp")):
             self.run(_sql(AFTER_DUCKDB, queries.parts(written, self.dialect)))
@@ -335,7 +335,7 @@ class PostgreSQL:
             self._insert_by_halves(insert, 0, rows)
 
     def _insert_by_halves(self, insert: Callable[..., str], first: int, end: int) -> None:
-        """Find the texts that a type refuses by trying, where the server cannot say."""
+        """Find the texts that a type does not allow by bisection, on a server without pg_input_is_valid."""
         try:
             with self.connection.transaction():
                 self.run(insert(rows=(first, end)))
@@ -346,7 +346,7 @@ class PostgreSQL:
                 self._insert_by_halves(insert, middle, end)
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
-        """Create a temporary table, here or in an embedded DuckDB, of what a query gives here."""
+        """Create a temporary table, here or in an embedded DuckDB, from a query here."""
         if isinstance(target, DuckDB):
             self.fetch_into(query, target, relation)
         elif target is self:
@@ -361,23 +361,23 @@ class PostgreSQL:
         self.run(queries.drop(relation, self.dialect))
 
     def frame(self, relation: Relation, arrow: bool = False) -> Any:
-        """A relation's rows as a pandas DataFrame or an Arrow table, of the types that DuckDB gives."""
+        """A relation's rows as a pandas DataFrame or an Arrow table, with DuckDB's types."""
         embedded, fetched = self.embedded(), Relation("kanon_fetched")
         self.fetch_into(queries.select_all(relation, self.dialect), embedded, fetched)
         return embedded.frame(fetched, arrow)
 
     def interrupt(self) -> None:
-        """Stop the statement that is running."""
+        """Interrupt the running statement."""
         self.connection.cancel()
 
     def embedded(self) -> DuckDB:
-        """A new DuckDB in memory, within the limits of the run, and in the server's time zone if it knows that."""
+        """A new DuckDB in memory, within the limits of the run, and in the server's time zone if DuckDB has it."""
         with suppress(SpecError):
             return DuckDB(limits=replace(self.limits, time_zone=self.time_zone()))
         return DuckDB(limits=self.limits)
 
     def time_zone(self) -> str:
-        """The time zone that is given, or the default of the database or server, whatever the session's is."""
+        """The time zone in the limits, or the default of the database or server, but not the session's."""
         return str(self.rows("SELECT current_setting('TimeZone')")[0][0])
 
     def close(self) -> None:
@@ -385,12 +385,12 @@ class PostgreSQL:
         self.connection.close()
 
     def filled(self, relation: Relation, rows: int | None) -> None:
-        """Have the planner know a temporary table, which autovacuum never sees."""
+        """Analyze a temporary table, since autovacuum does not."""
         if rows != 0:
             self.run(_sql("ANALYZE {}", queries.parts(relation, self.dialect)))
 
     def integer_type(self, largest: int) -> str:
-        """The smallest signed integer type that holds `largest`."""
+        """The smallest signed integer type for numbers up to `largest`."""
         return "smallint" if largest < 2**15 else "integer"
 
     @contextmanager
@@ -410,7 +410,7 @@ class PostgreSQL:
             raise SourceError("PostgreSQL rolled the transaction back because a statement in it had failed")
 
     def _begin(self, mode: str = "") -> None:
-        """Begin a transaction in which names are looked up among the server's own; see what the user's path was."""
+        """Begin a transaction with the server's own search_path, and remember the user's."""
         with explained():
             self._cursor.execute(f"BEGIN {mode}", prepare=False)
             self._path = self._cursor.execute(PATH, prepare=False).fetchall()[0]
@@ -419,7 +419,7 @@ class PostgreSQL:
 
     @contextmanager
     def _pinned(self) -> Iterator[None]:
-        """A statement of the open transaction, or in one of its own."""
+        """Run the block in the open transaction, or in a new one."""
         if self.connection.info.transaction_status.name != "IDLE":
             with explained():
                 yield
@@ -439,9 +439,9 @@ class PostgreSQL:
             raise SourceError("the connection is inside a transaction; commit or roll it back first")
 
     def fetch_into(self, query: str, target: DuckDB, relation: Relation) -> None:
-        """Put the rows of a query into a new temporary table of an embedded DuckDB, in bounded memory.
+        """Fetch the rows of a query into a new temporary table of an embedded DuckDB, in bounded memory.
 
-        Types follow; a numeric column becomes the type that holds all its values exactly, or else text.
+        Types are converted; a numeric column gets a type that is exact for all its values, or becomes text.
         """
         types = self._result_types(query)
         target.load(relation, {column: in_duckdb(type_name) for column, type_name in types.items()}, [])
@@ -462,7 +462,7 @@ class PostgreSQL:
                 _settle_numeric(target, relation, column, precision, scale)
 
     def _result_types(self, query: str) -> dict[str, str]:
-        """The columns of a query with their types in PostgreSQL's short words: `int4`, `numeric(10, 2)`."""
+        """The columns of a query with their types in PostgreSQL's short names: `int4`, `numeric(10, 2)`."""
         with self._pinned():
             self.rows(f"SELECT * FROM ({query}) AS fetched LIMIT 0")
             described = self._cursor.description or []
@@ -480,16 +480,16 @@ class PostgreSQL:
 
 
 def _sent(column: str, type_name: str) -> str:
-    """A column as DuckDB reads it."""
+    """The expression of a column in a form that DuckDB reads."""
     plain = re.sub(r"\(.*\)", "", type_name)
     if plain in ("date", "timestamp", "timestamptz"):
         return _sql(BEFORE_CHRIST, [column], [column], [column])
-    # A char(n) comes padded with blanks that mean nothing; the cast takes them off.
+    # The blanks that pad a char(n) have no meaning; the cast removes them.
     return _sql("CAST({} AS TEXT)" if plain == "bpchar" else "{}", [column])
 
 
 def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: int, scale: int) -> None:
-    """Turn a column of numeric texts into numbers: as declared, or else as wide as the values need."""
+    """Turn a column of numeric texts into numbers: as declared, or as wide as the values need."""
     table = queries.parts(relation, target.dialect)
     ((plain, whole, fraction),) = target.rows(_sql(MEASURE, [column], [column], [column], table))
     if precision == 0 or not 0 <= scale <= precision:
@@ -501,7 +501,7 @@ def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: 
 
 
 def _sql(statement: str, *names: Sequence[str], **literals: str) -> str:
-    """Fill each {} of a statement of ours with a quoted name, and each {word} with a quoted text."""
+    """Fill every {} of one of our statements with a quoted name, and every {word} with a quoted text."""
     from psycopg import sql
 
     quoted = {word: sql.Literal(text) for word, text in literals.items()}
@@ -514,11 +514,11 @@ if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
     from psycopg.adapt import Loader
 
 
-# A cursor whose values are those of DuckDB
+# A cursor that returns the same values as DuckDB
 
 
 def cursor_of(connection: psycopg.Connection[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """A cursor of plain tuples, whose values are those that DuckDB would give."""
+    """A cursor of plain tuples with the values that DuckDB would return."""
     import psycopg
     from psycopg.rows import tuple_row
 
@@ -541,16 +541,16 @@ def _loader(read: Callable[[str], object]) -> type[Loader]:
 
 
 def _number(text: str) -> int | Decimal:
-    """SUM(bigint) is numeric; whole numbers are integers all the same."""
+    """An integer for whole numbers, since SUM(bigint) is numeric."""
     return int(text) if text.lstrip("-").isdigit() else Decimal(text)
 
 
-# Errors: one line, and no value of the data
+# Errors: one line, without values of the data
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn what the database says into one line of ours."""
+    """Turn PostgreSQL's errors into one-line messages."""
     import psycopg
 
     try:
@@ -573,13 +573,14 @@ def explained() -> Iterator[None]:
 
 
 def why_not(error: Exception) -> str:
-    """Why there is no connection, in words of ours: libpq's name the user, the host and the database."""
-    said = str(error)
-    return next((why for words, why in REFUSALS.items() if re.search(words, said)), "check the host, port and name")
+    """Why there is no connection, in our words: libpq's include the user, the host and the database."""
+    message = str(error)
+    reasons = (reason for words, reason in REFUSALS.items() if re.search(words, message))
+    return next(reasons, "check the host, port and name")
 
 
 def row_security(schema: str, table: str, reader: str, policies: Sequence[str]) -> str:
-    """That row-level security hides rows of a table from a role, with the names of the policies."""
+    """A warning that row-level security hides rows of a table from a role, with the names of the policies."""
     allow = f"its policies allow ({', '.join(policies)})" if policies else "policies allow, of which it has none"
     return (
         f"row-level security on {schema}.{table} shows {reader} only the rows that {allow}; hidden rows are neither "
@@ -591,10 +592,10 @@ def row_security(schema: str, table: str, reader: str, policies: Sequence[str]) 
 
 
 def kind_of(plain: str, category: str) -> str:
-    """The kind of a type without its modifiers, by its category in the catalog too."""
+    """The kind of a type without its modifiers, with its category in the catalog."""
     return _CATEGORIES.get(category) or _KINDS.get(plain, "other")
 
 
 def in_duckdb(type_name: str) -> str:
-    """What DuckDB calls a type, given in the short words of PostgreSQL."""
+    """DuckDB's name of a type, from PostgreSQL's short name."""
     return _IN_DUCKDB.get(re.sub(r"\(.*\)", "", type_name), "VARCHAR")

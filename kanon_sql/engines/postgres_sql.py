@@ -1,4 +1,4 @@
-"""What PostgreSQL is asked of itself: its catalog, its session, and how rows are copied out of it."""
+"""Statements on PostgreSQL's catalog and session, and for copying rows out of it."""
 
 # Dates as ISO, floats in full, backslashes plain, text as Unicode.
 SESSION = """
@@ -8,11 +8,11 @@ SELECT
   pg_catalog.set_config('standard_conforming_strings', 'on', false),
   pg_catalog.set_config('client_encoding', 'UTF8', false)
 """
-# Where the user's names are looked up, pg_catalog and pg_temp included; only what is qualified is safe before PIN.
+# The user's search_path, including pg_catalog and pg_temp; before PIN, only qualified names are safe.
 PATH = "SELECT pg_catalog.current_schemas(true)::pg_catalog.text[], pg_catalog.current_schema()"
-# Functions, operators and types of ours are the server's own, whatever others have put in the user's search_path.
+# Our functions, operators and types are the server's own, whatever is in the user's search_path.
 PIN = "SET LOCAL search_path = pg_catalog, pg_temp"
-# The planner expects few matches of several keys, and would sort all rows, or go through all classes for each of them.
+# The planner expects few matches of several keys, and would sort all rows, or scan all classes for every row.
 HASH_JOINS = "SELECT set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true)"
 LOOK_UP = """
 SELECT r.schema, r.name, r.form, r.name = w.name AND r.schema = COALESCE(w.schema, r.schema) AS exact
@@ -58,7 +58,7 @@ WHERE d.classoid = 'pg_class'::regclass AND d.objsubid = 0
   AND c.relnamespace = CASE %s::text
     WHEN 'pg_temp' THEN pg_my_temp_schema() ELSE (SELECT oid FROM pg_namespace WHERE nspname = %s::text) END
 """
-# The owner in every row, then a right of somebody else; of the whole relation, and of its columns.
+# The owner in every row, then a privilege of another role on the relation or one of its columns.
 RIGHTS = """
 WITH relation AS (SELECT oid, relowner, relacl FROM pg_class WHERE oid = %s::regclass),
 rights AS (
@@ -74,7 +74,7 @@ SELECT
 FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
 ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
 """
-# Row security at work on a relation or beneath a view, and for whom: a view reads with its owner's rights.
+# Row security on a relation or below a view, and for which role: a view reads with its owner's privileges.
 HIDDEN = """
 WITH RECURSIVE beneath AS (
   SELECT %s::regclass::oid AS relation, oid AS reader FROM pg_roles WHERE rolname = current_user
@@ -123,7 +123,7 @@ FROM described JOIN pg_type AS t ON t.oid = type
 WHERE typtype <> 'd'
 ORDER BY attnum
 """
-# Every value quoted and NULL not, so that nothing in a value can be taken for NULL or for the end of a line.
+# Every value is quoted and NULL is not, so that no value can be read as NULL or as the end of a line.
 CSV = r"FORMAT csv, NULL '\N', FORCE_QUOTE *"
 READ = r"""
 COPY {} FROM {path} (
@@ -148,7 +148,7 @@ END
 AFTER_DUCKDB = r"""
 UPDATE {} SET text = REGEXP_REPLACE(text, '^(\d+-\d\d-\d\d) \(BC\)(.*)$', '\1\2 BC') WHERE text LIKE '%(BC)%'
 """
-# Why there is no connection, by what libpq says.
+# Reasons for a failed connection, by the text of libpq's error.
 REFUSALS = {
     "authentication|password|role .* does not exist|pg_hba": "it refuses the user or the password",
     "database .* does not exist": "it has no database of that name",

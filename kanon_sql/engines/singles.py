@@ -1,4 +1,4 @@
-"""Numbers of single precision, as Python should have them."""
+"""Numbers of single precision in Python."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def shortest(single: float) -> float:
-    """The number of the fewest digits that is this one in single precision; nine are always enough."""
+    """The number with the fewest digits that is equal in single precision; nine digits are always enough."""
     written = (float(f"{single:.{digits}g}") for digits in range(6, 10))
     return next((number for number in written if _same_single(number, single)), single)
 
@@ -21,7 +21,7 @@ def _same_single(number: float, single: float) -> bool:
 
 
 def printed_singles(row: Sequence[Any], singles: Sequence[int]) -> tuple[Any, ...]:
-    """A row with the numbers that print in the places of single precision."""
+    """A row with its single-precision numbers as they are printed."""
     cells = list(row)
     for place in singles:
         cells[place] = None if row[place] is None else shortest(row[place])

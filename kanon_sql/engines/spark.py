@@ -1,4 +1,4 @@
-"""Spark SQL through Spark Connect: the cluster counts and writes, and all that asks often works on what it counted."""
+"""Spark SQL through Spark Connect: the cluster counts and writes, and repeated queries run on the counts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # pyspark is optional, and most of a second to import
     import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
-# A TIMESTAMP is another time of day in another session, a collated string equals others: such columns are kept only.
+# The time of day of a TIMESTAMP depends on the session, and collated strings can be equal: such columns are only kept.
 _KINDS = {
     "tinyint": "integer",
     "smallint": "integer",
@@ -48,10 +48,10 @@ _PARQUET = re.compile(r"\.(?:parquet|pq)/?$", re.IGNORECASE)
 
 
 class Spark:
-    """One Spark session; see `kanon_sql.engine.Engine` for what its methods promise.
+    """One Spark session; see `kanon_sql.engine.Engine` for its methods.
 
-    A temporary table is a view of the session, kept by its plan: of values that were sent, or of a query, which is then
-    run whenever the view is read.
+    A temporary table is a view of the session, stored as a plan: of values that were sent, or of a query, which runs
+    again whenever the view is read.
     """
 
     dialect = "spark"
@@ -82,17 +82,17 @@ class Spark:
             return cls(sessions.builder.remote(url.strip()).create(), limits)
         except SourceError:
             raise
-        except Exception:  # pyspark's own words repeat the URL, and a token in it
+        except Exception:  # pyspark's message repeats the URL with any token in it
             raise SourceError(f"Spark cannot be reached: it takes no session; check the URL: {_URL_FORM}") from None
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run a query and fetch all its rows; whole decimals are integers, a FLOAT is the number that it prints."""
+        """Run a query and fetch all its rows; whole decimals are integers, and a FLOAT is the number that it prints."""
         with _explained():
             fetched = self.connection.sql(sql).toArrow()
             return list(zip(*map(_values, fetched.columns), strict=True))
 
     def run(self, sql: str) -> int | None:
-        """Run a statement for its effect; Spark does not say how many rows it wrote."""
+        """Run a statement; Spark does not report how many rows it wrote."""
         with _explained():
             self.connection.sql(sql)
         return None
@@ -102,17 +102,17 @@ class Spark:
         return "\n".join(str(line) for (line,) in self.rows(f"EXPLAIN {sql}"))
 
     def may_change(self, _: Table) -> bool:
-        """Nothing keeps a table as it is; `fingerprint` tells afterwards."""
+        """True: a table can change at any time, and `fingerprint` shows afterwards whether it did."""
         return True
 
     def fingerprint(self, table: Table) -> tuple[Any, ...]:
-        """The number of rows, and the sum of their hashes, whatever their order."""
+        """The number of rows, and the sum of their hashes, which does not depend on their order."""
         plain = [column.name for column in table.columns if column.kind not in self.kinds_kept_only]
         others = [column.name for column in table.columns if column.kind in self.kinds_kept_only]
         return self.rows(queries.fingerprint(table.relation, plain, others, self.dialect))[0]
 
     def find(self, name: str) -> Table | None:
-        """Look up a table or view by the name a user gave, or the Parquet files of a path that the cluster reads."""
+        """Look up a table or view by a name from a user, or the Parquet files of a path that the cluster reads."""
         if folder := folder_named(name):
             return self.existing(folder)
         for parts in name_readings(name):
@@ -123,12 +123,12 @@ class Spark:
 
     def existing(self, relation: Relation) -> Table | None:
         """The table, view or folder in exactly this place, if there is one."""
-        if len(relation.parts) == 2:  # all else is in a catalog
+        if len(relation.parts) == 2:  # everything else is in a catalog
             return self._folder(relation)
         return self._described(queries.named(relation, self.dialect))
 
     def _folder(self, relation: Relation) -> Table | None:
-        """A folder of Parquet files; None if the cluster finds none, which may be said by an empty list of columns."""
+        """A folder of Parquet files; None if the cluster finds none, or only an empty list of columns."""
         from pyspark.errors import AnalysisException
 
         with _explained():
@@ -144,7 +144,7 @@ class Spark:
         return self.table(relation, "files") if found else None
 
     def write_folder(self, query: str, relation: Relation) -> None:
-        """Write what a query gives to a folder of Parquet files, of which the cluster says nothing to a reader."""
+        """Write the rows of a query to a folder of Parquet files, which has no comment for readers."""
         from pyspark.errors import AnalysisException
 
         with _explained():
@@ -153,17 +153,17 @@ class Spark:
             except AnalysisException as error:
                 if "exists" not in str(error):
                     raise
-                raise TargetError(f"the folder {relation.name} exists already; name one that is not there") from None
+                raise TargetError(f"the folder {relation.name} exists already; name another") from None
 
     def _described(self, quoted: str) -> Table | None:
         with _explained():
             if not self.connection.catalog.tableExists(quoted):
                 return None
-            known = self.connection.catalog.getTable(quoted)
-        if known.isTemporary:
-            return self.table(queries.scratch(known.name), "view")
-        home = known.catalog or self.catalog, *(known.namespace or [self.schema])
-        return self.table(Relation(*home, known.name), "view" if known.tableType == "VIEW" else "table")
+            listed = self.connection.catalog.getTable(quoted)
+        if listed.isTemporary:
+            return self.table(queries.scratch(listed.name), "view")
+        home = listed.catalog or self.catalog, *(listed.namespace or [self.schema])
+        return self.table(Relation(*home, listed.name), "view" if listed.tableType == "VIEW" else "table")
 
     def _files(self, pattern: str) -> Table:
         with _explained():
@@ -171,7 +171,7 @@ class Spark:
         return self.table(SOURCE_VIEW, "files")
 
     def table(self, relation: Relation, form: str = "table") -> Table:
-        """Describe a relation that is known to exist."""
+        """Describe a relation that exists."""
         with _explained():
             schema = self.connection.sql(queries.select_all(relation, self.dialect)).schema
         refuse_equal_names(schema.names, relation.name)
@@ -179,19 +179,19 @@ class Spark:
         return Table(relation, form, tuple(Column(name, kind, _kind(kind)) for name, kind in types.items()))
 
     def place(self, name: str) -> Relation:
-        """The one place that `name` means as a target."""
+        """The place of a target called `name`."""
         if folder := folder_named(name):
             return folder
         *path, table = name_readings(name)[-1]
         catalog, schema = (self.catalog, self.schema, *path)[-2:] if len(path) != 1 else (self.catalog, path[0])
         with _explained():
-            known = len(path) <= 2 and self.connection.catalog.databaseExists(f"{_quoted(catalog)}.{_quoted(schema)}")
-        if not known:
+            exists = len(path) <= 2 and self.connection.catalog.databaseExists(f"{_quoted(catalog)}.{_quoted(schema)}")
+        if not exists:
             raise TargetError(f"there is no schema {'.'.join(path)} for {table}; make it first, or name another")
         return Relation(catalog, schema, table)
 
     def lasting(self, relation: Relation) -> Relation:
-        """The name of a relation as a view may keep it: Spark keeps all of it."""
+        """The name of a relation in a view's definition: Spark keeps all of it."""
         return relation
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
@@ -202,19 +202,19 @@ class Spark:
         return {Relation(*home, table.name): table.description for table in listed if table.description}
 
     def hidden(self, _: Relation) -> list[str]:
-        """What policies hide is for the catalog to say, which Spark does not ask."""
+        """Empty: policies are known to the catalog, which is not queried."""
         return []
 
     def rights(self, _: Relation) -> Rights:
-        """What others may do is for the catalog to say, which Spark does not ask."""
+        """Empty: privileges are known to the catalog, which is not queried."""
         return Rights()
 
     def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
-        """Spark knows no owners."""
+        """Spark has no owners."""
         return False
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> None:
-        """Make a lasting table or view of a query, with a comment on it from the beginning."""
+        """Create a lasting table or view from a query, with a comment on it from the beginning."""
         if form == "view":
             self.run(queries.create_commented(relation, query, self.dialect, comment))
             self._check_view(relation)
@@ -237,19 +237,19 @@ class Spark:
         except SourceError:
             self.run(queries.drop(relation, self.dialect, "view"))
             raise TargetError(
-                "this server cannot read the view that it was given; give the columns plain names (letters, digits, _) "
+                "this server cannot read the created view; give the columns plain names (letters, digits, _) "
                 "in a view of the source, or release with `form='table'`"
             ) from None
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
-        """Show values as a temporary table; what does not fit its type is an error."""
+        """Create a temporary table of values; an error if one does not fit its type."""
         self.load_batches(relation, types, [columns])
 
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
-        """Show values as a temporary table, which they are put into some at a time."""
-        here, kinds = self._beside, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}
+        """Create a temporary table of values, which are loaded in batches."""
+        here, kinds = self._embedded, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}
         here.forget(_LOADED)  # of a load that failed
         here.load_batches(_LOADED, kinds, batches)
         sent: pyarrow.Table = here.connection.sql(queries.select_all(_LOADED, here.dialect)).to_arrow_table()
@@ -262,18 +262,18 @@ class Spark:
             self._keep(rows, relation)
 
     @cached_property
-    def _beside(self) -> DuckDB:
-        """What makes values of the types that are asked for, to be sent."""
+    def _embedded(self) -> DuckDB:
+        """A DuckDB that converts values to their types before they are sent."""
         return DuckDB()
 
     def filled(self, _: Relation, __: int | None) -> None:
-        """Nothing: a view has no statistics."""
+        """Do nothing: a view has no statistics."""
 
     def check_writable(self, _: Relation) -> None:
-        """Spark says so when a table is made, before anything is replaced."""
+        """Do nothing: Spark reports it when a table is created, before anything is replaced."""
 
     def relations(self) -> list[Relation]:
-        """The tables and views of this schema, and no others: a catalog may have very many."""
+        """The tables and views of this schema only, since a catalog can have very many."""
         with _explained():
             listed = self.connection.catalog.listTables()
         return [Relation(self.catalog, self.schema, table.name) for table in listed if not table.isTemporary]
@@ -281,11 +281,11 @@ class Spark:
     def create_castable(
         self, relation: Relation, _: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
-        """Show the rows whose text a type can hold."""
+        """Create a temporary table of the rows whose text a type allows."""
         self.send(queries.castable(written, type_name, columns, self.dialect), self, relation)
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
-        """Make a temporary table, here or in an embedded DuckDB, of what a query gives here."""
+        """Create a temporary table, here or in an embedded DuckDB, from a query here."""
         if isinstance(target, DuckDB):
             with _explained():
                 fetched = self.connection.sql(query).toArrow()
@@ -297,21 +297,21 @@ class Spark:
             raise SourceError(f"Spark sends rows to an embedded DuckDB only, not to {target.name}")
 
     def _keep(self, frame: DataFrame, relation: Relation) -> None:
-        frame.createOrReplaceTempView(relation.name)  # a plain name of ours
+        frame.createOrReplaceTempView(relation.name)  # always a plain name
 
     def forget(self, relation: Relation) -> None:
-        """Drop a temporary table, and never another of its name."""
+        """Drop a temporary table, never a lasting one with the same name."""
         with _explained():
             self.connection.catalog.dropTempView(relation.name)
 
     def frame(self, relation: Relation, arrow: bool = False) -> Any:
-        """A relation's rows as a pandas DataFrame or an Arrow table, of the types that DuckDB gives."""
+        """A relation's rows as a pandas DataFrame or an Arrow table, with DuckDB's types."""
         embedded = DuckDB()
         self.send(queries.select_all(relation, self.dialect), embedded, _FETCHED)
         return embedded.frame(_FETCHED, arrow)
 
     def interrupt(self) -> None:
-        """Stop the statement that is running."""
+        """Interrupt the running statement."""
         self.connection.interruptAll()
 
     def time_zone(self) -> str:
@@ -327,16 +327,16 @@ class Spark:
         self.connection.stop()
 
     def integer_type(self, largest: int) -> str:
-        """The smallest signed integer type that holds `largest`."""
+        """The smallest signed integer type for numbers up to `largest`."""
         return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Nothing: every statement is done at once."""
+        """Do nothing: every statement takes effect at once."""
         yield
 
     def _can_rename(self) -> bool:
-        """Whether a table can be given another name: the plan of doing so tells, and does nothing."""
+        """Whether tables can be renamed, by the plan of a rename, which is not executed."""
         renamed = queries.rename(Relation("kanon_renamed"), "kanon_renamed_to", self.dialect)
         try:
             self.connection.sql(f"EXPLAIN {renamed}").toArrow()
@@ -348,15 +348,15 @@ class Spark:
 def _sessions() -> type[SparkSession]:
     """The class of sessions.
 
-    pyspark takes a program that is no file, such as `python -c`, for its own doctests, which need all of Spark; and it
-    warns of versions of pandas, of which nothing is asked here.
+    pyspark takes a program without a file, such as `python -c`, for its own doctests, which need all of Spark; and it
+    warns of versions of pandas, which is not used here.
     """
     interactive = hasattr(sys, "ps1")
     if not interactive:
         sys.ps1 = ""
     try:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            import_module("pyspark.sql.connect.catalog")  # which a session imports when it is asked for
+            import_module("pyspark.sql.connect.catalog")  # otherwise imported later, by a session
             from pyspark.sql import SparkSession
     except ImportError as error:
         raise SourceError(f"Spark needs pyspark-client: {install_command('spark')}") from error
@@ -385,7 +385,7 @@ def _values(column: pyarrow.ChunkedArray) -> list[Any]:
 
 
 def _refuse_silent_server(url: str) -> None:
-    """Say at once that nobody answers: pyspark itself would try again for minutes."""
+    """Report immediately that no server answers: pyspark itself would try again for minutes."""
     named = _URL.fullmatch(url)
     if not named:
         raise SourceError(f"a Spark Connect server is named as {_URL_FORM}; the given name reads otherwise")
@@ -399,7 +399,7 @@ def _refuse_silent_server(url: str) -> None:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turn what Spark says into one line of ours."""
+    """Turn Spark's errors into one-line messages."""
     import grpc
     from pyspark.errors import AnalysisException, ParseException, PySparkException, UnsupportedOperationException
 
@@ -407,7 +407,7 @@ def _explained() -> Iterator[None]:
         yield
     except (AnalysisException, ParseException, UnsupportedOperationException) as error:
         raise SourceError(f"Spark says: {_first_line(error)}") from None
-    except (PySparkException, ValueError, TypeError, OverflowError) as error:  # its text may quote the data
+    except (PySparkException, ValueError, TypeError, OverflowError) as error:  # the text can quote the data
         if "StatusCode.UNAVAILABLE" in str(error):
             raise SourceError(_LOST) from None
         raise SourceError(

@@ -1,8 +1,8 @@
 """Anatomy: the quasi-identifiers in one table, the sensitive values in another, joined by the number of a group.
 
 After Xiao and Tao 2006, "Anatomy: simple and effective privacy preservation" (VLDB), with one difference: a group
-here is an equivalence class of the recoding. So the quasi-identifiers are k-anonymous as in any other release, and
-beyond that no row tells which of its group's sensitive values is its own.
+here is an equivalence class of the recoding. So the quasi-identifiers are k-anonymous as in any other release, and in
+addition no row shows which of its group's sensitive values is its own.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _SENSITIVE = "sensitive"  # the stem of the table or file next to the rows
 
 @dataclass(frozen=True)
 class AnatomyTables:
-    """What an anatomy is made of: numbered rows, and the columns of both tables by their names in `grouped`.
+    """The tables of an anatomy: numbered rows, and the columns of both tables.
 
-    `grouped` has a `group_id`; the columns are told as released name: name in `grouped`.
+    `grouped` has a `group_id`; `rows` and `sensitive` map released names to names in `grouped`.
     """
 
     grouped: Relation
@@ -45,7 +45,7 @@ class AnatomyTables:
     sensitive: dict[str, str]
 
     def pieces(self, dialect: str, about: Mapping[str, Any]) -> list[Piece]:
-        """Both tables; `says` is for the comment on the rows."""
+        """Both tables; `about` is for the comment on the rows."""
         rows, counts = list(self.rows.values()), list(self.sensitive.values())
         of_rows = queries.text("anatomy/rows", dialect, columns=self.rows, sorted=rows, grouped=self.grouped)
         of_counts = queries.text(
@@ -57,7 +57,7 @@ class AnatomyTables:
         ]
 
     def verify(self, engine: Engine, staged: Staged) -> None:
-        """Check what is true of every anatomy: the columns of both tables, and that the tables agree."""
+        """Check the columns of both tables, and that the tables agree."""
         rows, counts = staged["rows"], staged[_SENSITIVE]
         written = [[column.name for column in engine.table(relation).columns] for relation in (rows, counts)]
         if written != [["group_id", *self.rows], ["group_id", *self.sensitive, "count"]]:
@@ -78,7 +78,7 @@ def _piece(name: str, query: str, stem: str, about: Mapping[str, Any]) -> Piece:
 
 
 def check(engine: Engine, table: Table, spec: Spec) -> None:
-    """Refuse an anatomy that cannot be made, before any long work."""
+    """Refuse an anatomy that is not possible, before any long work."""
     target = spec.target
     if target is None or target.form != "anatomy":
         return
@@ -97,59 +97,60 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
             releases.check_file(companion_path, target.overwrite, ())
     else:
         counts = companion(engine.place(str(target.table)), _SENSITIVE)
-        engine.place(tables.quoted(counts))  # which must not be cut, since it is told
+        engine.place(tables.quoted(counts))  # an error if the name is too long, since readers need it
         tables.check_companions(engine, target, table, [counts])
 
 
 def file_problem(path: Path) -> str | None:
-    """What is wrong with the two files of an anatomy, by its file of rows; None of any other file.
+    """The problem with an anatomy's two files, by the path of its rows; None for any other file.
 
-    The files are replaced one after the other, so a process that is killed may leave one of an old release next to
-    one of a new release.
+    The files are replaced one after the other, so a killed process can leave files of an old and a new release.
     """
-    named = checksums_file(path)
-    if not named.is_file() or (path.is_file() and not _has_groups(path)):
+    checksums = checksums_file(path)
+    if not checksums.is_file() or (path.is_file() and not _has_groups(path)):
         return None
     try:
-        digests = {path.with_name(name): digest for name, digest in json.loads(named.read_bytes())[CHECKSUMS].items()}
-        wrong = [file for file, digest in digests.items() if not file.is_file() or sha256(file) != digest]
+        digests = json.loads(checksums.read_bytes())[CHECKSUMS]
+        files = {path.with_name(name): digest for name, digest in digests.items()}
+        wrong = [file for file, digest in files.items() if not file.is_file() or sha256(file) != digest]
     except (ValueError, KeyError, TypeError, AttributeError):
-        return f"{named} cannot be read; write the anatomy again with `overwrite=True`"
+        return f"{checksums} cannot be read; write the anatomy again with `overwrite=True`"
     if not wrong:
         return None
     problems = " and ".join(f"{file} {'has changed' if file.is_file() else 'is missing'}" for file in wrong)
-    return f"{problems}: the files do not match {named}; write the anatomy again with `overwrite=True`"
+    return f"{problems}: the files do not match {checksums}; write the anatomy again with `overwrite=True`"
 
 
 def _has_groups(path: Path) -> bool:
-    """Whether a file could be part of an anatomy, and not another release that took its name."""
+    """Whether a file can be part of an anatomy, unlike another release with the same name."""
     return embedded().read_file(str(path)).column("group_id") is not None
 
 
 def release(recoding: Recoding, target: Target, staging: Staging) -> Published[Summary]:
-    """Make the release of a recoding, take it apart into two tables or files, and publish those."""
+    """Create the release of a recoding, split it into two tables or files, and publish these."""
     engine, started = recoding.engine, time.monotonic()
     recoding.prepare()
     sql = recoding.release_sql()
     recoding.tables.create_as("whole", sql)
     whole = Statement("release", SENTENCE, sql, time.monotonic() - started)
-    taken = _take_apart(recoding)
+    anatomy = _split(recoding)
     prepared = time.monotonic() - started
 
     def verify(reader: Engine, staged: Staged) -> Summary:
-        taken.verify(reader, staged)
+        anatomy.verify(reader, staged)
         return _verified(recoding, reader, staged["rows"])
 
-    pieces = taken.pieces(engine.dialect, promise(recoding.spec, recoding.model, recoding.quasi_identifiers))
-    made = releases.publish(engine, target, lambda _: pieces, verify, staging)
-    recoding.tables.drop("whole", taken.grouped)
-    return replace(made, statements=(whole, *made.statements), write_seconds=made.write_seconds + prepared)
+    pieces = anatomy.pieces(engine.dialect, promise(recoding.spec, recoding.model, recoding.quasi_identifiers))
+    published = releases.publish(engine, target, lambda _: pieces, verify, staging)
+    recoding.tables.drop("whole", anatomy.grouped)
+    statements = (whole, *published.statements)
+    return replace(published, statements=statements, write_seconds=published.write_seconds + prepared)
 
 
 def described(spec: Spec, published: Published[Any], dialect: str) -> dict[str, Any]:
-    """What the manifest says of an anatomy beyond what it says of any release."""
-    made = {statement.name: statement.sql for statement in published.statements}
-    if _SENSITIVE not in made:
+    """The manifest's entry on an anatomy; empty for any other release."""
+    statements = {statement.name: statement.sql for statement in published.statements}
+    if _SENSITIVE not in statements:
         return {}
     path, counts = published.path, companion(published.relation, _SENSITIVE)
     where = str(companion_file(path, _SENSITIVE)) if path else ".".join(queries.parts(counts, dialect))
@@ -159,36 +160,36 @@ def described(spec: Spec, published: Published[Any], dialect: str) -> dict[str, 
             **({"checksums": str(checksums_file(path))} if path else {}),
             "sensitive_columns": list(spec.sensitive),
             "groups": published.checked.classes,
-            "sql": [made["rows"], made[_SENSITIVE]],
+            "sql": [statements["rows"], statements[_SENSITIVE]],
         }
     }
 
 
 def warnings(spec: Spec, table: Table) -> list[str]:
-    """What a reader of an anatomy should know."""
+    """Warnings for readers of an anatomy."""
     if spec.target is None or spec.target.form != "anatomy":
         return []
     handled = {*spec.identifiers, *spec.quasi_identifiers, *spec.sensitive}
     others = [repr(column.name) for column in table.columns if column.name not in handled]
-    said = []
+    notes = []
     if others:
-        said.append(
+        notes.append(
             f"{', '.join(others)} stay in the rows of the anatomy: anyone who can infer a sensitive value from them "
             "can join the two tables again; name them in sensitive, or in identifiers to drop them"
         )
     if len(spec.sensitive) > 1:
-        said.append(
-            f"{', '.join(map(repr, spec.sensitive))} are counted together: a person who knows one of somebody's values "
-            "may learn the others; to prevent this, name one column as sensitive and drop the others"
+        notes.append(
+            f"{', '.join(map(repr, spec.sensitive))} are counted together: a reader who knows one of a person's values "
+            "can learn the others; to prevent this, name one column as sensitive and drop the others"
         )
-    return said
+    return notes
 
 
-# What is done
+# Steps
 
 
-def _take_apart(recoding: Recoding) -> AnatomyTables:
-    """Number the classes of a release, and say what each table shows of it."""
+def _split(recoding: Recoding) -> AnatomyTables:
+    """Number the classes of a release, and assign its columns to the two tables."""
     tables, spec = recoding.tables, recoding.spec
     plain = queries.plain_names(recoding.columns)
     renamed = {new: old for old, new in plain.items()}
@@ -198,13 +199,13 @@ def _take_apart(recoding: Recoding) -> AnatomyTables:
 
 
 def tables_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection[str]) -> AnatomyTables:
-    """Both tables of numbered rows, whose columns (released name: name in `grouped`) are `plain`."""
+    """The tables of numbered rows, whose columns (released name -> name in `grouped`) are `plain`."""
     rows = {name: own for name, own in plain.items() if name not in sensitive}
     return AnatomyTables(grouped, rows, {name: own for name, own in plain.items() if name in sensitive})
 
 
 def _verified(recoding: Recoding, engine: Engine, rows: Relation) -> Summary:
-    """Check the rows independently: every class, every group, and that the groups are the classes."""
+    """Check the rows with separate queries: every class, every group, and that groups and classes are the same."""
     model, names = recoding.model, recoding.quasi_identifiers
     classes, groups, both = (
         findings.summarize(engine, rows, columns, model) for columns in (names, ["group_id"], ["group_id", *names])

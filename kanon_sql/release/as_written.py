@@ -1,4 +1,4 @@
-"""Sensitive values as the reader of a file finds them: equal ones may differ there, and different ones be equal."""
+"""Sensitive values as read back from a file, where equal ones can differ, and different ones can be equal."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SENTENCE = "Write the values of a sensitive column."
 
 
 def check(engine: Engine, table: Table, target: Target | None, model: PrivacyModels) -> None:
-    """SpecError if a column whose values models know has other values in the file to be released.
+    """SpecError if a sensitive column compared by models has other values in the file to be released.
 
-    Classes are judged by the values of the source, and checked by those of the file.
+    Classes are judged by the values of the source, and verified by those of the file.
     """
     if target is None or target.file is None:
         return
@@ -55,7 +55,7 @@ def _view(parted: int) -> str:
 
 
 def _mixed(engine: Engine, table: Table, name: str, written_as: str, escaped: bool) -> tuple[int, int, int]:
-    """How many values are several in a file, how many of a file are several here, and how many are escaped there."""
+    """How many values become several in a file, how many in the file merge several, and how many are escaped there."""
     query = queries.text("privacy/written_values", engine.dialect, source=table.relation, value=[name])
     with TemporaryDirectory(prefix="kanon_values_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "values"

@@ -15,17 +15,17 @@ Mapped = Callable[[Attribute], Relation]
 
 
 def no_mapping(attribute: Attribute) -> Relation:
-    """The mapping table of an attribute where the names of the columns are all that matters."""
+    """The mapping table of an attribute, where only the names of columns matter."""
     return attribute.coded.mapping
 
 
 def kept_column(column: Column, plain: bool) -> StatementColumn:
-    """A column that is released as it is; `plain`: whether equal values look the same."""
+    """A column that is released unchanged; `plain`: whether equal values look the same."""
     return StatementColumn(column.name, column.kind, plain, column.open_type)
 
 
 def class_column(j: int, attribute: Attribute, how: str, mapping: Mapped) -> ReleaseColumn:
-    """What a release by a local recoding shows of its j-th attribute; `how`: see `recode.show`."""
+    """The released columns of a local recoding's j-th attribute; `how`: see `recode.show`."""
     names = shown_names(attribute.column.name, how)
     columns = (f"label_{j}", f"high_{j}")[: len(names)]
     return ReleaseColumn(
@@ -39,7 +39,7 @@ def class_column(j: int, attribute: Attribute, how: str, mapping: Mapped) -> Rel
 
 
 def level_column(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> ReleaseColumn:
-    """What a release shows of an attribute on a level; `code` and `label` are columns of its mapping table."""
+    """The released column of an attribute on a level; `code` and `label` are columns of its mapping table."""
     hierarchy = attribute.hierarchy
     if level == hierarchy.height:
         return ReleaseColumn(attribute.column.name, constant=hierarchy.distinct_labels(level)[0])
@@ -57,7 +57,7 @@ def level_column(attribute: Attribute, level: int, mapping: Relation, code: str,
 
 
 def unmapped(column: Column, level: int) -> str | None:
-    """The label of a value that has none: on level 0 a column keeps its type, and only text can show a star."""
+    """The label of a value without one: on level 0 a column keeps its type, and only text can show a star."""
     return STAR if level or column.kind == "text" else None
 
 
@@ -70,5 +70,5 @@ def null_of(hierarchy: Hierarchy, level: int) -> tuple[int, str | None] | None:
 
 
 def typed(rows: Sequence[tuple[object, ...]], columns: Sequence[Column]) -> list[tuple[object, ...]]:
-    """Rows to be written out, each value with the type that it needs."""
+    """Rows of values in the types that they need when they are written out."""
     return [tuple(queries.of_type(v, c.type) for v, c in zip(row, columns, strict=True)) for row in rows]

@@ -1,4 +1,4 @@
-"""Chance that can be repeated, and that nobody can guess: derived from a secret, never from an engine's sampling."""
+"""Reproducible random draws that cannot be guessed: derived from a secret, never from an engine's sampling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORTEST = 16
 
 
 def secret_of(spec: Spec) -> bytes:
-    """The secret in the spec's file, or one drawn for this run alone; SpecError if the file holds none."""
+    """The secret in the spec's file, or a random one for this run; SpecError if the file has no valid secret."""
     if spec.secret is None:
         return secrets.token_bytes(32)
     path = Path(spec.secret)
@@ -33,10 +33,10 @@ def secret_of(spec: Spec) -> bytes:
 
 
 def make_people_key(tables: Scratch, secret: bytes) -> Relation:
-    """Make a scratch table of one row: `id`, which tells nothing of the others, `inner_key` and `outer_key`.
+    """Create a scratch table of one row: `id`, which reveals nothing of the keys, `inner_key` and `outer_key`.
 
-    Each key is as long as a block of MD5, so that MD5(outer_key || MD5(inner_key || text)) is NMAC (Bellare, Canetti,
-    Krawczyk, CRYPTO 1996), which no collision of MD5 breaks.
+    Both keys are as long as a block of MD5, so that MD5(outer_key || MD5(inner_key || text)) is NMAC (Bellare, Canetti,
+    Krawczyk, CRYPTO 1996), which collisions of MD5 do not break.
     """
     keys = [hmac.new(secret, f"people|{what}".encode(), sha256).hexdigest() for what in ("id", "inner", "outer")]
     names = ("id", "inner_key", "outer_key")
@@ -44,7 +44,7 @@ def make_people_key(tables: Scratch, secret: bytes) -> Relation:
 
 
 def make_key(tables: Scratch, secret: bytes, purpose: str, places: int = 1) -> Relation:
-    """Make a scratch table of one row: `key`, a text for MD5(key || row), and `shift`, a number below `places`.
+    """Create a scratch table of one row: `key`, a text for MD5(key || row), and `shift`, a number below `places`.
 
     Both are derived from the secret (HMAC-SHA-256) for one purpose. They go to the database as data, because the
     text of a statement can be read in a server's log.

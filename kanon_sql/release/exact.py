@@ -1,9 +1,9 @@
-"""The original Anatomy: exact quasi-identifiers, and sensitive values that only a group of rows has.
+"""The original Anatomy: exact quasi-identifiers, and sensitive values that are only released per group of rows.
 
 Xiao and Tao 2006, "Anatomy: simple and effective privacy preservation" (VLDB), sections 3 to 5. Rows are dealt to
-floor(n / l) groups in the order of their sensitive value. A value in at most that many rows is in no group twice: the
-same promise as that of the paper's algorithm, which empties the l largest buckets in turn, under the same condition, in
-one statement.
+floor(n / l) groups in the order of their sensitive value. A value in at most that many rows occurs in no group twice:
+the same guarantee as that of the paper's algorithm, which empties the l largest buckets in turn, under the same
+condition, in one statement.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Groups:
     dealt: Statement
 
     def release(self, staging: Staging) -> Published[Summary]:
-        """Publish both tables; VerificationError if what is there does not hold."""
+        """Publish both tables; VerificationError if they are not l-diverse."""
         pieces = self.tables.pieces(self.engine.dialect, {"l": self.l})
-        made = publish(self.engine, self.spec.target, lambda _: pieces, self._verify, staging)
-        seconds = made.write_seconds + self.dealt.seconds
-        return replace(made, statements=(self.dealt, *made.statements), write_seconds=seconds)
+        published = publish(self.engine, self.spec.target, lambda _: pieces, self._verify, staging)
+        seconds = published.write_seconds + self.dealt.seconds
+        return replace(published, statements=(self.dealt, *published.statements), write_seconds=seconds)
 
     def _verify(self, engine: Engine, staged: Staged) -> Summary:
-        """Check what was written: no value has more than 1 / l of its group, and no row is missing."""
+        """Check the written tables: no value has more than 1 / l of its group, and no row is missing."""
         self.tables.verify(engine, staged)
         figures = engine.rows(
             queries.text("anatomy/diversity", engine.dialect, l=self.l, sensitive=staged["sensitive"])
@@ -79,7 +79,7 @@ def deal(scratch: Scratch, table: Table, spec: Spec, l: int) -> Groups:  # noqa:
 
 
 def _count_groups(sizes: Sequence[tuple[int, int]], spec: Spec, l: int) -> tuple[int, int]:  # noqa: E741
-    """The rows, and how many groups there will be, if there can be any (the paper's eligibility condition)."""
+    """The number of rows and of groups, if groups are possible (the paper's eligibility condition)."""
     rows = sum(size * values for size, values in sizes)
     if rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to release")

@@ -1,4 +1,4 @@
-"""Findings: what an independent query sees in a relation, whoever made it."""
+"""Findings: the results of separate queries on any relation, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from kanon_sql.privacy import (
 from kanon_sql.queries import Hole, Relation
 
 _NOT_FOUND = ("homogeneous", "redrawn", "frequent", "of_people", "statements")
-_SENT_AS = {"text": "VARCHAR", "integer": "BIGINT"}  # of the population there may be longer ones
+_SENT_AS = {"text": "VARCHAR", "integer": "BIGINT"}  # wider types, since a population can have longer values
 
 
 @dataclass(frozen=True)
 class Homogeneous:
-    """The classes that have one value of a sensitive column in common: every row, or every person where they count.
+    """The classes in which all rows, or all people where the model counts people, have one value of a sensitive column.
 
-    `people`: those in them, None where rows count.
-    `frequent`: the rows of all classes that have the most frequent value of their class.
+    `people`: the people in these classes; None if rows are counted.
+    `frequent`: the rows of all classes with the most frequent value of their class.
     """
 
     column: str
@@ -44,10 +44,10 @@ class Homogeneous:
 
 @dataclass(frozen=True)
 class Redrawn:
-    """What a release has of a sensitive column whose values were redrawn for a model of one of them.
+    """A sensitive column in which values were redrawn for a model of one value.
 
-    `classes`: those that did not meet the model. `alike`, `rows_alike`: the classes that show none of the value, those
-    among them. The rows of `classes` alone would tell by their number which classes they are.
+    `classes`: the redrawn ones, which did not satisfy the model. `alike`, `rows_alike`: all classes without the value,
+    and their rows. The rows of `classes` alone are not included, since their number could identify the classes.
     """
 
     model: PrivacyModel
@@ -61,20 +61,20 @@ class Redrawn:
         return str(self.model.sensitive)
 
     def described(self) -> dict[str, Any]:
-        """What the manifest says: counts, and nothing that would tell which classes were redrawn."""
+        """The manifest's entry: counts, without any that would identify the redrawn classes."""
         counts = {name: value for name, value in vars(self).items() if name != "model"}
         return {"column": self.column, "required": self.model.parameters["alpha"], **counts}
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in a relation; see `sql/release.sql`.
+    """The findings of separate queries on a relation; see `sql/release.sql`.
 
-    `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
-    `findings`: of everything that the release is held to. `homogeneous`: of the sensitive columns that no model is
-    about. `frequent`: of those that one is about, the rows of all classes that have the most frequent value of their
-    class. `redrawn`: what was done to sensitive columns before, if anything. `of_people`: the people by the size
-    of the smallest class of each, None where rows count. `statements`: what was asked.
+    `unsafe_classes`, `unsafe_rows`: of the model that most classes violate, where equal rows are a class.
+    `findings`: of all requirements. `homogeneous`: for sensitive columns without a model. `frequent`: for those with a
+    model, the rows of all classes with the most frequent value of their class. `redrawn`: sensitive columns with
+    redrawn values, if any. `of_people`: the people by the size of their smallest class; None if rows are counted.
+    `statements`: the queries.
     """
 
     rows: int
@@ -91,23 +91,23 @@ class Summary:
 
     @property
     def people(self) -> int | None:
-        """How many different people the rows are of; None where rows count."""
+        """The number of different people in the rows; None if rows are counted."""
         return None if self.of_people is None else self.of_people.number
 
     @property
     def holds(self) -> bool:
-        """Whether the release is what it is held to."""
+        """Whether all requirements are satisfied."""
         if not self.findings:
             return self.unsafe_classes == 0
         return all(finding.holds for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """What was found, ready for JSON."""
-        said = {name: value for name, value in asdict(self).items() if name not in _NOT_FOUND}
+        """The findings for JSON."""
+        values = {name: value for name, value in asdict(self).items() if name not in _NOT_FOUND}
         if self.of_people is None:
-            return said
+            return values
         smallest = min((size for size, _ in self.of_people.sizes), default=None)
-        return {**said, "people": self.people, "smallest_class_of_people": smallest}
+        return {**values, "people": self.people, "smallest_class_of_people": smallest}
 
 
 def summarize(
@@ -120,13 +120,13 @@ def summarize(
     sensitive: Sequence[str] = (),
     once: bool = False,
 ) -> Summary:
-    """Ask a relation itself whether it meets the models, whoever made it: one query per model.
+    """Check whether a relation satisfies the models, with one query per model.
 
-    `source`: the whole table that its classes are compared with, by models that do so; itself where none is given.
-    `population`: the query of the population as the relation shows it, the quasi-identifiers and `population` (rows, or
-    people), and where it is to be asked; SpecError where a model needs it and none is given.
-    `sensitive`: columns of which it is asked how many classes have one value. `once`: read the relation once, as a view
-    wants to be, whatever is asked of it.
+    `source`: the whole table that some models compare classes with; by default the relation itself.
+    `population`: the engine and query of the population with the relation's labels (the quasi-identifiers and
+    `population`, in rows or people); SpecError if a model needs it and it is missing.
+    `sensitive`: columns for which classes with a single value are counted. `once`: read the relation only once, for
+    views.
     """
     summaries = []
     with Scratch(engine, "findings") as tables:
@@ -134,13 +134,13 @@ def summarize(
             columns = list(dict.fromkeys([*quasi_identifiers, *model.sensitive.values(), *sensitive]))
             relation = tables.create("shown", "frequency_sets/copy", columns=columns, source=relation)
         model = model.with_references(_references(tables, relation, model, source or (engine, relation)))
-        others = _population(tables, relation, quasi_identifiers, *population) if population else None
-        asked = _summaries_sql(engine, relation, quasi_identifiers, model, others)
-        for privacy_model, (name, sql) in zip(model.models, asked, strict=False):
+        shown = _population(tables, relation, quasi_identifiers, *population) if population else None
+        statements = _summaries_sql(engine, relation, quasi_identifiers, model, shown)
+        for privacy_model, (name, sql) in zip(model.models, statements, strict=False):
             summaries.append(_of_classes(privacy_model, tables.rows_as(sql, name)))
         people = people_by_class(engine, relation, quasi_identifiers, model.unit) if model.unit else None
-        for promised, (name, sql) in zip(model.of_release, asked[len(model.models) :], strict=True):
-            summaries.append(_of_release(promised, tables.rows_as(sql, name), people))
+        for release_model, (name, sql) in zip(model.of_release, statements[len(model.models) :], strict=True):
+            summaries.append(_of_release(release_model, tables.rows_as(sql, name), people))
         same = tuple(homogeneous(tables, relation, quasi_identifiers, column, model.unit) for column in sensitive)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
@@ -150,7 +150,7 @@ def summarize(
 
 
 def people_by_class(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str) -> PeopleByClass:
-    """The people of a relation, whom a column tells apart, by the size of the smallest class of each."""
+    """The people of a relation, identified by the unit column, by the size of their smallest class."""
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     holes: dict[str, Hole] = {"quasi_identifiers": plain, "names": list(plain), "unit": [unit]}
     rows = engine.rows(queries.text("privacy/people_by_class", engine.dialect, release=relation, **holes))
@@ -160,7 +160,7 @@ def people_by_class(engine: Engine, relation: Relation, quasi_identifiers: Seque
 def homogeneous(
     tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], column: str, unit: str | None
 ) -> Homogeneous:
-    """The classes of a relation that have one value of a column in common; with a unit, of all their people."""
+    """The classes with a single value of a column; with a unit, the classes in which all people have it."""
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain, "names": list(plain), "value": [column]}
     ((classes, rows, frequent),) = tables.rows("privacy/homogeneous", **holes)
@@ -179,27 +179,27 @@ def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary
 
 
 def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]], people: PeopleByClass | None) -> Summary:
-    """Unsafe are the smallest classes, without which the others would meet the model."""
+    """A model of the whole release: the smallest classes count as unsafe, as many as it takes to satisfy the model."""
     counted = [(ClassCount(*map(int, row[:3])), int(row[3]), int(row[4])) for row in rows]
-    histogram = model.histogram([alike for alike, _, _ in counted])
+    histogram = model.histogram([sizes for sizes, _, _ in counted])
     if people and model.is_risk and model.population is None:
         histogram = people.histogram
     least = model.least_class_size(histogram)
     if not model.holds([sizes for sizes in histogram if sizes[0] >= least]):
-        # The model is wrong about `sufficient_size`: no class is safe.
+        # `sufficient_size` of the model is wrong: no class is safe.
         least = max(size for size, *_ in histogram) + 1
     unsafe = [group for group in counted if model.size_of(group[0]) < least]
-    offenders = sum(alike.classes for alike, _, _ in unsafe), sum(size for _, size, _ in unsafe)
+    offenders = sum(sizes.classes for sizes, _, _ in unsafe), sum(size for _, size, _ in unsafe)
     finding = Finding(model.name, model.required, model.achieved(histogram), *offenders)
     smallest = min((size for _, _, size in counted), default=None)
     total = sum(size for _, size, _ in counted)
-    return Summary(total, sum(alike.classes for alike, _, _ in counted), smallest, *offenders, findings=(finding,))
+    return Summary(total, sum(sizes.classes for sizes, _, _ in counted), smallest, *offenders, findings=(finding,))
 
 
 def _references(
     tables: Scratch, relation: Relation, model: PrivacyModels, source: tuple[Engine, Relation]
 ) -> dict[str, Reference]:
-    """The values of the compared columns in the whole table, in the type that the relation has them in."""
+    """The compared columns' values in the whole table, with the types of the relation."""
     engine, whole = source
     rows = Predicate("SUM(n)", unit=model.unit) if model.unit else Predicate("COUNT(*)")
     references = {}
@@ -213,7 +213,7 @@ def _references(
 
 
 def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Relation) -> Relation:
-    """A reference whose values are texts where the relation has the column as text, as a CSV file has all of them."""
+    """A reference with values as text, if the relation has the column as text, such as a CSV file."""
     here, there = tables.engine.table(relation).column(column), tables.engine.table(reference).column("value")
     if not here or not there or here.kind != "text" or there.kind == "text":
         return reference
@@ -224,7 +224,7 @@ def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Rel
 def _population(
     tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], source: Engine, query: str
 ) -> Relation:
-    """The population as a relation shows it, by plain names; as texts where the relation has the column as text."""
+    """The population with the relation's labels, by plain names; as text where the relation has text."""
     if source is not tables.engine and not (source.is_embedded and tables.engine.is_embedded):
         return _population_in_types(tables, relation, quasi_identifiers, source, query)
     population = tables.receive("population", source, query)
@@ -233,8 +233,8 @@ def _population(
     texts: dict[str, str] = {}
     others = {"population": queries.population_column(quasi_identifiers)}
     for column, name in plain.items():
-        shown, given = here.column(column), there.column(column)
-        is_text = shown is not None and given is not None and shown.kind == "text" != given.kind
+        labels, values = here.column(column), there.column(column)
+        is_text = labels is not None and values is not None and labels.kind == "text" != values.kind
         (texts if is_text else others)[name] = column
     return tables.create("population_shown", "release/as_texts", relation=population, texts=texts, columns=others)
 
@@ -242,13 +242,13 @@ def _population(
 def _population_in_types(
     tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], source: Engine, query: str
 ) -> Relation:
-    """The same, from another kind of engine: what has a type there that this one lacks is told from its text here."""
+    """The same, from another kind of engine: values are sent as text, and read in the types of this engine."""
     with Scratch(source, "population") as there:
         sent = there.create_as("sent", query)
         names = {"texts": list(quasi_identifiers), "columns": [queries.population_column(quasi_identifiers)]}
         rows = there.rows("release/as_texts", relation=sent, **names)
-    known = tables.engine.table(relation)
-    columns = {name: known.column(column) for column, name in queries.plain_names(quasi_identifiers).items()}
+    table = tables.engine.table(relation)
+    columns = {name: table.column(column) for column, name in queries.plain_names(quasi_identifiers).items()}
     types = {name: _SENT_AS.get(column.kind, column.type) for name, column in columns.items() if column}
     return tables.load("population_shown", types | {"population": "BIGINT"}, list(zip(*rows, strict=True)))
 
@@ -260,9 +260,9 @@ def _summaries_sql(
     model: PrivacyModels,
     population: Relation | None = None,
 ) -> list[tuple[str, str]]:
-    """The queries of `summarize` with their names, one per model; those about the whole release come last.
+    """The names and texts of `summarize`'s queries, one per model; models of the whole release come last.
 
-    `population`: by plain names.
+    `population`: with plain names.
     """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     of_classes = [
@@ -339,14 +339,14 @@ def _given(population: Relation | None, privacy_model: PrivacyModel | ReleaseMod
 
 
 def _counted(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, str]:
-    """The column whose values one of the models counts, and that of the people."""
+    """The columns whose values a model counts: its sensitive column, and the unit."""
     return {
         name: column for name, column in model.sensitive.items() if column == privacy_model.sensitive or name == UNIT
     }
 
 
 def _achieved(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Predicate | None]:
-    """How one of the models measures what a release reaches."""
+    """The expressions that measure what a release achieves under a model."""
     if privacy_model.achieved is None:
         return {"achieved": None, "of_class": None}
     achieved, of_class = queries.over_classes(model.predicate(privacy_model, privacy_model.achieved))
@@ -357,8 +357,10 @@ def _achieved(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Pr
 
 
 def _frequent(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Predicate | None]:
-    """How many rows have the most frequent value of their class, where one of the models counts values: rows, be it
-    that the model counts people."""
+    """The expression for the rows with the most frequent value of their class, if a model counts values.
+
+    It counts rows even if the model counts people.
+    """
     if privacy_model.sensitive is None:
         return {"frequent": None, "most": None}
     most = replace(model.predicate(privacy_model, "most"), columns={"most": "MAX(c)"}, unit=None)
@@ -366,14 +368,16 @@ def _frequent(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Pr
 
 
 def _figure(value: Any) -> Any:
-    """A figure of a query as Python has it: whole numbers are whole."""
-    return value if value is None or isinstance(value, float) else int(value) if value == int(value) else float(value)
+    """A figure from a query; whole numbers become int."""
+    if value is None or isinstance(value, float):
+        return value
+    return int(value) if value == int(value) else float(value)
 
 
 def class_sizes(
     engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str | None = None
 ) -> list[tuple[int, int]]:
-    """How many classes of each size a relation has, the smallest first; the size counts people where one is told."""
+    """The number of classes of every size, the smallest first; with a unit, sizes count people."""
     if unit is not None:
         plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
         holes: dict[str, Hole] = {"quasi_identifiers": plain | {UNIT: unit}, "names": list(plain)}

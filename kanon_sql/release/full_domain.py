@@ -1,4 +1,4 @@
-"""The recoding that a lattice node is: every value of a column goes to the same level."""
+"""The recoding of a lattice node: every value of a column is generalized to the same level."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _UNSIGNED = ("UBIGINT", "UHUGEINT")  # of more bits than a BIGINT
 
 @dataclass(frozen=True)
 class FullDomain(Judged):
-    """A lattice node to be released: every value of a column goes to the same level.
+    """A lattice node to be released: every value of a column is generalized to the same level.
 
-    `rules`: what a level makes of a value, by column, where its recipe says it without a list of values. `read_files`:
-    the query of the files that the source is, if it is no table.
+    `rules`: by column, the rule for a level, if its recipe has one without a list of values. `read_files`: the query of
+    the source's files, if it is not a table.
     """
 
     node: Node
@@ -48,12 +48,12 @@ class FullDomain(Judged):
 
     @cached_property
     def masks(self) -> bool:
-        """Masked rows are a class like any other: shown only if they meet the model themselves."""
+        """Masked rows are a class of their own, shown only if they meet the model."""
         return self.spec.mask and self.judge.may_mask(self.node, self.rows_at_risk)
 
     @property
     def rows(self) -> int:
-        """How many rows the release must have."""
+        """The number of rows that the release must have."""
         return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
 
     @property
@@ -63,18 +63,18 @@ class FullDomain(Judged):
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """The released columns that make the classes."""
+        """The released columns that form the classes."""
         return [attribute.column.name for attribute in self.attributes]
 
     def other_finding(self, engine: Engine, release: Relation) -> None:
-        """Equal rows are what counts."""
+        """None: equal rows are counted."""
 
     def with_people(self) -> FullDomain:
-        """The same release with the columns that are counted and not released."""
+        """The same release with the columns that are counted but not released."""
         return replace(self, spec=self.spec.showing_all())
 
     def shown_population(self) -> tuple[Engine, str] | None:
-        """The population's own values with the labels of the node, whatever the search made of them."""
+        """The population's own values with the labels of the node."""
         frequency_set = self.judge.frequency_set
         if frequency_set.population is None:
             return None
@@ -87,11 +87,11 @@ class FullDomain(Judged):
         return [(a, level) for a, level in self._levels if level < a.hierarchy.height]
 
     def select_sql(self) -> str:
-        """The query over the mapping tables and the classes that hold: one pass over the source."""
+        """The query over the mapping tables and the safe classes, in one pass over the source."""
         return self._select.sql(self.engine.dialect)
 
     def release_sql(self) -> str:
-        """The same, in the way that suits its size."""
+        """The same, or a faster query for a large release."""
         return self._large_sql(lambda: self._select.counted("duckdb"), self.spec) or self.select_sql()
 
     @property
@@ -99,11 +99,11 @@ class FullDomain(Judged):
         return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=self.safe_classes)
 
     def companions(self) -> dict[str, str]:
-        """The mapping tables that a view needs, each with the query that fills it."""
+        """The mapping tables that a view needs, with their queries."""
         return {a.coded.stem: self.view_mapping_sql(a, level) for a, level in self.mapped}
 
     def view_sql(self, view: Relation) -> str:
-        """The query of a view: it counts its classes itself, on the rows that it returns."""
+        """The query of a view, which counts its own classes in the rows that it returns."""
         return self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label").sql(
             self.engine.dialect
         )
@@ -115,11 +115,11 @@ class FullDomain(Judged):
         lasting: bool = False,
         limited: bool = True,
     ) -> Statement:
-        """The release as a statement that needs nothing but its source, in a dialect: that of the engine, or another.
+        """The release as a statement that only needs its source, in the dialect of the engine or another one.
 
-        `source`: what it reads, where that is not the source of the search. `lasting`: whether tables beside it may
-        last. It counts its classes itself, on the rows that it returns, and fails where it would leave out more of them
-        than the suppression limit allows, if it is `limited`. SpecError if the dialect cannot express it.
+        `source`: the table that it reads, by default that of the search. `lasting`: whether tables next to it can last.
+        It counts its own classes in the rows that it returns. If it is `limited`, it fails if it would suppress more
+        rows than the suppression limit allows. SpecError if the dialect cannot express it.
         """
         cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
         kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
@@ -137,7 +137,7 @@ class FullDomain(Judged):
         return query.statement(dialect or self.engine.dialect, lasting)
 
     def _standalone_cell(self, attribute: Attribute, level: int) -> StatementColumn:
-        """What a statement by itself makes of a column: by the recipe's rule if it says the same, else by a mapping."""
+        """A column of a standalone statement: with the recipe's rule if it gives the same labels, or with a mapping."""
         column, hierarchy = self._column(attribute), attribute.hierarchy
         cell = StatementColumn(column.name, column.kind, open_type=column.open_type)
         if level == hierarchy.height:
@@ -154,7 +154,7 @@ class FullDomain(Judged):
         )
 
     def _written_mapping(self, attribute: Attribute, level: int) -> WrittenTable:
-        """The labels of one level by value, or on level 0 the values that have one; none for NULL."""
+        """The labels of one level by value, or on level 0 the values that have one; without NULL."""
         column, hierarchy = self._column(attribute), attribute.hierarchy
         values = (*hierarchy.values, *(hierarchy.starred if level else ()))
         labels = [hierarchy.labels(level)] if level else []
@@ -168,7 +168,7 @@ class FullDomain(Judged):
         return queries.written_table(f"kanon_{attribute.coded.stem}", names, types, rows, self.engine.dialect)
 
     def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
-        """The query of what a view needs of a mapping table."""
+        """The query of the part of a mapping table that a view needs."""
         columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
         return queries.text(
             "mappings/view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns
@@ -176,11 +176,11 @@ class FullDomain(Judged):
 
     @property
     def safe_classes(self) -> Relation:
-        """The classes that hold, by their codes, once that is prepared."""
+        """The safe classes, by their codes, once the release is prepared."""
         return self.tables["safe_classes"]
 
     def prepare(self) -> None:
-        """Have the mapping tables and the classes that hold in the engine of the source."""
+        """Load the mapping tables and the safe classes into the engine of the source."""
         search_in = self.judge.frequency_set.engine
         if search_in is not self.engine:
             for attribute, _ in self.mapped:
@@ -189,17 +189,17 @@ class FullDomain(Judged):
         self.tables.receive(self.safe_classes, search_in, query, "node_tests/released_classes")
 
     def left_out_sql(self) -> str:
-        """The query of the source's rows that are suppressed, once the release is prepared."""
+        """The query of the source's suppressed rows, once the release is prepared."""
         engine = self.judge.frequency_set.engine
         query = queries.select_all(self.assigned(), engine.dialect)
         return self._left_out_sql(self.tables.receive("held", engine, query))
 
     def assigned(self) -> Relation:
-        """The classes of the tuples that are released."""
+        """The classes of the released tuples."""
         return from_node(self.judge.frequency_set, self.judge.model, self.node).assignment
 
     def levels_shown(self, j: int) -> range:
-        """The node's level of an attribute."""
+        """The node's level of an attribute, if above 0."""
         return range(max(1, self.node[j]), self.node[j] + 1)
 
     def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]:
@@ -253,20 +253,20 @@ def shown_population(frequency_set: FrequencySet, node: Node, tuples: Relation) 
     return queries.shown_population(tuples, cells, counted, rows, frequency_set.engine.dialect)
 
 
-# Rules that give every value that a column can hold the label of its hierarchy
+# Rules that assign the labels of a hierarchy to every possible value of a column
 
 
 def exact_of(column: Column) -> int | None:
-    """How far from 0 a number of a column may be for its range to be worked out; None where any may."""
+    """The limit up to which a range can be computed for a column's numbers; None if there is none."""
     if column.kind == "integer" and column.type.upper() in _FEW_BITS:
         return None
     return queries.EXACT_SINGLE if column.type.upper() in ("FLOAT", "REAL") else queries.EXACT
 
 
 def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool) -> bool:
-    """Whether a rule gives every one of a hierarchy's values its label; `plain`: see `engines.looks`.
+    """Whether a rule assigns the hierarchy's labels to all of its values; `plain`: see `engines.looks`.
 
-    It then gives values that come later the label that the recipe would give them.
+    It then also assigns the recipe's labels to values that are added later.
     """
     has_text = column.kind == "text" and plain
     is_whole = column.kind == "integer" or (column.kind == "decimal" and column.type.endswith(",0)"))
@@ -280,5 +280,5 @@ def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool
         case Redaction() | Prefix():
             return has_text or is_whole
         case Calendar() | Age():
-            # What day a moment is depends on the zone of whoever asks.
+            # The day of a timestamp with time zone depends on the session's zone.
             return column.kind == "date" or (column.kind == "timestamp" and "WITH TIME ZONE" not in column.type.upper())

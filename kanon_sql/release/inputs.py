@@ -1,4 +1,4 @@
-"""What a release reads: its files and tables, none of which it may replace, whatever is allowed to be overwritten."""
+"""The inputs of a release: files and tables that it must not replace, even with `overwrite`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from kanon_sql.spec import ReleaseSpec, Spec
 
 def refuse_files(written: Iterable[str | PathLike[str] | None], read: Iterable[Path]) -> None:
     """Refuse to write a file that the run reads."""
-    known = [path for path in read if os.path.exists(path)]
+    inputs = [path for path in read if os.path.exists(path)]
     for path in (Path(file) for file in written if file):
-        if os.path.exists(path) and any(os.path.samefile(path, other) for other in known):
+        if os.path.exists(path) and any(os.path.samefile(path, other) for other in inputs):
             raise TargetError(f"{path} is read by this run, as its spec says; name another file to write")
 
 
@@ -34,7 +34,7 @@ def refuse_table(engine: Engine, spec: ReleaseSpec, existing: Table) -> None:
 
 
 def files_read(spec: ReleaseSpec) -> Iterator[Path]:
-    """The files that a spec names, but for its source."""
+    """The files that a spec names, except its source."""
     if not isinstance(spec, Spec):
         return
     named: list[str | None] = [getattr(recipe, "file", getattr(recipe, "taxonomy", None)) for recipe in _recipes(spec)]
@@ -48,13 +48,13 @@ def files_read(spec: ReleaseSpec) -> Iterator[Path]:
 
 
 def _recipes(spec: Spec) -> Iterator[object]:
-    """What generalizes the columns, and what orders them by a hierarchy."""
+    """The recipes that generalize columns, or order them by a hierarchy."""
     yield from (quasi_identifier.hierarchy for quasi_identifier in spec.quasi_identifiers.values())
     yield from (measure.hierarchy for measure in spec.privacy.t_closeness.values())
 
 
 def _populations(spec: Spec) -> Iterator[str]:
-    """The tables and files of populations that are named and not handed over."""
+    """The names of populations in tables and files, as opposed to those in memory."""
     models = (*spec.privacy.populated, *spec.privacy.of_release, *spec.models)
-    given = [getattr(model, "population", None) for model in models]
-    yield from (str(population) for population in given if isinstance(population, (str, PathLike)))
+    populations = [getattr(model, "population", None) for model in models]
+    yield from (str(population) for population in populations if isinstance(population, (str, PathLike)))

@@ -1,6 +1,6 @@
-"""A large release in DuckDB: labels as ENUMs, and the kinds of rows counted where these are few.
+"""A large release in DuckDB: labels as ENUMs, and rows counted by kind if there are few kinds.
 
-A few statements go before that of the release; each takes a fraction of what it saves from some 100,000 rows on.
+This takes a few more statements, which save several times their cost from about 100,000 rows on.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from kanon_sql.errors import KanonError
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.queries import CountedRelease, Relation
 
-LARGE = 100_000  # rows from which on it pays
-_MOST_LABELS = 1_000  # in the dictionary of a column, which every group of rows in a file begins with
-_CLASSES = "large_classes", "List the classes of the release, each with what it shows."
+LARGE = 100_000  # minimum number of rows
+_MOST_LABELS = 1_000  # in a column's dictionary, which is repeated in every row group of a file
+_CLASSES = "large_classes", "List the classes of the release with their labels."
 _KINDS = "large_kinds", "Count the rows of every kind that is released."
 
 
 def release_sql(tables: Scratch, query: CountedRelease, frequency_set: FrequencySet, encoded: bool) -> str | None:
-    """Prepare a large release, and give its query; None where nothing is gained.
+    """Prepare a large release, and return its query; None if nothing is gained.
 
-    `encoded`: whether it is written to where an ENUM is text with a dictionary, as in a Parquet file.
+    `encoded`: whether the output has ENUMs as text with a dictionary, as a Parquet file.
     """
     if not all(shown.of.plain for shown in query.kept):
-        return None  # equal values that look different are sorted by their looks too
+        return None  # such values are also sorted by their appearance
     counted = _has_few_kinds(tables, query, frequency_set)
     if query.shuffle_seed is not None and not counted:
         return None
-    encoded = encoded and counted  # what is sorted row by row is written by several threads, which an ENUM is not
+    encoded = encoded and counted  # rows sorted one by one are written by several threads, ENUMs by a single one
     classes, texts = _classes(tables, query, encoded and not query.masks)
     if not counted:
         return query.rows_sql(classes, texts)
@@ -40,7 +40,7 @@ def release_sql(tables: Scratch, query: CountedRelease, frequency_set: Frequency
 
 
 def _has_few_kinds(tables: Scratch, query: CountedRelease, frequency_set: FrequencySet) -> bool:
-    """Whether at most every other row is of a kind of its own."""
+    """Whether there are at most half as many kinds of rows as rows."""
     if not query.kept:
         return True
     if not all(shown.of.sortable for shown in query.kept):
@@ -51,7 +51,7 @@ def _has_few_kinds(tables: Scratch, query: CountedRelease, frequency_set: Freque
 
 
 def _classes(tables: Scratch, query: CountedRelease, encoded: bool) -> tuple[Relation, set[str]]:
-    """The classes with what they show, texts as ENUMs; and those columns of them that are to be written as text."""
+    """The classes with their labels, as ENUMs; and the columns that must be converted back to text."""
     if not query.keys:
         return tables["large_classes"], set()
     shown = tables.create_as("large_shown", query.shown_sql(), *_CLASSES)
@@ -64,7 +64,7 @@ def _classes(tables: Scratch, query: CountedRelease, encoded: bool) -> tuple[Rel
 
 
 def _with_few_values(tables: Scratch, query: CountedRelease, kinds: Relation) -> Relation:
-    """The kinds of rows, kept texts of few values as ENUMs."""
+    """The kinds of rows, with ENUMs for texts of few values."""
     kept = {shown.inner for shown in query.kept}
     columns = [name for name in _texts(tables, kinds) if name in kept]
     if not columns:
@@ -77,28 +77,28 @@ def _with_few_values(tables: Scratch, query: CountedRelease, kinds: Relation) ->
 
 @contextmanager
 def _types(tables: Scratch, relation: Relation, columns: Sequence[str]) -> Iterator[list[str]]:
-    """The names of ENUMs of the texts in columns, while they are there: what is made of them stays."""
+    """Names of ENUM types for the texts of columns, which exist during the block; tables with these types stay."""
     types = [tables[f"type_{name}"].name for name in columns]
-    made = []
+    created = []
     try:
         for name, column in zip(types, columns, strict=True):
             tables.engine.run(queries.label_type(name, relation, column))
-            made.append(name)
+            created.append(name)
         yield types
     finally:
-        for name in made:
-            with suppress(KanonError):  # after an error the transaction may be lost, and they with it
+        for name in created:
+            with suppress(KanonError):  # an error can have rolled back the transaction and the types with it
                 tables.engine.run(queries.drop_type(name))
 
 
 def _typed(tables: Scratch, stem: str, relation: Relation, types: dict[str, str]) -> Relation:
-    """A relation with columns in these types, in place of the relation."""
+    """A copy of a relation with columns of these types, which replaces it."""
     columns = [column.name for column in tables.engine.table(relation).columns]
-    made = tables.create_as(stem, queries.typed_columns(relation, columns, types))
+    copy = tables.create_as(stem, queries.typed_columns(relation, columns, types))
     tables.drop(relation)
-    return made
+    return copy
 
 
 def _texts(tables: Scratch, relation: Relation) -> list[str]:
-    """The columns of a relation that hold texts."""
+    """The text columns of a relation."""
     return [column.name for column in tables.engine.table(relation).columns if column.type == "VARCHAR"]

@@ -1,4 +1,4 @@
-"""Labels that list values: they are released for other rows too, so each of those values must be released itself."""
+"""Labels that list values: they are shown for other rows, too, so each listed value must itself be released."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kanon_sql.generalization.values import as_text
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec.recipes import FileRecipe, GroupsRecipe, TableRecipe, TaxonomyRecipe
 
-# The recipes whose labels somebody wrote; None is a file of the folder of hierarchies.
+# The recipes with labels written by the user; None is a file in the folder of hierarchies.
 _WRITTEN = (FileRecipe, TableRecipe, TaxonomyRecipe, GroupsRecipe, type(None))
 _SEPARATOR = re.compile(r"( / |, |;|\|)")
-_NOT_NAMED = re.compile(rf"{OTHER}|\d+ more")  # as `kanon init` ends a list of which it does not name all values
-_SAME_NAME = re.compile(r"( \+)+$")  # as it tells a label from an equal one
+_NOT_NAMED = re.compile(rf"{OTHER}|\d+ more")  # the end of a list that does not name all values, from `kanon init`
+_SAME_NAME = re.compile(r"( \+)+$")  # a suffix that distinguishes equal labels, from `kanon init`
 
 
 def check_labels(recoding: Recoding) -> None:
-    """Refuse to release a label that lists a value of the source none of whose rows is released.
+    """Refuse a label that lists a value of the source whose rows are all suppressed.
 
     Checked on the counted tuples, before anything is written; HierarchyError with the column and the number of values.
     """
@@ -38,16 +38,16 @@ def check_labels(recoding: Recoding) -> None:
         released = {int(code) for code, is_released in rows if is_released}
         suppressed = {int(code) for code, is_released in rows if not is_released}
         shown = recoding.labels_shown(j, released)
-        told = suppressed & {code for label, codes in listed.items() if label in shown for code in codes}
-        if told:
+        exposed = suppressed & {code for label, codes in listed.items() if label in shown for code in codes}
+        if exposed:
             raise HierarchyError(
-                f"column {name!r}: labels of the release list {len(told):,} of its values of which every row is "
+                f"column {name!r}: labels of the release list {len(exposed):,} of its values of which every row is "
                 f"suppressed; give those labels neutral names, or put such values into `{OTHER}` and out of the names"
             )
 
 
 def values_listed(hierarchy: Hierarchy, levels: Iterable[int]) -> dict[str, set[int]]:
-    """The values that labels list, by their codes on level 0; of labels with several values, or one and others.
+    """Label -> codes on level 0 of the values that it lists, for labels with several values, or one and others.
 
     >>> from kanon_sql.generalization.hierarchy import from_rows
     >>> towns = from_rows([["Bern", "Bern / Thun"], ["Thun", "Bern / Thun"], ["Linz", "Austria, East"]], "town.csv")
@@ -58,9 +58,9 @@ def values_listed(hierarchy: Hierarchy, levels: Iterable[int]) -> dict[str, set[
     labels = {label for label in labels if _SEPARATOR.search(label)}
     if not labels:
         return {}
-    leaves = zip(hierarchy.values, hierarchy.codes(0), strict=False)  # starred values have a code, and no leaf
+    leaves = zip(hierarchy.values, hierarchy.codes(0), strict=False)  # starred values have codes, and are not leaves
     code_of = {as_text(value): code for value, code in leaves if value is not None}
-    sizes = {len(_SEPARATOR.split(text)) for text in code_of}  # a value may itself have a separator
+    sizes = {len(_SEPARATOR.split(text)) for text in code_of}  # a value itself can contain separators
     listed = {}
     for label in labels - code_of.keys():
         pieces = _SEPARATOR.split(_SAME_NAME.sub("", label))

@@ -1,4 +1,4 @@
-"""The recoding that classes of any tuples are: a row becomes what its tuple's class shows."""
+"""A local recoding: every row gets the labels of its tuple's class."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import STEMS, Judged
 from kanon_sql.spec import Spec
 
-_MOST_WRITTEN_OUT = 5_000  # tuples in a statement that stands alone: it takes seconds to lay out, and nobody reads more
+_MOST_WRITTEN_OUT = 5_000  # tuples in a standalone statement, which takes seconds to format
 
 
 @dataclass(frozen=True)
 class LocalRecoding(Judged):
-    """Classes of tuples to be released, with what they show in `classes`; `orders` and `hows` per attribute."""
+    """Classes of tuples to be released, with their labels in `classes`; `orders` and `hows` per attribute."""
 
     local: Local
     classes: Relation
@@ -46,12 +46,12 @@ class LocalRecoding(Judged):
 
     @property
     def rows(self) -> int:
-        """How many rows the release must have."""
+        """The number of rows that the release must have."""
         return self.figures.released_rows
 
     @property
     def rows_at_risk(self) -> int:
-        """The rows that no class holds."""
+        """The rows without a class."""
         return self.figures.rows - self.figures.released_rows
 
     @property
@@ -61,21 +61,21 @@ class LocalRecoding(Judged):
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """The released columns that make the classes."""
+        """The released columns that form the classes."""
         return [name for cell in self._cells(no_mapping) for name, _ in cell.shown]
 
     def other_finding(self, engine: Engine, release: Relation) -> Finding | None:
-        """What a release whose stars are wildcards is by that notion; None where equal rows are what counts."""
+        """The finding with stars as wildcards, if the spec has these; otherwise None, since equal rows are counted."""
         if not self.spec.wildcard_suppression:
             return None
         frequency_set = self.judge.frequency_set
-        # The hierarchies' order, which is not that of the columns.
+        # In the order of the hierarchies, not of the columns.
         columns = [a.column.name for a in frequency_set.attributes]
         fits = wildcard.of_release(frequency_set, self.spec, self.model, engine, release, columns)
         return fits.finding(self.model)
 
     def shown_population(self) -> tuple[Engine, str] | None:
-        """The rows of the population that are equal to rows of a class, by what the class shows."""
+        """The rows of the population that are equal to rows of a class, with the class's labels."""
         frequency_set = self.judge.frequency_set
         if frequency_set.population is None:
             return None
@@ -88,42 +88,42 @@ class LocalRecoding(Judged):
         return engine, queries.text("population/shown", engine.dialect, labels=list(shown.values()), **holes)
 
     def with_people(self) -> LocalRecoding:
-        """The same release with the columns that are counted and not released."""
+        """The same release with the columns that are counted but not released."""
         return replace(self, spec=self.spec.showing_all())
 
     def evidence(self) -> Relation:
-        """What each tuple is shown as, once the release is prepared; a tuple that is parted, from a place to another.
+        """The labels of every tuple or part of one, once the release is prepared.
 
-        Columns, in the order of the names that they stand for: value_0 …, of the source, first and last where tuples
-        are parted, and shown_0 …, of the release.
+        Its columns, in the order of the original names: value_0 … of the source, first and last if tuples are split,
+        and shown_0 … of the release.
         """
         attributes = sorted(self.attributes, key=lambda a: a.column.name)
         places = ["first", "last"] if self.local.split else []
         columns = {f"key_{i}": attribute.coded.code_column(0) for i, attribute in enumerate(attributes)}
         columns |= {name: name for name in ("class", *places)}
-        made = self.tables.create("tuples_0", "frequency_sets/copy", columns=columns, source=self.local.assignment)
+        tuples = self.tables.create("tuples_0", "frequency_sets/copy", columns=columns, source=self.local.assignment)
         for i, attribute in enumerate(attributes):
             holes: dict[str, Hole] = {"columns": list(columns), "key": [f"key_{i}"], "value": {f"value_{i}": "found"}}
-            query = "evidence/evidence_values"
-            made = self.tables.create(f"tuples_{i + 1}", query, tuples=made, mapping=attribute.coded.mapping, **holes)
+            holes |= {"tuples": tuples, "mapping": attribute.coded.mapping}
+            tuples = self.tables.create(f"tuples_{i + 1}", "evidence/evidence_values", **holes)
             columns[f"value_{i}"] = ""
         shows = dict(sorted(pair for cell in self._cells(no_mapping) for pair in cell.shown))
         shown = {f"shown_{i}": column for i, column in enumerate(shows.values())}
         values = [f"value_{i}" for i in range(len(attributes))]
         holes = {"values": values, "places": places, "shown": shown, "names": list(shown)}
-        return self.tables.create("evidence", "evidence/evidence", tuples=made, classes=self.classes, **holes)
+        return self.tables.create("evidence", "evidence/evidence", tuples=tuples, classes=self.classes, **holes)
 
     def prepare(self) -> None:
-        """Have the mapping tables, the assignment and the classes in the engine of the source."""
+        """Load the mapping tables, the assignment and the classes into the engine of the source."""
         here = self.judge.frequency_set.engine
         if here is not self.engine:
             for attribute in self.attributes:
                 self._load_mapping(attribute)
-            for relation in self._made:
+            for relation in self._relations:
                 self.tables.receive(relation, here, queries.select_all(relation, here.dialect))
 
     def left_out_sql(self) -> str:
-        """The query of the source's rows that no class holds, once the release is prepared."""
+        """The query of the source's rows without a class, once the release is prepared."""
         return self._left_out_sql(self.local.assignment)
 
     def assigned(self) -> Relation:
@@ -131,21 +131,21 @@ class LocalRecoding(Judged):
         return self.local.assignment
 
     def levels_shown(self, j: int) -> range:
-        """All levels of an attribute whose classes show nodes of its hierarchy."""
+        """All levels of an attribute whose classes show hierarchy nodes."""
         return range(1, self.attributes[j].hierarchy.height + 1 if self.hows[j] in NODES else 1)
 
     def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]:  # noqa: ARG002
-        """What the classes show of an attribute."""
+        """The labels of an attribute in all classes."""
         holes: dict[str, Hole] = {"keys": [f"label_{j}"], "levels": [], "sums": ["n"]}
         rows = self.judge.frequency_set.tables.rows("frequency_sets/rollup", frequency_set=self.classes, **holes)
         return {label for label, _ in rows}
 
     def select_sql(self) -> str:
-        """The query over the mapping tables, the assignment and the classes: one pass over the source."""
+        """The query over the mapping tables, the assignment and the classes, in one pass over the source."""
         return self._select.sql(self.engine.dialect)
 
     def release_sql(self) -> str:
-        """The same, in the way that suits its size."""
+        """The same, or a faster query for a large release."""
         return (
             self._large_sql(lambda: None if self.local.split else self._select.counted("duckdb"), self.spec)
             or self.select_sql()
@@ -153,10 +153,10 @@ class LocalRecoding(Judged):
 
     @property
     def _select(self) -> LocalReleaseQuery:
-        return self._query(self.table.relation, lambda a: a.coded.mapping, *self._made)
+        return self._query(self.table.relation, lambda a: a.coded.mapping, *self._relations)
 
     @property
-    def _made(self) -> tuple[Relation, Relation]:
+    def _relations(self) -> tuple[Relation, Relation]:
         return self.local.assignment, self.classes
 
     def standalone(
@@ -166,10 +166,10 @@ class LocalRecoding(Judged):
         lasting: bool = False,
         limited: bool = True,
     ) -> Statement:
-        """The query of a view with its tables written out, to be run by itself, in a dialect and of a source.
+        """The query of a view with its tables written out, in a dialect and for a source.
 
-        It fails where it would leave out more rows than the suppression limit allows, if it is `limited`.
-        SpecError if that is too much, or if another system would give something else.
+        If it is `limited`, it fails if it would suppress more rows than the suppression limit allows.
+        SpecError if it would be too long, or if another system would return something else.
         """
         dialect = dialect or self.engine.dialect
         elsewhere = source is not None or dialect != self.engine.dialect
@@ -181,11 +181,11 @@ class LocalRecoding(Judged):
                 f"the statement would have to list {tuples:,} tuples; release with `into` or `output` instead"
             )
         names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
-        made = Relation("kanon_assignment"), Relation("kanon_local_classes")
-        values = [self._written_out(relation, name) for relation, name in zip(self._made, made, strict=True)]
+        relations = Relation("kanon_assignment"), Relation("kanon_local_classes")
+        values = [self._written_out(relation, name) for relation, name in zip(self._relations, relations, strict=True)]
         values += [self._written_codes(a, names[a.coded.mapping]) for a in self.attributes]
         read = source or self.engine.lasting(self.table.relation)
-        query = self._query(read, lambda a: names[a.coded.mapping], *made, recount=True, values=tuple(values))
+        query = self._query(read, lambda a: names[a.coded.mapping], *relations, recount=True, values=tuple(values))
         read_files = self.read_files if source is None else None
         limit = self.spec.suppression_limit if limited else None
         query = replace(query, read_files=read_files, elsewhere=elsewhere, limit=limit)
@@ -195,7 +195,7 @@ class LocalRecoding(Judged):
         self._check_population(source)
         if self.local.split:
             raise SpecError(
-                f"{self.spec.strategy} parts equal rows by their order in {self.engine.name}, which another system "
+                f"{self.spec.strategy} splits equal rows by their order in {self.engine.name}, which another system "
                 "need not have; name another strategy, or leave out `dialect` and `table`"
             )
 
@@ -208,7 +208,7 @@ class LocalRecoding(Judged):
         return queries.written_table(name.name, [c.name for c in columns], types, rows, engine.dialect)
 
     def _written_codes(self, attribute: Attribute, name: Relation) -> WrittenTable:
-        """The codes of a column's values, written out; none for NULL."""
+        """The codes of a column's values, written out, without NULL."""
         column, hierarchy = self._column(attribute), attribute.hierarchy
         coded = zip((*hierarchy.values, *hierarchy.starred), hierarchy.codes(0), strict=True)
         rows = [(self._written(value, column), code) for value, code in coded if value is not None]
@@ -217,17 +217,17 @@ class LocalRecoding(Judged):
         )
 
     def companions(self) -> dict[str, str]:
-        """The tables that a view needs, each with the query that fills it."""
+        """The tables that a view needs, with their queries."""
         stems = {a.coded.mapping: a.coded.stem for a in self.attributes}
-        stems |= dict(zip(self._made, STEMS, strict=True))
+        stems |= dict(zip(self._relations, STEMS, strict=True))
         return {stem: self._copied(relation, self.engine)[0] for relation, stem in stems.items()}
 
     def view_sql(self, view: Relation) -> str:
-        """The query of a view: it counts its classes itself, on the rows that it returns."""
+        """The query of a view, which counts its own classes in the rows that it returns."""
         return self._view(view).sql(self.engine.dialect)
 
     def view_population_sql(self, view: Relation) -> str:
-        """The query of the population as a view shows it, whenever it is run."""
+        """The query of the population with the view's labels, for any time."""
         return self._view(view).population_sql(self.engine.dialect)
 
     def _view(self, view: Relation) -> LocalReleaseQuery:
@@ -236,15 +236,15 @@ class LocalRecoding(Judged):
         return self._query(source, lambda a: companion(view, a.coded.stem), assignment, classes, recount=True)
 
     def _copied(self, relation: Relation, engine: Engine) -> tuple[str, list[Column]]:
-        """What a release by itself needs of a relation of ours: a query and its columns, the class first."""
+        """The part of one of our tables that a standalone release needs: a query and its columns, the class first."""
         needed = self._needed(relation)
         columns = [column for column in engine.table(relation).columns if column.name in needed]
         columns.sort(key=lambda column: column.name not in ("class", "value"))
         return self._copy_sql(relation, [column.name for column in columns], engine.dialect), columns
 
     def _copy_sql(self, relation: Relation, columns: list[str], dialect: str) -> str:
-        """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
-        if relation in self._made:
+        """The query of some columns of our tables, the class or value first; of a mapping table without NULL."""
+        if relation in self._relations:
             return queries.text("frequency_sets/copy", dialect, columns=columns, source=relation)
         return queries.text("mappings/view_mapping", dialect, columns=columns[1:], mapping=relation)
 
@@ -268,7 +268,7 @@ class LocalRecoding(Judged):
 
     @cached_property
     def _kept_cells(self) -> dict[str, ReleaseColumn]:
-        """The columns that are released as they are."""
+        """The columns that are released unchanged."""
         others = {*self.spec.dropped, *(attribute.column.name for attribute in self.attributes)}
         return {c.name: kept_column(c, self._is_plain(c)) for c in self.table.columns if c.name not in others}
 

@@ -1,10 +1,10 @@
-"""Masking against the minimality attack: classes are chosen by the quasi-identifiers alone, then made to hold.
+"""Masking against the minimality attack: classes are chosen by the quasi-identifiers alone, then made safe.
 
 Source: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007 (MASK).
 
-Where a value is too frequent in a class, its rows are given other values, so that the class looks like one that never
-had it. Enough classes must be such ones: of those that show none of it, but for the largest, which never was redrawn,
-the share that was is at most α. See docs/decisions/0028-mask-against-minimality.md.
+In a class in which a value is too frequent, the rows get other values, so that the class looks as if it had never had
+it. They must be few: among the classes without the value, except the largest, which was never redrawn, the share of
+redrawn ones is at most α. See docs/decisions/0028-mask-against-minimality.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kanon_sql.spec import Spec
 
 @dataclass(frozen=True)
 class _Counts:
-    """What a release has of one value; see `sql/minimality.sql`."""
+    """The counts of one value in a release; see `sql/minimality.sql`."""
 
     unsafe_classes: int
     unsafe_rows: int
@@ -42,15 +42,15 @@ class _Counts:
 
 
 def check(spec: Spec) -> None:
-    """Refuse a secret that cannot be read, before any long work."""
+    """Refuse an invalid secret, before any long work."""
     if spec.privacy.minimality:
         chance.secret_of(spec)
 
 
 def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
-    """The query of a release whose classes were made to hold, and what was done to it.
+    """The query of a release with all classes made safe, and the redrawn columns.
 
-    Its tables are those of the recoding. InfeasibleError if too few classes lack a value to hide those that do not.
+    It reads the recoding's tables. InfeasibleError if too few classes lack a value to hide the redrawn ones.
     """
     tables, columns, dialect = recoding.tables, recoding.columns, recoding.engine.dialect
     unmasked = tables.create_as("unmasked", recoding.select_sql())
@@ -59,53 +59,53 @@ def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
     rows = tables.create_as("numbered", queries.identified_rows(unmasked, names, columns, dialect))
     secret = chance.secret_of(recoding.spec)
     classes = [plain[name] for name in recoding.quasi_identifiers]
-    made = [_mask(tables, rows, classes, plain, model, secret) for model in recoding.redrawn]
-    values = {redraw.column: relation for redraw, relation in made}
-    known = recoding.engine.table(unmasked).columns
+    masked_columns = [_mask(tables, rows, classes, plain, model, secret) for model in recoding.redrawn]
+    values = {redraw.column: relation for redraw, relation in masked_columns}
+    source = recoding.engine.table(unmasked).columns
     masked = queries.perturbed_rows(
-        rows, [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in known], dialect
+        rows, [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in source], dialect
     )
     masked_rows = tables.create_as("masked", masked)
     _check_rows(tables, unmasked, masked_rows)
     tables.drop(unmasked, rows, *values.values())
     shuffle = recoding.spec.seed if recoding.spec.shuffle else None
-    sortable = {column.name: column.kind != "other" for column in known}
+    sortable = {column.name: column.kind != "other" for column in source}
     query = queries.sorted_rows(masked_rows, sortable, recoding.quasi_identifiers, shuffle, dialect)
-    return query, tuple(redraw for redraw, _ in made)
+    return query, tuple(redraw for redraw, _ in masked_columns)
 
 
 def found(
     engine: Engine, release: Relation, quasi_identifiers: Sequence[str], redrawn: Sequence[Redrawn]
 ) -> tuple[Finding, ...]:
-    """What a written release says of what was redrawn: of the classes that show none of a value, how many were."""
+    """Findings on a written release: of the classes without a value, how many were redrawn."""
     with Scratch(engine, "minimality") as tables:
         return tuple(_found(tables, release, quasi_identifiers, redraw) for redraw in redrawn)
 
 
 def described(redrawn: Sequence[Redrawn], spec: Spec) -> dict[str, Any]:
-    """What the manifest says of the masking; nothing where none was asked for."""
+    """The manifest's entry on masking; empty without it."""
     if not redrawn:
         return {}
     columns = [redraw.described() for redraw in redrawn]
-    said = {"columns": columns, "reproducible": spec.secret is not None}
-    return {"minimality": {"method": spec.privacy.minimality, **said}}
+    entry = {"columns": columns, "reproducible": spec.secret is not None}
+    return {"minimality": {"method": spec.privacy.minimality, **entry}}
 
 
 def warnings(redrawn: Sequence[Redrawn], spec: Spec) -> list[str]:
-    """What a reader of a masked release should know."""
-    said = [
-        f"{redraw.column!r} is not exact: in {redraw.classes:,} of the {redraw.alike:,} classes that show none of the "
+    """Warnings for readers of a masked release."""
+    notes = [
+        f"{redraw.column!r} is not exact: in {redraw.classes:,} of the {redraw.alike:,} classes without the "
         f"value to be hidden, with {redraw.rows_alike:,} rows together, that value was redrawn, so that its count is "
         "too low"
         for redraw in redrawn
         if redraw.classes
     ]
-    if said and spec.secret is None:
-        said.append(
+    if notes and spec.secret is None:
+        notes.append(
             "the redrawn values cannot be drawn again, and a second release of these rows would show which they are; "
             "give a secret to repeat them"
         )
-    return said
+    return notes
 
 
 def _mask(
@@ -116,12 +116,12 @@ def _mask(
     model: PrivacyModel,
     secret: bytes,
 ) -> tuple[Redrawn, Relation]:
-    """The values of one sensitive column, by row_id, in a relation of its own."""
+    """The values of one sensitive column by row_id, in a separate relation."""
     value = plain[str(model.sensitive)]
     counts = _counted(tables, rows, dict(zip(classes, classes, strict=True)), value, model)
     _check(model, counts)
     unsafe = counts.unsafe_classes
-    marked = tables.create("marked", "minimality/marked", rows=rows, names=list(classes), **_asked(model, value))
+    marked = tables.create("marked", "minimality/marked", rows=rows, names=list(classes), **_holes(model, value))
     purpose = json.dumps(["minimality", model.sensitive, model.parameters], sort_keys=True)
     key = chance.make_key(tables, secret, purpose)
     draws = tables.create("draws", "perturb/draws", column=["unsafe"], rows=marked, key=key)
@@ -131,8 +131,8 @@ def _mask(
     return Redrawn(model, unsafe, unsafe + counts.lacking, counts.unsafe_rows + counts.rows_lacking), values
 
 
-def _asked(model: PrivacyModel, column: str) -> dict[str, Any]:
-    """The column of a value, the value, and the largest share that it may have."""
+def _holes(model: PrivacyModel, column: str) -> dict[str, Any]:
+    """The column of a value, the value, and the maximum share that it can have."""
     return {"value": [column], "asked": model.parameters["value"], "alpha": model.parameters["alpha"]}
 
 
@@ -141,7 +141,7 @@ def _counted(
 ) -> _Counts:
     """`quasi_identifiers`: by plain names."""
     holes: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "names": list(quasi_identifiers)}
-    (counts,) = tables.rows("minimality/counts", release=release, **holes, **_asked(model, column))
+    (counts,) = tables.rows("minimality/counts", release=release, **holes, **_holes(model, column))
     return _Counts(*map(int, counts))
 
 
@@ -165,12 +165,12 @@ def _check(model: PrivacyModel, counts: _Counts) -> None:
         )
 
 
-def _hidden(unsafe: int, alike: int, model: PrivacyModel) -> bool:
-    """Whether so few of the classes that look alike had too much of a value that each may be one of the others.
+def _hidden(unsafe: int, lacking: int, model: PrivacyModel) -> bool:
+    """Whether the redrawn classes are at most the share α of the classes without the value.
 
-    The largest of them had not, as everybody knows.
+    The largest class is not counted, since everyone knows that it was not redrawn.
     """
-    return unsafe <= Fraction(str(model.parameters["alpha"])) * max(alike - 1, 0)
+    return unsafe <= Fraction(str(model.parameters["alpha"])) * max(lacking - 1, 0)
 
 
 def _found(tables: Scratch, release: Relation, quasi_identifiers: Sequence[str], redraw: Redrawn) -> Finding:

@@ -1,7 +1,7 @@
-"""The check of a release whose classes must hold people, or values of another column that the release does not have.
+"""Verification of a release whose models count people, or values of another column that is not released.
 
-The release is made once more with those columns beside it, where nobody else looks. They are counted there, and what
-was written must have the same rows, by all that its classes are judged by.
+The release is computed once more with these columns, in a scratch table. There they are counted, and the written
+release must have the same rows, in all columns that its classes are judged by.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from kanon_sql.release.recoding import Recoding, unmodelled
 
 
 def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
-    """What the people of a written release are; VerificationError if it is another release than the one with them."""
+    """Check the people of a written release; VerificationError if it differs from the one with people."""
     counted = (column for column in recoding.model.sensitive.values() if column not in recoding.model.hidden)
     columns = list(dict.fromkeys([*recoding.quasi_identifiers, *counted]))
     with Scratch(engine, "people") as tables:
-        one = tables.create("written", "privacy/class_rows", release=written, columns=columns)
+        rows = tables.create("written", "privacy/class_rows", release=written, columns=columns)
         target = recoding.spec.target
         people = with_people(recoding, tables, file_format(target.file) if target and target.file else None)
-        other = tables.create("expected", "privacy/class_rows", release=people, columns=columns)
-        ((differing,),) = tables.rows("privacy/differing_rows", one=one, other=other, columns=columns)
+        expected = tables.create("expected", "privacy/class_rows", release=people, columns=columns)
+        ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=expected, columns=columns)
         if differing:
             raise VerificationError(
                 f"the written release differs from what its people were counted in, in {differing:,} kinds of rows; "
@@ -41,14 +41,21 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
             )
         source = recoding.engine, recoding.table.relation
         with shown_population(recoding) as population:
-            asked = recoding.quasi_identifiers, recoding.model, source, population, unmodelled(recoding)
-            return findings.summarize(engine, people, *asked)
+            return findings.summarize(
+                engine,
+                people,
+                recoding.quasi_identifiers,
+                recoding.model,
+                source=source,
+                population=population,
+                sensitive=unmodelled(recoding),
+            )
 
 
 def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> Relation:
-    """The release with its people, on the same way: two values of a table may be one in a file, as which it is written.
+    """The release with its people, written in the same format: different values of a table can be equal in a file.
 
-    `tables`: where it is made, in this engine or another.
+    `tables`: the scratch tables for it, in this engine or another.
     """
     target = recoding.spec.target
     escaped = not target or target.formulas == "escape"
@@ -56,14 +63,14 @@ def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> 
 
 
 def as_read(tables: Scratch, source: Engine, query: str, written_as: str | None, escaped: bool = True) -> Relation:
-    """The rows of a query as the reader of a file of them has them; `written_as`: its format, None of a table.
+    """The rows of a query after writing them to a file and reading it back; `written_as`: its format, None for a table.
 
     `escaped`: whether text that starts a formula is escaped in the file.
     """
     engine = tables.engine
     if not (written_as and reads_files(engine)):
         return tables.receive("rows", source, query)
-    # By a reader of its own, since an engine shows one file at a time: another one may be looked at there.
+    # With another reader, since an engine has one view for files, which may be in use.
     with TemporaryDirectory(prefix="kanon_people_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "people"
         piece = Piece("people", "Write the release with its people.", query)
@@ -73,5 +80,5 @@ def as_read(tables: Scratch, source: Engine, query: str, written_as: str | None,
 
 
 def without(recoding: Recoding) -> bool:
-    """Whether something is counted of a release that it does not show itself, such as its people."""
+    """Whether the models count columns that the release does not have, such as the unit."""
     return not set(recoding.model.hidden).issubset(recoding.columns)

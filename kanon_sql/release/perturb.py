@@ -1,9 +1,9 @@
-"""Perturbation of columns that are released beside the quasi-identifiers: noise, rank swapping, PRAM.
+"""Perturbation of columns that are released next to the quasi-identifiers: noise, rank swapping, PRAM.
 
-Chance comes from a hash of a secret key and the row's own content, never from the engine's random numbers: the same
-rows and secret give the same release, whatever the order of the rows or the number of threads. The secret is one:
-with it, and a guess of a row, anyone could compute the row's noise. Nothing here is part of the k-anonymity that
-is promised, and nothing is promised of it: see docs/perturbation-and-anatomy.md.
+Random draws come from a hash of a secret key and the row's content, never from the engine's random numbers: the same
+rows and secret give the same release, whatever the order of the rows or the number of threads. The key must be secret:
+with it, and a guess of a row, anyone could compute the row's noise. Perturbation is not part of k-anonymity, and has no
+guarantees: see docs/perturbation-and-anatomy.md.
 
 Sources: rank swapping, Moore 1996, "Controlled data-swapping techniques for masking public use microdata sets";
 PRAM, Gouweleeuw, Kooiman, Willenborg and de Wolf 1998, "Post randomisation for statistical disclosure control".
@@ -40,53 +40,53 @@ _KINDS = {
     "keep": ("integer", "decimal", "float", "date", "timestamp", "time", "text", "boolean"),
 }
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "INT": 32, "BIGINT": 64}
-_MOST = 10**38 - 1  # of a DECIMAL(38, 0), for the integers that have more bits
+_MOST = 10**38 - 1  # of a DECIMAL(38, 0), for integer types with more bits
 _DIGITS = re.compile(r"\((\d+)(?:, *(\d+))?\)")
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A transition matrix: `rows[value][target]` is the chance that a value becomes the target."""
+    """A transition matrix: `rows[value][target]` is the probability that a value becomes the target."""
 
     rows: Mapping[str, Mapping[str, float]]
     sha256: str
 
     def intervals(self) -> list[tuple[str, str, float, float]]:
-        """Value, target, and the part of [0, 1) that leads from the one to the other."""
+        """Value, target, and the part of [0, 1) in which a draw changes the value into the target."""
         intervals = []
         for value, chances in self.rows.items():
             likely = {target: chance for target, chance in chances.items() if chance > 0}
-            bounds = [0.0, *accumulate([*likely.values()][:-1]), 1.0]  # no draw may fall behind the last one
+            bounds = [0.0, *accumulate([*likely.values()][:-1]), 1.0]  # every draw is before the last bound
             intervals += [(value, target, *part) for target, part in zip(likely, pairwise(bounds), strict=True)]
         return intervals
 
 
 def check(engine: Engine, table: Table, spec: Spec) -> None:
-    """Refuse what cannot be perturbed, before any long work; SpecError names the column and the next step."""
-    for name, asked in spec.perturb.items():
+    """Refuse perturbations that a column does not allow, before any long work."""
+    for name, perturbation in spec.perturb.items():
         column = table.column(name)
         if column is None:
             raise SpecError(
                 f"there is no column {name!r} to perturb; there are {_listed(c.name for c in table.columns)}"
             )
-        _check_kind(column, asked)
-        if asked.noise:
-            _limits(column, asked.noise)
-        if asked.swap:
+        _check_kind(column, perturbation)
+        if perturbation.noise:
+            _limits(column, perturbation.noise)
+        if perturbation.swap:
             present = queries.text("perturb/present", engine.dialect, column=[name], source=table.relation)
             ((values,),) = engine.rows(present)
-            _half(name, asked.swap, int(values))
-        if asked.pram and asked.pram.matrix:
-            _check_matrix(engine, table, column, matrix(asked.pram.matrix))
+            _half(name, perturbation.swap, int(values))
+        if perturbation.pram and perturbation.pram.matrix:
+            _check_matrix(engine, table, column, matrix(perturbation.pram.matrix))
     if spec.perturb:
         chance.secret_of(spec)
 
 
 @contextmanager
 def perturbed_source(engine: Engine, table: Table, spec: Spec) -> Iterator[Table]:
-    """The table that is released in the source's place, while the block runs: all columns but the identifiers.
+    """The table that replaces the source while the block runs: all columns except identifiers, with perturbed values.
 
-    Without anything to perturb it is the source itself. It is a temporary table, and holds raw values.
+    Without perturbation it is the source itself; otherwise a temporary table, which has raw values, too.
     """
     if not spec.perturb:
         yield table
@@ -96,8 +96,8 @@ def perturbed_source(engine: Engine, table: Table, spec: Spec) -> Iterator[Table
 
 
 def _perturb(tables: Scratch, table: Table, spec: Spec) -> Relation:
-    gone = set(spec.dropped) - {*spec.hidden}  # which are counted once more when the release is verified
-    kept = [column for column in table.columns if column.name not in gone]
+    dropped = set(spec.dropped) - {*spec.hidden}  # hidden columns are counted again when the release is verified
+    kept = [column for column in table.columns if column.name not in dropped]
     plain = queries.plain_names([column.name for column in kept])
     every, dialect = [column.name for column in table.columns], tables.engine.dialect
     names = {new: old for old, new in plain.items()}
@@ -116,46 +116,54 @@ def _perturb(tables: Scratch, table: Table, spec: Spec) -> Relation:
 
 
 def described(spec: Spec) -> dict[str, Any]:
-    """What the manifest says: operators and their parameters by column, no secret and no value."""
+    """The manifest's entry: operators and parameters by column, without secrets and values."""
     if not spec.perturb:
         return {}
-    columns = {column: _described(asked) for column, asked in spec.perturb.items()}
+    columns = {column: _described(perturbation) for column, perturbation in spec.perturb.items()}
     return {"perturbation": {"columns": columns, "reproducible": spec.secret is not None}}
 
 
 def warnings(spec: Spec) -> list[str]:
-    """What a reader of a perturbed release should know."""
+    """Warnings for readers of a perturbed release."""
     if not spec.perturb:
         return []
-    said = [
+    notes = [
         f"perturbed: {_listed(map(repr, spec.perturb))}; the privacy of the classes does not depend on it, "
         "and single values in these columns are not those of the source"
     ]
     if spec.secret is None:
-        said.append(
+        notes.append(
             "the perturbation cannot be repeated, and a second release of these rows would let readers average the "
             "two; give a secret to repeat it"
         )
-    return said
+    return notes
 
 
-# What is asked for
+# Checks
 
 
-def _check_kind(column: Column, asked: Perturbation) -> None:
-    operator = (
-        "noise" if asked.noise else "swap" if asked.swap else "matrix" if asked.pram and asked.pram.matrix else "keep"
-    )
+def _check_kind(column: Column, perturbation: Perturbation) -> None:
+    if perturbation.noise:
+        operator, title = "noise", "noise"
+    elif perturbation.swap:
+        operator, title = "swap", "swap"
+    elif perturbation.pram and perturbation.pram.matrix:
+        operator, title = "matrix", "a PRAM matrix"
+    else:
+        operator, title = "keep", "PRAM"
     allowed = _KINDS[operator]
     if column.kind not in allowed:
-        named = {"matrix": "a PRAM matrix", "keep": "PRAM", "noise": "noise", "swap": "swap"}[operator]
-        raise SpecError(f"{column.name!r} is a {column.type}, and {named} takes {_listed(allowed)}; leave it out")
-    if asked.noise and column.kind not in _NUMBERS and (asked.noise.bottom, asked.noise.top) != (None, None):
+        raise SpecError(f"{column.name!r} is a {column.type}, and {title} takes {_listed(allowed)}; leave it out")
+    if (
+        perturbation.noise
+        and column.kind not in _NUMBERS
+        and (perturbation.noise.bottom, perturbation.noise.top) != (None, None)
+    ):
         raise SpecError(f"{column.name!r} is a {column.type}; bottom and top are for numbers, leave them out")
 
 
 def _half(name: str, swap: Swap, values: int) -> int:
-    """Half the ranks of a block: any two ranks of a block are then `within` the range."""
+    """Half the number of ranks in a block, so that any two of its ranks are `within` the range."""
     reach = floor(swap.within * values)
     if values > 0 and reach < 1:
         raise SpecError(
@@ -166,7 +174,7 @@ def _half(name: str, swap: Swap, values: int) -> int:
 
 
 def matrix(path: str) -> Matrix:
-    """Read a transition matrix; SpecError with the line if it is none.
+    """Read a transition matrix; SpecError with the line for invalid contents.
 
     The first line names the values after an empty or any first cell; every other line is a value and its probabilities.
     """
@@ -209,17 +217,17 @@ def _probabilities(where: str, cells: list[str], expected: int) -> list[float]:
     return probabilities
 
 
-def _check_matrix(engine: Engine, table: Table, column: Column, given: Matrix) -> None:
+def _check_matrix(engine: Engine, table: Table, column: Column, transitions: Matrix) -> None:
     query = queries.text("frequency_sets/tuples", engine.dialect, columns={"value": column.name}, source=table.relation)
     text = {value: _as_text(value) for value, _ in engine.rows(query) if value is not None}
-    missing = [value for value in text.values() if value not in given.rows]
+    missing = [value for value in text.values() if value not in transitions.rows]
     if missing:
         raise SpecError(
             f"perturb.{column.name}.pram.matrix has no line for {len(missing)} of the {len(text)} values of the "
             "column; give each a line and a place in the first line"
         )
     form = {"integer": _is_integer, "boolean": {"true", "false"}.__contains__}.get(column.kind)
-    if form and not all(map(form, given.rows)):
+    if form and not all(map(form, transitions.rows)):
         raise SpecError(
             f"perturb.{column.name}.pram.matrix names values that are not of type {column.type}; remove them"
         )
@@ -233,46 +241,48 @@ def _is_integer(text: str) -> bool:
     return text.removeprefix("-").isdecimal() and text == str(int(text))
 
 
-# What is done
+# Operators
 
 
-def _values(tables: Scratch, column: Column, plain: str, asked: Perturbation, secret: bytes, index: int) -> Relation:
-    """The perturbed values of one column, by row_id, in a relation of its own."""
-    purpose, stem = _purpose(column.name, asked), f"values_{index}"
+def _values(
+    tables: Scratch, column: Column, plain: str, perturbation: Perturbation, secret: bytes, index: int
+) -> Relation:
+    """The perturbed values of one column by row_id, in a separate relation."""
+    purpose, stem = _purpose(column.name, perturbation), f"values_{index}"
     key = chance.make_key(tables, secret, purpose)
     draws = tables.create("draws", "perturb/draws", column=[plain], rows=tables["rows"], key=key)
-    if asked.noise:
-        values = _add_noise(tables, stem, column, asked.noise)
-    elif asked.swap:
-        half = _half(column.name, asked.swap, tables.count(draws))
+    if perturbation.noise:
+        values = _add_noise(tables, stem, column, perturbation.noise)
+    elif perturbation.swap:
+        half = _half(column.name, perturbation.swap, tables.count(draws))
         key = chance.make_key(tables, secret, purpose, 2 * half)
         values = tables.create(stem, "perturb/swap", half=half, draws=draws, key=key)
     else:
-        assert asked.pram
-        values = _redraw(tables, stem, asked.pram)
+        assert perturbation.pram
+        values = _redraw(tables, stem, perturbation.pram)
     _check_rows(tables, draws, values, repr(column.name))
     tables.drop(key, draws, "matrix")
     return values
 
 
-def _purpose(column: str, asked: Perturbation) -> str:
-    """What a draw is for: the column, and how it is perturbed.
+def _purpose(column: str, perturbation: Perturbation) -> str:
+    """The purpose of a draw: the column and its perturbation.
 
-    Of one draw at two scales, x + 100 z and x + 50 z, anyone could compute x; so another scale is another draw.
+    A single draw z at two scales would reveal the value: x + 100 z and x + 50 z. So another scale uses another draw.
     """
-    return json.dumps(["perturb", column, _described(asked)], sort_keys=True)
+    return json.dumps(["perturb", column, _described(perturbation)], sort_keys=True)
 
 
 def _add_noise(tables: Scratch, stem: str, column: Column, noise: Noise) -> Relation:
-    asked: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": tables["draws"]}
+    holes: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": tables["draws"]}
     if column.kind in ("date", "timestamp"):
-        return tables.create(stem, f"perturb/{column.kind}", **asked)
+        return tables.create(stem, f"perturb/{column.kind}", **holes)
     query = "perturb/whole" if column.kind == "integer" else "perturb/number"
-    return tables.create(stem, query, **_limits(column, noise), **asked)
+    return tables.create(stem, query, **_limits(column, noise), **holes)
 
 
 def _limits(column: Column, noise: Noise) -> dict[str, str | None]:
-    """The least and the greatest that a noisy value may be, as text; none for dates and timestamps."""
+    """The minimum and maximum of a noisy value, as text; empty for dates and timestamps."""
     if column.kind in ("date", "timestamp"):
         return {}
     bottom, top = _whole(column, noise) if column.kind == "integer" else _bounds(column, noise)
@@ -280,22 +290,22 @@ def _limits(column: Column, noise: Noise) -> dict[str, str | None]:
 
 
 def _whole(column: Column, noise: Noise) -> tuple[int, int]:
-    """The whole numbers that a noisy one may be: within the bounds asked for, and those of its type."""
+    """The minimum and maximum of a noisy integer: the requested bounds, within those of its type."""
     type_name = column.type.upper()
     bits, signed = _BITS.get(type_name.removeprefix("U")), not type_name.startswith("U")
     top = (2 ** (bits - signed) - 1) if bits else _MOST
     bottom = 0 if not signed else -top - 1 if bits else -_MOST
-    asked = (
-        bottom if noise.bottom is None else max(bottom, ceil(noise.bottom)),
-        top if noise.top is None else min(top, floor(noise.top)),
-    )
-    if asked[0] > asked[1]:
+    if noise.bottom is not None:
+        bottom = max(bottom, ceil(noise.bottom))
+    if noise.top is not None:
+        top = min(top, floor(noise.top))
+    if bottom > top:
         raise SpecError(f"perturb.{column.name}.noise: no {column.type} is between bottom and top; widen the range")
-    return asked
+    return bottom, top
 
 
 def _bounds(column: Column, noise: Noise) -> tuple[float | None, float | None]:
-    """What a noisy number may be at least and at most: as asked for, and what the digits of its type can hold."""
+    """The minimum and maximum of a noisy number: the requested bounds, within the digits of its type."""
     declared = _DIGITS.search(column.type) if column.kind == "decimal" else None
     most = inf
     if declared:
@@ -318,11 +328,11 @@ def _redraw(tables: Scratch, stem: str, pram: Pram) -> Relation:
     return tables.create(stem, "perturb/transition", draws=tables["draws"], matrix=probabilities)
 
 
-def _described(asked: Perturbation) -> dict[str, Any]:
-    if asked.pram and asked.pram.matrix:
-        given = matrix(asked.pram.matrix)
-        return {"pram": {"matrix": {"values": len(given.rows), "sha256": given.sha256}}}
-    ((operator, parameters),) = asked.model_dump(exclude_none=True).items()
+def _described(perturbation: Perturbation) -> dict[str, Any]:
+    if perturbation.pram and perturbation.pram.matrix:
+        transitions = matrix(perturbation.pram.matrix)
+        return {"pram": {"matrix": {"values": len(transitions.rows), "sha256": transitions.sha256}}}
+    ((operator, parameters),) = perturbation.model_dump(exclude_none=True).items()
     return {operator: {name: float(v) if isinstance(v, Decimal) else v for name, v in parameters.items()}}
 
 

@@ -1,4 +1,4 @@
-"""What a release is made of: the relations or files to be written, as values that whoever publishes reads."""
+"""The pieces of a release: the relations or files to be written, as values."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 from kanon_sql.engine import Statement
 from kanon_sql.queries import Relation
 
-PEOPLE, EVIDENCE = "people", "evidence"  # whose the rows of a release are, and by which values they have their labels
-KEY = "people_key"  # without which nobody finds by trying who the people are
-PRIVATE = (PEOPLE, KEY, EVIDENCE)  # the stems of what belongs to a release and is for its owner alone
-FOLDER = ".kanon"  # of mode 0700, for files beside others that nobody but their owner may read
+PEOPLE, EVIDENCE = "people", "evidence"  # the owners of a release's rows, and the labels of the source's tuples
+KEY = "people_key"  # without it, people cannot be found by trying all possible units
+PRIVATE = (PEOPLE, KEY, EVIDENCE)  # the stems of private companions of a release
+FOLDER = ".kanon"  # of mode 0700, for private files
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One relation or file of a release: its name among the pieces, what it is for, and the query that fills it.
+    """One relation or file of a release: its name among the pieces, its purpose, and its query.
 
-    `stem`: what its own name has behind the target's, empty for the target itself. `says`: of its comment. `released`:
-    whether those who may read the target may read it. `key`: a column that must not hold a value twice. `written_as`:
-    the format of a file, where it is not the target's.
+    `stem`: the suffix of its name after the target's, empty for the target itself. `about`: contents of its comment.
+    `released`: whether readers of the target may read it. `key`: a column without duplicates. `written_as`: the format
+    of a file, if it is not the target's.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Piece:
     written_as: str | None = None
 
     def at(self, target: Relation) -> Relation:
-        """Where it stands, by where the target does."""
+        """Its place, given the target's."""
         return companion(target, self.stem)
 
 

@@ -1,4 +1,4 @@
-"""The population as a release shows it, and as the reader of a released file does: its type may hold fewer values."""
+"""The population with the labels of a release, as read from a released file: its format can merge values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kanon_sql.release.recoding import Recoding
 
 @contextmanager
 def shown_population(recoding: Recoding) -> Iterator[tuple[Engine, str] | None]:
-    """The query of the population with the labels of a release, and where it is to be asked; None without one.
+    """The engine and query of the population with the labels of a release; None without a population.
 
-    Where the release is a file, these are written and read back like the release.
+    If the release is a file, the population is written to a file and read back, too.
     """
     population, target = recoding.shown_population(), recoding.spec.target
     if population is None or not (target and target.file):
@@ -35,6 +35,6 @@ def shown_population(recoding: Recoding) -> Iterator[tuple[Engine, str] | None]:
 
 
 def _counts(recoding: Recoding, reader: Engine, written: queries.Relation) -> str:
-    """The columns as the file has them, the population's rows as a number: a CSV file has no numbers."""
+    """The columns as in the file, with the population's rows as a number: a CSV file has no numbers."""
     columns = recoding.quasi_identifiers
     return queries.text("population/counts", reader.dialect, written=written, columns=columns)

@@ -1,10 +1,10 @@
-"""What is kept with a release for its owner alone, in the same step.
+"""Private companions of a release, written in the same step and only readable for its owner.
 
-For comparing two releases by people: the owner of each row, as a keyed digest. The key is kept in a separate file or
-table, so that reading one of the two is not enough to find patient numbers by trying them all. For a local recoding
-that needs more than its own rows to be verified: what its tuples are shown as, since its labels alone do not tell.
+To compare two releases by people: a keyed digest of every row's owner. The key is in a separate file or table, so that
+reading one of the two is not enough to find patient numbers by trying them all. For a local recoding whose labels alone
+are not enough for verification: the labels of every tuple of the source.
 
-It is a companion table that nobody else may read, or a file of mode 0600 in `.kanon` beside the target.
+A companion is a table that only its owner may read, or a file of mode 0600 in `.kanon` next to the target.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from kanon_sql.release.pieces import EVIDENCE, KEY, PEOPLE, Piece, companion, pr
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Target
 
-_EVIDENCE = "Keep what each tuple of the source is shown as, so that the release can be verified."
+_EVIDENCE = "Keep the labels of every tuple of the source, so that the release can be verified."
 _KEY = "Keep the secret of the digests of people for the next release."
-_SENTENCE = "Keep whose the rows are, so that the next release is compared with this one by people."
+_SENTENCE = "Keep the owners of the rows, so that the next release can be compared with this one by people."
 
 
 def pieces(recoding: Recoding, target: Target | None, secret: bytes) -> list[Piece]:
-    """The companions of a release; none of one that lasts no longer than its connection.
+    """The companions of a release; empty for a temporary one.
 
-    `secret`: that of `people_secret`.
+    `secret`: from `people_secret`.
     """
     if not _lasts(recoding, target):
         return []
@@ -42,9 +42,10 @@ def pieces(recoding: Recoding, target: Target | None, secret: bytes) -> list[Pie
 
 
 def people_secret(recoding: Recoding, target: Target | None) -> bytes:
-    """The secret of the digests of people: the spec's, or else that of the release that is replaced, or a new one.
+    """The secret of the digests of people: the spec's, or that of the replaced release, or a new one.
 
-    Read it before that release is dropped. All releases to one target share it, so that their people can be compared.
+    It must be read before that release is dropped. All releases to one target share it, so that their people can be
+    compared.
     """
     if target is None or not _lasts(recoding, target) or not _notes_people(recoding, target):
         return b""
@@ -56,9 +57,9 @@ def people_secret(recoding: Recoding, target: Target | None) -> bytes:
 def _kept_secret(engine: Engine, target: Target) -> bytes | None:
     if target.table:
         place = engine.place(target.table)
-        there = companion(place, KEY)
-        ours = engine.existing(there) and tables.about(engine, there).get("of") == place.name
-        rows = engine.rows(queries.select_all(there, engine.dialect)) if ours else []
+        key_table = companion(place, KEY)
+        ours = engine.existing(key_table) and tables.about(engine, key_table).get("of") == place.name
+        rows = engine.rows(queries.select_all(key_table, engine.dialect)) if ours else []
         return bytes.fromhex(rows[0][0]) if rows else None
     file = private_file(Path(str(target.file)), KEY)
     if not file.is_file():
@@ -77,18 +78,18 @@ def _notes_people(recoding: Recoding, target: Target) -> bool:
 
 
 def needs_evidence(recoding: Recoding) -> bool:
-    """Whether a release is verified by its source's people, or by a population, with its labels."""
+    """Whether verifying a release needs its source's people, or a population with its labels."""
     model = recoding.model
     return (bool(model.hidden) or model.population is not None) and not recoding.spec.wildcard_suppression
 
 
 def shows_people(recoding: Recoding) -> bool:
-    """Whether it is kept whose the rows of a release are, so that the next can be compared with it by people."""
+    """Whether the owners of rows are stored, so that the next release can be compared with this one by people."""
     return recoding.model.unit is not None and recoding.spec.differencing_limit is not None
 
 
 def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
-    """The released rows, each with a digest of its owner; and the secret, unless the spec names one."""
+    """The released rows with digests of their owners; and the secret, unless the spec names one."""
     unit = str(recoding.model.unit)
     shown = recoding.tables.create_as("with_people", recoding.with_people().release_sql())
     columns = [name for name in recoding.columns if name not in recoding.model.hidden]
@@ -105,7 +106,7 @@ def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
 
 
 def _evidence(recoding: LocalRecoding) -> Piece:
-    """The tuples of the source, each with what it is shown as."""
+    """The tuples of the source with their labels."""
     query = queries.select_all(recoding.evidence(), recoding.engine.dialect)
     about = {"is": "the evidence of a release"}
     return Piece(EVIDENCE, _EVIDENCE, query, EVIDENCE, about=about, released=False, written_as="parquet")

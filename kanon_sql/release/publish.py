@@ -1,8 +1,8 @@
-"""Publish: the one writer of a target. It stages what is to be written, has it verified, and puts it in place.
+"""Publish: stages everything that is written to a target, has it verified, and puts it in place.
 
-Everything else only says what a release is made of (`Piece`) and how it is verified. What is staged becomes visible in
-one step: a file when `Staging` places it, a table at the end of the transaction, or by renaming where an engine has no
-transactions. Until then everything is as it was.
+Other modules only describe the pieces of a release (`Piece`) and how they are verified. Staged pieces become visible in
+one step: files when `Staging` places them, tables at the end of the transaction, or by renaming on an engine without
+transactions. Until then nothing changes.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from kanon_sql.spec import ReleaseSpec, Target
 from kanon_sql.staging import Staging, make_private
 
 RELEASE = queries.scratch("kanon_release")
-CHECKSUMS = "sha256"  # the key of the file that names all files of a release
+CHECKSUMS = "sha256"  # the key in the file that names all files of a release
 Checked = TypeVar("Checked")
-Staged = Mapping[str, Relation]  # the staged pieces by their names, as who verifies them reads them
+Staged = Mapping[str, Relation]  # the staged pieces by name, as a verification reads them
 
 
 @dataclass(frozen=True)
 class Published(Generic[Checked]):
-    """A release that was staged and verified: where it is, the statements that made it, and what was found in it.
+    """A staged and verified release: its place, its statements, and the result of the verification.
 
-    `relation`: the target, or with a `path` nothing: the rows are in that file. `folder`: whether the target is one.
+    `relation`: the target; with a `path`, the rows are in that file instead. `folder`: whether the target is a folder.
     """
 
     relation: Relation
@@ -62,10 +62,10 @@ def publish(
     verify: Callable[[Engine, Staged], Checked],
     staging: Staging,
 ) -> Published[Checked]:
-    """Write a release where nobody looks, and verify it there; `staging` then puts it in place, or nothing is left.
+    """Stage a release and verify it; `staging` then puts it in place, or removes all of it after an error.
 
-    `pieces`: what is to be written to a place, the target itself first. `verify`: says what is in the staged pieces, or
-    raises a VerificationError. Without a target the one piece is a temporary table.
+    `pieces`: the pieces for a place, the target itself first. `verify`: returns what it found in the staged pieces, or
+    raises a VerificationError. Without a target, the only piece is a temporary table.
     """
     if target is None:
         return _keep(engine, pieces, verify, staging)
@@ -75,7 +75,7 @@ def publish(
 
 
 def check_target(spec: ReleaseSpec, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
-    """Refuse a target that exists, or that the release is made from, before any long work."""
+    """Refuse a target that exists, or that is an input of the release, before any long work."""
     target = spec.target
     if target is None:
         return
@@ -97,7 +97,7 @@ def check_target(spec: ReleaseSpec, engine: Engine, source: Table, source_files:
 
 
 def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> None:
-    """Refuse a file that exists, is the source, is not a regular file, or has no folder to be in."""
+    """Refuse a file that exists, is the source, is not a regular file, or whose folder does not exist."""
     if not os.path.isdir(path.absolute().parent):
         raise TargetError(f"there is no folder {path.parent} for {path.name}; make it first")
     try:
@@ -109,8 +109,8 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
     if path.is_dir():
         raise TargetError(f"{path} is a folder; name a file in it")
     if not path.is_file():
-        what = "a broken link" if path.is_symlink() and not path.exists() else "not a regular file"
-        raise TargetError(f"{path} is {what}; remove it, or name another file")
+        kind = "a broken link" if path.is_symlink() and not path.exists() else "not a regular file"
+        raise TargetError(f"{path} is {kind}; remove it, or name another file")
     if any(path.exists() and source.exists() and path.samefile(source) for source in source_files):
         raise TargetError(f"the target {path} is the source; name another file")
     if path.exists() and not overwrite:
@@ -118,7 +118,7 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
 
 
 def free_name(engine: Engine) -> Relation:
-    """A temporary table of its own for every release without a target, so that none replaces another."""
+    """An unused name for the temporary table of a release without a target."""
     number = 1
     while engine.find(f"{RELEASE.name}_{number}"):
         number += 1
@@ -126,20 +126,20 @@ def free_name(engine: Engine) -> Relation:
 
 
 def scratch_place(engine: Engine, target: Target) -> tuple[Relation, str]:
-    """Where a search may keep tables beside a target, and the comment by which the next run knows what was left."""
+    """A place for a search's tables next to the target, and the comment by which leftovers are recognized."""
     folder = folders.named(engine, target)
     relation = engine.place(str((folders.staging_target(folder) if folder else target).table))
     return relation.sibling(tables.unused_name(relation, "staged")), tables.comment({"is": "scratch"})
 
 
 def bring_back(engine: Engine, target: Target | None) -> None:
-    """Give a release that a killed run had set aside its name again, where no transaction did."""
+    """Give back its name to a release that a killed run had set aside, on an engine without transactions."""
     if not engine.has_transactions and target and target.table and not folders.named(engine, target):
         tables.bring_back(engine, engine.place(target.table))
 
 
 def checksums_file(path: Path) -> Path:
-    """The file that names all files of a release in several, so that no piece is taken for another release's.
+    """The file with the checksums of a release in several files, so that files of two releases are not mixed up.
 
     >>> checksums_file(Path("anon.parquet")).name
     'anon.parquet.anatomy.json'
@@ -164,10 +164,10 @@ def _keep(
     if not engine.has_transactions:
         staging.defer(lambda: None, lambda: tables.drop(engine, {relation: "table"}))
     sql = queries.create_as(relation, piece.query, engine.dialect, temporary=True)
-    made = timed(piece, sql, lambda: engine.run(sql))
+    statement = timed(piece, sql, lambda: engine.run(sql))
     written = time.monotonic()
     checked = verify(engine, {piece.name: relation})
-    return Published(relation, checked, (made,), written - started, time.monotonic() - written)
+    return Published(relation, checked, (statement,), written - started, time.monotonic() - written)
 
 
 def _publish_tables(
@@ -180,15 +180,13 @@ def _publish_tables(
     started, folder = time.monotonic(), folders.named(engine, target)
     placement = tables.prepare(engine, folders.staging_target(folder) if folder else target)
     if not engine.has_transactions:
-        final = pieces(placement.target)  # worked out now, while what the pieces are made of is there
-        put = (
-            partial(folders.put_in_place, placement, folder)
-            if folder
-            else partial(tables.put_in_place, placement, final)
-        )
+        final = pieces(placement.target)  # now, while the tables that they read exist
+        put = partial(tables.put_in_place, placement, final)
+        if folder:
+            put = partial(folders.put_in_place, placement, folder)
         staging.defer(put, lambda: tables.discard(placement))
         staging.staged_tables[folder or placement.target] = placement.place
-    # What a view needs comes before the view.
+    # A view needs its companions first.
     statements = [
         tables.create(placement, piece) for piece in sorted(pieces(placement.place), key=lambda piece: not piece.stem)
     ]
@@ -210,7 +208,7 @@ def _publish_files(
     written_as = file_format(path.name)
     with ExitStack() as stack:
         reader = stack.enter_context(closing(engine.embedded()))
-        # What is staged last is placed first: the target is never there before the rest, and what names them all.
+        # Files are placed in reverse order: the target last but for the checksums, which are staged after it.
         files = {piece.name: stack.enter_context(_staged(piece, path, target, staging)) for piece in pieces}
         formats, escaped = {piece.name: piece.written_as or written_as for piece in pieces}, target.formulas == "escape"
         statements = [write_file(engine, piece, files[piece.name], formats[piece.name], escaped) for piece in pieces]
@@ -226,7 +224,7 @@ def _publish_files(
 
 
 def _staged(piece: Piece, path: Path, target: Target, staging: Staging) -> AbstractContextManager[Path]:
-    """The file of a piece on its way; what is not released is for its owner alone."""
+    """The staged file of a piece; a piece that is not released is only readable for its owner."""
     if piece.released:
         return staging.file(companion_file(path, piece.stem), target.overwrite)
     place = private_file(path, piece.stem)
@@ -234,20 +232,20 @@ def _staged(piece: Piece, path: Path, target: Target, staging: Staging) -> Abstr
         make_private(place.parent)
     except OSError as error:
         raise TargetError(
-            f"{place.parent}, where what belongs to {path.name} is kept for its owner alone, cannot be made "
-            f"({error.strerror}); give the right to, or name a target in another folder"
+            f"the folder {place.parent}, for the private files of {path.name}, cannot be created ({error.strerror}); "
+            "change its permissions, or name a target in another folder"
         ) from None
     return staging.file(place, overwrite=True, private=True)
 
 
 def _forget_private(path: Path, stems: Sequence[str]) -> None:
-    """Remove what belonged to the release that was replaced, and not to this one."""
+    """Remove private files of the replaced release that this release does not have."""
     for stem in {*PRIVATE} - {*stems}:
         private_file(path, stem).unlink(missing_ok=True)
 
 
 def write_file(engine: Engine, piece: Piece, file: Path, written_as: str, escaped: bool = True) -> Statement:
-    """Write a piece to a file, of whatever engine it is."""
+    """Write a piece to a file, from any engine."""
     if reads_files(engine):
         return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as, escaped))
     with closing(engine.embedded()) as here:
@@ -257,7 +255,7 @@ def write_file(engine: Engine, piece: Piece, file: Path, written_as: str, escape
 
 
 def read_back(reader: FileEngine, files: Mapping[str, Path], formats: Mapping[str, str]) -> dict[str, Relation]:
-    """The files as their reader will see them; of several each is loaded, since there is one view at a time."""
+    """The files as a reader sees them; several are loaded into tables, since there is only one view for files."""
     if len(files) == 1:
         return {name: reader.read_written(file, formats[name]) for name, file in files.items()}
     staged = {name: queries.scratch(f"kanon_staged_{name}") for name in files}
@@ -268,6 +266,6 @@ def read_back(reader: FileEngine, files: Mapping[str, Path], formats: Mapping[st
 
 
 def _checksums(path: Path, pieces: Sequence[Piece], files: Mapping[str, Path]) -> str:
-    """The names of all files, and the SHA-256 of what is in each."""
+    """The names and SHA-256 digests of all files."""
     digests = {companion_file(path, piece.stem).name: sha256(files[piece.name]) for piece in pieces}
     return json.dumps({CHECKSUMS: digests}, indent=2) + "\n"

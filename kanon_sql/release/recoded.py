@@ -1,4 +1,4 @@
-"""The release of a recoding: the pieces that it is made of, and how they are verified."""
+"""The release of a recoding: its pieces, and their verification."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from kanon_sql.release.recoding import Recoding, unmodelled
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 
-SENTENCE = "Write every row of a safe class with its labels, sorted by what is released."
+SENTENCE = "Write every row of a safe class with its labels, sorted by the released values."
 _COMPANION = "Keep what the view needs, since it counts its classes whenever it is read."
 
 
 def release(
     recoding: Recoding, target: Target | None, staging: Staging, check: Callable[[Engine, Staged], None] | None = None
 ) -> Published[Summary]:
-    """Publish a recoding where the spec says; VerificationError if what is there does not hold.
+    """Publish a recoding to a target; VerificationError if what was written is not safe.
 
-    `check`: looks at what is staged once that is known to hold, and raises if it must not become visible.
+    `check`: a further check on the verified, staged release, which raises if it must not become visible.
     """
     started = time.monotonic()
     recoding.prepare()
@@ -48,9 +48,9 @@ def release(
             check(engine, staged)
         return summary
 
-    made = publish(recoding.engine, target, made_of, checked, staging)
-    statements = (*made.statements, *made.checked.statements)
-    return replace(made, statements=statements, write_seconds=made.write_seconds + prepared)
+    published = publish(recoding.engine, target, made_of, checked, staging)
+    statements = (*published.statements, *published.checked.statements)
+    return replace(published, statements=statements, write_seconds=published.write_seconds + prepared)
 
 
 def pieces(
@@ -58,21 +58,21 @@ def pieces(
 ) -> list[Piece]:
     """A table or file; or a view, materialized or not, over the source and the tables that it needs.
 
-    `query`: of a table or file, where it is another than the recoding's own. `secret`: of the digests of its people.
+    `query`: for a table or file, if it is not the recoding's own. `secret`: for the digests of people.
     """
     about = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target and target.form == "materialized":
         limit = recoding.spec.suppression_limit
         about = {**about, "source": list(recoding.table.relation.parts), "suppression_limit": limit}
     if target is None or not target.stays_a_query:
-        made = Piece("release", SENTENCE, query or recoding.release_sql(), about=about)
-        return [made, *private.pieces(recoding, target, secret)]
+        rows = Piece("release", SENTENCE, query or recoding.release_sql(), about=about)
+        return [rows, *private.pieces(recoding, target, secret)]
     companions = [
         Piece(stem, _COMPANION, query, stem, about={"is": "a table that the view needs"}, released=False, key="value")
         for stem, query in recoding.companions().items()
     ]
-    made = Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, about=about)
-    return [made, *companions, *private.pieces(recoding, target, secret)]
+    view = Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, about=about)
+    return [view, *companions, *private.pieces(recoding, target, secret)]
 
 
 def target_sql(
@@ -82,10 +82,10 @@ def target_sql(
     source: Relation | None = None,
     printed: queries.Statement | None = None,
 ) -> str:
-    """The release as what stands alone: a statement, and before it those that make what is too long to stand in it.
+    """The release as a script: a statement, preceded by those that create tables too long to be part of it.
 
-    `dialect`, `source`: of another system that it is for, and what it reads there; else those of the search.
-    `printed`: the statement, where it is printed already.
+    `dialect`, `source`: for another system, and its source table; by default those of the search. `printed`: the
+    statement, if it was printed already.
     """
     printed, engine = printed or statement(recoding, target, dialect, source), recoding.engine
     here = printed.dialect == engine.dialect and source is None
@@ -107,9 +107,9 @@ def target_sql(
 def statement(
     recoding: Recoding, target: Target | None, dialect: str | None = None, source: Relation | None = None
 ) -> Statement:
-    """The query of a release that stands alone; the tables that a view is to read are named after the view.
+    """The query of a release without our tables; the tables that a view needs get names derived from the view's.
 
-    A view that is read by others hides the rows of classes that have become too small, and does not fail.
+    A view for other readers does not fail: it hides the rows of classes that have become too small.
     """
     if not (target and target.table and target.stays_a_query):
         return recoding.standalone(source, dialect)
@@ -123,25 +123,29 @@ def _place(recoding: Recoding, name: str, here: bool) -> Relation:
 
 
 def _shows_text(recoding: Recoding, name: str) -> bool:
-    """Whether a column of a release may hold texts: labels, or those of its source."""
+    """Whether a column of a release can contain text: labels, or text of the source."""
     column = recoding.table.column(name)
     return column is None or name in recoding.quasi_identifiers or column.kind == "text"
 
 
 def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
-    """What the comment on a release says of it, enough to verify it later: no value of the data."""
+    """The contents of the comment on a release, by which it can be verified later: no values of the data."""
     of_class = [model.described() for model in model.models]
-    asked: dict[str, Any] = {"k": model.k} if model.k_alone else {"privacy": of_class}
+    contents: dict[str, Any] = {"k": model.k} if model.k_alone else {"privacy": of_class}
     if model.of_release:
-        asked["of_release"] = [
+        contents["of_release"] = [
             {"name": release_model.name, **release_model.parameters} for release_model in model.of_release
         ]
-    said = {**asked, "quasi_identifiers": list(quasi_identifiers)} | ({"unit": model.unit} if model.unit else {})
-    return said | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
+    contents["quasi_identifiers"] = list(quasi_identifiers)
+    if model.unit:
+        contents["unit"] = model.unit
+    if spec.wildcard_suppression:
+        contents["wildcard_suppression"] = True
+    return contents
 
 
 def _unsafe(summary: Summary) -> str:
-    """What is wrong with a release that does not hold."""
+    """What is unsafe in a release, in words."""
     about_rows = next((finding for finding in summary.findings if finding.unsafe_classes is None), None)
     if about_rows:
         return f"{about_rows.unsafe_rows:,} rows that match too few rows of the source"
@@ -149,7 +153,7 @@ def _unsafe(summary: Summary) -> str:
 
 
 def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, staged: Staged) -> Summary:
-    """Check what was written, independently: its columns, its rows, every class."""
+    """Check the written release with separate queries: its columns, its rows, every class."""
     relation = staged["release"]
     if [column.name for column in engine.table(relation).columns] != recoding.columns:
         raise VerificationError(
@@ -161,8 +165,16 @@ def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, stag
     else:
         source, target = (recoding.engine, recoding.table.relation), recoding.spec.target
         with shown_population(recoding) as population:
-            asked = recoding.quasi_identifiers, recoding.model, source, population, unmodelled(recoding)
-            summary = findings.summarize(engine, relation, *asked, once=target is not None and target.stays_a_query)
+            summary = findings.summarize(
+                engine,
+                relation,
+                recoding.quasi_identifiers,
+                recoding.model,
+                source=source,
+                population=population,
+                sensitive=unmodelled(recoding),
+                once=target is not None and target.stays_a_query,
+            )
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if redrawn:

@@ -1,7 +1,7 @@
-"""A recoding: what each quasi-identifier of a row becomes, as the query that the release is made of.
+"""A recoding: how the quasi-identifiers of every row are changed, as the query of the release.
 
-A full-domain recoding is a lattice node; a local one assigns every tuple to a class, and a class shows what it
-shows. Both say the same few things to whoever writes and checks the release.
+A full-domain recoding is a lattice node; a local one assigns every tuple to a class with labels. Both implement the
+same protocol for writing and checking the release.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from kanon_sql.release import large
 from kanon_sql.release.cells import class_column
 from kanon_sql.spec import Spec
 
-STEMS = ("assignment", "classes")  # of what a view of a local recoding needs of those two
+STEMS = ("assignment", "classes")  # of the tables that a view of a local recoding needs
 
 
 class Recoding(Protocol):
-    """What the release needs to know of a recoding.
+    """A recoding, as a release needs it.
 
-    `columns`: the released columns in order; `quasi_identifiers`: those that make the classes.
-    `companions`: the tables that a view needs, by what their names have behind its own, each with its query.
-    `other_finding`: of what a written release is held to where that is not its equal rows. `shown_population`: the
-    query of the population as the release shows it, and where it is to be asked; None without a population.
-    `assigned`: the classes of the frequency set's tuples, where that is. `levels_shown`: the levels above 0 of an
-    attribute of which labels may be shown; `labels_shown`: those that are, given the codes of the released values.
+    `columns`: the released columns in order; `quasi_identifiers`: those that form the classes.
+    `companions`: the tables that a view needs: stem of the name -> query.
+    `other_finding`: the finding on a written release if equal rows do not count. `shown_population`: the engine and
+    query of the population with the release's labels; None without a population.
+    `assigned`: the classes of the frequency set's tuples, in its engine. `levels_shown`: the levels above 0 of an
+    attribute whose labels can be shown; `labels_shown`: the labels shown for the codes of the released values.
     """
 
     @property
@@ -95,27 +95,25 @@ class Recoding(Protocol):
 
 
 def unmodelled(recoding: Recoding) -> list[str]:
-    """The sensitive columns, released as they are, that no privacy model is about."""
+    """The sensitive columns, released unchanged, without a privacy model."""
     spec, counted = recoding.spec, recoding.model.sensitive.values()
-    asked = {*spec.sensitive} - {*counted, *spec.perturb}
-    return (
-        []
-        if spec.wildcard_suppression
-        else [c.name for c in recoding.table.columns if c.name in asked and c.kind != "other"]
-    )
+    if spec.wildcard_suppression:
+        return []
+    names = {*spec.sensitive} - {*counted, *spec.perturb}
+    return [column.name for column in recoding.table.columns if column.name in names and column.kind != "other"]
 
 
 def companion_stems(columns: Sequence[str], local: bool) -> list[str]:
-    """The stems of all tables that a view of these quasi-identifiers may need, known before any work."""
+    """The stems of all tables that a view with these quasi-identifiers can need; no query is needed."""
     mappings = list(queries.plain_names(columns).values())
     return [*mappings, *STEMS] if local else mappings
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What recodings share: the source, and the judge of its frequency set.
+    """The common part of recodings: the source, and the judge of its frequency set.
 
-    `tables`: what the release is made of, in the engine of the source.
+    `tables`: the scratch tables of the release, in the engine of the source.
     """
 
     tables: Scratch
@@ -134,19 +132,19 @@ class Judged:
 
     @property
     def model(self) -> PrivacyModels:
-        """What every class must meet."""
+        """The model of every released class."""
         return self.judge.model.after_redrawing
 
     @property
     def redrawn(self) -> tuple[PrivacyModel, ...]:
-        """What classes meet only after their sensitive values have been redrawn."""
+        """The models that classes only satisfy after their sensitive values have been redrawn."""
         return self.judge.model.redrawn
 
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)
 
     def _large_sql(self, counted_release: Callable[[], CountedRelease | None], spec: Spec) -> str | None:
-        """The query of a large release, once it is prepared; None where it is not large, or not in DuckDB."""
+        """Prepare and return the query of a large release in DuckDB; None for any other release."""
         frequency_set, target = self.judge.frequency_set, spec.target
         here = self.engine.is_embedded and frequency_set.engine is self.engine
         if not here or frequency_set.rows < large.LARGE or (query := counted_release()) is None:
@@ -156,7 +154,7 @@ class Judged:
 
     @property
     def _population(self) -> dict[str, Any]:
-        """What a query that counts its classes itself has of a population: `population` and `population_unit`."""
+        """The arguments on the population for a query that counts its own classes."""
         population = self.judge.frequency_set.sampled_from
         if population is None:
             return {}
@@ -164,11 +162,11 @@ class Judged:
         return {"population": relation, "population_unit": population.unit}
 
     def _check_population(self, source: Relation | None) -> None:
-        """Refuse to print the count of a population for a statement that reads a `source` of another system."""
+        """Refuse a statement that counts a population and reads a `source` of another system."""
         if source and self.judge.frequency_set.sampled_from:
             raise SpecError(
-                "the statement would count a population, which another system has under another name; print it for "
-                f"{self.engine.name} alone, or leave out the models beside a population"
+                "the statement would count a population, which has another name in another system; print it for "
+                f"{self.engine.name} alone, or leave out the models with a population"
             )
 
     def _is_plain(self, column: Column) -> bool:
@@ -176,12 +174,12 @@ class Judged:
         return looks_plain(self.engine, self.table, column)
 
     def _load_mapping(self, attribute: Attribute) -> None:
-        """Have the mapping table where the source is, in the type of the source's column."""
+        """Load the mapping table into the source's engine, with the type of the source's column."""
         place = Place(self.engine, self.table.relation, self._column(attribute))
         mapping.load(self.tables, place, attribute.coded, attribute.hierarchy)
 
     def _left_out_sql(self, held: Relation) -> str:
-        """The query of the source's rows, with all its columns, of tuples without a class; `held`: those with one."""
+        """The query of the source's complete rows whose tuples have no class; `held`: the tuples with a class."""
         for attribute in self.attributes:
             if self.judge.frequency_set.engine is not self.engine:
                 self._load_mapping(attribute)
@@ -192,7 +190,7 @@ class Judged:
         return query.left_out_sql(columns, self.engine.dialect)
 
     def _written(self, value: Any, column: Column) -> object:
-        padded = column.type.startswith("character(")  # whose blanks are no part of a text
+        padded = column.type.startswith("character(")  # its trailing blanks are not part of the text
         if column.kind in ("integer", "decimal", "boolean", "text") and not padded:
             return value
         return queries.typed(as_text(value), column.type, self.engine.dialect)

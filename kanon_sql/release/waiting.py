@@ -1,4 +1,4 @@
-"""The rows of an incremental release that wait: those of classes that do not hold yet, in a table beside the source."""
+"""Held-back rows of an incremental release: rows of classes that are not safe yet, in a table next to the source."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SAYS = {"is": "the rows that wait to be released"}
 
 
 def check(engine: Engine, spec: Spec, lasts: bool) -> None:
-    """Refuse a table for the rows that wait where it could not be, or where another stands.
+    """Refuse a table for held-back rows that cannot exist there, or that exists as another table.
 
-    `lasts`: whether the engine's tables are there after the run.
+    `lasts`: whether the engine's tables exist after the run.
     """
     if spec.waiting is None:
         return
@@ -34,12 +34,12 @@ def _refuse_another(engine: Engine, name: str) -> None:
     place = engine.place(name)
     existing = engine.existing(place)
     if existing and tables.about(engine, place).get("is") != _SAYS["is"]:
-        raise TargetError(f"the {existing.form} {name} is no table of rows that wait; name another with `waiting`")
+        raise TargetError(f"the {existing.form} {name} is not a table of rows that wait; name another with `waiting`")
 
 
 def publish_waiting(recoding: Recoding, name: str, staging: Staging) -> Published[int]:
-    """Put the rows that a release leaves out into a table that nobody else may read; how many is what was checked."""
-    _refuse_another(recoding.engine, name)  # which may have come meanwhile
+    """Put the suppressed rows of a release into a private table; the number of rows is the result of the check."""
+    _refuse_another(recoding.engine, name)  # another run can have created it since the first check
     query = recoding.left_out_sql()
     piece = Piece("waiting", _SENTENCE, query, about=_SAYS, released=False)
 
