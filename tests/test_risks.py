@@ -195,7 +195,7 @@ def test_people_are_told_apart_by_what_a_copy_of_a_slow_view_lacks(
     engine.run("CREATE VIEW seen AS SELECT * FROM people")
     monkeypatch.setattr(columns, "_SLOW_VIEW", 0.0)
     seen = measured(engine, "seen", quasi_identifiers=["zip"], sensitive=[], unit="id").source
-    assert [(each.size, each.classes, each.rows) for each in seen.classes.alike] == [(1, 1, 1), (2, 1, 3)]
+    assert [(each.size, each.classes, each.rows) for each in seen.classes.by_size] == [(1, 1, 1), (2, 1, 3)]
 
 
 # A source and its release
@@ -275,12 +275,12 @@ def test_adult_has_known_figures() -> None:
 
 
 def test_the_verb_stays_a_verb_beside_the_room_of_its_name() -> None:
-    import kanon_sql.risk.columns
+    from kanon_sql.risk.columns import SMALL_CLASS
 
     people = pandas.DataFrame({"zip": ["1", "1", "2"], "ill": list("xyx")})
     for _ in range(2):
         assert kanon_sql.risk(people, quasi_identifiers=["zip"]).figure() == 1
-    assert kanon_sql.risk.columns.SMALL_CLASS == 5
+    assert SMALL_CLASS == 5
 
 
 def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:

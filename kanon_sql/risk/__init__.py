@@ -1,1 +1,1 @@
-"""Risk: how far people are told apart in a table, and which of its columns should not be kept as they are."""
+"""Risk: how far a table identifies people, and which of its columns should not be kept unchanged."""

@@ -1,4 +1,4 @@
-"""Sensitive columns: how much of somebody's value their class tells, by the models that releases are held to."""
+"""Sensitive columns: how much a class reveals of a person's value, measured with the models of releases."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kanon_sql.release.findings import Homogeneous
 
 @dataclass(frozen=True)
 class Sensitive:
-    """What the classes of a table tell of one sensitive column; NULL is a value.
+    """What the classes of a table reveal of one sensitive column; NULL is a value.
 
-    `distinct_l`, `entropy_l`: the worst class's diversity. `t_equal`, `t_ordered`: the largest distance of a class from
-    the whole table, None for values without an order. `entropy_l` and these are None too where people are counted and
-    some have several values: their shares do not add up to 1. `homogeneous_people`: None where rows count.
-    `attribution`: the mean probability of guessing somebody's value by the most frequent one of their class, `guess`:
-    by that of the whole table; where people count, somebody in two classes counts in each. `certain`: the people (or
-    rows) that are in a class that makes it 1.
+    `distinct_l`, `entropy_l`: the lowest diversity of a class. `t_equal`, `t_ordered`: the largest distance of a class
+    from the whole table, None for values without an order. `entropy_l` and these are also None if people are counted
+    and some have several values: shares do not add up to 1 then. `homogeneous_people`: None if rows count.
+    `attribution`: the mean probability of guessing a person's value by the most frequent one of their class, `guess`:
+    by that of the whole table; a person in two classes counts twice. `certain`: the people (or rows) in classes where
+    the probability is 1.
     """
 
     column: str
@@ -39,7 +39,7 @@ class Sensitive:
 
 
 def models(column: Column) -> Mapping[str, PrivacyModel]:
-    """The models that measure a sensitive column; each holds of every class, and tells what the worst one is."""
+    """Models that every class satisfies, which measure a sensitive column by the worst class."""
     return dict(_models(column.name, column.ordered))
 
 
@@ -55,7 +55,7 @@ def _models(column: str, ordered: bool) -> Iterator[tuple[str, PrivacyModel]]:
 
 
 def _measure(column: str, achieved: str, **more: str) -> PrivacyModel:
-    """A figure of all classes, in the form of a model that holds of each of them."""
+    """A figure of all classes, in the form of a model that every class satisfies."""
     columns = {"rows": "SUM(n)", "most": "MAX(c)"}
     if more:
         columns |= {**more, "whole": "MAX(overall_size)"}
@@ -63,7 +63,7 @@ def _measure(column: str, achieved: str, **more: str) -> PrivacyModel:
 
 
 def certain_people(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], column: str, unit: str) -> int:
-    """How many people are in a class in which one value of a column is everybody's."""
+    """The number of people in classes where all people have the same value of a column."""
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     holes: dict[str, Any] = {"quasi_identifiers": plain, "names": list(plain), "value": [column], "unit": [unit]}
     ((people,),) = engine.rows(queries.text("risk/certain_people", engine.dialect, release=relation, **holes))
@@ -71,7 +71,7 @@ def certain_people(engine: Engine, relation: Relation, quasi_identifiers: Sequen
 
 
 def sensitive(column: str, found: Mapping[str, Finding], homogeneous: Homogeneous, members: int) -> Sensitive:
-    """What the findings of the models of one column come to, in classes of so many members (people or rows)."""
+    """The figures of one column from the findings of its models; `members`: the sum of the class sizes."""
     figures: dict[str, Any] = {name: finding.achieved for name, finding in found.items()}
     figures.setdefault("t_ordered", None)
     figures["attribution"] = figures.pop("right") / members

@@ -26,8 +26,8 @@ _BANDS: Sequence[tuple[int, int | None]] = ((1, 1), (2, 2), (3, 4), (5, 10), (11
 
 
 @dataclass(frozen=True)
-class Alike:
-    """The classes of one size: how many, and the rows in all of them; the size counts people where these are told."""
+class ClassesOfSize:
+    """The classes of one size (in people if there is a unit): their number, and the rows in all of them."""
 
     size: int
     classes: int
@@ -36,9 +36,9 @@ class Alike:
 
 @dataclass(frozen=True)
 class Band:
-    """The classes whose sizes lie between two, `most` None for no bound.
+    """The classes with sizes from `least` to `most`, None for no bound.
 
-    `people`: those whose smallest class is one of these, so that everybody is in one band; None where rows count.
+    `people`: the people whose smallest class is one of these, so that every person is in one band; None if rows count.
     """
 
     least: int
@@ -59,7 +59,7 @@ class Band:
 class Above:
     """The rows whose prosecutor's risk is above a threshold, the people with such a row, and their share.
 
-    `people`: None where rows count; `share` is that of the people, or else of the rows.
+    `people`: None if rows count; `share`: of the people, otherwise of the rows.
     """
 
     risk: float
@@ -70,79 +70,84 @@ class Above:
 
 @dataclass(frozen=True)
 class Classes:
-    """All classes of a table; it has some.
+    """All classes of a table that is not empty.
 
-    `of_people`: the people by the size of the smallest class that each is in, everybody once; None where rows count.
+    `of_people`: the number of people by the size of their smallest class; None if rows count.
     """
 
-    alike: Sequence[Alike]
+    by_size: Sequence[ClassesOfSize]
     of_people: PeopleByClass | None = None
 
     @property
     def rows(self) -> int:
-        return sum(group.rows for group in self.alike)
+        return sum(group.rows for group in self.by_size)
 
     @property
     def number(self) -> int:
-        return sum(group.classes for group in self.alike)
+        return sum(group.classes for group in self.by_size)
 
     @property
     def people(self) -> int | None:
-        """How many different people there are; None where rows count."""
+        """The number of different people; None if rows count."""
         return None if self.of_people is None else self.of_people.number
 
     @property
     def counted(self) -> int:
-        """The people, or the rows where these count."""
+        """The number of people, or of rows if these count."""
         return self.rows if self.people is None else self.people
 
     @property
     def members(self) -> int:
-        """The sizes of all classes together: somebody in two classes counts in each of them."""
-        return sum(group.size * group.classes for group in self.alike)
+        """The sum of the sizes of all classes: a person in two classes counts twice."""
+        return sum(group.size * group.classes for group in self.by_size)
 
     @property
     def smallest(self) -> int:
-        """The size of the smallest class: the largest k that holds."""
-        return self.alike[0].size
+        """The size of the smallest class: the largest k for which the table is k-anonymous."""
+        return self.by_size[0].size
 
     @property
     def histogram(self) -> Histogram:
-        return [(group.size, group.classes) for group in self.alike]
+        return [(group.size, group.classes) for group in self.by_size]
 
     @property
     def bands(self) -> tuple[Band, ...]:
-        """The classes by the sizes that norms and habits go by."""
+        """The classes by commonly used bands of sizes."""
         return tuple(self._band(least, most) for least, most in _BANDS)
 
     def _band(self, least: int, most: int | None) -> Band:
-        inside = [group for group in self.alike if group.size >= least and (most is None or group.size <= most)]
-        figures = (sum(group.classes for group in inside), sum(group.rows for group in inside))
-        return Band(least, most, *figures, None if self.of_people is None else self.of_people.between(least, most))
+        inside = [group for group in self.by_size if group.size >= least and (most is None or group.size <= most)]
+        return Band(
+            least,
+            most,
+            classes=sum(group.classes for group in inside),
+            rows=sum(group.rows for group in inside),
+            people=None if self.of_people is None else self.of_people.between(least, most),
+        )
 
     @property
     def highest(self) -> float:
-        """The prosecutor's risk of who is at most risk."""
+        """The highest prosecutor's risk."""
         return 1 / self.smallest
 
     @property
     def mean(self) -> float:
-        """The prosecutor's mean risk, and the marketer's: classes over rows; of people that by their smallest class."""
+        """The mean prosecutor's risk, and the marketer's: classes over rows; people count at their smallest class."""
         return _figure(marketer_risk(1), self) if self.of_people is None else self.of_people.mean
 
     @property
     def above(self) -> tuple[Above, ...]:
-        """The rows whose prosecutor's risk is above each of the usual thresholds."""
+        """The rows whose prosecutor's risk is above the usual thresholds."""
         return tuple(self._above(risk) for risk in THRESHOLDS)
 
     def _above(self, risk: float) -> Above:
         (model,) = prosecutor_risk(above=risk, share=0)
-        rows = sum(group.rows for group in self.alike if group.size < least_size(risk))
+        rows = sum(group.rows for group in self.by_size if group.size < least_size(risk))
         people = None if self.of_people is None else self.of_people.above(risk)
         return Above(risk, rows, people, _figure(model, self) if people is None else people / self.counted)
 
     def uniqueness(self, sampling_fraction: float) -> float | None:
-        """The share of the population that is unique, as Dankar's rule estimates it; None where it finds none."""
+        """The share of the population that is unique, estimated by Dankar's rule; None without an estimate."""
         share = estimated_uniqueness(self.histogram, sampling_fraction)
         return share if share == share else None
 
@@ -153,7 +158,7 @@ def _figure(model: object, classes: Classes) -> float:
 
 
 def classes_of(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str | None) -> Classes:
-    """Count the classes of a table by size: the rows in them, or the people that a column tells apart."""
+    """Count the classes of a table by size, in rows, or in people if there is a unit."""
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     text = queries.text(
         "privacy/release_class_sizes",
@@ -163,7 +168,7 @@ def classes_of(engine: Engine, relation: Relation, quasi_identifiers: Sequence[s
         names=list(plain),
         size=Predicate("SUM(n)", unit=UNIT if unit else None),
     )
-    alike = [Alike(int(size), int(many), int(rows)) for size, *_, many, rows, _ in engine.rows(text)]
+    by_size = [ClassesOfSize(int(size), int(many), int(rows)) for size, *_, many, rows, _ in engine.rows(text)]
     if unit is None:
-        return Classes(alike)
-    return Classes(alike, findings.people_by_class(engine, relation, quasi_identifiers, unit))
+        return Classes(by_size)
+    return Classes(by_size, findings.people_by_class(engine, relation, quasi_identifiers, unit))

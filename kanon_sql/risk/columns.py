@@ -1,4 +1,4 @@
-"""One column at a time: how far it alone tells the rows of a table apart, and what it is by that and by its name."""
+"""Single columns: how far they distinguish the rows of a table, and the roles that this and their names suggest."""
 
 from __future__ import annotations
 
@@ -14,21 +14,15 @@ from kanon_sql.hints import IDENTIFIER, MEASURE, NOTHING, QUASI_IDENTIFIER, SENS
 from kanon_sql.queries import Relation
 from kanon_sql.risk.roles import UNIQUE_SHARE, named_identifier
 
-SMALL_CLASS = 5  # a row in a class smaller than this is at risk
-
-
-_SLOW_VIEW = 1.0  # seconds that reading a view for every column may take before it is copied instead
-
-
-NOTICEABLE = 0.01  # of all rows: the rise in rows at risk that makes a quasi-identifier
-
-
+SMALL_CLASS = 5  # rows in smaller classes are at risk
+_SLOW_VIEW = 1.0  # seconds for reading a view once per column, above which it is copied instead
+NOTICEABLE = 0.01  # of all rows: the increase in rows at risk that makes a quasi-identifier
 OnProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What `sql/profile.sql` gives."""
+    """The result of `sql/profile.sql`."""
 
     distinct: int
     null_rows: int
@@ -82,14 +76,14 @@ def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:
 
 @dataclass(frozen=True)
 class ColumnCounts:
-    """A column, its counts (unless its type cannot be grouped), and what it is as far as it alone can tell."""
+    """A column, its counts (unless its type cannot be grouped), and the role that follows from it alone."""
 
     column: Column
     order: int
     rows: int
     counted: Counts | None = None
     fractions: bool = False
-    content: str = ""  # why its values say that it is an identifier, as the end of "the column …"
+    content: str = ""  # why its values make it an identifier, as the end of "the column …"
 
     @property
     def name(self) -> str:
@@ -111,20 +105,19 @@ class ColumnCounts:
 
     @cached_property
     def hint(self) -> str:
-        """What the name says, where that makes sense for the column's kind and its number of values."""
-        said, kind = name_hint(self.name), self.column.kind
-        if said == IDENTIFIER:
-            sure = named_identifier(self.column, self.counts.distinct, self.rows, self.fractions)
-            return said if sure else NOTHING
-        if said == SENSITIVE:
-            return NOTHING if kind in ("date", "timestamp", "time") else said
-        if said == MEASURE:
-            return said if kind in ("integer", "decimal", "float") else NOTHING
-        return said
+        """The role that the name suggests, if it fits the column's kind and number of values."""
+        role, kind = name_hint(self.name), self.column.kind
+        if role == IDENTIFIER:
+            fits = named_identifier(self.column, self.counts.distinct, self.rows, self.fractions)
+        elif role == SENSITIVE:
+            fits = kind not in ("date", "timestamp", "time")
+        else:
+            fits = role != MEASURE or kind in ("integer", "decimal", "float")
+        return role if fits else NOTHING
 
     @property
     def role(self) -> str | None:
-        """What the rules 1 to 3 make of it; None goes on to rule 4."""
+        """The role by rules 1 to 3; None means that rule 4 decides."""
         return self.verdict[0]
 
     @cached_property
@@ -162,15 +155,15 @@ class ColumnCounts:
 
     @property
     def nearly_unique(self) -> bool:
-        """Whether 90 % of the rows that are not NULL, two at least, hold a value of their own."""
-        held = self.rows - self.counts.null_rows
-        return self.counts.unique_values >= max(2, UNIQUE_SHARE * held)
+        """Whether at least 90 % of the rows that are not NULL, and at least two, have a unique value."""
+        filled = self.rows - self.counts.null_rows
+        return self.counts.unique_values >= max(2, UNIQUE_SHARE * filled)
 
     @property
     def _unique(self) -> str:
-        held = self.rows - self.counts.null_rows
+        filled = self.rows - self.counts.null_rows
         of_rows = "of the rows that are not NULL" if self.counts.null_rows else "of the rows"
-        return f"{percent(self.counts.unique_values, held)} {of_rows} hold a value of their own"
+        return f"{percent(self.counts.unique_values, filled)} {of_rows} hold a value of their own"
 
 
 @dataclass(frozen=True)
@@ -186,7 +179,7 @@ class Gain:
     def rows(self) -> int:
         return self.after - self.before
 
-    def told(self, rows: int) -> str:
+    def in_words(self, rows: int) -> str:
         """The gain in words."""
         before, after = percent(self.before, rows), percent(self.after, rows)
         if not self.joined:

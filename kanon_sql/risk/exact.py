@@ -1,4 +1,4 @@
-"""Columns that a release shows unchanged: how many rows, or people, they single out together."""
+"""Columns that a release shows unchanged: how many rows or people they identify together."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import listed, percent
 
-MOST_UNIQUE = 0.01  # of the rows, or people, that unchanged columns may single out before a release warns
+MOST_UNIQUE = 0.01  # of the rows or people that unchanged columns may identify without a warning
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Columns that are released unchanged, and how many are unique by their values: people where there is a unit."""
+    """Columns that are released unchanged, and the number of people or rows that are unique by their values."""
 
     columns: tuple[str, ...]
     singled_out: int
@@ -23,12 +23,12 @@ class Exact:
 
     @property
     def too_many(self) -> bool:
-        """Whether more are unique than may be."""
+        """Whether more people or rows are unique than allowed."""
         return self.singled_out > MOST_UNIQUE * self.counted
 
     @property
     def warning(self) -> str:
-        """What a reader of the release should know."""
+        """The warning about the release."""
         share = percent(self.singled_out, self.counted)
         whom = "people" if self.by_people else "rows"
         together = f"together in {listed(self.columns)}" if len(self.columns) > 1 else f"in {self.columns[0]!r}"
@@ -39,7 +39,7 @@ class Exact:
 
 
 def exact(tables: Scratch, source: Relation, columns: Sequence[str], unit: str | None) -> Exact:
-    """Count who is unique by the values of some columns, in one query on the source; NULL is a value."""
+    """Count the unique people or rows by the values of some columns, in one query on the source; NULL is a value."""
     if not columns:
         return Exact((), 0, 0, unit is not None)
     if unit is None:

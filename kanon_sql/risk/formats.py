@@ -1,4 +1,4 @@
-"""Formats of identifiers: what a text alone says of what it is, by its shape and, where there is one, a check digit."""
+"""Formats of identifiers: how to recognize a text by its form and, if it has one, its check digit."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _UUID = r"\{?[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?"
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write an identifier of a kind.
+    """A format of an identifier of a kind.
 
-    `sure`: one value is enough to be told; others are when most values of a column are written so. `inside`: whether a
-    longer text holds one, None where that would say too little.
+    `sure`: one value is sufficient evidence; otherwise most values of a column must have the format. `inside`: whether
+    a longer text contains one, None if that would be weak evidence.
     """
 
     name: str
@@ -60,7 +60,7 @@ def is_network_address(text: str) -> bool:
 
 
 def is_day(text: str) -> bool:
-    """Whether a text is a date that says more than its year.
+    """Whether a text is a date that is more precise than a year.
 
     >>> [is_day(text) for text in ("1970-01-31", "31.1.1970", "1/31/70", "1970-01", "1970", "1970-13-31")]
     [True, True, True, True, False, False]
@@ -73,7 +73,7 @@ def is_day(text: str) -> bool:
 
 
 def is_year(text: str) -> bool:
-    """Whether a label says no more of a date than a year, or a range of them.
+    """Whether a label is at most as precise as a year, or a range of years.
 
     >>> [is_year(text) for text in ("1970", "[1970, 1980[", "*", "19700131", "3 May 1970")]
     [True, True, True, False, False]
@@ -92,7 +92,7 @@ def leading_number(text: str) -> float | None:
 
 
 def whole_number(text: str) -> str:
-    """A number without the zeros of a fraction that it does not have.
+    """A number without a zero fraction.
 
     >>> whole_number("2138.00"), whole_number("45.5")
     ('2138', '45.5')
@@ -101,7 +101,7 @@ def whole_number(text: str) -> str:
 
 
 def zip_digits(text: str) -> int | None:
-    """How many digits of a ZIP code a label shows: at its beginning, before what hides the others; None of no code.
+    """The number of digits of a ZIP code that a label shows, before hidden ones; None for other labels.
 
     >>> [zip_digits(text) for text in ("02138", "02138-1234", "021**", "021", "*", "Bern")]
     [5, 9, 3, 3, 0, None]

@@ -1,6 +1,6 @@
 """Identifiers of the eighteen kinds that HIPAA lists: by a column's name, by the format of its values, by its content.
 
-45 CFR 164.514(b)(2)(i), (A) to (R). Columns, kinds and rows come out, never a value.
+45 CFR 164.514(b)(2)(i), (A) to (R). The results contain columns, kinds and rows, never a value.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ KINDS: Mapping[str, str] = {
     "photographs": "Q",
     "other unique numbers": "R",
 }
-OLD = 90  # years, from which on Safe Harbor wants one group
-_MOST_VALUES = 5_000  # distinct values of a column that are looked at
-_FEWEST = 20  # rows below which it says nothing that each has a value of its own
-_MOSTLY = 0.5  # of the rows with a value: those that are written in a format that chance may give, too
-_LEAST_VALUES = 3  # of such a format, or under a name; fewer are the codes of something else
+OLD = 90  # years, from which on Safe Harbor requires one group
+_MOST_VALUES = 5_000  # distinct values of a column that are examined
+_FEWEST = 20  # rows below which distinct values mean nothing
+_MOSTLY = 0.5  # of the rows with a value: those in a format that can also occur by chance
+_LEAST_VALUES = 3  # of such a format, or under a name; fewer values are codes of something else
 Value = tuple[str, int]  # and its rows
 _DIFFERS = "differs in nearly every row"
-_SHORT, _LONG = 5, 8  # characters of a text that holds something; digits of a number with a check digit
+_SHORT, _LONG = 5, 8  # characters of a text that can contain something; digits of a number with a check digit
 _FEWEST_NAMES, _MOSTLY_NAMES = 10, 0.6  # distinct names of people; of the distinct values
-_ZIP_PART, _ZIP_WHOLE = 3, 5  # digits of a ZIP code that Safe Harbor lets a release show, and that it has
+_ZIP_PART, _ZIP_WHOLE = 3, 5  # digits of a ZIP code that Safe Harbor allows, and all digits
 _FRACTIONS = ("geographic areas",)
 _ALONE = {
     "name": "names",
@@ -69,10 +69,10 @@ _TITLED = re.compile(
 
 @dataclass(frozen=True)
 class Identifier:
-    """A column that tells who somebody is, or holds texts that do.
+    """A column that identifies people, or contains texts that do.
 
-    `kind`: one of `KINDS`; `letter`: HIPAA's. `how`: by `name`, `format`, or `content`; `said`: what was seen, as the
-    end of "the column …". `rows`: with such a value; an estimate where `sampled`.
+    `kind`: one of `KINDS`; `letter`: HIPAA's. `how`: by `name`, `format`, or `content`; `said`: the evidence, as the
+    end of "the column …". `rows`: with such a value; an estimate if `sampled`.
     """
 
     column: str
@@ -91,7 +91,7 @@ class Identifier:
 
 @dataclass(frozen=True)
 class Ages:
-    """Of a column of ages: the rows, and the different values, of 90 years and more."""
+    """A column of ages: the rows and the different values of 90 years and more."""
 
     column: str
     rows: int
@@ -101,7 +101,7 @@ class Ages:
 
 @dataclass(frozen=True)
 class Zips:
-    """Of a column of ZIP codes: the most digits that a value shows, and the rows of areas with few people."""
+    """A column of ZIP codes: the most digits that a value shows, and the rows of areas with few people."""
 
     column: str
     digits: int
@@ -111,7 +111,7 @@ class Zips:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is seen of a table's columns besides their counts."""
+    """The identifiers, ages and ZIP codes found in a table."""
 
     identifiers: tuple[Identifier, ...] = ()
     ages: tuple[Ages, ...] = ()
@@ -119,81 +119,80 @@ class Contents:
 
 
 def contents(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts]) -> Contents:
-    """Look at all columns of a table that has rows, each at some of its values."""
-    found: list[Identifier] = []
+    """Examine all columns of a table with rows, by some of their values."""
+    identifiers: list[Identifier] = []
     ages: list[Ages] = []
     zips: list[Zips] = []
-    for one in counted:
-        looked = _Look(one, _values(tables, source, one))
-        found += looked.identifiers()
-        ages += looked.ages()
-        zips += looked.zips()
-    return Contents(tuple(found), tuple(ages), tuple(zips))
+    for column in counted:
+        examined = _ExaminedColumn(column, _values(tables, source, column))
+        identifiers += examined.identifiers()
+        ages += examined.ages()
+        zips += examined.zips()
+    return Contents(tuple(identifiers), tuple(ages), tuple(zips))
 
 
-def _values(tables: Scratch, source: Relation, one: ColumnCounts) -> list[Value]:
-    """Some distinct values of a column that may hold identifiers, ages or ZIP codes, with their rows."""
-    whole = one.column.kind in ("decimal", "float") and (not one.fractions or bool(name_phrases(one.name) & _AGES))
-    if one.counted is None or not (one.column.kind in ("text", "integer") or whole):
+def _values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[Value]:
+    """Some distinct values of a column that can contain identifiers, ages or ZIP codes, with their rows."""
+    is_age = bool(name_phrases(counts.name) & _AGES)
+    whole = counts.column.kind in ("decimal", "float") and (not counts.fractions or is_age)
+    if counts.counted is None or not (counts.column.kind in ("text", "integer") or whole):
         return []
-    rows = tables.rows("risk/values", column=[one.name], source=source, most=_MOST_VALUES)
+    rows = tables.rows("risk/values", column=[counts.name], source=source, most=_MOST_VALUES)
     read = whole_number if whole else str.strip
     return [(read(value), int(n)) for value, n in rows]
 
 
-class _Look:
+class _ExaminedColumn:
     """One column, and some of its values."""
 
-    def __init__(self, one: ColumnCounts, values: Sequence[Value]) -> None:
-        self._one, self._values = one, values
+    def __init__(self, counts: ColumnCounts, values: Sequence[Value]) -> None:
+        self._counts, self._values = counts, values
         self._seen = sum(n for _, n in values)
-        self._held = one.rows - one.counted.null_rows if one.counted else one.rows
-        self._said = name_phrases(one.name)
+        self._filled = counts.rows - counts.counted.null_rows if counts.counted else counts.rows
+        self._phrases = name_phrases(counts.name)
 
     @property
     def _sampled(self) -> bool:
-        return self._seen < self._held
+        return self._seen < self._filled
 
     def identifiers(self) -> Iterator[Identifier]:
-        """What it holds: by its format, else by its name, else by its content; and what stands inside its texts."""
-        told = [*self._by_format(), *self._by_type(), *self._people()]
-        named = [*self._by_name()]
-        told += [finding for finding in named if finding.kind not in {other.kind for other in told}]
-        if not told:
-            told += [*self._by_content()]
-        yield from told
+        """The identifiers in the column: by format or name, otherwise by content; and inside its texts."""
+        found = [*self._by_format(), *self._by_type(), *self._people()]
+        kinds = {identifier.kind for identifier in found}
+        found += [identifier for identifier in self._by_name() if identifier.kind not in kinds]
+        yield from found or self._by_content()
 
     def ages(self) -> Iterator[Ages]:
-        if not self._said & _AGES or not self._values:
+        if not self._phrases & _AGES or not self._values:
             return
         old = [n for text, n in self._values if (leading_number(text) or 0) >= OLD]
-        yield Ages(self._one.name, self._rows(sum(old)), len(old), self._sampled)
+        yield Ages(self._counts.name, self._rows(sum(old)), len(old), self._sampled)
 
     def zips(self) -> Iterator[Zips]:
         if not self._is_zip:
             return
         rare = sum(n for text, n, shown in self._digits if shown >= _ZIP_PART and text[:_ZIP_PART] in RARE_ZIPS)
         most = max(shown for *_, shown in self._digits)
-        yield Zips(self._one.name, most, self._rows(rare), self._sampled)
+        yield Zips(self._counts.name, most, self._rows(rare), self._sampled)
 
     @property
     def _digits(self) -> list[tuple[str, int, int]]:
-        """Values, their rows, and the digits that they show of a ZIP code; a number has lost the zeros before it."""
+        """Values, their rows, and the shown digits of a ZIP code; numbers have lost leading zeros."""
         longest = max((len(text) for text, _ in self._values), default=0)
-        width = _ZIP_WHOLE if self._one.column.kind != "text" and longest > _ZIP_PART else 0
+        width = _ZIP_WHOLE if self._counts.column.kind != "text" and longest > _ZIP_PART else 0
         return [(text.zfill(width), n, zip_digits(text.zfill(width)) or 0) for text, n in self._values]
 
     @property
     def _is_zip(self) -> bool:
-        """Whether it is named like a ZIP code, and what it holds could be one."""
+        """Whether its name and most of its values suggest ZIP codes."""
         codes = sum(n for text, n in self._values if zip_digits(text) is not None)
-        return bool(self._said & _ZIPS) and codes > _MOSTLY * self._seen
+        return bool(self._phrases & _ZIPS) and codes > _MOSTLY * self._seen
 
     def _by_format(self) -> Iterator[Identifier]:
-        able = self._one.column.kind == "text" or self._long_numbers
+        able = self._counts.column.kind == "text" or self._long_numbers
         for form in FORMATS if able else ():
             matched = [(text, n) for text, n in self._values if form.matches(text)]
-            if self._tells(form, matched):
+            if self._is_certain(form, matched):
                 yield self._identifier(form.kind, "format", f"holds {form.name}", sum(n for _, n in matched))
             elif form.inside:
                 within = sum(n for text, n in self._values if len(text) > _SHORT and form.inside(text))
@@ -201,8 +200,8 @@ class _Look:
                     yield self._identifier(form.kind, "content", f"holds {form.name} inside its texts", within)
 
     def _people(self) -> Iterator[Identifier]:
-        """Names of people: most of its values are, and there are enough, or they have titles."""
-        if self._one.column.kind != "text" or self._one.hint == QUASI_IDENTIFIER:
+        """Names of people: most of its values, if there are enough different ones, or with titles."""
+        if self._counts.column.kind != "text" or self._counts.hint == QUASI_IDENTIFIER:
             return
         for matches, fewest in ((_is_name, _FEWEST_NAMES), (_is_titled, _LEAST_VALUES)):
             matched = [(text, n) for text, n in self._values if matches(text)]
@@ -214,139 +213,138 @@ class _Look:
     def _long_numbers(self) -> bool:
         return any(len(text) >= _LONG for text, _ in self._values)
 
-    def _tells(self, form: Format, matched: Sequence[Value]) -> bool:
+    def _is_certain(self, form: Format, matched: Sequence[Value]) -> bool:
         if form.sure:
             return bool(matched)
         return len(matched) >= _LEAST_VALUES and sum(n for _, n in matched) > _MOSTLY * self._seen
 
     def _by_type(self) -> Iterator[Identifier]:
-        one = self._one
-        if one.column.kind in ("date", "timestamp") and self._held and one.counts.distinct > 1:
-            yield self._identifier("dates", "format", "holds dates", self._held)
-        elif one.column.type.upper() == "UUID":
-            yield self._identifier("other unique numbers", "format", "holds UUIDs", self._held)
+        counts = self._counts
+        if counts.column.kind in ("date", "timestamp") and self._filled and counts.counts.distinct > 1:
+            yield self._identifier("dates", "format", "holds dates", self._filled)
+        elif counts.column.type.upper() == "UUID":
+            yield self._identifier("other unique numbers", "format", "holds UUIDs", self._filled)
 
     def _by_name(self) -> Iterator[Identifier]:
-        """The kind that its name says, where it has as many values as one that tells people apart."""
-        kind = named_kind(self._one.name) or self._hinted
+        """The kind that its name suggests, if it has enough different values."""
+        kind = named_kind(self._counts.name) or self._hinted
         if kind is None or not self._able(kind) or self._is_coarse(kind):
             return
-        yield self._identifier(kind, "name", "has the name of such a column", self._held)
+        yield self._identifier(kind, "name", "has the name of such a column", self._filled)
 
     @property
     def _hinted(self) -> str | None:
-        """The kind of a column that is an identifier by a name that says no more."""
-        return "other unique numbers" if self._one.counted and self._one.hint == IDENTIFIER else None
+        """The kind of a column that is an identifier by its name, without a more specific kind."""
+        return "other unique numbers" if self._counts.counted and self._counts.hint == IDENTIFIER else None
 
     def _is_coarse(self, kind: str) -> bool:
-        """Whether its values are generalized so far that Safe Harbor lets a release show them."""
+        """Whether its values are generalized enough for Safe Harbor."""
         if kind == "dates" and self._values:
             return all(is_year(text) for text, _ in self._values)
         return self._is_zip and max(digits for _, _, digits in self._digits) <= _ZIP_PART
 
     def _able(self, kind: str) -> bool:
-        one = self._one
-        if one.counted is None:
+        counts = self._counts
+        if counts.counted is None:
             return kind in ("photographs", "biometric identifiers", "other unique numbers")
         numbers = ("integer", "decimal", "float") if kind == "geographic areas" else ("integer", "decimal")
-        able = one.column.kind == "text" or (one.column.kind in numbers and (not one.fractions or kind in _FRACTIONS))
-        few = _LEAST_VALUES if kind == "geographic areas" else max(_LEAST_VALUES, min(100, one.rows / 50))
-        return able and one.counts.distinct >= few
+        able = counts.column.kind == "text" or (
+            counts.column.kind in numbers and (not counts.fractions or kind in _FRACTIONS)
+        )
+        few = _LEAST_VALUES if kind == "geographic areas" else max(_LEAST_VALUES, min(100, counts.rows / 50))
+        return able and counts.counts.distinct >= few
 
     def _by_content(self) -> Iterator[Identifier]:
-        one = self._one
-        if one.rows < _FEWEST:
+        counts = self._counts
+        if counts.rows < _FEWEST:
             return
         if self._is_free_text:
             said = "is free text, which may name anybody"
-            yield self._identifier("other unique numbers", "content", said, self._held)
-        elif one.role == IDENTIFIER:
+            yield self._identifier("other unique numbers", "content", said, self._filled)
+        elif counts.role == IDENTIFIER:
             said = _DIFFERS
-            yield self._identifier("other unique numbers", "content", said, one.counts.unique_values, exact=True)
+            yield self._identifier("other unique numbers", "content", said, counts.counts.unique_values, exact=True)
 
     @property
     def _is_free_text(self) -> bool:
-        if self._one.column.kind != "text" or not self._values:
+        if self._counts.column.kind != "text" or not self._values:
             return False
         characters = sum(len(text) for text, _ in self._values) / len(self._values)
         words = sum(len(text.split()) for text, _ in self._values) / len(self._values)
-        different = self._one.counts.distinct >= FREE_TEXT_DIFFERENT * self._held
+        different = self._counts.counts.distinct >= FREE_TEXT_DIFFERENT * self._filled
         return different and characters >= FREE_TEXT_CHARACTERS and words >= FREE_TEXT_WORDS
 
     def _rows(self, seen: int) -> int:
-        """The rows of the table, by those among the values that were looked at."""
-        return round(seen * self._held / self._seen) if self._sampled and self._seen else seen
+        """The rows of the table, extrapolated from those of the examined values."""
+        return round(seen * self._filled / self._seen) if self._sampled and self._seen else seen
 
     def _identifier(self, kind: str, how: str, said: str, rows: int, exact: bool = False) -> Identifier:
-        counted = exact or rows == self._held
-        there = rows if counted else self._rows(rows)
-        return Identifier(self._one.name, kind, how, said, there, there / self._one.rows, self._sampled and not counted)
+        counted = exact or rows == self._filled
+        total = rows if counted else self._rows(rows)
+        sampled = self._sampled and not counted
+        return Identifier(self._counts.name, kind, how, said, total, total / self._counts.rows, sampled)
 
 
-def tells_who(found: Sequence[Identifier]) -> str:
-    """Why a column is an identifier by what it holds, as the end of "the column …"; empty if it is none by that."""
-    held = [
-        finding for finding in found if finding.how != "name" and finding.kind != "dates" and finding.said != _DIFFERS
-    ]
-    return held[0].said if held else ""
+def evidence_of(found: Sequence[Identifier]) -> str:
+    """Why a column is an identifier by its values, as the end of "the column …"; otherwise empty."""
+    for identifier in found:
+        if identifier.how != "name" and identifier.kind != "dates" and identifier.said != _DIFFERS:
+            return identifier.said
+    return ""
 
 
 def named_kind(name: str) -> str | None:
-    """The kind of identifier that a column's name says it is.
+    """The kind of identifier that a column's name suggests.
 
     >>> [named_kind(name) for name in ("SSN", "E-Mail", "home_address", "admission date", "age", "name", "hostname")]
     ['social security numbers', 'e-mail addresses', 'geographic areas', 'dates', None, 'names', None]
     """
-    words, said = name_words(name), name_phrases(name)
-    if alone := _ALONE.get(" ".join(words)):
+    if alone := _ALONE.get(" ".join(name_words(name))):
         return alone
-    return next((kind for kind, hints in _NAMED.items() if said & hints), None)
+    phrases = name_phrases(name)
+    return next((kind for kind, hints in _NAMED.items() if phrases & hints), None)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_AGES = _words("age patientage ageyear")
-_ZIPS = _words("zip zipcode postalcode postal postcode")
+_AGES = words("age patientage ageyear")
+_ZIPS = words("zip zipcode postalcode postal postcode")
 _NAMED: Mapping[str, frozenset[str]] = {
-    "fax numbers": _words("fax faxnumber faxno"),
-    "e-mail addresses": _words("email emailaddress mailaddress"),
-    "URLs": _words("url website homepage webpage weblink"),
-    "IP addresses": _words("ipaddress ipaddr ipv"),
-    "names": _words(
+    "fax numbers": words("fax faxnumber faxno"),
+    "e-mail addresses": words("email emailaddress mailaddress"),
+    "URLs": words("url website homepage webpage weblink"),
+    "IP addresses": words("ipaddress ipaddr ipv"),
+    "names": words(
         "surname forename firstname lastname middlename fullname givenname familyname maidenname nickname "
         "patientname personname customername clientname username membername employeename studentname"
     ),
-    "social security numbers": _words("ssn socialsecurity nationalid nationalinsurance nino insee ahv"),
-    "medical record numbers": _words("mrn medicalrecord recordnumber chartnumber patientid patientno patientnumber"),
-    "health plan numbers": _words(
+    "social security numbers": words("ssn socialsecurity nationalid nationalinsurance nino insee ahv"),
+    "medical record numbers": words("mrn medicalrecord recordnumber chartnumber patientid patientno patientnumber"),
+    "health plan numbers": words(
         "healthplan beneficiary beneficiaryid memberid insuranceid insurancenumber policynumber hicn mbi"
     ),
-    "account numbers": _words("accountnumber accountno accountid iban creditcard cardnumber bankaccount"),
-    "certificate or license numbers": _words(
+    "account numbers": words("accountnumber accountno accountid iban creditcard cardnumber bankaccount"),
+    "certificate or license numbers": words(
         "licensenumber licencenumber licenseno driverslicense driverlicense passport passportnumber certificatenumber"
     ),
-    "vehicle identifiers": _words("vin licenseplate numberplate plate platenumber vehicleid registrationplate"),
-    "device identifiers": _words("deviceid serialnumber serialno imei udi macaddress"),
-    "biometric identifiers": _words("fingerprint voiceprint retina biometric irisscan faceprint"),
-    "photographs": _words("photo photograph portrait mugshot facephoto faceimage"),
-    "telephone numbers": _words("phone telephone mobile cellphone phonenumber tel"),
-    "dates": _words(
+    "vehicle identifiers": words("vin licenseplate numberplate plate platenumber vehicleid registrationplate"),
+    "device identifiers": words("deviceid serialnumber serialno imei udi macaddress"),
+    "biometric identifiers": words("fingerprint voiceprint retina biometric irisscan faceprint"),
+    "photographs": words("photo photograph portrait mugshot facephoto faceimage"),
+    "telephone numbers": words("phone telephone mobile cellphone phonenumber tel"),
+    "dates": words(
         "dob birthdate birthday dateofbirth deathdate admissiondate dischargedate admitdate visitdate servicedate "
         "ofbirth ofdeath ofadmission ofdischarge"
     ),
-    "geographic areas": _words(
+    "geographic areas": words(
         "streetaddress homeaddress postaladdress zip zipcode postcode postal postalcode plz city town village county "
         "municipality district precinct parish latitude lat longitude lon lng geocode tract"
     ),
-    "other unique numbers": _words(
+    "other unique numbers": words(
         "userid customerid clientid personid employeeid employeenumber studentid staffid subjectid citizenid login "
         "uuid guid"
     ),
 }
-# The parts of three digits whose areas have 20,000 people or fewer, by the Census of 2000; see docs/risk.md.
-RARE_ZIPS = _words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
+# The three-digit prefixes of areas with 20,000 people or fewer, by the Census of 2000; see docs/risk.md.
+RARE_ZIPS = words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
 
 
 # Names of people, by a list of first names and surnames, or by a title in front

@@ -1,7 +1,7 @@
-"""Labels of PostgreSQL Anonymizer: what the owner of a table has said of its columns, read as roles.
+"""Labels of PostgreSQL Anonymizer, by which the owner of a table declares roles of its columns.
 
 Its provider `k_anonymity` (`anon` before version 1.2) has indirect identifiers, which are quasi-identifiers; `anon`
-has the columns that are masked, which a release drops.
+has the masked columns, which a release drops.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.spec import ReleaseSpec
 
-_BECOMES = {
+_TREATMENTS = {
     IDENTIFIER: "it is dropped",
     QUASI_IDENTIFIER: "it is generalized",
     "released": "it is released ungeneralized",
@@ -23,22 +23,22 @@ _BECOMES = {
 
 @dataclass(frozen=True)
 class Labelled:
-    """A column whose labels give it a role: `identifier` or `quasi-identifier`; `both`: they give it the two."""
+    """A column with a role by its labels: `identifier` or `quasi-identifier`; `both`: its labels declare both."""
 
     column: str
     role: str
     both: bool = False
 
     @property
-    def said(self) -> str:
-        """What the labels say, as the end of "the column is labelled …"."""
+    def in_words(self) -> str:
+        """The label, as the end of "the column is labelled …"."""
         if self.both:
             return "as masked and as an indirect identifier"
         return "as masked" if self.role == IDENTIFIER else "as an indirect identifier"
 
 
 def labelled(engine: Engine, table: Table) -> tuple[Labelled, ...]:
-    """The columns of a table to which labels give a role, in its order; none where an engine has no labels."""
+    """The columns of a table with a role by labels, in its order; none if the engine has no labels."""
     read = getattr(engine, "labels", None)
     roles: dict[str, set[str]] = {}
     for column, provider, label in read(table.relation) if read else ():
@@ -52,7 +52,7 @@ def labelled(engine: Engine, table: Table) -> tuple[Labelled, ...]:
 
 
 def role_of(provider: str, label: str) -> str | None:
-    """The role that a label gives a column, None if it gives none.
+    """The role of a column by its label, None without a role.
 
     >>> role_of("k_anonymity", "Quasi Identifier"), role_of("anon", "MASKED WITH VALUE NULL")
     ('quasi-identifier', 'identifier')
@@ -65,15 +65,15 @@ def role_of(provider: str, label: str) -> str | None:
 
 
 def contradictions(labels: Sequence[Labelled], spec: ReleaseSpec, kept: Sequence[str]) -> Iterator[str]:
-    """Where labels say something else than the spec, or two things; the spec wins."""
+    """Contradictions between labels and the spec, or among labels; the spec wins."""
     for label in labels:
         role = _role(label.column, spec, kept)
         if role not in (None, label.role) or (label.both and role):
-            yield f"the column {label.column!r} is labelled {label.said}, and {_BECOMES[role]}"
+            yield f"the column {label.column!r} is labelled {label.in_words}, and {_TREATMENTS[role]}"
 
 
 def _role(column: str, spec: ReleaseSpec, kept: Sequence[str]) -> str | None:
-    """What becomes of a column; None if it is dropped unasked."""
+    """The treatment of a column by the spec; None if it is dropped by default."""
     if column in spec.dropped:
         return IDENTIFIER
     if column in chain(*spec.coarsened.values()):

@@ -1,46 +1,51 @@
-"""What each figure of a risk means, in a sentence for people: of rows, or of people where a unit distinguishes them."""
+"""The meaning of every figure of a risk in a sentence: of rows, or of people if there is a unit."""
 
 from collections.abc import Mapping
 
 _OF_ROWS: Mapping[str, str] = {
-    "verdict": "A class is all rows that show the same quasi-identifiers; k holds if every class has k rows or more.",
-    "class_sizes": "In a class of one the row is found at once; in a class of 20, one guess in 20 is right.",
-    "suppressed": "Rows of the source that the release does not have; who is in no other row is at no risk from it.",
-    "highest": "Who knows that somebody is in the table finds their row with at most this probability.",
+    "verdict": "A class is all rows that show the same quasi-identifiers; the table is k-anonymous if every class has "
+    "at least k rows.",
+    "class_sizes": "In a class of one, the row is identified at once; in a class of 20, one guess in 20 is right.",
+    "suppressed": "Rows of the source that the release does not contain; people without another row are at no risk.",
+    "highest": "An attacker who knows that a person is in the table finds their row with at most this probability.",
     "mean": "The same probability on average over all rows.",
-    "above": "The share of rows that are found with a higher probability than that.",
-    "marketer": "The share of rows that somebody finds who matches all of them with another table: classes over rows.",
-    "journalist": "Who does not know whether somebody is in the table, and looks among the population's rows of the "
-    "same class, is right with this probability: at most, and on average.",
-    "uniqueness": "The share of the population that is the only one of its kind, as estimated from this sample.",
-    "distinct_l": "The fewest different values in a class.",
-    "entropy_l": "The same, where values that few rows have count less: as many equally frequent ones.",
-    "t": "How far a class may be from the whole table: 0 as the table, 1 nothing in common.",
-    "homogeneous": "Classes that have one value alone: who finds the class knows the value.",
-    "attribution": "The probability of guessing somebody's value by the most frequent one of their class, on average; "
-    "without their class it is that of the guess.",
-    "distinction": "Distinct values over rows: 1 where every row has its own.",
-    "separation": "The share of pairs of rows that differ: a column of one value has 0.",
+    "above": "The share of rows that are found with a higher probability.",
+    "marketer": "The share of rows that an attacker identifies by matching all of them with another table: classes "
+    "over rows.",
+    "journalist": "An attacker who does not know whether a person is in the table, and searches the population's rows "
+    "of the same class, is right with this probability: at most, and on average.",
+    "uniqueness": "The share of the population that is unique, as estimated from this sample.",
+    "distinct_l": "The smallest number of different values in a class.",
+    "entropy_l": "The same, with less weight for rare values: the number of equally frequent values with the same "
+    "entropy.",
+    "t": "The largest distance of a class from the whole table: 0 for the same distribution, 1 for no common value.",
+    "homogeneous": "Classes with a single value, which is revealed to anyone who finds the class.",
+    "attribution": "The mean probability of guessing a person's value correctly by the most frequent one of their "
+    "class; the guess does not know the class.",
+    "distinction": "Distinct values over rows: 1 if all rows differ.",
+    "separation": "The share of pairs of rows that differ: 0 for a column with one value.",
     "unique": "Rows that are the only ones with their value.",
     "unique_without": "Rows that stay unique by the other quasi-identifiers if this one is left out.",
-    "norms": "What is asked, and what was found; a dash where the data alone do not tell. None of it is legal advice.",
-    "identifiers": "Columns that tell who somebody is, of the eighteen kinds that HIPAA lists, with rows of each; "
-    "what no rule here sees may be an identifier all the same.",
+    "norms": "The requirement and the result; a dash if the data are not sufficient to decide. This is not legal "
+    "advice.",
+    "identifiers": "Columns that identify people, of the eighteen kinds that HIPAA lists, with their rows; other "
+    "columns can be identifiers that no rule here recognizes.",
 }
 
 _OF_PEOPLE: Mapping[str, str] = {
-    "verdict": "A class is all rows that show the same quasi-identifiers; k holds if every class has k people or more.",
-    "class_sizes": "The people in a class are its size; in a class of 20, one guess in 20 is right. Everybody is "
-    "counted once, at the smallest class that they are in.",
-    "mean": "The same probability on average over all people, each by the smallest class that they are in.",
-    "above": "The share of people who have a row that is found with a higher probability than that.",
-    "marketer": "The share of people that somebody finds who matches all of them with another table, each by the "
-    "smallest class that they are in.",
-    "attribution": "The probability of guessing somebody's value by the most frequent one of their class, on average "
-    "over the people of all classes; without their class it is that of the guess.",
+    "verdict": "A class is all rows that show the same quasi-identifiers; the table is k-anonymous if every class has "
+    "at least k people.",
+    "class_sizes": "The size of a class is the number of its people; in a class of 20, one guess in 20 is right. "
+    "Every person is counted once, in their smallest class.",
+    "mean": "The same probability on average over all people, by their smallest class.",
+    "above": "The share of people with a row that is found with a higher probability.",
+    "marketer": "The share of people that an attacker identifies by matching all of them with another table, by their "
+    "smallest class.",
+    "attribution": "The mean probability, over the people of all classes, of guessing a person's value correctly by "
+    "the most frequent one of their class; the guess does not know the class.",
 }
 
 
 def meanings(unit: str | None) -> dict[str, str]:
-    """The meaning of each figure by its name, where the people of a unit are counted, or rows."""
+    """The meanings of the figures by name, if people of a unit are counted, or rows."""
     return {**_OF_ROWS, **(_OF_PEOPLE if unit else {})}

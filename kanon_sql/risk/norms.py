@@ -1,4 +1,4 @@
-"""What norms ask of a release, beside what a table has; docs/risk.md says where each rule stands."""
+"""Requirements of norms, compared with a table; docs/risk.md has the sources of the rules."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HIGHEST = 0.09  # risk that agencies accept; 1 / 11 is above it
 
 @dataclass(frozen=True)
 class Norm:
-    """One rule: the figure that it asks, the figure found, and whether that meets it.
+    """One rule: the required figure, the figure found, and whether the rule is met.
 
-    `met`: None where the data alone do not tell; `found` then says what was looked for.
+    `met`: None if the data are not sufficient to decide; `found` is then the result of the search.
     """
 
     name: str
@@ -28,20 +28,20 @@ class Norm:
 
 
 def norms(smallest: int, counted: str, contents: Contents, unknown: bool = False) -> tuple[Norm, ...]:
-    """All rules, beside the smallest class of a table, its size in rows or people, and what its columns hold.
+    """All rules for a table, by its smallest class, with a size in rows or people, and by its contents.
 
-    `unknown`: whether people should count, and cannot; a class of few people may have many rows.
+    `unknown`: whether people should be counted but cannot be; a class of few people can have many rows.
     """
     return (*of_classes(smallest, counted, unknown), *_safe_harbor(contents))
 
 
 def of_classes(smallest: int, counted: str, unknown: bool = False) -> Iterator[Norm]:
-    """The rules about class sizes; figures are compared as they are, not as they are printed."""
+    """The rules about class sizes; they compare exact figures, not rounded ones."""
     size = f"{of_size(smallest, counted)}{', people unknown' if unknown else ''}"
-    asked = f"at most {_HIGHEST}, a class of {least_size(_HIGHEST)}"
+    required = f"at most {_HIGHEST}, a class of {least_size(_HIGHEST)}"
     for name in ("EMA Policy 0070", "Health Canada PRCI"):
         met = None if unknown and 1 / smallest <= _HIGHEST else 1 / smallest <= _HIGHEST
-        yield Norm(name, "highest risk", asked, f"{1 / smallest:.4f}, a class of {size}", met)
+        yield Norm(name, "highest risk", required, f"{1 / smallest:.4f}, a class of {size}", met)
     met = None if unknown and smallest >= CELL else smallest >= CELL
     yield Norm("CMS cell size", "smallest class", f"at least {CELL}", size, met)
 
@@ -56,29 +56,26 @@ def _safe_harbor(contents: Contents) -> Iterator[Norm]:
 
 
 def _areas(contents: Contents) -> Norm:
-    """Areas smaller than a state; of a ZIP code three digits may be shown where 20,000 people live, else 000."""
+    """Areas smaller than a state; three digits of a ZIP code may be shown for 20,000 people or more, otherwise 000."""
     zips = {zip_code.column: zip_code for zip_code in contents.zips}
     areas = [
         identifier.column
         for identifier in contents.identifiers
         if identifier.letter == "B" and identifier.column not in zips
     ]
-    said = [f"areas in {_listed(areas)}"] if areas else []
+    found = [f"areas in {_listed(areas)}"] if areas else []
     for zip_code in zips.values():
-        said.append(f"{zip_code.digits} digits in {zip_code.column}")
+        found.append(f"{zip_code.digits} digits in {zip_code.column}")
         if zip_code.rare_rows:
             about = "about " if zip_code.sampled else ""
-            said.append(f"{about}{zip_code.rare_rows:,} rows of areas with fewer people in {zip_code.column}")
-    met = (
-        None
-        if not said
-        else not areas and all(zip_code.digits <= 3 and not zip_code.rare_rows for zip_code in zips.values())
-    )
-    return _harbor("B: areas", "ZIP codes of 3 digits, 20,000 people", "; ".join(said) or "none seen", met)
+            found.append(f"{about}{zip_code.rare_rows:,} rows of areas with fewer people in {zip_code.column}")
+    met = not areas and all(zip_code.digits <= 3 and not zip_code.rare_rows for zip_code in zips.values())
+    required = "ZIP codes of 3 digits, 20,000 people"
+    return _harbor("B: areas", required, "; ".join(found) or "none seen", met if found else None)
 
 
 def _dates(contents: Contents) -> Norm:
-    """Dates of somebody's birth, admission, discharge or death: their years alone."""
+    """Dates of birth, admission, discharge or death: only their years are allowed."""
     dates = [identifier.column for identifier in contents.identifiers if identifier.letter == "C"]
     return _harbor(
         "C: dates", "years alone", f"in {_listed(dates)}" if dates else "none seen", False if dates else None
@@ -86,18 +83,18 @@ def _dates(contents: Contents) -> Norm:
 
 
 def _ages(contents: Contents) -> Iterator[Norm]:
-    """Ages over 89 stand together, as one group."""
-    asked = f"one group from {OLD} on"
+    """Ages over 89 must be one group."""
+    required = f"one group from {OLD} on"
     if not contents.ages:
-        yield _harbor("C: ages", asked, "no column of ages seen", None)
+        yield _harbor("C: ages", required, "no column of ages seen", None)
     for age in contents.ages:
-        many = "no value" if age.values == 0 else "1 value" if age.values == 1 else f"{age.values:,} values"
-        found = f"{many} in {age.column}, {age.rows:,} rows"
-        yield _harbor("C: ages", asked, found, age.values <= 1)
+        values = {0: "no value", 1: "1 value"}.get(age.values, f"{age.values:,} values")
+        found = f"{values} in {age.column}, {age.rows:,} rows"
+        yield _harbor("C: ages", required, found, age.values <= 1)
 
 
-def _harbor(rule: str, asked: str, found: str, met: bool | None) -> Norm:
-    return Norm("HIPAA Safe Harbor", rule, asked, found, met)
+def _harbor(rule: str, required: str, found: str, met: bool | None) -> Norm:
+    return Norm("HIPAA Safe Harbor", rule, required, found, met)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The column that tells people apart where they have several rows: by what does not vary within its values."""
+"""The column that identifies people with several rows, by the columns that are constant within its values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.identifiers import Identifier
 
-FEWEST_PEOPLE = 0.01  # of the rows: a column of fewer values tells something else
-_FEWEST_REPEATED = 10  # values in several rows, below which nothing is concluded
-_CONSTANT = 0.95  # of the values in several rows: those within which a column does not vary
-_BY_CHANCE = 0.8  # above which it says nothing that two rows are alike in a column
+FEWEST_PEOPLE = 0.01  # of the rows: a column of fewer values identifies something else
+_FEWEST_REPEATED = 10  # values in several rows, below which there is no conclusion
+_CONSTANT = 0.95  # of the values in several rows: those within which a column is constant
+_BY_CHANCE = 0.8  # above which equal values of two rows mean nothing
 _FEWEST_TRAITS = 2
 _MOST_SEXES = 6
 _SEXES = words(
@@ -32,7 +32,7 @@ _SORTED = ("text", "integer", "decimal", "float", "date", "timestamp")
 
 @dataclass(frozen=True)
 class Unit:
-    """The column that tells people apart, how many there are, and the columns that do not vary within a person."""
+    """The column that identifies people, their number, and the columns that are constant within a person."""
 
     column: str
     people: int
@@ -46,19 +46,21 @@ def unit_of(
     found: Sequence[Identifier],
     excluded: Collection[str] = (),
 ) -> Unit | None:
-    """The column whose values are people of whom some have several rows: by its name, or by what it determines.
+    """The column that identifies people, some of them with several rows: by its name, or by what it determines.
 
-    It holds texts or whole numbers. Its name is that of a key of people, or within nearly all of its values that have
-    several rows at least two traits of people do not vary: names, sex, birth date, numbers of persons. Of several such
-    columns that with the most traits is taken, then that of the fewest people. A date that no name calls one of birth
-    is no trait: it would make an order of the customer who placed it.
+    It contains texts or whole numbers. Either its name is that of a key of people, or at least two traits of people
+    (names, sex, birth date, numbers of persons) are constant within nearly all of its values with several rows. Of
+    several such columns, the one with the most traits is chosen, then the one with the fewest people. A date is a trait
+    only if it is named as a date of birth; otherwise an order would identify its customer.
     """
-    able = [one for one in counted if one.counted and one.name not in excluded and _able(one)]
+    able = [column for column in counted if column.counted and column.name not in excluded and _able(column)]
     traits = _traits(tables, source, counted, found)
     units = list(_determining(tables, source, able, counted, traits))
     seen = {unit.column for unit in units}
     units += [
-        Unit(one.name, one.counts.distinct) for one in able if identifies_people(one.name) and one.name not in seen
+        Unit(column.name, column.counts.distinct)
+        for column in able
+        if identifies_people(column.name) and column.name not in seen
     ]
 
     def rank(unit: Unit) -> tuple[bool, bool, int, int]:
@@ -69,26 +71,27 @@ def unit_of(
     return best if best and any(rank(best)[:2]) else None
 
 
-def _able(one: ColumnCounts) -> bool:
-    """Whether it may be a key of people by its type and its counts."""
-    kind = one.column.kind in ("text", "integer", "decimal", "float") and not one.fractions
-    return kind and FEWEST_PEOPLE * one.rows <= one.counts.distinct < one.rows and one.hint != QUASI_IDENTIFIER
+def _able(column: ColumnCounts) -> bool:
+    """Whether its type and counts allow a key of people."""
+    if column.fractions or column.column.kind not in ("text", "integer", "decimal", "float"):
+        return False
+    return FEWEST_PEOPLE * column.rows <= column.counts.distinct < column.rows and column.hint != QUASI_IDENTIFIER
 
 
 def _traits(
     tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], found: Sequence[Identifier]
 ) -> set[str]:
-    """The columns that hold what a person keeps."""
+    """The columns with constant traits of people."""
     by_content = {finding.column for finding in found if finding.kind in _PERSONAL and finding.how == "format"}
-    named = {one.name for one in counted if names_people(one.name) or name_phrases(one.name) & _BIRTH}
-    sexes = {one.name for one in counted if one.counted and _is_sex(tables, source, one)}
+    named = {column.name for column in counted if names_people(column.name) or name_phrases(column.name) & _BIRTH}
+    sexes = {column.name for column in counted if column.counted and _is_sex(tables, source, column)}
     return by_content | named | sexes
 
 
-def _is_sex(tables: Scratch, source: Relation, one: ColumnCounts) -> bool:
-    if one.column.kind != "text" or not 2 <= one.counts.distinct <= _MOST_SEXES:
+def _is_sex(tables: Scratch, source: Relation, column: ColumnCounts) -> bool:
+    if column.column.kind != "text" or not 2 <= column.counts.distinct <= _MOST_SEXES:
         return False
-    rows = tables.rows("risk/values", column=[one.name], source=source, most=_MOST_SEXES)
+    rows = tables.rows("risk/values", column=[column.name], source=source, most=_MOST_SEXES)
     values = [folded(value).strip(" .").lower() for value, _ in rows]
     return sum(value in _SEXES for value in values) >= max(2, len(values) - 1)
 
@@ -100,12 +103,14 @@ def _determining(
     counted: Sequence[ColumnCounts],
     traits: Collection[str],
 ) -> Iterator[Unit]:
-    """Of each column that may be a key, the other columns that do not vary within its values."""
+    """The possible keys of people, with the other columns that are constant within their values."""
     if not traits:
         return
-    others = [one for one in counted if one.counted and one.counts.distinct > 1 and one.column.kind in _SORTED]
+    others = [
+        column for column in counted if column.counted and column.counts.distinct > 1 and column.column.kind in _SORTED
+    ]
     for key in able:
-        columns = {f"same_{place}": one.name for place, one in enumerate(others) if one is not key}
+        columns = {f"same_{place}": column.name for place, column in enumerate(others) if column is not key}
         if not columns:
             continue
         ((repeated, *same),) = tables.rows(
@@ -116,11 +121,10 @@ def _determining(
             source=source,
         )
         if int(repeated) >= _FEWEST_REPEATED:
-            alike = zip(columns.values(), map(int, same), strict=True)
-            by_name: Mapping[str, ColumnCounts] = {one.name: one for one in others}
-            constant = [
-                name
-                for name, n in alike
-                if n >= _CONSTANT * int(repeated) and by_name[name].counts.squares <= _BY_CHANCE * key.rows**2
-            ]
+            by_name: Mapping[str, ColumnCounts] = {column.name: column for column in others}
+            constant = []
+            for name, n in zip(columns.values(), map(int, same), strict=True):
+                by_chance = by_name[name].counts.squares > _BY_CHANCE * key.rows**2
+                if n >= _CONSTANT * int(repeated) and not by_chance:
+                    constant.append(name)
             yield Unit(key.name, key.counts.distinct, tuple(constant))

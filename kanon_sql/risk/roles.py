@@ -1,7 +1,7 @@
-"""Roles: which columns a release keeps as they are, which it drops, and which of the kept ones seem to tell who it is.
+"""Roles: which columns a release keeps unchanged, which it drops, and which of the kept ones may identify people.
 
-A column that nobody gave a role is dropped, unless `keep` names it. What is kept is counted in all rows, in the engine
-of the source: counts come out, never a value.
+A column without a role is dropped, unless `keep` names it. Kept columns are counted in all rows, in the engine of the
+source; the results are counts, never values.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from kanon_sql.risk.labels import Labelled, contradictions, labelled
 from kanon_sql.spec import EVERY, ReleaseSpec
 
 UNIQUE_SHARE = 0.9  # of a column's values that are different
-_SAMPLE = 100_000  # rows that pairs of columns are counted on
-_FEWEST = 20  # rows below which only names and formats say something
-_ANYWHERE = (  # what `sql/kept_columns.sql` finds inside a text, so that one row is enough
+_SAMPLE = 100_000  # rows on which pairs of columns are counted
+_FEWEST = 20  # rows below which only names and formats are evidence
+_ANYWHERE = (  # found by `sql/kept_columns.sql` inside a text, so that one row is enough
     *("e-mail addresses", "telephone numbers", "names after a title", "IBANs", "UUIDs", "national identity numbers"),
 )
-_WRITTEN = ("telephone numbers", "network addresses", "national identity numbers")  # and what only a whole text can be
-_WRITTEN_SO = 0.5  # of a column's values, in one of these formats
+_WRITTEN = ("telephone numbers", "network addresses", "national identity numbers")  # and formats of whole texts
+_MOSTLY_WRITTEN = 0.5  # of a column's values, in one of these formats
 _LONG_ONCE = 0.01  # of a column's values: long texts that occur once
 FREE_TEXT_DIFFERENT, FREE_TEXT_CHARACTERS, FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
-_LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows that a guess must be made for; that the best blind guess gets wrong
+_LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows with a guess; of the rows that the best blind guess gets wrong
 _PAIRED_ROWS, _PAIRED_CELLS = (2_000, 10_000), 4_000_000
 Reasons = Iterator[tuple[str, str]]
 _LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
@@ -38,7 +38,7 @@ _LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
 
 @dataclass(frozen=True)
 class Suspect:
-    """A column that a release would keep as it is, and why it should not, as the end of "the column …"."""
+    """A column that a release would keep unchanged, and why it should not, as the end of "the column …"."""
 
     column: str
     reason: str
@@ -46,29 +46,29 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Roles:
-    """What becomes of the columns without a role of their own, and what was found among the kept ones."""
+    """The columns without a role that are kept or dropped, and suspects among the kept ones."""
 
     kept: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     labels: tuple[Labelled, ...] = ()
     contradictions: tuple[str, ...] = ()
-    """Where what the table's owner said of a column is not what becomes of it."""
+    """Where the treatment of a column contradicts its labels by the table's owner."""
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader of the release should know of the columns that were kept all the same."""
+        """Warnings about suspicious columns that are kept."""
         suspected = (f"the column {s.column!r} is released as it is, and {s.reason}" for s in self.suspects)
         return [*suspected, *self.contradictions]
 
     def described(self) -> dict[str, Any]:
-        """What the manifest says."""
+        """The roles in the manifest."""
         labels = {label.column: label.role for label in self.labels}
         return {"kept": list(self.kept), "dropped": list(self.dropped), **({"labels": labels} if labels else {})}
 
 
 def settle(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[Table, Roles]:
-    """Take the columns without a role that `keep` does not name out of a table, and look at those that it names."""
+    """Remove the columns without a role that `keep` does not name from a table, and examine those that it names."""
     named = spec.named
     free = [column for column in table.columns if column.name not in named]
     kept = [column for column in free if spec.keep == EVERY or column.name in spec.kept_by_name]
@@ -81,20 +81,20 @@ def settle(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[Table, Role
 
 
 def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> list[Suspect]:
-    """The kept columns that hold identifiers or free text, or that nearly tell a quasi-identifier's value.
+    """The kept columns that contain identifiers or free text, or nearly determine a quasi-identifier.
 
-    Counts all rows, but for pairs of columns; of fewer than 20 rows only names and formats say something. In the
-    table's order, each column with all that was found.
+    Counts all rows, except for pairs of columns; with fewer than 20 rows only names and formats are evidence. The
+    result is in the table's order, with all reasons per column.
     """
     if not kept:
         return []
     found: dict[str, list[str]] = {column.name: [] for column in kept}
     with Scratch(engine, "kept") as tables:
-        look = _Look(tables, table, kept, quasi)
-        for reasons in (look.by_name, look.by_format, look.by_free_text, look.by_difference):
+        evidence = _Evidence(tables, table, kept, quasi)
+        for reasons in (evidence.by_name, evidence.by_format, evidence.by_free_text, evidence.by_difference):
             for name, reason in reasons(kept):
                 found[name].append(reason)
-        for name, reason in look.by_determining([column for column in kept if not found[column.name]]):
+        for name, reason in evidence.by_determining([column for column in kept if not found[column.name]]):
             found[name] = [reason]
     return [Suspect(name, _joined(reasons)) for name, reasons in found.items() if reasons]
 
@@ -106,9 +106,9 @@ def _joined(reasons: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class _Texts:
-    """What `sql/kept_columns.sql` gives: rows, by what their texts hold, are, or are like."""
+    """The result of `sql/kept_columns.sql`: rows by formats inside their texts, of whole texts, and by length."""
 
-    held: int
+    filled: int
     different: int
     inside: Sequence[int]
     whole: Sequence[int]
@@ -119,19 +119,19 @@ class _Texts:
     def formats(self) -> Iterator[tuple[str, int]]:
         rows = dict(zip(_ANYWHERE, self.inside, strict=True))
         for what, count in zip(_WRITTEN, self.whole, strict=True):
-            if count >= _WRITTEN_SO * self.held:
+            if count >= _MOSTLY_WRITTEN * self.filled:
                 rows[what] = max(count, rows.get(what, 0))
         yield from ((what, count) for what, count in rows.items() if count)
 
     @property
     def is_free(self) -> bool:
-        """Whether many of the long texts are no repeated label."""
-        repeated = self.different < FREE_TEXT_DIFFERENT * self.held or self.long < FREE_TEXT_DIFFERENT * self.held
-        return self.long >= _FEWEST and (not repeated or self.once >= max(_FEWEST, _LONG_ONCE * self.held))
+        """Whether many long texts are not repeated labels."""
+        repeated = self.different < FREE_TEXT_DIFFERENT * self.filled or self.long < FREE_TEXT_DIFFERENT * self.filled
+        return self.long >= _FEWEST and (not repeated or self.once >= max(_FEWEST, _LONG_ONCE * self.filled))
 
 
-class _Look:
-    """What the counts of all rows, and pairs in a part of them, say of the kept columns."""
+class _Evidence:
+    """Reasons against keeping columns, from counts of all rows and of pairs in a sample."""
 
     def __init__(self, tables: Scratch, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
         self._tables, self._table, self._quasi = tables, table, list(quasi)
@@ -139,8 +139,8 @@ class _Look:
         self.rows = tables.count(table.relation)
         self._texts = self._texts_of([column for column in kept if not _sorted_by_value(column)])
         figures = self._figures_of([column for column in kept if _sorted_by_value(column)])
-        figures |= {name: (texts.held, texts.different) for name, texts in self._texts.items()}
-        self._filled = {name: held for name, (held, _) in figures.items()}
+        figures |= {name: (texts.filled, texts.different) for name, texts in self._texts.items()}
+        self._filled = {name: filled for name, (filled, _) in figures.items()}
         self._different = {name: different for name, (_, different) in figures.items()}
         self._sampled = False
 
@@ -164,26 +164,26 @@ class _Look:
 
     def by_difference(self, columns: Sequence[Column]) -> Reasons:
         for column in columns:
-            held, different = self._filled[column.name], self._different[column.name]
-            if held >= _FEWEST and different >= UNIQUE_SHARE * held:
-                yield column.name, f"differs in nearly every row ({different:,} values in {_rows(held)})"
+            filled, different = self._filled[column.name], self._different[column.name]
+            if filled >= _FEWEST and different >= UNIQUE_SHARE * filled:
+                yield column.name, f"differs in nearly every row ({different:,} values in {_rows(filled)})"
 
     def by_determining(self, columns: Sequence[Column]) -> Reasons:
         able = [column for column in columns if column.kind != "other" and self._different[column.name] > 1]
-        told = [column for column in self._quasi if column.kind != "other"]
-        if self.rows < _FEWEST or not able or not told:
+        quasi_able = [column for column in self._quasi if column.kind != "other"]
+        if self.rows < _FEWEST or not able or not quasi_able:
             return
-        self._make_cells(able, told)
-        for kept, quasi in (*self._guessed(able, told), *self._ranked(able, told)):
+        self._create_cells(able, quasi_able)
+        for kept, quasi in (*self._guessed(able, quasi_able), *self._ranked(able, quasi_able)):
             yield kept.name, f"nearly determines {quasi.name!r}"
 
     def _figures_of(self, columns: Sequence[Column]) -> dict[str, tuple[int, int]]:
-        """The rows with a value, and the different values, of columns that are compared as they are."""
+        """The rows with a value, and the different values, of columns that are compared by value."""
         rows = self._counted("kept_columns/kept_figures", columns)
-        return {name: (held, different) for name, (held, different) in rows.items()}
+        return {name: (filled, different) for name, (filled, different) in rows.items()}
 
     def _texts_of(self, columns: Sequence[Column]) -> dict[str, _Texts]:
-        """The same and more of those that are compared as text."""
+        """The same and further counts for columns that are compared as text."""
         least = {"characters": FREE_TEXT_CHARACTERS, "words": FREE_TEXT_WORDS}
         rows = self._counted("kept_columns/kept_texts", columns, **least)
         written = 2 + len(_ANYWHERE)
@@ -193,7 +193,7 @@ class _Look:
         }
 
     def _counted(self, query: str, columns: Sequence[Column], **holes: int) -> dict[str, list[int]]:
-        """What a query counts in all rows, by column."""
+        """The counts of a query over all rows, by column."""
         texts = [
             self._tables.text(query, number=number, column=[column.name], source=self._table.relation, **holes)
             for number, column in enumerate(columns)
@@ -202,13 +202,13 @@ class _Look:
         return {columns[number].name: [int(count) for count in counts] for number, *counts in rows}
 
     def _split(self, columns: Sequence[Column]) -> tuple[dict[str, str], dict[str, str]]:
-        """Plain names (new: old) of the columns that are compared as they are, and of those compared as text."""
+        """Plain names (new: old) of the columns that are compared by value, and of those compared as text."""
         named = {self._plain[c.name]: c for c in columns}
         natives = {plain: c.name for plain, c in named.items() if _sorted_by_value(c)}
         return natives, {plain: c.name for plain, c in named.items() if plain not in natives}
 
     def _sample(self) -> None:
-        """Make the rows that pairs are counted on: the fewer the more columns there are to pair."""
+        """Create the sample of rows on which pairs are counted; more pairs of columns mean fewer rows."""
         if self._sampled:
             return
         columns = [column for column in self._table.columns if column.name in self._plain]
@@ -228,7 +228,7 @@ class _Look:
         )
         self._sampled = True
 
-    def _make_cells(self, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
+    def _create_cells(self, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
         self._sample()
         sampled = self._tables["sample"]
         cells = [
@@ -240,14 +240,14 @@ class _Look:
         self._tables.create_as("cells", queries.union_all(cells))
 
     def _guessed(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
-        """The pairs in which the kept value says which value of the quasi-identifier stands beside it."""
+        """The pairs in which the kept value determines the value of the quasi-identifier."""
         for number, column in enumerate(quasi, start=len(kept)):
             for index, *figures in self._tables.rows(
                 "kept_columns/kept_pairs", cells=self._tables["cells"], kept=len(kept), quasi=number
             ):
-                rows, told, most = map(int, figures)
+                rows, right, most = map(int, figures)
                 wrong = rows - most
-                if self._enough_pairs(rows) and wrong >= _LEAST_WRONG and rows - told <= (1 - _LAMBDA) * wrong:
+                if self._enough_pairs(rows) and wrong >= _LEAST_WRONG and rows - right <= (1 - _LAMBDA) * wrong:
                     yield kept[index], column
 
     def _ranked(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
@@ -265,7 +265,7 @@ class _Look:
 
 
 def named_identifier(column: Column, different: int, rows: int, fractions: bool = False) -> bool:
-    """Whether a column has an identifier's name, and values enough to be one.
+    """Whether a column has an identifier's name and enough different values.
 
     >>> phone = Column("phone", "VARCHAR", "text")
     >>> named_identifier(phone, different=300, rows=400), named_identifier(phone, different=2, rows=400)
@@ -282,7 +282,7 @@ def _sorted_by_value(column: Column) -> bool:
 
 
 def _quasi_identifiers(table: Table, spec: ReleaseSpec) -> list[Column]:
-    """The columns whose values a kept one must not tell."""
+    """The columns whose values a kept one must not determine."""
     names = {spec.unit, *chain(*spec.coarsened.values())}
     return [column for column in table.columns if column.name in names]
 

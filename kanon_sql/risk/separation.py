@@ -1,5 +1,5 @@
-"""How far columns and small sets of them tell rows apart (R. Motwani, Y. Xu, "Efficient Algorithms for Masking and
-Finding Quasi-Identifiers", VLDB 2007): by distinction, separation, and what is left unique without them.
+"""How far columns and small sets of them distinguish rows (R. Motwani, Y. Xu, "Efficient Algorithms for Masking and
+Finding Quasi-Identifiers", VLDB 2007): distinction, separation, and the rows that stay unique without them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kanon_sql.risk.sets import MOST_COLUMNS, Sets, code
 
 @dataclass(frozen=True)
 class Separation:
-    """How far a set of columns tells rows apart; NULL is a value.
+    """How far a set of columns distinguishes rows; NULL is a value.
 
     `distinction`: its distinct combinations over the rows. `separation`: the share of all pairs of rows that differ
     in it. `unique_without`: of a single column, the rows that are unique by all other quasi-identifiers.
@@ -34,7 +34,7 @@ class Separation:
 
 @dataclass(frozen=True)
 class Separations:
-    """Single columns and small sets, the most identifying first; `complete`: the time limit cut no set off."""
+    """Single columns and small sets, the most identifying first; `complete`: the time limit skipped no set."""
 
     columns: tuple[Separation, ...]
     sets: tuple[Separation, ...]
@@ -52,19 +52,18 @@ def separations(
 ) -> Separations:
     """Count the quasi-identifiers of a table, and their sets of 2 to `largest` columns, on one frequency set."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    names = [one.name for one in columns]
+    names = [column.name for column in columns]
     with embedded_for(tables.engine) as here, Scratch(here, "risk_sets") as coded_tables:
         code(tables, source, columns, rows, coded_tables)
         sets = Sets(coded_tables, columns, columns, rows, deadline)
         singles = [_described(sets, (name,), rows, [other for other in names if other != name]) for name in names]
-        # Every set of few of them is looked at, so there must not be too many.
-        combined = sorted(columns, key=lambda one: (-one.counts.distinct, one.order))[:MOST_COLUMNS]
-        chosen = [one.name for one in sorted(combined, key=lambda one: one.order)]
-        asked = [combination for size in range(2, largest + 1) for combination in combinations(chosen, size)]
-        complete = sets.ask(asked)
-        described = [
-            _described(sets, combination, rows) for combination in asked if complete or sets.known(combination)
-        ]
+        # All small sets of the columns are counted, so their number is limited.
+        combined = sorted(columns, key=lambda column: (-column.counts.distinct, column.order))[:MOST_COLUMNS]
+        chosen = [column.name for column in sorted(combined, key=lambda column: column.order)]
+        small = [combination for size in range(2, largest + 1) for combination in combinations(chosen, size)]
+        complete = sets.count(small)
+        counted = [combination for combination in small if complete or sets.is_counted(combination)]
+        described = [_described(sets, combination, rows) for combination in counted]
         unique = sets.figures(names).unique_rows
     return Separations(tuple(sorted(singles, key=_rank)), tuple(sorted(described, key=_rank)), unique, complete)
 

@@ -1,4 +1,4 @@
-"""Sets of columns: how far each tells the rows of a table apart, counted on one frequency set of integer codes."""
+"""Sets of columns: how far they distinguish the rows of a table, counted on one frequency set of integer codes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, 
 
 MOST_COLUMNS = 12  # that are combined
 _BATCH_SECONDS, _BATCH_SETS = 0.25, 32
-
-
 Names = frozenset[str]  # of the columns in a set
 
 
 @dataclass(frozen=True)
 class SetProfile:
-    """A set of columns: its distinct combinations, the rows unique on it, and those in classes below 5."""
+    """A set of columns: its distinct combinations, the unique rows, and the rows in classes below 5."""
 
     columns: tuple[str, ...]
     combinations: int
@@ -35,25 +33,25 @@ class SetProfile:
 
 
 def choose(columns: Sequence[ColumnCounts]) -> tuple[list[ColumnCounts], list[ColumnCounts]]:
-    """The columns to combine, the most identifying first, and those that would be too many."""
-    able = [one for one in columns if one.role is None or _combinable(one)]
-    able.sort(key=lambda one: (one.hint != QUASI_IDENTIFIER, -one.counts.distinct, one.order))
+    """The columns to combine, the most identifying first, and the columns beyond the limit."""
+    able = [column for column in columns if column.role is None or _combinable(column)]
+    able.sort(key=lambda column: (column.hint != QUASI_IDENTIFIER, -column.counts.distinct, column.order))
     return able[:MOST_COLUMNS], able[MOST_COLUMNS:]
 
 
-def _combinable(one: ColumnCounts) -> bool:
-    return one.role == SENSITIVE and not one.nearly_unique and not one.fractions
+def _combinable(column: ColumnCounts) -> bool:
+    return column.role == SENSITIVE and not column.nearly_unique and not column.fractions
 
 
 def code(tables: Scratch, source: Relation, columns: Sequence[ColumnCounts], rows: int, there: Scratch) -> None:
-    """Make the frequency set where the sets will be counted."""
+    """Create the frequency set on which the sets are counted."""
     if not columns:
         return
     stems = _stems(columns)
     tuples = tables.create(
         "tuples", "frequency_sets/tuples", columns={s: name for name, s in stems.items()}, source=source
     )
-    attributes = [_numbered(tables, one, stems[one.name]) for one in columns]
+    attributes = [_numbered(tables, column, stems[column.name]) for column in columns]
     there.receive("coded", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
     ((coded,),) = there.rows("frequency_sets/total_rows", counted=there["coded"])
     if coded != rows:
@@ -63,12 +61,12 @@ def code(tables: Scratch, source: Relation, columns: Sequence[ColumnCounts], row
 
 
 def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
-    return queries.plain_names([one.name for one in columns])
+    return queries.plain_names([column.name for column in columns])
 
 
-def _numbered(tables: Scratch, one: ColumnCounts, stem: str) -> Coded:
+def _numbered(tables: Scratch, column: ColumnCounts, stem: str) -> Coded:
     mapping = tables.create(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
-    return Coded(stem, mapping, 0, (), {"code_0": 0} if one.counts.null_rows else None)
+    return Coded(stem, mapping, 0, (), {"code_0": 0} if column.counts.null_rows else None)
 
 
 @dataclass(frozen=True)
@@ -93,20 +91,20 @@ class Sets:
         deadline: float | None,
     ) -> None:
         self._tables, self._rows, self._deadline, self._batch = tables, rows, deadline, 1
-        self._order = {one.name: one.order for one in columns}
+        self._order = {column.name: column.order for column in columns}
         self._codes = {name: f"{stem}_0" for name, stem in _stems(coded).items()}
         self._query = queries.per_node("profile/set", tables.engine.dialect, small=SMALL_CLASS)
-        self._candidates = Names(one.name for one in coded if one.role is None)
-        self._known = {Names(): Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
-        for one in coded:
-            counts = one.counts
-            self._known[Names([one.name])] = Figures(
+        self._candidates = Names(column.name for column in coded if column.role is None)
+        self._figures = {Names(): Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
+        for column in coded:
+            counts = column.counts
+            self._figures[Names([column.name])] = Figures(
                 counts.distinct, counts.unique_rows, counts.small_rows, counts.squares
             )
 
-    def ask(self, sets: Iterable[Iterable[str]], told: Callable[[int], None] = lambda _done: None) -> bool:
-        """Count the sets that are not known, until time is up; say whether all were counted."""
-        unknown = [names for names in map(Names, sets) if names not in self._known]
+    def count(self, sets: Iterable[Iterable[str]], report: Callable[[int], None] = lambda _done: None) -> bool:
+        """Count the sets that are not counted yet, until time is up; returns whether all were counted."""
+        unknown = [names for names in map(Names, sets) if names not in self._figures]
         done = 0
         while done < len(unknown):
             started = time.monotonic()
@@ -114,7 +112,7 @@ class Sets:
                 return False
             self._count(unknown[done : done + self._batch])
             done = min(done + self._batch, len(unknown))
-            told(done)
+            report(done)
             if time.monotonic() - started < _BATCH_SECONDS:
                 self._batch = min(2 * self._batch, _BATCH_SETS)
         return True
@@ -123,38 +121,38 @@ class Sets:
         coded, codes = self._tables["coded"], self._codes
         texts = [self._query(i, coded, sorted(codes[name] for name in names)) for i, names in enumerate(sets)]
         for i, *figures in self._tables.rows_as(queries.union_all(texts)):
-            self._known[sets[i]] = Figures(*map(int, figures))
+            self._figures[sets[i]] = Figures(*map(int, figures))
 
     def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
-        """How identifying a known set is, to compare with another's."""
-        figures = self._known[Names(names)]
+        """How identifying a counted set is, for comparisons."""
+        figures = self._figures[Names(names)]
         return figures.small_rows, figures.unique_rows, figures.combinations
 
     def total(self, names: Sequence[str]) -> SetProfile:
-        """One set, whatever the time."""
+        """The profile of one set, without a time limit."""
         self.figures(names)
         return self._described(Names(names))
 
     def figures(self, names: Iterable[str]) -> Figures:
-        """What is counted of one set, whatever the time."""
-        if Names(names) not in self._known:
+        """The figures of one set, without a time limit."""
+        if Names(names) not in self._figures:
             self._count([Names(names)])
-        return self._known[Names(names)]
+        return self._figures[Names(names)]
 
-    def known(self, names: Iterable[str]) -> bool:
+    def is_counted(self, names: Iterable[str]) -> bool:
         """Whether a set was counted."""
-        return Names(names) in self._known
+        return Names(names) in self._figures
 
     def listed(self, names: Sequence[str], largest: int) -> tuple[SetProfile, ...]:
         """The counted sets of 2 to `largest` of these columns, the most identifying first."""
-        sets = [self._described(s) for s in self._known if 2 <= len(s) <= largest and s <= Names(names)]
+        sets = [self._described(s) for s in self._figures if 2 <= len(s) <= largest and s <= Names(names)]
         return tuple(sorted(sets, key=self._rank))
 
     def _rank(self, s: SetProfile) -> tuple[int, int, int, list[int]]:
         return -s.unique_rows, len(s.columns), -s.combinations, [self._order[c] for c in s.columns]
 
     def _described(self, names: Names) -> SetProfile:
-        figures = self._known[names]
+        figures = self._figures[names]
         return SetProfile(
             columns=self._sorted(names),
             combinations=figures.combinations,
@@ -165,27 +163,27 @@ class Sets:
         )
 
     def gains(self) -> dict[str, Gain]:
-        """The most that each candidate adds to the rows at risk, by the smallest sets that do to tell."""
+        """The most rows at risk that every candidate adds, by the smallest sets that are sufficient."""
         best: dict[str, Gain] = {}
-        for names in sorted((s for s in self._known if s <= self._candidates), key=len):
+        for names in sorted((s for s in self._figures if s <= self._candidates), key=len):
             for name in names:
                 for gain in self._gained(names, self._sorted(names - {name})):
                     best[name] = self._better(best.get(name, gain), gain)
         return best
 
     def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[Gain]:
-        """What the last column of a set added to the others; before the first, no row was at risk."""
-        before = self._known.get(Names(joined)) if joined else Figures(1, 0, 0, 0)
+        """The gain by the last column of a set; without columns, no row is at risk."""
+        before = self._figures.get(Names(joined)) if joined else Figures(1, 0, 0, 0)
         if before:
-            yield Gain(joined, before.small_rows, self._known[names].small_rows)
-            yield Gain(joined, before.unique_rows, self._known[names].unique_rows, "unique rows")
+            yield Gain(joined, before.small_rows, self._figures[names].small_rows)
+            yield Gain(joined, before.unique_rows, self._figures[names].unique_rows, "unique rows")
 
     def _better(self, one: Gain, other: Gain) -> Gain:
         settled = len(one.joined) < len(other.joined) and noticeable(one.rows, self._rows)
         return one if settled or one.rows >= other.rows else other
 
     def all_gain(self) -> bool:
-        """Whether every candidate is known to add a noticeable number of rows at risk."""
+        """Whether every candidate adds a noticeable number of rows at risk, as far as counted."""
         return all(noticeable(gain.rows, self._rows) for gain in self.gains().values())
 
     def _sorted(self, names: Names) -> tuple[str, ...]:
@@ -193,21 +191,21 @@ class Sets:
 
 
 def count_sets(sets: Sets, combined: Sequence[ColumnCounts], largest: int, progress: OnProgress) -> bool:
-    """Count the small sets, the most identifying columns first, and then the chain; say whether time sufficed."""
-    names = [one.name for one in combined]
+    """Count the small sets, the most identifying columns first, then the chain; returns whether time sufficed."""
+    names = [column.name for column in combined]
     total = possible_sets(len(names), largest)
     small = (s for size in range(2, largest + 1) for s in combinations(names, size))
     progress("sets", 0, total)
-    return sets.ask(small, lambda done: progress("sets", done, total)) and _count_chain(
-        sets, [one.name for one in combined if one.role is None]
+    return sets.count(small, lambda done: progress("sets", done, total)) and _count_chain(
+        sets, [column.name for column in combined if column.role is None]
     )
 
 
 def _count_chain(sets: Sets, names: Sequence[str]) -> bool:
-    """Where the small sets do not settle all, count growing ones, each with the column that then tells most."""
+    """If the small sets are not sufficient, count growing ones, each with the most identifying next column."""
     chain: list[str] = []
     while not sets.all_gain() and (rest := [name for name in names if name not in chain]):
-        if not sets.ask([*chain, name] for name in rest):
+        if not sets.count([*chain, name] for name in rest):
             return False
         chain.append(max(rest, key=lambda name: sets.identifying([*chain, name])))
     return True

@@ -1,4 +1,4 @@
-"""What was measured of the risk in one table, ready to be shown."""
+"""The measured risk of one table, ready to be shown."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kanon_sql.risk.separation import Separations
 
 @dataclass(frozen=True)
 class TableRisk:
-    """What was measured of one table.
+    """The measured risk of one table.
 
-    `classes`: by size; they count people where `unit` tells them apart, else rows. `people_unknown`: whether rows count
-    though people were asked for, so that what holds of them need not hold of people. `k`: what the verdict is about,
-    None where no k is asked for. `findings`: of the models asked for. `journalist`: the journalist's risks by figure,
-    empty without a population, None where rows stand for nobody there. `uniqueness`: of the population, None without a
-    sampling fraction.
+    `classes`: by size; they count people if there is a `unit`, otherwise rows. `people_unknown`: whether rows are
+    counted although people were requested, so that a satisfied model need not be satisfied for people. `k`: the k of
+    the verdict, None without one. `findings`: of the requested models. `journalist`: the journalist's risks by figure,
+    empty without a population, None if rows correspond to nobody there. `uniqueness`: of the population, None without
+    a sampling fraction.
     """
 
     name: str
@@ -40,7 +40,7 @@ class TableRisk:
 
     @property
     def holds(self) -> bool:
-        """Whether all models that were asked for hold."""
+        """Whether all requested models are satisfied."""
         return all(finding.holds for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:

@@ -211,7 +211,7 @@ class _Measurement:
             return 1
         with self.noting("unit"):
             engine, relation = self._source.engine, self._source.table.relation
-            return classes_of(engine, relation, [self.spec.unit], None).alike[-1].size
+            return classes_of(engine, relation, [self.spec.unit], None).by_size[-1].size
         return 1
 
     def _risk(self) -> dict[str, Any]:
@@ -447,7 +447,7 @@ def _in_bands(classes: Classes, starts: Sequence[int]) -> list[int]:
         else:
             count = sum(
                 alike.rows
-                for alike in classes.alike
+                for alike in classes.by_size
                 if alike.size >= start and (following is None or alike.size < following)
             )
         counts.append(count)

@@ -29,7 +29,7 @@ from kanon_sql.risk.columns import (
     percent,
     to_count,
 )
-from kanon_sql.risk.identifiers import contents, tells_who
+from kanon_sql.risk.identifiers import contents, evidence_of
 from kanon_sql.risk.labels import Labelled, labelled
 from kanon_sql.risk.people import Unit, unit_of
 from kanon_sql.risk.roles import Suspect, suspects
@@ -202,7 +202,7 @@ def profiled(
         counted = count_columns(engine, table, source, rows, progress)
         found = contents(tables, source, counted).identifiers
         found_in = {column.name: [content for content in found if content.column == column.name] for column in counted}
-        counted = [replace(column, content=tells_who(found_in[column.name])) for column in counted]
+        counted = [replace(column, content=evidence_of(found_in[column.name])) for column in counted]
         unit = unit_of(tables, source, counted, found)
         combined, left_out = choose(counted)
         coded = [*combined, *(column for column in left_out if column.identifying)]
@@ -254,7 +254,7 @@ def _suggest(
     for column in counted:
         profile = _column_profile(column, gains.get(column.name), column in combined)
         if label := by_column.get(column.name):  # the owner of the table knows better than counts and names
-            reason = f"labelled {label.said} for PostgreSQL Anonymizer"
+            reason = f"labelled {label.in_words} for PostgreSQL Anonymizer"
             profile = replace(profile, suggestion=label.role, reason=reason)
         profiles.append(profile)
     return tuple(profiles)
@@ -283,7 +283,7 @@ def _column_profile(column: ColumnCounts, gain: Gain | None, combined: bool) -> 
 def _quasi_identifier(column: ColumnCounts, gain: Gain, combined: bool) -> tuple[str, str]:
     """Rule 4 of `profiled`: the role and the reason."""
     gained = noticeable(gain.rows, column.rows)
-    reason = gain.told(column.rows)
+    reason = gain.in_words(column.rows)
     if column.hint == QUASI_IDENTIFIER:
         return QUASI_IDENTIFIER, f"a quasi-identifier by its name{f'; {reason}' if gained else ''}"
     if gained:
