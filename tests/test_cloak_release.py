@@ -224,7 +224,7 @@ def _set(column: str, value: Any) -> Change:
         (None, {"time": "note", "identifiers": []}, "time column 'note' holds VARCHAR"),
         (None, {"cloak": {"method": "both", "dx": "wide", "dt": 5}}, "there is no cloak column 'wide'"),
         (None, {"cloak": {"method": "both", "dx": "note", "dt": 5}, "identifiers": []}, "holds VARCHAR, not numbers"),
-        (None, {"cloak": {"interval": 1e-9}}, "cannot hold fractions of a microsecond"),
+        (None, {"cloak": {"interval": 1e-9}}, "cannot contain fractions of a microsecond"),
         (None, {"cloak": {"interval": 1e-5}}, "too many quadrants to number"),
         (lambda t: t.insert(0, "lat_min", 1), {}, "two columns called 'lat_min'"),
         (lambda t: t[:0], {}, "has no rows"),

@@ -37,10 +37,10 @@ _INSIDE: dict[CloakMethod, Callable[[Cloaking, Boxes], int]] = {
 
 @dataclass(frozen=True)
 class Cloaked:
-    """Rows with their boxes, judged, in an embedded DuckDB: what to release of them, and all that a manifest says.
+    """Rows with their verified boxes in an embedded DuckDB, and the figures for the manifest.
 
-    `inside`: the fewest units seen inside a box, where that is what is promised. `medians`: of area and length.
-    `identifying`: the released columns that tell most units apart.
+    `inside`: the fewest units seen inside a box, for the published form. `medians`: of area and length.
+    `identifying`: the released columns that distinguish most units.
     """
 
     cloaking: Cloaking
@@ -53,20 +53,20 @@ class Cloaked:
 
     @property
     def sql(self) -> str:
-        """The query that shows the rows as they are released."""
+        """The query of the released rows."""
         return written.release_sql(self.cloaking, self.table)
 
     def verify(self, engine: Engine, release: Relation) -> Summary:
-        """Compare the boxes of a release that was written with those judged; VerificationError if they differ."""
+        """Compare the boxes of a written release with the verified ones; VerificationError if they differ."""
         written.compare(self.cloaking, self.table, engine, release)
         return self.summary
 
 
 def in_boxes(tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, stage: Callable[[str], None]) -> Cloaked:
-    """Put every row of a table into a box and an interval, and judge them; KanonError if that cannot be.
+    """Cloak every row of a table by a box and an interval, and verify them; KanonError if that is not possible.
 
-    Every box and interval is shared, exactly equal, by k different units of the release, unless the spec says
-    `shared: false`. The work is done in `tables`, of an embedded engine; a server's rows are fetched first, once.
+    Every box and interval is shared, exactly equal, by k different units of the release, unless the spec sets
+    `shared: false`. The work is done in `tables`, in an embedded engine; a server's rows are first fetched once.
     """
     began = time.monotonic()
     cloaking = read(tables, engine, table, spec, all_of(k_anonymity(spec.privacy.k)), stage)
@@ -80,8 +80,8 @@ def in_boxes(tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, sta
     written.place(cloaking, boxes, table)
     summary = judge(cloaking, inside)
     ((area, length),) = tables.rows("cloak_points/medians", classes=tables["classes"])
-    alone = tuple(written.identifying(cloaking, summary.rows, table))
-    return Cloaked(cloaking, table, summary, inside, (area, length), alone, seconds)
+    identifying = tuple(written.identifying(cloaking, summary.rows, table))
+    return Cloaked(cloaking, table, summary, inside, (area, length), identifying, seconds)
 
 
 __all__ = ["METHODS", "Cloaked", "Summary", "check_columns", "describe", "in_boxes"]

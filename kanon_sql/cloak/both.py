@@ -10,12 +10,12 @@ from kanon_sql.queries import Hole, Relation
 
 
 def both(cloaking: Cloaking) -> Boxes:
-    """Cloak every row by the first cell of grids in space and time that k willing units share.
+    """Cloak every row by the smallest cell in space and time within its tolerances that k units share.
 
-    The two ways of Gruteser and Grunwald 2003 together, bounded by tolerances as in Gedik and Liu 2008. The grids
-    are all pairs of a spatial level and a temporal one, from the smallest cells to the largest. A row is willing
-    to take a cell that lies inside its tolerances (x ± dx, y ± dy, t ± dt). A cell in which k different units are
-    still waiting and willing is theirs. A row that is never met is suppressed.
+    Combines the two methods of Gruteser and Grunwald 2003, bounded by tolerances as in Gedik and Liu 2008. The grids
+    are all pairs of a spatial level and a temporal one, from the smallest cells to the largest. A row accepts a cell
+    within its tolerances (x ± dx, y ± dy, t ± dt). A cell that k different waiting units accept is released for them.
+    A row without such a cell is suppressed.
     """
     cloak, extent = cloaking.spec.cloak, cloaking.extent
     depth, least = cloak.depth, 1.0 if cloaking.whole else 0.0
@@ -26,24 +26,24 @@ def both(cloaking: Cloaking) -> Boxes:
     }
     holes = {name: value for axis in axes for name, value in axes[axis].holes(axis).items()}
     cloaking.stage("Finding what each row tolerates")
-    made = cloaking.tables
-    waiting, other = made.pair("waiting")
-    cells = made.create("cells", "cloak_points/cells", points=cloaking.points, **holes)
-    made.create(waiting, "cloak_both/reach", points=cloaking.points, cells=cells, depth=depth, **holes)
-    taken = made.load("taken", {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
+    tables = cloaking.tables
+    waiting, other = tables.pair("waiting")
+    cells = tables.create("cells", "cloak_points/cells", points=cloaking.points, **holes)
+    tables.create(waiting, "cloak_both/reach", points=cloaking.points, cells=cells, depth=depth, **holes)
+    taken = tables.load("taken", {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
     for space, time in _grids(cloaking, waiting, depth):
         cloaking.stage(f"Filling cells of level {space} in space and {time} in time")
         if met := _meet(cloaking, waiting, space, time):
-            made.add_as(taken, queries.select_all(met, made.engine.dialect))
-            made.create(other, "cloak_both/unmet", waiting=waiting, met=met)
+            tables.add_as(taken, queries.select_all(met, tables.engine.dialect))
+            tables.create(other, "cloak_both/unmet", waiting=waiting, met=met)
             waiting, other = other, waiting
-    given = made.create("given", "cloak_both/blocks", cells=cells, met=taken, depth=depth, **holes)
-    made.drop(cells, "met", taken, waiting, other)
-    return numbered(made, given)
+    given = tables.create("given", "cloak_both/blocks", cells=cells, met=taken, depth=depth, **holes)
+    tables.drop(cells, "met", taken, waiting, other)
+    return numbered(tables, given)
 
 
 def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int, int]]:
-    """The pairs of levels that anyone is willing to go to, the smallest cells first."""
+    """The pairs of levels that any row accepts, the smallest cells first."""
     ((space, time),) = cloaking.tables.rows("cloak_both/coarsest", waiting=waiting)
     if space is None:
         return []
@@ -52,7 +52,7 @@ def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int,
 
 
 def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relation | None:
-    """Who meets in the cells of one grid; None if nobody does."""
+    """The rows that share cells of one grid; None if there are none."""
     depth = cloaking.spec.cloak.depth
     shifts = {"space_shift": depth - space, "time_shift": depth - time}
     holes: dict[str, Hole] = {"waiting": waiting, "safe": cloaking.model.safe}

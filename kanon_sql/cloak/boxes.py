@@ -1,4 +1,4 @@
-"""What a method of cloaking gives: the boxes, each once, and which of them every row is in."""
+"""The result of a method of cloaking: the distinct boxes, and the box of every row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kanon_sql.queries import Relation
 
 @dataclass(frozen=True)
 class Boxes:
-    """Rows and the boxes that they are in.
+    """Rows and their boxes.
 
     `rows`: row, box (a number), for the rows that are released. `boxes`: box, x_min, x_max, y_min, y_max, t_min, t_max.
     """
@@ -20,7 +20,7 @@ class Boxes:
 
 
 def numbered(tables: Scratch, given: Relation) -> Boxes:
-    """The boxes of rows that are each given with all of its box; that relation is dropped."""
+    """The boxes of a relation that has the whole box in every row, and is dropped."""
     boxes = tables.create("boxes", "cloak_release/different", given=given)
     rows = tables.create("boxed", "cloak_release/in_boxes", given=given, boxes=boxes)
     tables.drop(given)

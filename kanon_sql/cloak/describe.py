@@ -12,7 +12,7 @@ from kanon_sql.spec import may_suppress
 
 
 class Described(Protocol):
-    """What a manifest needs to know of a cloaked release."""
+    """The properties of a cloaked release for its manifest."""
 
     @property
     def cloaking(self) -> Cloaking: ...
@@ -36,11 +36,11 @@ def describe(
     warned: Sequence[str],
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
-    """The manifest, ready for JSON.
+    """The manifest as a mapping for JSON.
 
     `figures`, over the released rows: relative anonymity is the units that share a row's box, by its own k; relative
-    resolutions are sqrt(2 dx * 2 dy / area) and 2 dt / length (Gedik and Liu 2008, section 6), where the box is more
-    than a point. Areas are in the squared unit of the location's columns; lengths in seconds for timestamps, days for
+    resolutions are sqrt(2 dx * 2 dy / area) and 2 dt / length (Gedik and Liu 2008, section 6), if the box is more than
+    a point. Areas are in the squared unit of the location's columns; lengths in seconds for timestamps, days for
     dates, else the column's own unit.
     """
     cloaking, summary, (area, length) = cloaked.cloaking, cloaked.summary, cloaked.medians
@@ -89,7 +89,7 @@ def describe(
 
 
 def _privacy(cloaking: Cloaking, summary: Summary, inside: int | None) -> list[dict[str, Any]]:
-    """The promise that holds first; in the published form the stronger one is given next to it."""
+    """The guarantee first; in the published form, the achieved value of the stronger one follows."""
     k = cloaking.model.k
     shared = {"model": "units that share a released box and interval", "required": k, "achieved": summary.smallest}
     if inside is None:
@@ -99,20 +99,20 @@ def _privacy(cloaking: Cloaking, summary: Summary, inside: int | None) -> list[d
 
 
 def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
-    said, cloaking, summary = [], cloaked.cloaking, cloaked.summary
+    warnings, cloaking, summary = [], cloaked.cloaking, cloaked.summary
     if cloaked.inside is not None:
-        said.append(
+        warnings.append(
             f"as published, {summary.unsafe_rows:,} rows have a box and interval that fewer than "
             f"{cloaking.model.k} units share: the release is not k-anonymous; "
             "remove `shared: false` for one that is"
         )
     if suppressed > may_suppress(cloaking.spec.suppression_limit, cloaking.extent.rows):
-        said.append(
+        warnings.append(
             f"{suppressed:,} of {cloaking.extent.rows:,} rows were suppressed because they could not be cloaked"
         )
-    said += [
+    warnings += [
         f"the column {name!r} is released as it is and distinguishes most units, so the rows of a unit can be linked; "
         "if it is an identifier, name it in identifiers"
         for name in cloaked.identifying
     ]
-    return said
+    return warnings

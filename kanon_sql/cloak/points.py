@@ -1,4 +1,4 @@
-"""What is cloaked: the rows of a source as points in space and time, each of a unit."""
+"""The rows of a source as points in space and time, each of a unit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kanon_sql.queries import Moment, Relation
 from kanon_sql.spec import CloakSpec
 
 _NUMBERS = ("integer", "decimal", "float")
-_EXACT = 2**53  # whole numbers that a double holds
+_EXACT = 2**53  # a double represents whole numbers up to this exactly
 _TOLERANCES = ("dx", "dy", "dt")
-_ROLES = {"identifiers": "identifier", "keep": "kept"}  # of a column, where the key says it otherwise
+_ROLES = {"identifiers": "identifier", "keep": "kept"}  # the roles in errors, if they differ from the key
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What there is to cloak; see `sql/cloak_points.sql`."""
+    """The numbers of rows and units, and the area and time of the points; see `sql/cloak_points.sql`."""
 
     rows: int
     no_place: int
@@ -39,11 +39,11 @@ class Extent:
 
 @dataclass(frozen=True)
 class Cloaking:
-    """All that a method of cloaking is given; it works in an embedded DuckDB.
+    """The input of a method of cloaking, in an embedded DuckDB.
 
     `points`: row, unit (numbered from 1), x, y, t, moment (the time in its own type), own_k, dx, dy, dt (NULL without
-    tolerances), and what is kept. t counts microseconds for timestamps and days for dates; `ticks` of them are one of
-    the unit that a spec speaks in. `kept`: the released columns that stay as they are, by their names in `points`.
+    tolerances), and the kept columns. t counts microseconds for timestamps and days for dates; `ticks` of them are one
+    unit of time in a spec. `kept`: the columns that are released unchanged, by their names in `points`.
     """
 
     tables: Scratch
@@ -61,31 +61,31 @@ class Cloaking:
 
     @property
     def engine(self) -> Engine:
-        """Where the work is done."""
+        """The engine that does the work."""
         return self.tables.engine
 
     @property
     def ticks(self) -> float:
-        """Seconds are given for timestamps, and counted in microseconds."""
+        """The ticks per unit of time in a spec: microseconds per second for timestamps."""
         return ticks(self.time.kind)
 
     @property
     def whole(self) -> bool:
-        """Whether a time that is released must be a whole number."""
+        """Whether released times must be whole numbers."""
         return self.time.kind in ("timestamp", "date", "integer")
 
 
 def ticks(kind: str) -> float:
-    """How many of what a time is counted in are one of the unit that people give."""
+    """The ticks per unit of time in a spec."""
     return 1e6 if kind == "timestamp" else 1.0
 
 
 def read(
     tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, model: PrivacyModels, stage: Callable[[str], None]
 ) -> Cloaking:
-    """Check the columns, number the rows, and refuse those without a place, a time or a unit.
+    """Check the columns, number the rows, and raise an error for those without a place, a time or a unit.
 
-    `tables`: where the work is done, in the embedded engine of the table or in another one.
+    `tables`: in the embedded engine of the table, or in another one.
     """
     check_columns(table, spec)
     stage("Reading the places")
@@ -98,22 +98,22 @@ def read(
     column = source.column(spec.time)
     assert column is not None
     time = Moment(column.name, column.kind, column.type)
-    types = {each.name: each.open_type for each in source.columns}
+    types = {column.name: column.open_type for column in source.columns}
     rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), spec.unit, time, here.dialect)
     ((*figures,),) = tables.rows("cloak_points/extent", points=tables.create_as("rows", rows))
     extent = Extent(*figures)
     check_extent(extent, spec, time)
     cloaking = Cloaking(tables, spec, model, time, extent, names, stage)
-    _make_points(cloaking)
+    _create_points(cloaking)
     if spec.cloak.tolerant or spec.cloak.k:
         _check_own(cloaking)
     return cloaking
 
 
 def kept_columns(table: Table, spec: CloakSpec) -> list[str]:
-    """The columns that are released as they are."""
-    gone = {*spec.dropped, *spec.location, spec.time}
-    return [column.name for column in table.columns if column.name not in gone]
+    """The columns that are released unchanged."""
+    changed = {*spec.dropped, *spec.location, spec.time}
+    return [column.name for column in table.columns if column.name not in changed]
 
 
 def box_columns(spec: CloakSpec) -> dict[str, str]:
@@ -130,18 +130,18 @@ def box_columns(spec: CloakSpec) -> dict[str, str]:
 
 
 def check_columns(table: Table, spec: CloakSpec) -> None:
-    """Refuse columns that are not there, or not of a kind that can be calculated with, before any work."""
+    """SpecError for columns that are missing or not numeric, before any work."""
     numeric = (*spec.location, *spec.cloak.columns)
     for key, names in spec.roles.items():
         role = _ROLES.get(key, key)
         for name in names:
             column = table.column(name)
             if column is None:
-                known = ", ".join(each.name for each in table.columns)
+                existing = ", ".join(column.name for column in table.columns)
                 near = next(
                     (f"; did you mean {c.name!r}?" for c in table.columns if c.name.lower() == name.lower()), ""
                 )
-                raise SpecError(f"there is no {role} column {name!r}{near or f'; there are {known}'}")
+                raise SpecError(f"there is no {role} column {name!r}{near or f'; there are {existing}'}")
             if name in numeric and column.kind not in _NUMBERS:
                 raise SpecError(f"the {role} column {name!r} holds {column.type}, not numbers; cast it in a view first")
             if role == "time" and column.kind not in (*_NUMBERS, "timestamp", "date"):
@@ -158,14 +158,14 @@ def check_columns(table: Table, spec: CloakSpec) -> None:
 
 
 def check_extent(extent: Extent, spec: CloakSpec, time: Moment) -> None:
-    """Refuse rows that cannot be placed, and what no cloak can hide."""
+    """Raise an error for rows that cannot be placed, and if k exceeds the units."""
     if extent.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to cloak")
     missing = {"place": extent.no_place, "time": extent.no_time, "unit": extent.no_unit}
     if spec.cloak.unplaced == "error" and extent.placed < extent.rows:
-        said = " and ".join(f"{count:,} rows without a {what}" for what, count in missing.items() if count)
+        rows = " and ".join(f"{count:,} rows without a {what}" for what, count in missing.items() if count)
         raise SourceError(
-            f"{spec.source} has {said} (NULL, NaN or infinite); leave them out, or suppress them with "
+            f"{spec.source} has {rows} (NULL, NaN or infinite); leave them out, or suppress them with "
             "cloak: {unplaced: suppress}"
         )
     if spec.privacy.k > extent.units:
@@ -189,28 +189,29 @@ def _numbers(spec: CloakSpec) -> dict[str, str]:
     return {"x": first, "y": second} | {name: column for name, column in own.items() if isinstance(column, str)}
 
 
-def _make_points(cloaking: Cloaking) -> None:
-    cloak, made = cloaking.spec.cloak, cloaking.tables
-    given = {name: getattr(cloak, name) for name in _TOLERANCES} if cloak.tolerant else {}
+def _create_points(cloaking: Cloaking) -> None:
+    cloak, tables = cloaking.spec.cloak, cloaking.tables
+    tolerances = {name: getattr(cloak, name) for name in _TOLERANCES} if cloak.tolerant else {}
     if cloak.tolerant and cloak.dy is None:
-        given["dy"] = cloak.dx
-    own = {name: _own(name, value, cloaking) for name, value in given.items()}
+        tolerances["dy"] = cloak.dx
+    own = {name: _own(name, value, cloaking) for name, value in tolerances.items()}
     own["own_k"] = "own_k" if cloak.k else cloaking.model.k
-    numbers = [*dict.fromkeys(["x", "y", *_numbers(cloaking.spec)]), "t"]
-    columns = ["moment", *cloaking.kept], numbers
-    query = queries.cloak_points(made["rows"], *columns, own, cloaking.ticks, cloaking.model.k, made.engine.dialect)
-    made.create_as("points", query)
-    made.drop("rows")
+    kept, numbers = ["moment", *cloaking.kept], [*dict.fromkeys(["x", "y", *_numbers(cloaking.spec)]), "t"]
+    query = queries.cloak_points(
+        tables["rows"], kept, numbers, own, cloaking.ticks, cloaking.model.k, tables.engine.dialect
+    )
+    tables.create_as("points", query)
+    tables.drop("rows")
 
 
 def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
-    """A tolerance as a column of ours, or a number."""
+    """A tolerance as our name of its column, or as a number."""
     same = name == "dy" and isinstance(value, str) and cloaking.spec.cloak.dy is None
     return ("dx" if same else name) if isinstance(value, str) else value
 
 
 def _check_own(cloaking: Cloaking) -> None:
-    """Refuse tolerances, and a row's own k, that mean nothing."""
+    """SourceError for invalid tolerances or values of a row's own k."""
     cloak = cloaking.spec.cloak
     ((negative, whole),) = (
         cloaking.tables.rows("cloak_points/own", points=cloaking.points) if cloak.tolerant else [(0, 0)]
@@ -219,7 +220,7 @@ def _check_own(cloaking: Cloaking) -> None:
         raise SourceError(f"{negative:,} rows have a negative tolerance or none; correct {', '.join(cloak.columns)}")
     if whole:
         raise SourceError(
-            f"{whole:,} rows have a k of their own in {cloak.k!r} that is no whole number of at least 1; correct it"
+            f"{whole:,} rows have a k of their own in {cloak.k!r} that is not a whole number of at least 1; correct it"
         )
 
 

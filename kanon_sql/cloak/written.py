@@ -1,4 +1,4 @@
-"""The cloaked release: judge it with the units still there, write it without them, and compare the two."""
+"""The cloaked release: verified with its units, written without them, and compared after writing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in the rows about to be released; see `sql/cloak_release.sql`."""
+    """The result of an independent query on the rows to be released; see `sql/cloak_release.sql`."""
 
     rows: int
     classes: int
@@ -36,31 +36,33 @@ class Summary:
 
 
 def place(cloaking: Cloaking, boxes: Boxes, table: Table) -> None:
-    """Put the boxes in the order in which they are released, and every row to the place of its box.
+    """Number the boxes in the order of the release, and assign the rows to these numbers.
 
-    A row is sorted by that number rather than by six others: `released` has it, and `shown` what it stands for.
+    Rows are sorted by this number rather than by six columns: `released` has the number, and `shown` the box.
     """
-    made = cloaking.tables
+    tables = cloaking.tables
     shown = [ours for ours in released_columns(cloaking, table).values() if ours in BOX]
-    as_released = made.create_as("as_released", queries.cloak_boxes(boxes.boxes, cloaking.time, made.engine.dialect))
-    places = made.create("places", "cloak_release/places", boxes=as_released, shown=shown)
+    as_released = tables.create_as(
+        "as_released", queries.cloak_boxes(boxes.boxes, cloaking.time, tables.engine.dialect)
+    )
+    places = tables.create("places", "cloak_release/places", boxes=as_released, shown=shown)
     columns = [*cloaking.kept, "own_k", "dx", "dy", "dt"]
-    made.create("shown", "cloak_release/shown", places=places)
-    made.create(
+    tables.create("shown", "cloak_release/shown", places=places)
+    tables.create(
         "released", "cloak_release/released", points=cloaking.points, boxed=boxes.rows, places=places, columns=columns
     )
-    made.drop(cloaking.points, boxes.rows, boxes.boxes, as_released, places)
+    tables.drop(cloaking.points, boxes.rows, boxes.boxes, as_released, places)
 
 
 def judge(cloaking: Cloaking, inside: int | None) -> Summary:
-    """Check the promise on the rows with their boxes, while the units are still there; VerificationError if it fails.
+    """Verify the rows with their boxes and units; VerificationError if the guarantee is violated.
 
-    `inside`: the fewest units seen inside a released box, for the published form, which promises no more.
+    `inside`: the fewest units seen inside a released box, for the published form, which guarantees no more.
     """
-    made = cloaking.tables
-    released, shown = made["released"], made["shown"]
-    classes = made.create("classes", "cloak_release/classes", released=released, shown=shown)
-    ((*figures,),) = made.rows("cloak_release/summary", classes=classes)
+    tables = cloaking.tables
+    released, shown = tables["released"], tables["shown"]
+    classes = tables.create("classes", "cloak_release/classes", released=released, shown=shown)
+    ((*figures,),) = tables.rows("cloak_release/summary", classes=classes)
     summary = Summary(*(int(value) for value in figures[:7]), *figures[7:])
     problems = {
         f"{summary.outside:,} rows outside their boxes": summary.outside,
@@ -78,7 +80,7 @@ def judge(cloaking: Cloaking, inside: int | None) -> Summary:
 
 
 def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
-    """Refuse a release of nothing, or with more rows suppressed than the spec allows, where it says."""
+    """InfeasibleError for an empty release, or if more rows are suppressed than the spec allows."""
     spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.tables.count(boxes.rows)
     if released == 0:
         looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
@@ -93,18 +95,18 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
 def release_sql(cloaking: Cloaking, table: Table) -> str:
     """The query that shows the rows as they are released."""
     columns, spec, dialect = released_columns(cloaking, table), cloaking.spec, cloaking.engine.dialect
-    made = cloaking.tables
-    holes: dict[str, Hole] = {"released": made["released"], "shown": made["shown"], "columns": columns}
+    tables = cloaking.tables
+    holes: dict[str, Hole] = {"released": tables["released"], "shown": tables["shown"], "columns": columns}
     if spec.shuffle:
         return queries.text("cloak_release/shuffled", dialect, **holes, seed=str(spec.seed))
     kept = [ours for ours in columns.values() if ours not in BOX]
-    rows = made.engine.table(made["released"])
-    unlike = [each.name for each in rows.columns if each.name in kept and not looks_plain(made.engine, rows, each)]
+    rows = tables.engine.table(tables["released"])
+    unlike = [c.name for c in rows.columns if c.name in kept and not looks_plain(tables.engine, rows, c)]
     return queries.text("cloak_release/release", dialect, **holes, kept=kept, unlike=unlike)
 
 
 def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
-    """The columns of the release, where the source had them, by our names: a box instead of a place."""
+    """The columns of the release in the source's order, by our names: a box instead of a place."""
     spec, boxes = cloaking.spec, box_columns(cloaking.spec)
     first, second = spec.location
     instead = {first: (f"{first}_min", f"{first}_max"), second: (f"{second}_min", f"{second}_max")}
@@ -120,7 +122,7 @@ def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
 
 
 def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation) -> None:
-    """Read what was written, independently: its columns, and every box as often as it was judged."""
+    """Verify the written release independently: its columns, and the number of rows of every box."""
     columns = released_columns(cloaking, table)
     if [column.name for column in engine.table(relation).columns] != list(columns):
         raise VerificationError(
@@ -131,11 +133,11 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
     query = queries.text(
         "frequency_sets/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation
     )
-    made = cloaking.tables
-    as_written = made.receive("written", engine, query)
-    holes = {"planned": made["classes"], "written": as_written}
-    ((differences,),) = made.rows("cloak_release/differences", columns=list(BOX), **holes)
-    made.drop(as_written)
+    tables = cloaking.tables
+    as_written = tables.receive("written", engine, query)
+    holes = {"planned": tables["classes"], "written": as_written}
+    ((differences,),) = tables.rows("cloak_release/differences", columns=list(BOX), **holes)
+    tables.drop(as_written)
     if differences:
         raise VerificationError(
             f"the written release has {differences:,} boxes more or less often than planned; nothing was released; run "
@@ -144,7 +146,7 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
 
 
 def identifying(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> Sequence[str]:
-    """The released columns whose value belongs to one unit alone in more than `most` of the rows."""
+    """The released columns whose value belongs to a single unit in more than `most` of the rows."""
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
     columns = []
     for ours, name in named.items():
