@@ -237,7 +237,7 @@ def test_the_command_says_each_attack_in_a_sentence(folder: Path) -> None:
     RELEASE.to_csv(folder / "released.csv", index=False)
     asked = ("attack", "released.csv", "--quasi-identifiers", "zip", "--sensitive", "ill", "--only", "homogeneity")
     said = done(*asked)
-    assert "2 of 4 rows stand in 1 classes in which all have one value of ill" in said
+    assert "2 of 4 rows are in 1 classes with a single value of ill" in said
     assert "To avoid it" not in said  # it is what chance gives
     told = json.loads(done(*asked, "--json"))
     (outcome,) = told["attacks"]

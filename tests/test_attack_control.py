@@ -87,11 +87,11 @@ def test_who_stands_alone_in_the_release_is_told_and_strangers_are_not() -> None
         assert (of_control(found[name]).successes, found[name].share, found[name].excess) == (0, 1, 1), name
     guess = found["inference"]  # nobody of the control fits: the most common value is guessed
     assert of_control(guess) == Control(60, round(60 * (guess.baseline or 0)))
-    assert "On 60 of the control" in guess.sentence
+    assert "On 60 rows of the control" in guess.sentence
 
 
 def test_the_excess_over_the_control_has_an_interval_of_both() -> None:
-    outcome = Outcome("x", "It is.", 100, 60, 60, baseline=0.1, control=0.2).beside(Control(50, 20))
+    outcome = Outcome("x", "It is.", 100, 60, 60, baseline=0.1, control=0.2).with_control(Control(50, 20))
     told = outcome.to_dict()
     (low, _), (_, high) = interval(60, 100), interval(20, 50)
     below = sqrt(((0.6 - low) / 0.6) ** 2 + (0.4 * (high - 0.4) / 0.6**2) ** 2)

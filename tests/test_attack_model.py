@@ -27,7 +27,7 @@ def test_whoever_stands_alone_is_learnt_by_heart() -> None:
     assert (outcome.attempts, outcome.affected, outcome.share) == (90, 90, 1)
     assert outcome.control < 0.6  # one in three, of people whom nothing tells apart
     assert outcome.excess > 0.4
-    assert "right ill of 100.0% of 90 rows" in outcome.sentence
+    assert "the right ill for 100.0% of 90 rows" in outcome.sentence
 
 
 def test_what_the_others_tell_is_not_the_own_risk() -> None:

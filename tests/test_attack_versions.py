@@ -174,7 +174,7 @@ def test_another_release_is_needed() -> None:
 def test_labels_that_only_a_hierarchy_explains_are_told() -> None:
     ours, theirs = WARD.assign(zip="Bonn"), WARD.assign(zip="NRW")
     (note,) = versions(ours, theirs, quasi_identifiers=["zip"]).notes
-    assert note.startswith("2 labels of zip are like none of the other release")
+    assert note.startswith("2 labels of zip match none of the other release")
 
 
 def test_the_command_holds_a_release_against_an_earlier_one(folder: Path) -> None:

@@ -1,7 +1,7 @@
-"""Attacks on releases: one per file, each a value that says what the attacker does, and a function that tries it.
+"""Attacks on releases: one per file, as a value with the attacker's method and a function that tries it.
 
-Whoever attacks has the release and what its table tells; of the source only as much as an attack says, to know
-whether a guess is right. Everything is counted in an embedded engine, and only counts come out.
+Attackers have the release and the tables around it. An attack only uses the source to check whether a guess is right.
+Everything is counted in an embedded engine, and only counts are returned.
 """
 
 from kanon_sql.attack.attributes import ATTRIBUTES

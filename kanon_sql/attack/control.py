@@ -1,8 +1,8 @@
-"""A control: people who are not in the release, attacked like those who are.
+"""A control: people who are not in the release, attacked in the same way.
 
 Source: M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic
-data", PoPETs 2023(2), section 3.1. What is right of them too is what the release tells of anybody, not of the people in
-it.
+data", PoPETs 2023(2), section 3.1. Success on the control is what the release reveals about people in general, as
+opposed to the people in it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from kanon_sql.attack.material import Copy, Material
 from kanon_sql.errors import SpecError
 
 _CLOAKED = "cloaked places are attacked without a control; leave it out"
-_ALONE = "a control is held against the people in the release; name their source too, or an auxiliary table"
+_ALONE = "a control is compared with the people in the release; also name their source, or an auxiliary table"
 
 
 def check_control(material: Material) -> None:
-    """SpecError if a control cannot be attacked like the people of the source; a note if it has rows of theirs."""
+    """SpecError if a control cannot be attacked like the people of the source; a note if they have rows in common."""
     control = material.control
     if control is None:
         return
@@ -31,7 +31,7 @@ def check_control(material: Material) -> None:
 
 
 def _check_columns(material: Material, control: Copy, people: Copy) -> None:
-    """SpecError if a control lacks a column of the people that attacks ask for."""
+    """SpecError if a control lacks a column that the attacks need."""
     for name in (*material.quasi_identifiers, *material.release.columns):
         if name in people.columns and name not in control.columns and name != material.unit:
             raise SpecError(f"the control has no column {name!r}; give it the columns of {people.name}")
@@ -40,16 +40,16 @@ def _check_columns(material: Material, control: Copy, people: Copy) -> None:
 def _note_shared(material: Material, control: Copy, people: Copy) -> None:
     by_unit = bool(control.unit and people.unit)
     columns = control.unit if by_unit else control.plain([name for name in control.columns if name in people.columns])
-    tables, asked = material.tables, {"id": ["row_id"], "columns": list(columns)}
+    tables, holes = material.tables, {"id": ["row_id"], "columns": list(columns)}
     copies = {"control": control.relation, "people": people.relation}
     keyed = {
-        role: tables.create(f"keyed_{role}", "attack_linkage/keyed", people=copy, **asked)
+        role: tables.create(f"keyed_{role}", "attack_linkage/keyed", people=copy, **holes)
         for role, copy in copies.items()
     }
     ((shared,),) = tables.rows("attack_linkage/shared_rows", **keyed)
     if shared:
-        alike = f"have a {material.unit}" if by_unit else "agree in all columns with a row"
+        agreement = f"have a {material.unit}" if by_unit else "agree in all columns with a row"
         material.note(
-            f"{shared:,} rows of the control {alike} of {people.name}; if they are of people in the release, the "
-            "attacks look weaker than they are, so give a control of others"
+            f"{shared:,} rows of the control {agreement} of {people.name}; if they are of people in the release, the "
+            "attacks look weaker than they are, so give a control of other people"
         )

@@ -1,4 +1,4 @@
-"""The sensitive values of the classes, and the same values dealt at random to them: what chance alone gives."""
+"""The sensitive values of the classes, and random assignments of the same values as the chance baseline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from statistics import mean, stdev
 from kanon_sql.attack.material import Material
 from kanon_sql.queries import Hole, Relation
 
-_DEALS, _FEWER, _LARGE = 20, 5, 100_000  # of many rows every dealing is alike
+_DEALS, _FEWER, _LARGE = 20, 5, 100_000  # with many rows, random assignments hardly differ
 _DEVIATIONS = 3
 
 
@@ -25,38 +25,38 @@ class Values:
 
     @property
     def overall(self) -> Relation:
-        """Each value's number, the value itself, its rows in the release, and those up to it."""
+        """For every value: its number, the value, its rows in the release, and the cumulated rows up to it."""
         return self.material.tables["overall"]
 
     @property
     def shares(self) -> Relation:
-        """Each value's number, and the rows or people that have it."""
+        """For every value: its number, and the rows or people that have it."""
         if not self.by_people:
             return self.overall
         return self.material.tables.create("shares", "attack_dealing/shares_of_people", **self._places)
 
     def figures(self, query: str, of_people: str = "", /, **holes: Hole) -> tuple[tuple[float, ...], float]:
-        """The figures that a query finds in the classes' values, and the share of rows or people found by chance.
+        """The figures of a query on the classes' values, and the share of rows or people that chance explains.
 
-        `query` has the hole `counted` (class, value, n rows); `of_people` replaces it where people are counted, and has
-        the hole `held` (class, value, person). The first figure is a number of rows or people. Chance is the mean of
-        several random deals of the values, plus three standard deviations and one class, so that a class more or less
-        is no finding.
+        `query` has the hole `counted` (class, value, n rows); `of_people` replaces it if people are counted, and has
+        the hole `held` (class, value, person). The first figure is a number of rows or people. The chance share is the
+        mean of several random assignments, plus three standard deviations and one class, so that a single class is not
+        a finding.
         """
         tables, release = self.material.tables, self.material.release
         if self.by_people:
             query, hole, real, random = of_people, "held", "attack_dealing/placed_people", "attack_dealing/dealt_people"
         else:
             hole, real, random = "counted", "attack_dealing/values_of_places", "attack_dealing/dealt_values"
-        (found,) = tables.rows(query, **{hole: tables.create(hole, real, **self._places)}, **holes)
-        dealt = []
+        (figures,) = tables.rows(query, **{hole: tables.create(hole, real, **self._places)}, **holes)
+        by_chance = []
         for shift, stride in enumerate(_strides(self.number, _DEALS if self.number <= _LARGE else _FEWER)):
             turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": self.number}
             deal = tables.create("dealt", random, **self._places, **turn)
-            dealt.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
+            by_chance.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
         everybody = release.people if self.by_people else release.rows
         ((number,),) = tables.rows("attack_dealing/class_count", places=tables["places"])
-        return found, min(1.0, (mean(dealt) + _DEVIATIONS * stdev(dealt)) / everybody + 1 / number)
+        return figures, min(1.0, (mean(by_chance) + _DEVIATIONS * stdev(by_chance)) / everybody + 1 / number)
 
     @property
     def _places(self) -> dict[str, Relation]:
@@ -65,14 +65,14 @@ class Values:
 
 
 def _strides(rows: int, count: int) -> list[int]:
-    """Numbers that have no factor in common with the rows: with each of them places and turns meet in another order."""
+    """Numbers coprime to the rows, each of which assigns places to turns in another order."""
     return list(islice((stride for stride in accumulate(repeat(2), initial=31) if gcd(stride, rows) == 1), count))
 
 
 def values_of(material: Material, column: str, by_people: bool = False) -> Values:
-    """The values of a sensitive column, counted and ready to be dealt with the material's seed.
+    """The values of a sensitive column, counted and prepared for random assignments with the material's seed.
 
-    `by_people`: each value of a person in a class once, where the release tells people apart.
+    `by_people`: every value of a person in a class counts once, if the release has a unit.
     """
     release, value = material.release, material.release.plain([column])
     labels, relation, number = release.plain(material.quasi_identifiers), release.relation, release.rows

@@ -1,11 +1,11 @@
-"""Downcoding: what a label gives away beyond what it says, to somebody who knows how labels are made.
+"""Downcoding: what labels reveal in addition to their meaning, if the attacker knows how they were chosen.
 
 Source: A. Cohen, "Attacks on deidentification's defenses", USENIX Security 2022: releases that are as exact as their
-rules allow can be made more exact by who knows the rules.
+rules allow can be made more exact by an attacker who knows the rules.
 
-The attacker knows which values occur, and claims two things. Labels are tight: the least and the largest value that a
-label stands for, and both of two values, are values of somebody in the class. And equal rows stay together: if a class
-shows one value of every attribute, nobody in another class is like them, so that labels of others stand for less.
+The attacker knows the values that occur, and claims two things. Labels are tight: the smallest and largest value of a
+range, and both values of a label with two, occur in the class. And equal rows stay together: if a class shows a single
+value of every attribute, no row of another class is equal, so labels of other classes stand for fewer values.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Relation
 
-_RANGE = re.compile(r"=\[.+, .+\]")  # as a label is keyed
+_RANGE = re.compile(r"=\[.+, .+\]")  # a label's join key
 _SHOW = "show `ranges` of {}, which are rounded"
-# A class of one value shows that value, so a range of one step with two values in it says that both are there.
+# A class with one value shows that value, so a range of one step with two values implies that both occur.
 _ROUND = "give {} a hierarchy whose first level joins three or more of its values, to which ranges are rounded"
 _ORDERED = ("integer", "decimal", "float", "date", "timestamp", "time")
 
@@ -38,7 +38,7 @@ def _downcoding(material: Material) -> Iterator[Outcome]:
 
 
 def _tight(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Iterator[Outcome]:
-    """Claim of drawn classes that somebody has each end of a range, and each of two values."""
+    """Claim for drawn classes that both ends of a range, and both of two values, occur."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
     holes: dict[str, Any] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": material.most}
     drawn = tables.create("drawn", "attack_linkage/drawn_classes", **holes)
@@ -51,8 +51,8 @@ def _tight(material: Material, source: Copy, everybody: Relation, classes: Relat
         shares = tables.rows("attack_downcoding/label_shares", covers=covers, targets=everybody, value=value)
         claims = list(_claims(shares, source.kinds[name] in _ORDERED))
         types = {"label": "VARCHAR", "value": "VARCHAR", "share": "DOUBLE"}
-        made = tables.load("claims", types, list(zip(*claims, strict=True)) or [[], [], []])
-        relations: dict[str, Any] = {"classes": drawn, "claims": made, "fits": fits, "targets": everybody}
+        loaded = tables.load("claims", types, list(zip(*claims, strict=True)) or [[], [], []])
+        relations: dict[str, Any] = {"classes": drawn, "claims": loaded, "fits": fits, "targets": everybody}
         ((count, correct, expected),) = tables.rows("attack_downcoding/claims_right", value=value, **relations)
         if count:
             in_ranges = any(_RANGE.fullmatch(label) for label, _, _ in claims)
@@ -60,21 +60,21 @@ def _tight(material: Material, source: Copy, everybody: Relation, classes: Relat
 
 
 def _claims(shares: Sequence[tuple[Any, ...]], in_order: bool) -> Iterator[tuple[str, str, float]]:
-    """The ends of what each label stands for, or both of two values: label, value, its share."""
+    """The ends of every label's values, or both of two values: label, value, its share."""
     for label, rows in groupby(sorted(shares, key=lambda row: row[0]), key=lambda row: row[0]):
-        known = [row for row in rows if row[2] is not None]
-        if in_order and len(known) > 1:
-            known = [min(known, key=lambda row: row[2]), max(known, key=lambda row: row[2])]
-        if len(known) == 2:
-            yield from ((label, value, share) for _, value, _, share in known)
+        claimed = [row for row in rows if row[2] is not None]
+        if in_order and len(claimed) > 1:
+            claimed = [min(claimed, key=lambda row: row[2]), max(claimed, key=lambda row: row[2])]
+        if len(claimed) == 2:
+            yield from ((label, value, share) for _, value, _, share in claimed)
 
 
 def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, part: float, in_ranges: bool) -> Outcome:
-    always = "always, so that they are known of each class" if correct == claims else "but not always"
+    always = "always, so the claims are certain" if correct == claims else "but not always"
     return Outcome(
         "downcoding",
-        f"Of {hidden:,} cells with a generalized {name}, {claims:,} are claimed to have their label's least or largest "
-        f"value, or one of its two; that is right of {correct:,}, {always}.",
+        f"Of {hidden:,} cells with a generalized {name}, {claims:,} are claimed to have their label's smallest or "
+        f"largest value, or one of its two; that is right for {correct:,}, {always}.",
         attempts=hidden,
         successes=correct,
         affected=round(correct / part),
@@ -88,7 +88,7 @@ def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, pa
 
 
 def _excluded(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Outcome:
-    """Take from the labels of a class what others show exactly that are equal but for one attribute."""
+    """Exclude from the labels of a class the values that similar classes, equal but for one attribute, show exactly."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
     lines, hidden = tables.create("lines", "attack_downcoding/first_lines", classes=classes), 0
     for number, name in enumerate(material.quasi_identifiers, start=1):
@@ -124,7 +124,7 @@ def _excluded(material: Material, source: Copy, everybody: Relation, classes: Re
 def _label_tables(
     material: Material, source: Copy, everybody: Relation, classes: Relation, name: str
 ) -> dict[str, Any]:
-    """What the labels of one attribute stand for: the holes of the queries that ask it."""
+    """The values of one attribute's labels, as holes of queries."""
     covers = load_covers(material, everybody, classes, name, source)
     sizes = material.tables.create("sizes", "attack_downcoding/label_sizes", covers=covers)
     return {"classes": classes, "sizes": sizes, "value": source.plain([name])}
@@ -132,7 +132,7 @@ def _label_tables(
 
 DOWNCODING = Attack(
     "downcoding",
-    "Make labels more exact than they are, knowing that they are tight, and that equal rows stay together.",
+    "Make labels more exact, knowing that they are tight, and that equal rows stay together.",
     _downcoding,
     ("source",),
     ("downcoding", "exclusion"),

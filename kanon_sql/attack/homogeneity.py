@@ -1,4 +1,4 @@
-"""Homogeneity: who stands in a class in which all have one sensitive value in common has that value.
+"""Homogeneity: in a class in which all have the same sensitive value, every person has that value.
 
 Source: A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-diversity", ICDE 2006, section 1.1.
 """
@@ -29,8 +29,8 @@ def _of_column(material: Material, column: str) -> Outcome:
     people = int(people)
     return Outcome(
         "homogeneity",
-        f"{people:,} of {release.people:,} {release.who} stand in {int(classes):,} classes in which all have one "
-        f"value of {column}: whoever finds somebody's class knows it.",
+        f"{people:,} of {release.people:,} {release.who} are in {int(classes):,} classes with a single value of "
+        f"{column}: finding a person's class reveals it.",
         attempts=release.people,
         successes=people,
         affected=people,
@@ -38,24 +38,24 @@ def _of_column(material: Material, column: str) -> Outcome:
         column=column,
         counted=release.who,
         figures={"classes": int(classes)},
-        avoid=f"ask for l-diversity of {column}",
+        avoid=f"require l-diversity of {column}",
     )
 
 
 def by_chance(material: Material, column: str) -> float:
-    """The expected share of rows in homogeneous classes if a column's values were dealt at random to the classes."""
+    """The expected share of rows in homogeneous classes if a column's values were assigned to classes at random."""
     tables, release = material.tables, material.release
     of_value = tables.rows("attack_attributes/value_rows", release=release.relation, value=release.plain([column]))
     labels = release.plain(material.quasi_identifiers)
     sizes = tables.rows("release/class_sizes", release=release.relation, quasi_identifiers=labels)
     shares = [int(n) / release.rows for (n,) in of_value]
-    alike = sum(size * classes * sum(share**size for share in shares) for size, classes in sizes)
-    return float(alike / release.rows)
+    expected = sum(size * classes * sum(share**size for share in shares) for size, classes in sizes)
+    return float(expected / release.rows)
 
 
 HOMOGENEITY = Attack(
     "homogeneity",
-    "Find somebody's class, and look whether all of it has one sensitive value.",
+    "Find a person's class, and check whether it has a single sensitive value.",
     _homogeneous,
     ("sensitive",),
 )

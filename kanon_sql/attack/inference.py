@@ -1,10 +1,10 @@
-"""Inference: guess somebody's sensitive value by the most common one among the records that fit them.
+"""Inference: guess a person's sensitive value by the most common one among the records that fit.
 
 Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques, section 2.2.3; M. Giomi, F. Boenisch,
 C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023(2). The
-attacker knows all quasi-identifiers of somebody who is in the release, takes the records whose labels may stand for
-them, and guesses their most common value; among several that are as common, at random. A guess is right if the source
-has that value. The control is the same guess without the person's own record: what the others tell of them anyhow.
+attacker knows all quasi-identifiers of a person in the release, takes the records whose labels can stand for them, and
+guesses their most common value, at random if several are equally common. A guess is right if the source has that value.
+The control is the same guess without the person's own record, from the other records alone.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from kanon_sql.queries import Hole, Relation
 def _inference(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source is not None
-    known = tuple(name for name in material.quasi_identifiers if name in source.columns)
-    attacked = attack(material, source, known)
-    control = attack(material, material.control, known, "control_") if material.control else None
+    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    attacked = attack(material, source, columns)
+    control = attack(material, material.control, columns, "control_") if material.control else None
     for column in material.sensitive:
         if column in source.columns and tables.count(attacked.fits):
             outcome = _of_column(material, attacked, column)
-            yield outcome.beside(_on_control(material, control, column)) if control else outcome
+            yield outcome.with_control(_on_control(material, control, column)) if control else outcome
 
 
 def _guesses(material: Material, attacked: Attacked, column: str) -> Relation:
-    """The records that fit people by their value, and which of these is the person's own: target, records, own."""
+    """The fitting records by value, and which of them is the person's own: target, records, own."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
     values = tables.create(
@@ -42,7 +42,7 @@ def _guesses(material: Material, attacked: Attacked, column: str) -> Relation:
 
 
 def _on_control(material: Material, control: Attacked, column: str) -> Control:
-    """The same guess of people who have no record; whom no record fits, the most common value of all."""
+    """The same guess for people without a record; for people that fit no class, the most common value of all."""
     guesses, attempts = _guesses(material, control, column), control.attempts
     ((fitting, right, _),) = material.tables.rows("attack_attributes/right_guesses", guesses=guesses, left_out=0)
     return Control(attempts, round(right + commonest(material, column) * (attempts - fitting)))
@@ -60,8 +60,8 @@ def _of_column(material: Material, people: Attacked, column: str) -> Outcome:
     return Outcome(
         "inference",
         f"The most common {column} of the records that fit is the right one for {right / attempts:.1%} of "
-        f"{attempts:,} {people.people.who}; without their own record it would be so for {control:.1%}, and by the "
-        f"values' shares alone for {baseline:.1%}.",
+        f"{attempts:,} {people.people.who}; without their own record for {control:.1%}, and from the values' shares "
+        f"alone for {baseline:.1%}.",
         attempts=attempts,
         successes=round(right),
         affected=round(right / attempts * everybody),
@@ -71,12 +71,12 @@ def _of_column(material: Material, people: Attacked, column: str) -> Outcome:
         counted=people.people.who,
         sampled=attempts < everybody,
         figures={"right": right},
-        avoid=f"ask for l-diversity or t-closeness of {column}, or raise k",
+        avoid=f"require l-diversity or t-closeness of {column}, or raise k",
     )
 
 
 def commonest(material: Material, column: str) -> float:
-    """The share of a column's most common value, of rows or people: the best guess of who knows nothing else."""
+    """The share of a column's most common value, in rows or people: the best guess without further knowledge."""
     release = material.release
     holes: dict[str, Hole] = {"release": release.relation, "value": release.plain([column])}
     if release.unit:
@@ -88,7 +88,7 @@ def commonest(material: Material, column: str) -> float:
 
 INFERENCE = Attack(
     "inference",
-    "Take the records that fit somebody, and guess their most common sensitive value.",
+    "Guess the most common sensitive value of the records that fit a person.",
     _inference,
     ("sensitive", "source"),
 )

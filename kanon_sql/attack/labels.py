@@ -1,8 +1,8 @@
-"""What an attacker makes of a released label: the values that it may stand for.
+"""The values that a released label can stand for, as an attacker reads it.
 
-By the column's hierarchy where it is known, else as it reads: the value itself, `*`, a range (`[20, 30)`, `20-29`,
+With the column's hierarchy if available; otherwise literally: the value itself, `*`, a range (`[20, 30)`, `20-29`,
 `>= 90`), a set (`{a, b}`), a part of the calendar (`2020-05`, `2020-Q2`, `2020s`), or a text with hidden characters
-(`12***`). A label that cannot be read may stand for any value.
+(`12***`). A label that cannot be read can stand for any value.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ def covered(
     texts: Sequence[Label] | None = None,
     others: Collection[Label] = (),
 ) -> tuple[dict[Label, list[int]], list[str]]:
-    """The values, by their places, that each label may stand for; and the labels that cannot be read.
+    """The values, by their places, that every label can stand for; and the labels that cannot be read.
 
-    `texts`: how the values print where they come from, if that is not as Python prints them. `others`: what is known to
-    be a value, too, of somebody else.
+    `texts`: the values' texts in their own system, if these differ from Python's. `others`: texts of other people's
+    values, which are also read as values.
 
     >>> covered(["[20, 30)", "*", "4?"], [25, 30], "integer")
     ({'[20, 30)': [0], '*': [0, 1], '4?': [0, 1]}, ['4?'])
     """
-    known = _under(hierarchy, values) if hierarchy else {}
+    leaves = _under(hierarchy, values) if hierarchy else {}
     domain = _Domain(values, (*map(_text, values), *(texts or ())))
     whole = domain.by_text.keys() | others
     found: dict[Label, list[int]] = {}
     unread: list[str] = []
     for label in labels:
-        if label in known:
-            found[label] = domain.among(known[label])
+        if label in leaves:
+            found[label] = domain.among(leaves[label])
             continue
         covers = reading(label, kind, whole)
         if covers is None and label is not None:
@@ -61,7 +61,7 @@ def covered(
 
 
 def reading(label: Label, kind: str, texts: Collection[Label] = ()) -> Covers | None:
-    """How a label reads without a hierarchy; None where it cannot be read. `texts`: the values that there are.
+    """How a label reads without a hierarchy; None if it cannot be read. `texts`: the existing values.
 
     >>> from datetime import date
     >>> covers = reading("2020-Q2", "date")
@@ -78,7 +78,7 @@ def reading(label: Label, kind: str, texts: Collection[Label] = ()) -> Covers | 
 
 
 class _Domain:
-    """The values of a column, found by what they are, how they print, or where they lie."""
+    """The values of a column, found by value, by text, or by range."""
 
     def __init__(self, values: Sequence[Value], texts: Sequence[Label]) -> None:
         self.values = values
@@ -94,7 +94,7 @@ class _Domain:
         return sorted(self.by_key[value] for value in keys if value in self.by_key)
 
     def covered(self, label: Label, covers: Covers | None) -> list[int]:
-        """The places of the values that a label covers, as it reads; all that there are where it cannot be read."""
+        """The places of the values that a label covers; all places if it cannot be read."""
         if covers is None:
             return list(range(len(self.values)))
         if label is not None and STAR in label and label != STAR:
@@ -106,7 +106,7 @@ class _Domain:
         return [place for place, value in enumerate(self.values) if covers(value)]
 
     def _like(self, label: str) -> list[int]:
-        """The places of the texts that are a label where it shows them; those of one mask are hidden once."""
+        """The places of texts that match a label with hidden characters; texts are hidden once per mask."""
         mask = tuple(letter == STAR for letter in label)
         if mask not in self._masked:
             self._masked[mask] = {}
@@ -116,7 +116,7 @@ class _Domain:
         return sorted(set(self._masked[mask].get(label, ())))
 
     def _sorted(self) -> tuple[list[Value], list[int]] | None:
-        """The values in order with their places; None where they have no order."""
+        """The values in order with their places; None for values without an order."""
         try:
             pairs = sorted((value, place) for place, value in enumerate(self.values) if value is not None)
         except (TypeError, ArithmeticError):  # a NaN among decimals has no order
@@ -131,7 +131,7 @@ def _text(value: Value) -> Label:
 
 
 def _under(hierarchy: Hierarchy, values: Sequence[Value]) -> dict[Label, set[Value]]:
-    """The leaves under each label of a hierarchy, on whatever level."""
+    """The leaves under every label of a hierarchy, on any level."""
     leaves: dict[Label, set[Value]] = {}
     for level in range(hierarchy.height + 1):
         rows = zip((*hierarchy.values, *hierarchy.starred), hierarchy.labels(level), strict=True)
@@ -144,7 +144,7 @@ def _under(hierarchy: Hierarchy, values: Sequence[Value]) -> dict[Label, set[Val
 
 @dataclass(frozen=True)
 class _Between:
-    """From `low` to `high`, None for no end; each is left out where it is open."""
+    """From `low` to `high`; None for no end. An open end is excluded."""
 
     low: Value | None = None
     high: Value | None = None
@@ -152,7 +152,7 @@ class _Between:
     high_open: bool = False
 
     def __call__(self, value: Value) -> bool:
-        """NULL is in no range, nor is what cannot be compared with its ends."""
+        """Whether a value is in the range; False for NULL, and for values that cannot be compared."""
         try:
             return value is not None and not (self._is_below(value) or self._is_above(value))
         except (TypeError, ArithmeticError):
@@ -165,7 +165,7 @@ class _Between:
         return self.high is not None and not (value < self.high if self.high_open else value <= self.high)
 
     def among(self, values: Sequence[Value], places: Sequence[int]) -> list[int]:
-        """The places of those of the values, which are in order."""
+        """The places of the values in the range; `values` are in order."""
         try:
             first = 0 if self.low is None else (bisect_right if self.low_open else bisect_left)(values, self.low)
             last = len(values)
@@ -217,20 +217,20 @@ def _calendar(label: str, kind: str) -> Covers | None:
     def covers(value: Value) -> bool:
         if not isinstance(value, date) or not first <= value.year <= last:
             return False
-        shown = ((quarter, (value.month + 2) // 3), (month, value.month), (day, value.day))
-        return all(not asked or asked == part for asked, part in shown)
+        parts = ((quarter, (value.month + 2) // 3), (month, value.month), (day, value.day))
+        return all(not wanted or wanted == part for wanted, part in parts)
 
     return covers
 
 
 def _single(label: str, kind: str) -> Covers | None:
-    """One value, printed otherwise than where the values come from: `1.5` for 1.50."""
+    """One value in another notation than the values' own: `1.5` for 1.50."""
     value = _value(label, kind)
     return None if value is None or isinstance(value, str) else lambda other: bool(key(other) == key(value))
 
 
 def _hidden(label: str) -> Covers:
-    """`12***`: as long, and with the same characters where they are shown."""
+    """`12***`: texts of the same length with the same visible characters."""
     mask = tuple(letter == STAR for letter in label)
 
     def covers(value: Value) -> bool:
@@ -248,7 +248,7 @@ _READINGS = (_range, _half, _set, _calendar, _single)
 
 
 def _value(text: str, kind: str) -> Value | None:
-    """The end of a range in the column's type; None where it is no such value."""
+    """The end of a range in the column's type; None if it is not a value of it."""
     try:
         return read(text, kind) if kind not in ("text", "other") else None
     except ValueError:
@@ -263,7 +263,7 @@ def _number(text: str) -> Value | None:
 
 
 def ends(label: str, kind: str) -> list[Value]:
-    """The values of a kind where what a label stands for begins or ends; none where it stands for no such values.
+    """The values of a kind at which a label's range begins or ends; empty for any other label.
 
     >>> ends("[20, 30)", "decimal"), ends("021**", "text"), ends("02139", "decimal")
     ([Decimal('20'), Decimal('30')], ['02100'], [])
@@ -272,12 +272,12 @@ def ends(label: str, kind: str) -> list[Value]:
         return [end.strip().replace(STAR, "0") for end in (label[1:-1].split(",") if label[0] == "{" else [label])]
     value, calendar = _value(label, kind), _CALENDAR.fullmatch(label)
     if value is not None:
-        return [value] if as_text(value) == label else []  # 02139 is no number
+        return [value] if as_text(value) == label else []  # 02139 is not a number
     if kind != "decimal" and calendar:
         return [_value(_first_day(calendar), kind)]
     match = _BRACKETS.fullmatch(label) or _DASH.fullmatch(label) or _HALF.fullmatch(label)
-    said = [text for name, text in match.groupdict().items() if name in _ENDS and text] if match else []
-    found = [_value(text, kind) for text in said]
+    texts = [text for name, text in match.groupdict().items() if name in _ENDS and text] if match else []
+    found = [_value(text, kind) for text in texts]
     return [] if None in found else found
 
 

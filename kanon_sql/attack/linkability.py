@@ -1,11 +1,11 @@
-"""Linkability: whether two tables that each know half of the quasi-identifiers are linked by a release.
+"""Linkability: whether a release links two tables with half of the quasi-identifiers each.
 
 Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques, section 2.2.2; M. Giomi, F. Boenisch,
 C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023(2), section
-3.3. The attacker has what one table says of somebody, and what another says; in each half they pick one of the records
-of the release that fit. It succeeds if both picks are the same record. The expected number of successes is counted. The
-halves are what an auxiliary table knows and the rest, or else every other quasi-identifier. The control is the same
-without the person's own record.
+3.3. The attacker has a person's values in both tables, and picks one fitting record of the release for each half. The
+attack succeeds if both picks are the same record. The expected number of successes is counted. The halves are the
+columns of an auxiliary table and the rest, or every second quasi-identifier. The control is the same without the
+person's own record.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from kanon_sql.queries import Relation
 def _linkability(material: Material) -> Iterator[Outcome]:
     source, release = material.source, material.release
     assert source is not None
-    known = tuple(name for name in material.quasi_identifiers if name in source.columns)
-    one, other = _halves(material, known)
-    if not one or not other:
+    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    first, second = _halves(material, columns)
+    if not first or not second:
         return
-    halves = {"both": known, "one": one, "other": other}
+    halves = {"both": columns, "one": first, "other": second}
     attempts, same, others = _linked(material, source, halves)
     if attempts:
         everybody = material.attacked(source, int(attempts))
         outcome = Outcome(
             "linkability",
-            f"Two tables, one with {', '.join(one)} and one with {', '.join(other)}, lead to the same record for "
-            f"{same / attempts:.2%} of {int(attempts):,} {source.who}, if each takes one that fits.",
+            f"Two tables, one with {', '.join(first)} and one with {', '.join(second)}, lead to the same record for "
+            f"{same / attempts:.2%} of {int(attempts):,} {source.who}, if each picks one that fits.",
             attempts=int(attempts),
             successes=round(same),
             affected=round(same / attempts * everybody),
@@ -44,7 +44,7 @@ def _linkability(material: Material) -> Iterator[Outcome]:
             figures={"same": float(same)},
             avoid="raise k, or release fewer of these columns together",
         )
-        yield outcome.beside(_on_control(material, material.control, halves)) if material.control else outcome
+        yield outcome.with_control(_on_control(material, material.control, halves)) if material.control else outcome
 
 
 def _linked(material: Material, people: Copy, halves: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
@@ -56,21 +56,21 @@ def _linked(material: Material, people: Copy, halves: Mapping[str, tuple[str, ..
 
 
 def _on_control(material: Material, control: Copy, halves: Mapping[str, tuple[str, ...]]) -> Control:
-    """The same for people who have no record of their own; those who fit none are not linked."""
+    """The same for people without a record; people that fit no class are not linked."""
     _, same, _ = _linked(material, control, halves)
     return Control(min(material.most, control.people), round(same))
 
 
-def _halves(material: Material, known: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What an auxiliary table knows, and what it does not; or every other quasi-identifier."""
-    theirs = {name for name in known if material.auxiliary and name in material.auxiliary.columns}
-    if not 0 < len(theirs) < len(known):
-        theirs = set(known[::2])
-    return tuple(name for name in known if name in theirs), tuple(name for name in known if name not in theirs)
+def _halves(material: Material, columns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of an auxiliary table, and the rest; or every second quasi-identifier."""
+    first = {name for name in columns if material.auxiliary and name in material.auxiliary.columns}
+    if not 0 < len(first) < len(columns):
+        first = set(columns[::2])
+    return tuple(name for name in columns if name in first), tuple(name for name in columns if name not in first)
 
 
 def _candidates(material: Material, source: Copy, targets: Relation, names: tuple[str, ...], stem: str) -> Relation:
-    """The records that fit each target by some of the quasi-identifiers: target, classes, records."""
+    """The records that fit a target in some of the quasi-identifiers: target, classes, records."""
     classes = classes_of(material, material.release, f"{stem}_classes", names)
     fits = fitting(material, targets, source, classes, names, f"{stem}_fits")
     return material.tables.create(stem, "attack_linkability/candidates", fits=fits, classes=classes)
@@ -78,7 +78,7 @@ def _candidates(material: Material, source: Copy, targets: Relation, names: tupl
 
 LINKABILITY = Attack(
     "linkability",
-    "Take what two tables say of somebody, each half of it, and see whether both lead to the same record.",
+    "Pick a record for a person's values in two tables with half of the columns each; both picks can be the same one.",
     _linkability,
     ("source",),
 )

@@ -1,10 +1,10 @@
-"""Linkage with a table of people: from a person to the records that may be theirs, and from a record to people.
+"""Linkage with a table of people: from a person to that person's candidate records, and from a record to people.
 
 Source: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, section 2; K. El Emam, F. Dankar, "Protecting privacy using
-k-anonymity", JAMIA 15(5), 2008: the prosecutor knows whom they look for, the journalist anybody of a register. The
-attacker has the auxiliary table, takes all records whose labels may stand for what it says of somebody, and picks one
-of them. A pick is right if it is that person's record. The expected number of right picks is counted, which is the sum
-of 1 / candidates over those who are in the release.
+k-anonymity", JAMIA 15(5), 2008: the prosecutor looks for a certain person, the journalist for anyone in a register. The
+attacker has the auxiliary table, takes all records whose labels can stand for a person's values in it, and picks one of
+them. A pick is right if it is that person's record. The expected number of right picks is counted: the sum of
+1 / candidates over the people in the release.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Hole, Relation
 
-_AVOID = "raise k, release fewer columns that others have too, or generalize those"
+_AVOID = "raise k, release fewer columns that others also have, or generalize these"
 
 
 @dataclass(frozen=True)
 class _Linked:
-    """A release beside a table of people: what both have, and whether a key tells who of them is in the source."""
+    """A release and a table of people: their common columns, and whether a key identifies the people in the source."""
 
     material: Material
     people: Copy
@@ -32,19 +32,19 @@ class _Linked:
 
     @property
     def source(self) -> Copy | None:
-        """The source, if it can tell who is who: it has the key, or all that is known of the people."""
+        """The source, if it can identify people: by the key, or by all common columns."""
         source = self.material.source
         return source if source and (self.by_key or set(self.names) <= source.columns.keys()) else None
 
     @property
     def by_key(self) -> bool:
-        """Whether the people and the source tell people apart by the same column."""
+        """Whether the people and the source have the same unit column."""
         source = self.material.source
         return bool(source and source.unit and self.people.unit)
 
     @property
-    def said(self) -> str:
-        """How it is known which links are right."""
+    def assumption(self) -> str:
+        """How right links are determined, in words."""
         if self.by_key:
             return f"by the {self.material.unit} of people and source"
         return "if those who agree with a row of the source are in it" if self.source else "if they are in the release"
@@ -61,7 +61,7 @@ def _linkage(material: Material) -> Iterator[Outcome]:
 
 
 def _of_people(linked: _Linked) -> Outcome:
-    """From each person to the records that may be theirs."""
+    """From every person to candidate records."""
     material, people, tables = linked.material, linked.people, linked.material.tables
     targets = drawn(material, people, linked.names)
     attempts = tables.count(targets)
@@ -74,7 +74,8 @@ def _of_people(linked: _Linked) -> Outcome:
     outcome = Outcome(
         "linkage",
         f"{fitted:,} of {attempts:,} {people.who} of the auxiliary table fit a record, {one_record:,} of them exactly "
-        f"one: whoever picks a record that fits is right about {right / attempts:.1%} of them, {linked.said}.",
+        f"one: an attacker who picks a record that fits is right for {right / attempts:.1%} of them, "
+        f"{linked.assumption}.",
         attempts=attempts,
         successes=round(right),
         affected=round(right / attempts * people.people),
@@ -84,11 +85,11 @@ def _of_people(linked: _Linked) -> Outcome:
         figures={"fitting": fitted, "one_record": one_record, "one_class": one_class, "right": right},
         avoid=_AVOID,
     )
-    return outcome.beside(control) if control else outcome
+    return outcome.with_control(control) if control else outcome
 
 
 def _on_control(linked: _Linked, control: Copy) -> Control:
-    """How often a record is picked for people of whom none is: as often as it would be right, if one were theirs."""
+    """The success rate for people without a record, as if one of the fitting records were theirs."""
     material, tables = linked.material, linked.material.tables
     attacked = attack(material, control, linked.names, "control_")
     holes: dict[str, Hole] = {"fits": attacked.fits, "classes": linked.classes}
@@ -99,22 +100,21 @@ def _on_control(linked: _Linked, control: Copy) -> Control:
 
 
 def _owned(linked: _Linked, targets: Relation, fits: Relation, candidates: Relation) -> Relation:
-    """How many of the records that fit a target are its own: target, records."""
+    """The number of fitting records that are a target's own: target, records."""
     material, source, tables = linked.material, linked.source, linked.material.tables
     if source is None:
         return tables.create("owned", "attack_linkage/one_of_each", linked=candidates)
     links = _links(linked, source, targets)
-    known = tuple(name for name in material.quasi_identifiers if name in source.columns)
-    rows: dict[str, Hole] = {"source": source.relation, "columns": source.plain(known), "links": links}
-    own = fitting(
-        material, tables.create("own", "attack_linkage/source_rows", **rows), source, linked.classes, known, "own_fits"
-    )
+    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    rows: dict[str, Hole] = {"source": source.relation, "columns": source.plain(columns), "links": links}
+    own_rows = tables.create("own", "attack_linkage/source_rows", **rows)
+    own = fitting(material, own_rows, source, linked.classes, columns, "own_fits")
     owned = tables.create("owned", "attack_linkage/owned", links=links, fits=fits, own_fits=own)
     return owned if linked.by_key else tables.create("owned_one", "attack_linkage/one_of_each", linked=owned)
 
 
 def _links(linked: _Linked, source: Copy, targets: Relation) -> Relation:
-    """The rows of the source that are a target's: by the key, or else all that agree with what is known."""
+    """The rows of the source that are a target's: by the key, or all that agree in the common columns."""
     people, tables = linked.people, linked.material.tables
     if linked.by_key:
         return tables.create(
@@ -125,14 +125,14 @@ def _links(linked: _Linked, source: Copy, targets: Relation) -> Relation:
             source=source.relation,
             unit=source.unit,
         )
-    asked: dict[str, Any] = {"columns": source.plain(linked.names)}
-    one = tables.create("keyed_targets", "attack_linkage/keyed", people=targets, id=["target"], **asked)
-    other = tables.create("keyed_source", "attack_linkage/keyed", people=source.relation, id=["row_id"], **asked)
-    return tables.create("links", "attack_linkage/links_by_key", targets=one, source=other)
+    columns: dict[str, Any] = {"columns": source.plain(linked.names)}
+    keyed = tables.create("keyed_targets", "attack_linkage/keyed", people=targets, id=["target"], **columns)
+    rows = tables.create("keyed_source", "attack_linkage/keyed", people=source.relation, id=["row_id"], **columns)
+    return tables.create("links", "attack_linkage/links_by_key", targets=keyed, source=rows)
 
 
 def _of_records(linked: _Linked) -> Outcome:
-    """From each record to the people whom it may be of."""
+    """From every record to candidate people."""
     material, people, tables = linked.material, linked.people, linked.material.tables
     labels = material.release.plain(material.quasi_identifiers)
     seeded: dict[str, Hole] = {"labels": labels, "seed": str(material.seed), "most": material.most}
@@ -144,8 +144,8 @@ def _of_records(linked: _Linked) -> Outcome:
     assumed = "by their key" if linked.by_key else "if all of them are in it"
     return Outcome(
         "linkage_of_records",
-        f"{fitted:,} of {records:,} records fit somebody of the auxiliary table, {one_person:,} of them exactly one "
-        f"person: whoever picks a person who fits is right about {right / records:.1%} of the records, {assumed}.",
+        f"{fitted:,} of {records:,} records fit a person of the auxiliary table, {one_person:,} of them exactly one: "
+        f"an attacker who picks a person who fits is right for {right / records:.1%} of the records, {assumed}.",
         attempts=records,
         successes=round(right),
         affected=round(right / records * material.release.rows),
@@ -157,7 +157,7 @@ def _of_records(linked: _Linked) -> Outcome:
 
 
 def _tuples(linked: _Linked) -> Relation:
-    """The people by what is known of them: target, the columns, people, known."""
+    """The people by their common columns: target, the columns, people, known."""
     people, source, tables = linked.people, linked.material.source, linked.material.tables
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(linked.names)}
     if linked.by_key and source:
@@ -167,7 +167,7 @@ def _tuples(linked: _Linked) -> Relation:
 
 LINKAGE = Attack(
     "linkage",
-    "Take what a table says of people, and pick one of the records whose labels may stand for that; and the other way.",
+    "Pick one of the records whose labels can stand for a person's values in another table; and the reverse.",
     _linkage,
     ("auxiliary",),
     ("linkage", "linkage_of_records"),

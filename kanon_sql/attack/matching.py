@@ -1,7 +1,7 @@
-"""Which classes of a release somebody may stand in: all whose labels may stand for what is known of them.
+"""Candidate classes of a person in a release: all whose labels can stand for the attacker's background knowledge.
 
-The attributes are joined one by one over the prefixes of the classes' labels, so that no more is ever looked at than
-what still fits.
+The attributes are joined one by one over the prefixes of the classes' labels, so that only prefixes that still fit are
+examined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Hole, Relation
 
-ANY_VALUE = "taken to stand for any value"  # what a note says where more is known to somebody than to us
+ANY_VALUE = "taken to stand for any value"  # in notes on labels of which an attacker could know more
 _STEPS = {"decimal": Decimal(1), "date": timedelta(days=1), "timestamp": timedelta(days=1)}
 
 
@@ -29,14 +29,14 @@ def classes_of(
 ) -> Relation:
     """The classes of a release: class (from 1), the quasi-identifiers' labels by their plain names, n (rows).
 
-    `names`: the quasi-identifiers that they are classes by, all unless given.
+    `names`: the quasi-identifiers that form the classes, by default all.
     """
     labels = release.plain(material.quasi_identifiers if names is None else names)
     return material.tables.create(stem, "attack_matching/classes", release=release.relation, labels=labels)
 
 
 def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "targets") -> Relation:
-    """People of a copy to attack, `material.most` at most, one row of each: target (its number), the columns."""
+    """People of a copy to attack, at most `material.most`, with one row per person: target (a number), the columns."""
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(names)}
     holes |= {"one": people.unit or ("row_id",), "seed": str(material.seed), "most": material.most}
     return material.tables.create(stem, "attack_matching/targets", **holes)
@@ -44,7 +44,7 @@ def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "t
 
 @dataclass(frozen=True)
 class Attacked:
-    """People of a copy who are attacked, and the classes that they fit; `stem` begins the names of their tables."""
+    """The attacked people of a copy, and the classes that fit them; `stem` begins the names of the tables."""
 
     material: Material
     people: Copy
@@ -54,21 +54,21 @@ class Attacked:
 
     @property
     def attempts(self) -> int:
-        """How many were drawn, be it that they fit no class."""
+        """The number of people drawn, including those that fit no class."""
         return self.material.tables.count(self.targets)
 
     def truths(self, column: str) -> Relation:
-        """What each of them has in a column: target, value (a key)."""
+        """The people's true values in a column: target, value (a key)."""
         people, tables = self.people, self.material.tables
         holes: dict[str, Hole] = {"people": people.relation, "value": people.plain([column])}
         return tables.create(f"{self.stem}truths", "attack_matching/truths", targets=self.targets, **holes)
 
 
-def attack(material: Material, people: Copy, known: Sequence[str], stem: str = "") -> Attacked:
-    """Draw people of a copy, and find the classes that they fit by what is known of them."""
+def attack(material: Material, people: Copy, columns: Sequence[str], stem: str = "") -> Attacked:
+    """Draw people of a copy, and find the classes that fit their values in the known columns."""
     classes = classes_of(material, material.release)
-    targets = drawn(material, people, known, f"{stem}targets")
-    fits = fitting(material, targets, people, classes, known, f"{stem}fits")
+    targets = drawn(material, people, columns, f"{stem}targets")
+    fits = fitting(material, targets, people, classes, columns, f"{stem}fits")
     return Attacked(material, people, targets, fits, stem)
 
 
@@ -82,15 +82,15 @@ def fitting(
 ) -> Relation:
     """The pairs of a target and a class that fit: target, class.
 
-    `targets`: target (a number), and what is known of them under plain names, values as in `kinds`, the copy that they
-    come from; of a release, labels, which fit where they may stand for the same value. `names`: the columns that are
-    known of them, all quasi-identifiers unless given; what is released of others stands for itself.
+    `targets`: target (a number), and the known columns under plain names. `kinds`: the copy that these values come
+    from; of a release, they are labels, which fit if they can stand for the same value. `names`: the known columns, by
+    default all quasi-identifiers; the labels of any other column are values.
     """
     tables = material.tables
-    known = material.quasi_identifiers if names is None else tuple(names)
+    columns = material.quasi_identifiers if names is None else tuple(names)
     tables.create("places", "attack_matching/first_places", classes=classes)
     tables.create("fitting", "attack_matching/first_fitting", targets=targets)
-    for name in known:
+    for name in columns:
         plain = kinds.plain([name])
         load_covers(material, targets, classes, name, kinds)
         tables.create(
@@ -100,13 +100,13 @@ def fitting(
         tables.create("next_fitting", "attack_matching/next_fitting", targets=targets, value=plain, **relations)
         tables.rename("next_places", "places")
         tables.rename("next_fitting", "fitting")
-    made = tables.create(stem, "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
+    fits = tables.create(stem, "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
     tables.drop("places", "fitting", "covers")
-    return made
+    return fits
 
 
 def load_covers(material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy) -> Relation:
-    """Which values, or labels, of the targets each label of the classes may stand for: label, value, as keys."""
+    """The targets' values, or labels, that every label of the classes can stand for: label, value, as keys."""
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack_matching/labels", classes=classes, label=plain)]
     values = _values(material, targets, plain)
@@ -119,7 +119,7 @@ def load_covers(material: Material, targets: Relation, classes: Relation, name: 
     if unread:
         material.note(
             f"{len(unread):,} labels of {name} cannot be read without its hierarchy, and are taken to stand for any "
-            "value; name the hierarchies, so that the attacks know as much as an attacker may"
+            "value; name the hierarchies, so that the attacks are as strong as an informed attacker's"
         )
     types, keys = {"label": "VARCHAR", "value": "VARCHAR"}, [(_key(label), _key(value)) for label, value in pairs]
     return tables.load("covers", types, list(zip(*keys, strict=True)) or [[], []])
@@ -128,60 +128,60 @@ def load_covers(material: Material, targets: Relation, classes: Relation, name: 
 def _covered(
     material: Material, column: Column, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
 ) -> tuple[list[tuple[Label, Label]], list[str]]:
-    """The pairs of a label and a value, as it prints, that it may stand for; and the labels that cannot be read."""
+    """The pairs of a label and the text of a value that it can stand for; and the labels that cannot be read."""
     if column.name in material.averaged:
         material.note(
-            f"{column.name} shows a mean, a median or a mode of each class, which is {ANY_VALUE}; "
-            "somebody who looks for the nearest class learns more"
+            f"{column.name} shows a mean, a median or a mode of every class, which is {ANY_VALUE}; "
+            "an attacker who looks for the nearest class learns more"
         )
         return [(label, text) for label in labels for _, text in values], []
     texts, others = [text for _, text in values], _values_of_others(material, column.name)
-    known = texts if column.kind == "other" else [value for value, _ in values]
-    found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)
+    readable = texts if column.kind == "other" else [value for value, _ in values]
+    found, unread = covered(labels, readable, column.kind, material.hierarchy(column, readable), texts, others)
     return [(label, values[place][1]) for label, places in found.items() for place in places], unread
 
 
 def _overlapping(
     material: Material, name: str, labels: Sequence[Label], others: Sequence[Label]
 ) -> tuple[list[tuple[Label, Label]], list[str]]:
-    """The pairs of labels of two releases that may stand for the same value; and the labels that cannot be read."""
+    """The pairs of labels of two releases that can stand for the same value; and the labels that cannot be read."""
     kind, values = examples([*labels, *others])
     hierarchy = material.hierarchy(Column(name, "", kind), values)
     pairs, unread = overlapping(labels, others, kind, values, hierarchy)
     lonely = {*labels, *others} - {label for pair in pairs for label in pair}
     if lonely and hierarchy is None:
         material.note(
-            f"{len(lonely):,} labels of {name} are like none of the other release, read as they are; if they stand for "
-            "several values, name the hierarchies"
+            f"{len(lonely):,} labels of {name} match none of the other release, and are taken literally; if they stand "
+            "for several values, name the hierarchies"
         )
     return pairs, unread
 
 
 def _values_of_others(material: Material, name: str) -> set[str | None]:
-    """How all values of an attribute print in the tables of people: what of the labels is no more than a value."""
+    """The texts of an attribute's values in the tables of people: labels with such a text are values."""
     people = [copy for copy in (material.source, material.auxiliary) if copy and name in copy.columns]
     return {text for copy in people for _, text in _values(material, copy.relation, copy.plain([name]))}
 
 
 def _values(material: Material, people: Relation, value: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The values of an attribute, and how each prints."""
+    """The values of an attribute, and their texts."""
     return material.tables.rows("attack_matching/values", targets=people, value=value)
 
 
 def _key(text: str | None) -> str:
-    """What NULL and a text are joined by."""
+    """A join key for a text or NULL."""
     return "" if text is None else f"={text}"
 
 
-# Which labels of two releases may stand for the same value, where only the releases are known
+# Labels of two releases that can stand for the same value, from the releases alone
 
 
 def overlapping(
     labels: Sequence[Label], others: Sequence[Label], kind: str, values: Sequence[Any], hierarchy: Hierarchy | None
 ) -> tuple[list[tuple[Label, Label]], list[str]]:
-    """The pairs of labels, of one release and another, that may stand for the same value; and those nobody can read.
+    """The pairs of labels of two releases that can stand for the same value; and labels that cannot be read.
 
-    `values`: what the labels are tried on; see `examples`. The leaves of the hierarchy are tried too.
+    `values`: examples on which the labels are tried, in addition to the leaves of the hierarchy; see `examples`.
 
     >>> kind, values = examples(["[20, 40)", "[30, 50)", "[40, 50)"])
     >>> overlapping(["[20, 40)"], ["[30, 50)", "[40, 50)"], kind, values, None)
@@ -198,7 +198,7 @@ def overlapping(
 
 
 def examples(labels: Iterable[Label]) -> tuple[str, list[Any]]:
-    """The kind of values that labels stand for, and values such that labels which overlap have one of them in common.
+    """The kind of values of labels, and examples such that overlapping labels have one of them in common.
 
     >>> examples(["1", "[2, 3)"])
     ('decimal', [Decimal('0'), Decimal('1'), Decimal('1.5'), Decimal('2'), Decimal('2.5'), Decimal('3'), Decimal('4')])
@@ -214,7 +214,7 @@ def examples(labels: Iterable[Label]) -> tuple[str, list[Any]]:
 
 
 def _with_gaps(values: Sequence[Any], kind: str) -> list[Any]:
-    """The values, what lies between two of them, before the first and after the last."""
+    """The values, and values between, before and after them."""
     step = _STEPS[kind]
     middles = [low + (high - low) / 2 for low, high in pairwise(values)]
     return sorted({values[0] - step, *values, *middles, values[-1] + step})

@@ -1,4 +1,4 @@
-"""What attackers have: the release, and whatever else was given, copied into one embedded engine."""
+"""The attackers' material: the release and any other tables, copied into one embedded engine."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Need = Literal[
 ]
 NEEDS: Mapping[Need, str] = {
     "sensitive": "a sensitive column in the release; name it with `sensitive`",
-    "source": "the source that the release was made of; name it with `source`",
-    "auxiliary": "a table of people that an attacker may have; name it with `auxiliary`",
+    "source": "the source of the release; name it with `source`",
+    "auxiliary": "a table of people that an attacker could have; name it with `auxiliary`",
     "people": "the people whom an attacker knows; name them with `auxiliary`, or the source with `source`",
     "priors": "how common the sensitive values are among people whom an attacker knows; name it with `priors`",
     "previous": "an earlier release of the same table; name it with `previous`",
     "others": "another release of the same table; name it after the first",
     "another": "another release of the same table; name it after the first, or an earlier one with `previous`",
-    "order": "the source that the release was made of, or another release of it; name it with `source` or `previous`",
+    "order": "the source of the release, or another release of it; name it with `source` or `previous`",
     "labels": "quasi-identifiers, not cloaked places",
     "cloaked": "places that were cloaked; name their columns with `location`",
     "models": f"scikit-learn; run: {install_command('utility')}",
@@ -51,13 +51,12 @@ HierarchyOf = Callable[[Column, Sequence[Any]], Hierarchy | None]
 
 @dataclass(frozen=True)
 class Copy:
-    """A table in the embedded engine, as its reader gets it.
+    """A table in the embedded engine, as its readers see it.
 
-    `columns`: its columns by their names at home, each under a plain name, which is the same in all copies. `row_id`
-    numbers the rows in the order in which they are read. In a release the quasi-identifiers are text: what is shown of
-    them, bounds as one range; in other tables they are values. `unit`: the plain name of the column that tells people
-    apart, in a list; empty where there is none, and each of the `rows` counts as one of the `people`. `is_half`: it is
-    the half of an anatomy with the sensitive values.
+    `columns`: original names -> plain names, which are the same in all copies. `row_id` numbers the rows in reading
+    order. In a release the quasi-identifiers are the text of their labels, with bounds as one range; in other tables
+    they are values. `unit`: the plain name of the unit column, in a list; empty without one, when each of the `rows`
+    counts as one of the `people`. `is_half`: whether it is the half of an anatomy with the sensitive values.
     """
 
     name: str
@@ -72,7 +71,7 @@ class Copy:
 
     @property
     def who(self) -> str:
-        """What `people` counts: people only where a column tells them apart."""
+        """What `people` counts: people only with a unit column."""
         return "people" if self.unit else "rows"
 
     def plain(self, names: Sequence[str]) -> list[str]:
@@ -82,16 +81,14 @@ class Copy:
 
 @dataclass(frozen=True)
 class Material:
-    """All that an attack may use. Tables that it makes go into a scratch of its own on `engine`.
+    """Everything that an attack can use. Tables that it creates go into a separate scratch on `engine`.
 
-    `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`, `time`: those of
-    places and times before they were cloaked. `control`: people who are not in the release. `priors`: how common
-    sensitive values are among people like somebody. `others`: further releases of the same table. `half`:
-    the other half of an anatomy. `unit`: the column
-    of the source, and of an auxiliary table, that tells people apart. `privacy`: the models that the release was made
-    for.
-    `most`: attempts at most, drawn with the `seed`. `hierarchy`: that of a column, made for its values. `averaged`: the
-    quasi-identifiers of which the release shows a mean, a median or a mode. `note`: takes a sentence about what limits
+    `quasi_identifiers`, `sensitive`: columns of the release, by their original names; `location`, `time`: those of
+    places and times before cloaking. `control`: people who are not in the release. `priors`: how common sensitive
+    values are among similar people. `others`: further releases of the same table. `half`: the other half of an anatomy.
+    `unit`: the unit column of the source and of an auxiliary table. `privacy`: the models of the release.
+    `most`: maximum number of attempts, drawn with the `seed`. `hierarchy`: builds that of a column for its values.
+    `averaged`: the quasi-identifiers shown as a mean, a median or a mode. `note`: receives sentences about limits of
     the attacks.
     """
 
@@ -118,20 +115,20 @@ class Material:
     note: Callable[[str], None] = field(default=lambda _: None, compare=False)
 
     def has(self, need: Need) -> bool:
-        """Whether something that an attack needs was given."""
+        """Whether something that an attack needs is available."""
         if need == "models":
             return find_spec("sklearn") is not None
-        given = {"cloaked": self.location, "another": self.all_others, "order": self.source or self.all_others}
-        return bool(given.get(need, getattr(self, need, None)))
+        special = {"cloaked": self.location, "another": self.all_others, "order": self.source or self.all_others}
+        return bool(special.get(need, getattr(self, need, None)))
 
     def missing(self, needs: Sequence[Need]) -> list[Need]:
-        """What was not given of all that an attack needs; other tables have no labels to match with cloaked boxes."""
+        """The needs of an attack that are not met; tables without labels cannot be matched with cloaked boxes."""
         by_labels = {*needs} & {"source", "auxiliary", "people", "previous", "others", "another", "order"}
         of_places: list[Need] = ["labels"] if self.location and by_labels and "cloaked" not in needs else []
         return of_places or [need for need in needs if not self.has(need)]
 
     def kept_with(self, other: Copy) -> tuple[str, ...]:
-        """The columns that the release and another table show as they are, of the same kind."""
+        """The columns that the release and another table both show unchanged, with the same kind."""
         release, apart = self.release, {*self.quasi_identifiers, self.unit}
         both = [name for name in release.columns if name in other.columns and name not in apart]
         return tuple(name for name in both if release.kinds[name] == other.kinds[name])
@@ -141,27 +138,27 @@ class Material:
         return tuple(name for name in half.columns if name in self.release.columns)
 
     def attacked(self, people: Copy, attempts: int) -> int:
-        """How many people, or rows, so many attempts on those of a copy stand for, where they were drawn."""
+        """The number of people, or rows, that the attempts on a copy represent, if they were drawn."""
         if self.release.unit or not people.unit:
             return self.release.people
         return people.people if people.people > self.most else attempts
 
     @property
     def people(self) -> Copy | None:
-        """Whom an attacker knows: the auxiliary table, or else everybody of the source."""
+        """The people whom an attacker knows: the auxiliary table, or all of the source."""
         return self.auxiliary or self.source
 
     @property
     def all_others(self) -> tuple[Copy, ...]:
-        """All other releases of the same table, an earlier one last."""
+        """All other releases of the same table, with an earlier one last."""
         return (*self.others, *filter(None, (self.previous,)))
 
 
 @dataclass(frozen=True)
 class Attack:
-    """A way to learn of people from a release: its name, what the attacker does, what that takes, and how to try it.
+    """An attack on people in a release: its name, the attacker's method, its needs, and its function.
 
-    `outcomes`: the names of what it finds, where they are other than its own.
+    `outcomes`: the names of its outcomes, if they differ from its own.
     """
 
     name: str

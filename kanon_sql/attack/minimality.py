@@ -1,10 +1,10 @@
-"""Minimality: who knows that the release is no more general than it must be knows that a less general one was unsafe.
+"""Minimality: if the release is no more general than necessary, less general ones must have been unsafe.
 
 Source: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007.
 
-The attacker has the quasi-identifiers of everybody, the hierarchies and the privacy models, and asks of each node one
-level lower: had it been safe, it would have been released; so some part of some class has too few values, or too many
-rows of one. Of all ways to give the people of each class its sensitive values only those are left where that is so.
+The attacker knows everyone's quasi-identifiers, the hierarchies and the privacy models, and considers every node one
+level lower: had it been safe, it would have been released. So some part of some class has too few values, or too many
+rows with one. Of all ways to assign a class's sensitive values to its people, only those consistent with it remain.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from kanon_sql.generalization.values import Label, as_text, key
 from kanon_sql.privacy import Predicate, PrivacyModels, Reference
 from kanon_sql.queries import Relation
 
-_WORLDS, _FEWEST, _DRAWN = 400, 5, 1_000_000  # of so many people in all
-_TOLD = 0.01  # where it is less probable than this that all parts are safe, knowing that they are not tells nothing
-_MARGIN = 0.05  # of a probability: what the draws may be off by
+_WORLDS, _FEWEST, _DRAWN = 400, 5, 1_000_000  # number of worlds: default, minimum, and rows in all worlds together
+_INFORMATIVE = 0.01  # minimum probability that all parts are safe; below it, their failure reveals nothing
+_MARGIN = 0.05  # sampling error of a probability
 _TYPES = {"value": "VARCHAR", "own": "BIGINT", "below": "BIGINT"}
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What the failure of one lower node tells of a column: of how many people, for certain of how many, the most."""
+class _Gain:
+    """What the failure of one lower node reveals about a column: for how many people, how many certainly, the most."""
 
     people: int = 0
     certain: int = 0
@@ -41,40 +41,42 @@ class _Told:
 def _minimality(material: Material) -> Iterator[Outcome]:
     models, source = material.privacy, material.source
     assert source
-    asked = {} if models is None else {c: name for name, c in models.sensitive.items() if c in source.columns}
+    attacked = {} if models is None else {c: name for name, c in models.sensitive.items() if c in source.columns}
     for column in material.sensitive:
-        if column not in asked:
+        if column not in attacked:
             yield _outcome(material, column, [], 0)
-    if not asked or models is None:
+    if not attacked or models is None:
         return
     if models.hidden or models.of_release:
-        material.note("minimality is tried where every class is judged by its rows, not by people or by all classes")
+        material.note("minimality is tried if every class is judged by its rows, not by people or all classes together")
         return
-    yield from _of_models(material, source, models, asked)
+    yield from _of_models(material, source, models, attacked)
 
 
-def _of_models(material: Material, source: Copy, models: PrivacyModels, asked: Mapping[str, str]) -> Iterator[Outcome]:
+def _of_models(
+    material: Material, source: Copy, models: PrivacyModels, attacked: Mapping[str, str]
+) -> Iterator[Outcome]:
     shown = shown_levels(material, source)
     if shown is None:
-        material.note("minimality is tried on releases that show one level of each column, with their hierarchies")
+        material.note("minimality is tried on releases with one level per column, with their hierarchies")
         return
     people = placed(material, source, shown, "people")
     rows = placed(material, material.release, shown, "rows", released=True)
     ((others,),) = material.tables.rows("attack_minimality/other_places", placed=people, others=rows)
     if others:
-        material.note("minimality is tried where no row was suppressed, so that every class has all of its people")
+        material.note("minimality is tried if no row was suppressed, so that every class has all of its people")
         return
     worlds = _draw(material, people, rows, models)
     safe = models.with_references(_references(material, models)).safe
     lower = [column for column in shown if column.level]
-    told = [_told_by(material, source, column, models, safe, worlds) for column in lower]
-    for column, name in asked.items():
+    gains = [_gains_by(material, source, column, models, safe, worlds) for column in lower]
+    for column, name in attacked.items():
         if column in material.sensitive:
-            yield _outcome(material, column, [finding[name] for finding in told if finding], len(lower))
+            yield _outcome(material, column, [gain[name] for gain in gains if gain], len(lower))
 
 
 def _draw(material: Material, people: Relation, rows: Relation, models: PrivacyModels) -> int:
-    """Draw worlds: in each, the people of a class have its values in another order. How many."""
+    """Draw worlds, in which the people of a class have its values in another order; returns their number."""
     tables, release = material.tables, material.release
     columns = {name: release.columns[column] for name, column in models.sensitive.items()}
     tables.create("slots", "attack_minimality/sensitive_slots", placed=rows, copied=release.relation, columns=columns)
@@ -85,7 +87,7 @@ def _draw(material: Material, people: Relation, rows: Relation, models: PrivacyM
 
 
 def _references(material: Material, models: PrivacyModels) -> dict[str, Reference]:
-    """What the models compare with: the values in the whole release, which has all rows."""
+    """The values that the models compare classes with: those of the release, which has all rows."""
     references = {}
     for name in models.compared:
         value = material.release.columns[models.sensitive[name]]
@@ -96,16 +98,16 @@ def _references(material: Material, models: PrivacyModels) -> dict[str, Referenc
     return references
 
 
-def _told_by(
+def _gains_by(
     material: Material, source: Copy, lower: Shown, models: PrivacyModels, safe: Predicate, worlds: int
-) -> dict[str, _Told] | None:
-    """What it tells that the release does not show one column a level lower; None where that was no better."""
+) -> dict[str, _Gain] | None:
+    """What the release reveals by not showing one column a level lower; None if that would not have been better."""
     tables, value = material.tables, source.plain([lower.name])
     holes: dict[str, Any] = {"copied": source.relation, "mapping": lower.mapping, "value": value}
     parts = tables.create("parts", "attack_minimality/parts", placed=tables["people"], **holes)
     ((smallest,),) = tables.rows("attack_minimality/smallest_part", parts=parts)
-    if int(smallest) < models.k:  # everybody sees that without a sensitive value
-        return dict.fromkeys(models.sensitive, _Told())
+    if int(smallest) < models.k:  # visible without sensitive values
+        return dict.fromkeys(models.sensitive, _Gain())
     of = {name: source.columns[column] for name, column in models.sensitive.items()}
     truth: dict[str, Any] = {"parts": parts, "copied": source.relation, "names": list(of.values()), "columns": of}
     tables.create("truth", "attack_minimality/true_values", **truth)
@@ -117,22 +119,22 @@ def _told_by(
     return _posteriors(material, models, worlds)
 
 
-def _posteriors(material: Material, models: PrivacyModels, worlds: int) -> dict[str, _Told]:
-    """Whose value becomes how much more probable, by Bayes' rule: classes are independent of each other."""
+def _posteriors(material: Material, models: PrivacyModels, worlds: int) -> dict[str, _Gain]:
+    """The people whose value becomes more probable, by Bayes' rule with independent classes."""
     tables = material.tables
     failed = {
         home: int(n) / worlds for home, n in tables.rows("attack_minimality/unsafe_worlds", unsafe=tables["unsafe"])
     }
     certain = [home for home, share in failed.items() if share == 1]
     none = 0.0 if certain else exp(sum(log(1 - share) for share in failed.values()))
-    if not failed or none < _TOLD:
-        return dict.fromkeys(models.sensitive, _Told())
+    if not failed or none < _INFORMATIVE:
+        return dict.fromkeys(models.sensitive, _Gain())
     chances = [[*failed], [none / (1 - share) for share in failed.values()]]
     tables.load("chances", {"home": "VARCHAR", "others": "DOUBLE"}, chances)
     return {name: _exposed(material, models, name, none, worlds) for name in models.sensitive}
 
 
-def _exposed(material: Material, models: PrivacyModels, name: str, none: float, worlds: int) -> _Told:
+def _exposed(material: Material, models: PrivacyModels, name: str, none: float, worlds: int) -> _Gain:
     tables = material.tables
     relations = {stem: tables[stem] for stem in ("truth", "counted", "unsafe", "chances")}
     numbers: dict[str, Any] = {
@@ -142,11 +144,11 @@ def _exposed(material: Material, models: PrivacyModels, name: str, none: float, 
         "bound": _bound(models, models.sensitive[name]),
     }
     ((people, certain, worst),) = tables.rows("attack_minimality/told_people", value=[name], **relations, **numbers)
-    return _Told(int(people), int(certain), float(worst))
+    return _Gain(int(people), int(certain), float(worst))
 
 
 def _bound(models: PrivacyModels, column: str) -> float:
-    """What the models promise of the probability of a value: 1 / l, or α; 0 where they name no such figure."""
+    """The models' bound on the probability of a value: 1 / l, or α; 0 without such a parameter."""
     bounds = [0.0]
     for model in models.models:
         if model.sensitive == column:
@@ -156,39 +158,40 @@ def _bound(models: PrivacyModels, column: str) -> float:
     return max(bounds)
 
 
-def _outcome(material: Material, column: str, told: Sequence[_Told], lower: int) -> Outcome:
-    people, rows = max((finding.people for finding in told), default=0), material.release.rows
-    what = (
-        f"a less general release must have been unsafe, which makes the {column} of {people:,} of {rows:,} rows "
-        f"more probable than its share of their class"
-        if people
-        else f"that nothing less general was released tells nobody's {column}"
-    )
+def _outcome(material: Material, column: str, gains: Sequence[_Gain], lower: int) -> Outcome:
+    people, rows = max((gain.people for gain in gains), default=0), material.release.rows
+    sentence = f"Knowing everyone's quasi-identifiers and the algorithm reveals no person's {column}."
+    if people:
+        sentence = (
+            "An attacker who knows everyone's quasi-identifiers and the algorithm concludes that a less general "
+            f"release was unsafe, which makes the {column} of {people:,} of {rows:,} rows more probable than its share "
+            "of their class."
+        )
     return Outcome(
         "minimality",
-        f"To somebody who knows everybody's quasi-identifiers and how the release was made, {what}.",
+        sentence,
         attempts=rows,
         successes=people,
         affected=people,
         column=column,
         figures={
             "lower_nodes": lower,
-            "unsafe_lower_nodes": len(told),
-            "certain": max((finding.certain for finding in told), default=0),
-            "worst_gain": max((finding.worst for finding in told), default=0.0),
+            "unsafe_lower_nodes": len(gains),
+            "certain": max((gain.certain for gain in gains), default=0),
+            "worst_gain": max((gain.worst for gain in gains), default=0.0),
         },
         avoid='release with `minimality="mask"`, or raise k until its own optimum meets the models',
     )
 
 
-# The level that each column of a full-domain release shows, and what the next lower one would show
+# The level of every column in a full-domain release, and the next lower one
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A column as the release shows it: `level` of its hierarchy. `mapping`: value (a key), own, below, of the people.
+    """A column of the release: its `level` in the hierarchy. `mapping`: value (a key), own, below, of the people.
 
-    `own` numbers the labels of the level, `below` those of the next lower one; `labels` is the mapping of the release.
+    `own` numbers the labels of the level, `below` those of the next lower one; `labels` is the release's mapping.
     """
 
     name: str
@@ -198,18 +201,18 @@ class Shown:
 
 
 def shown_levels(material: Material, source: Copy) -> list[Shown] | None:
-    """The level of each quasi-identifier; None where a column shows labels of several, as local recodings do."""
+    """The level of every quasi-identifier; None if a column has labels of several levels, as in local recodings."""
     shown = []
     for number, name in enumerate(material.quasi_identifiers):
-        made = _shown(material, source, name, number)
-        if made is None:
+        column = _shown(material, source, name, number)
+        if column is None:
             return None
-        shown.append(made)
+        shown.append(column)
     return shown
 
 
 def placed(material: Material, copied: Copy, shown: Sequence[Shown], stem: str, released: bool = False) -> Relation:
-    """The rows of a table by the class that they are in, or would be: row_id, home (its class)."""
+    """The rows of a table by the class that they are in, or would be in: row_id, home (the class)."""
     tables = material.tables
     tables.create(stem, "attack_matching/unplaced", copied=copied.relation)
     for column in shown:
@@ -246,7 +249,7 @@ def _shown(material: Material, source: Copy, name: str, number: int) -> Shown | 
 
 
 def _levels(values: Sequence[tuple[Any, ...]], hierarchy: Hierarchy | None) -> Iterator[list[Label]]:
-    """What each value becomes on every level, as text; without a hierarchy itself, then `*`."""
+    """The values' labels on every level, as text; without a hierarchy the values themselves, then `*`."""
     yield [text for _, text in values]
     if hierarchy is None:
         yield [STAR for _ in values]
@@ -263,13 +266,13 @@ def _load(material: Material, stem: str, rows: Sequence[tuple[Any, ...]]) -> Rel
 
 
 def _key(text: str | None) -> str:
-    """What NULL and a text are joined by."""
+    """A join key for a text or NULL."""
     return "" if text is None else f"={text}"
 
 
 MINIMALITY = Attack(
     "minimality",
-    "Ask why nothing less general was released, and what that tells of the sensitive values.",
+    "Conclude from the algorithm that less general releases were unsafe, and what that reveals of sensitive values.",
     _minimality,
     ("sensitive", "source"),
 )

@@ -1,12 +1,12 @@
-"""Attribute inference by a model: learn the sensitive value from the release, and ask for somebody's.
+"""Attribute inference by a model: learn the sensitive value from the release, and predict a person's.
 
 Source: S. Yeom, I. Giacomelli, M. Fredrikson, S. Jha, "Privacy risk in machine learning", CSF 2018, section 5; B.
-Jayaraman, D. Evans, "Are attribute inference attacks just imputation?", CCS 2022: what a model tells of somebody counts
-only beyond what one tells that was trained without them. The attacker trains a forest on the labels and the values of
-all records, and asks it for the value of people of the source, by the labels of the class that they fit. A guess is
-right if the source has that value. The control is a forest that was trained without the person's own record: the
-records of each class and value are parted in five, and whoever has one in a part is asked of the forest of the other
-four.
+Jayaraman, D. Evans, "Are attribute inference attacks just imputation?", CCS 2022: a model's accuracy for a person only
+counts beyond that of a model trained without that person. The attacker trains a forest on the labels and values of all
+records, and predicts the value of people of the source from the labels of the class that fits them. A prediction is
+right if the source has that value. The control is a forest trained without the person's own record: the records of
+every class and value are split into five parts, and people with a record in a part are predicted by the forest of the
+other four.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kanon_sql.queries import Relation
 
 _PARTS = 5
 _TREES = 20
-_MOST_PAIRS = 20_000  # of a class and a value, to learn from
+_MOST_PAIRS = 20_000  # of a class and a value, for training
 _MOST_VALUES = 100
 _Row = tuple[Any, ...]
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -33,26 +33,26 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 def _inference(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source is not None
-    known = tuple(name for name in material.quasi_identifiers if name in source.columns)
-    attacked = attack(material, source, known)
-    control = attack(material, material.control, known, "control_") if material.control else None
+    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    attacked = attack(material, source, columns)
+    control = attack(material, material.control, columns, "control_") if material.control else None
     features = _features(material, classes_of(material, material.release))
     for column in material.sensitive:
         if column not in source.columns:
             continue
-        asked = _asked(attacked, column)
-        if tables.count(asked) and _can_learn(material, column):
-            yield _of_column(material, source, column, features, asked, control)
+        likeliest = _likeliest(attacked, column)
+        if tables.count(likeliest) and _can_learn(material, column):
+            yield _of_column(material, source, column, features, likeliest, control)
 
 
-def _asked(attacked: Attacked, column: str) -> Relation:
-    """The class that each target is asked of, and its value in truth: target, class, value, place."""
+def _likeliest(attacked: Attacked, column: str) -> Relation:
+    """The class for every target's prediction, and the true value: target, class, value, place."""
     tables, holes = attacked.material.tables, {"fits": attacked.fits, "truths": attacked.truths(column)}
     return tables.create(f"{attacked.stem}likeliest", "attack_attributes/likeliest", classes=tables["classes"], **holes)
 
 
 def _can_learn(material: Material, column: str) -> bool:
-    """Whether a column has so few values that a model can tell them apart."""
+    """Whether a column has few enough values for a model."""
     release = material.release
     values = material.tables.rows(
         "attack_attributes/value_rows", release=release.relation, value=release.plain([column])
@@ -67,20 +67,20 @@ def _of_column(
     source: Copy,
     column: str,
     features: dict[int, list[int]],
-    asked: Relation,
+    likeliest: Relation,
     control: Attacked | None,
 ) -> Outcome:
     baseline = commonest(material, column)
-    people, pairs = _people(material, asked), _pairs(material, column, asked)
+    people, pairs = _people(material, likeliest), _pairs(material, column, likeliest)
     whole = _learnt(pairs, [int(n) for _, _, n in pairs], features, material.seed)
     right, others = _hits(whole, people), _right_without_own(pairs, people, features, material.seed)
     attempts = len(people)
     everybody = material.attacked(source, attempts)
     outcome = Outcome(
         "model_inference",
-        f"A model trained on the release gives the right {column} of {right / attempts:.1%} of {attempts:,} "
-        f"{source.who}; trained without their own record, of {others / attempts:.1%}. By the values' shares alone it "
-        f"would be {baseline:.1%}.",
+        f"A model trained on the release predicts the right {column} for {right / attempts:.1%} of {attempts:,} "
+        f"{source.who}; trained without their own record, for {others / attempts:.1%}. From the values' shares alone: "
+        f"{baseline:.1%}.",
         attempts=attempts,
         successes=right,
         affected=round(right / attempts * everybody),
@@ -89,41 +89,41 @@ def _of_column(
         column=column,
         counted=source.who,
         sampled=attempts < everybody,
-        avoid=f"raise k, or ask for l-diversity or t-closeness of {column}",
+        avoid=f"raise k, or require l-diversity or t-closeness of {column}",
     )
-    return outcome.beside(_on_control(material, control, column, whole, baseline)) if control else outcome
+    return outcome.with_control(_on_control(material, control, column, whole, baseline)) if control else outcome
 
 
 def _on_control(material: Material, control: Attacked, column: str, model: dict[int, str], baseline: float) -> Control:
-    """What the model says of people who have no record; whom no record fits, the most common value of all."""
-    people, attempts = _people(material, _asked(control, column)), control.attempts
+    """The model's success for people without a record; people that fit no class get the most common value."""
+    people, attempts = _people(material, _likeliest(control, column)), control.attempts
     return Control(attempts, round(_hits(model, people) + baseline * (attempts - len(people))))
 
 
-def _people(material: Material, asked: Relation) -> list[_Row]:
-    return material.tables.rows("frequency_sets/copy", source=asked, columns=["class", "value", "place"])
+def _people(material: Material, likeliest: Relation) -> list[_Row]:
+    return material.tables.rows("frequency_sets/copy", source=likeliest, columns=["class", "value", "place"])
 
 
 def _hits(model: dict[int, str], people: Sequence[_Row]) -> int:
-    """Of how many people a model says the right value."""
+    """The number of people for whom a model predicts the right value."""
     return sum(model.get(number) == value for number, value, _ in people)
 
 
-def _pairs(material: Material, column: str, asked: Relation) -> list[_Row]:
-    """What there is to learn from: class, value, how many records have both."""
+def _pairs(material: Material, column: str, likeliest: Relation) -> list[_Row]:
+    """The training data: class, value, number of records with both."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
     values = tables.create(
         "values", "attack_attributes/values_of_classes", release=release.relation, labels=labels, value=value
     )
     seed, most = str(material.seed), _MOST_PAIRS
-    return tables.rows("attack_attributes/training", values=values, likeliest=asked, seed=seed, most=most)
+    return tables.rows("attack_attributes/training", values=values, likeliest=likeliest, seed=seed, most=most)
 
 
 def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int) -> int:
     """How often the models without the person's own record are right.
 
-    The records of a pair have places 1, 2, …; the first is that of the first person with this class and value.
+    The records of a pair have places 1, 2, …; the first belongs to the first person with this class and value.
     """
     numbered = {(number, value): (row, int(n)) for row, (number, value, n) in enumerate(pairs)}
 
@@ -140,25 +140,25 @@ def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: 
 
 
 def _in_part(row: int, n: int, part: int) -> int:
-    """How many of the places 1 to n of a row are in a part."""
+    """The number of places 1 to n of a row that are in a part."""
     first = (part - row - 1) % _PARTS + 1
     return len(range(first, n + 1, _PARTS))
 
 
 def _learnt(pairs: Sequence[_Row], weights: Sequence[int], features: dict[int, list[int]], seed: int) -> dict[int, str]:
-    """What a forest guesses for each class; nothing where there is nothing to learn from."""
+    """A forest's prediction for every class; empty without training data."""
     from sklearn.ensemble import ExtraTreesClassifier
 
-    known = [(features[number], value, n) for (number, value, _), n in zip(pairs, weights, strict=True) if n]
-    if not known:
+    training = [(features[number], value, n) for (number, value, _), n in zip(pairs, weights, strict=True) if n]
+    if not training:
         return {}
-    rows, values, counts = (list(column) for column in zip(*known, strict=True))
+    rows, values, counts = (list(column) for column in zip(*training, strict=True))
     forest = ExtraTreesClassifier(n_estimators=_TREES, random_state=seed).fit(rows, values, counts)
     return dict(zip(features, forest.predict(list(features.values())), strict=True))
 
 
 def _features(material: Material, classes: Relation) -> dict[int, list[int]]:
-    """The labels of each class as numbers, in order by the first number that a label shows."""
+    """The labels of every class as numbers, ordered by the first number in a label."""
     plain = material.release.plain(material.quasi_identifiers)
     rows = material.tables.rows("frequency_sets/copy", source=classes, columns=["class", *plain])
     codes = [_codes({row[place] for row in rows}) for place in range(1, len(plain) + 1)]
@@ -176,7 +176,7 @@ def _order(label: Label) -> tuple[float, str]:
 
 MODEL_INFERENCE = Attack(
     "model_inference",
-    "Train a model on the release, and ask it for somebody's sensitive value.",
+    "Train a model on the release, and predict a person's sensitive value.",
     _inference,
     ("sensitive", "source", "models"),
 )

@@ -1,12 +1,12 @@
-"""Unsorted matching: rows that come in the same order in two tables are joined by their places.
+"""Unsorted matching: rows in the same order in two tables are joined by their positions.
 
 Source: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, section 4.1. A release whose rows keep the order of its source
-tells which row is whose, whatever its labels hide.
+reveals the owners of rows, whatever its labels hide.
 
 The two halves of an anatomy (X. Xiao, Y. Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006) are
-matched in the same way: the first row of a group with the first value of that group, and so on. A pair is right in the
-share of the source's rows with these quasi-identifiers that have the value. Chance is what any order of the values
-gives, or both halves sorted, as anyone can sort them.
+matched in the same way: the first row of a group with the first value of that group, and so on. A pair counts as right
+by the share of the source's rows with these quasi-identifiers that have the value. The chance baseline is any order of
+the values, or both halves sorted, which anyone can do.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Hole, Relation
 
-_CHANCES = 20  # other rows that each row is paired with
+_CHANCES = 20  # random pairs per row
 _AVOID = (
-    "release the rows in an order of their own, sorted by what is released or by a seeded hash of it (`shuffle`), not "
-    "in the order of the table"
+    "release the rows in another order than the table's, sorted by the released values or by a seeded hash of them "
+    "(`shuffle`)"
 )
-_LEADING = 8  # columns by each of which the rows of a class are sorted, at most
-_COUNT = "count"  # the column of the half with the sensitive values that says how many rows have one
+_LEADING = 8  # maximum number of columns by which the rows of a class are sorted in turn
+_COUNT = "count"  # the column with the number of rows, in the half with the sensitive values
 
 
 def _by_order(material: Material) -> Iterator[Outcome]:
@@ -42,14 +42,14 @@ def _by_order(material: Material) -> Iterator[Outcome]:
         yield _order_within_classes(material, rows, plain)
 
 
-# Rows at the same place
+# Rows at the same position
 
 
 def _by_place(material: Material, other: Copy) -> Outcome:
-    """Join the rows at the same place, and see whether they could be one person's.
+    """Join the rows at the same position, and count pairs that could be one person's.
 
-    Chance is what rows that do not belong together give: at random, next to it, or when both tables are sorted, as
-    anyone can.
+    The chance baseline is the rate for other pairs: at random, from neighbouring positions, or with both tables sorted,
+    which anyone can do.
     """
     rows = min(material.release.rows, other.rows)
     pairs = _pairs(material, other, rows)
@@ -59,8 +59,8 @@ def _by_place(material: Material, other: Copy) -> Outcome:
     own, chance = tried.get("place", 0), max((share for way, share in shares.items() if way != "place"), default=0.0)
     outcome = Outcome(
         "unsorted_matching",
-        f"{fitted.get('place', 0):,} of {own:,} rows of the release fit the row at the same place of {other.name}; "
-        f"of rows that do not belong together {chance:.1%} do.",
+        f"{fitted.get('place', 0):,} of {own:,} rows of the release fit the row at the same position of {other.name}; "
+        f"of unrelated pairs of rows, {chance:.1%} do.",
         attempts=own,
         successes=fitted.get("place", 0),
         affected=0,
@@ -72,7 +72,7 @@ def _by_place(material: Material, other: Copy) -> Outcome:
 
 
 def _pairs(material: Material, other: Copy, rows: int) -> Relation:
-    """Rows of the release and of the other table: at the same place, and in ways that mean nothing."""
+    """Pairs of rows of the release and of the other table: at the same position, and at unrelated ones."""
     tables, release = material.tables, material.release
     holes: dict[str, Any] = {"rows": rows, "seed": str(material.seed), "most": material.most}
     drawn = tables.create("drawn", "attack_order/drawn_rows", copied=release.relation, **holes)
@@ -92,13 +92,13 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
 
 
 def _shared(material: Material, other: Copy) -> list[str]:
-    """The columns that both tables tell of a row: quasi-identifiers, and what is kept as it is."""
+    """The common columns of a row in both tables: quasi-identifiers, and columns released unchanged."""
     shown = [name for name in material.quasi_identifiers if name in other.columns]
     return [*shown, *material.kept_with(other)]
 
 
 def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation:
-    """The pairs that may be of one person by all that both tables tell."""
+    """The pairs that could be of one person by all common columns."""
     tables, release, shared = material.tables, material.release, _shared(material, other)
     here, there = (
         tables.create(
@@ -133,7 +133,7 @@ def _counts(material: Material, pairs: Relation) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of the source (row_id, target, value), the classes that fit them, and what the classes look like."""
+    """Rows of the source (row_id, target, value), the classes that fit them, and the contents of the classes."""
 
     people: Relation
     fits: Relation
@@ -145,11 +145,14 @@ class _Rows:
     def of(cls, material: Material, source: Copy) -> _Rows:
         tables, release = material.tables, material.release
         names = [name for name in material.quasi_identifiers if name in source.columns]
-        known, kept = source.plain(names), release.plain(material.kept_with(source))
+        names = [name for name in material.quasi_identifiers if name in source.columns]
+        columns, kept = source.plain(names), release.plain(material.kept_with(source))
         classes = classes_of(material, release)
-        tuples = tables.create("tuples", "attack_versions/known_values", people=source.relation, columns=known)
+        tuples = tables.create("tuples", "attack_versions/known_values", people=source.relation, columns=columns)
         fits = fitting(material, tuples, source, classes, names)
-        people = tables.create("people", "attack_order/valued_rows", people=source.relation, columns=known, values=kept)
+        people = tables.create(
+            "people", "attack_order/valued_rows", people=source.relation, columns=columns, values=kept
+        )
         labels = release.plain(material.quasi_identifiers)
         numbered = tables.create(
             "numbered", "attack_versions/numbered", release=release.relation, labels=labels, kept=kept
@@ -160,9 +163,9 @@ class _Rows:
 
 
 def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str]) -> Outcome:
-    """See whether the rows of a class look like those of the source, one after the other, where all of them are known.
+    """Compare the rows of a class with the source's rows in order, for classes whose rows in the source are all known.
 
-    Chance is what any order gives, or sorting the rows by what they show, as anyone can.
+    The chance baseline is any order, or the rows sorted by what they show, which anyone can do.
     """
     tables, sides = material.tables, {"people": rows.people, "fits": rows.fits}
     whole = tables.create("whole", "attack_order/settled_classes", classes=rows.classes, **sides)
@@ -172,11 +175,11 @@ def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
         tables.rows("attack_order/same_places", whole=whole, released=rows.released, order=order, **sides)[0]
         for order in orders
     )
-    chance = max(expected, *(alike for _, alike in by_value)) / tried if tried else 0.0
+    chance = max(expected, *(count for _, count in by_value)) / tried if tried else 0.0
     outcome = Outcome(
         "place_within_classes",
-        f"{same:,} of {tried:,} rows look like the row at the same place of their class in the source; by chance "
-        f"{chance:.1%} would.",
+        f"{same:,} of {tried:,} rows look like the row at the same position of their class in the source; by chance: "
+        f"{chance:.1%}.",
         attempts=int(tried),
         successes=int(same),
         affected=0,
@@ -187,9 +190,9 @@ def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
 
 
 def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str]) -> Outcome:
-    """See whether the rows of a class come in the source's order, where it is certain which row is which.
+    """Compare the order of rows in a class with the source's, where the row in the source is certain.
 
-    Chance is one half, or what sorting the rows by what they show gives, as anyone can.
+    The chance baseline is one half, or the rows sorted by what they show, which anyone can do.
     """
     sure = material.tables.create(
         "sure", "attack_order/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes
@@ -201,7 +204,7 @@ def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
         f"{ordered:,} of {neighbours:,} neighbours within a class whose rows in the source are certain come in the "
         "source's order."
         if neighbours
-        else "Of no two neighbours within a class is it certain which rows of the source they are.",
+        else "No two neighbours within a class have certain rows in the source.",
         attempts=neighbours,
         successes=ordered,
         affected=0,
@@ -212,12 +215,12 @@ def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
 
 
 def _sortings(plain: Sequence[str]) -> list[list[str]]:
-    """The ways to sort by columns that begin with another one each."""
-    return [[one, *(name for name in plain if name != one)] for one in plain[:_LEADING]]
+    """Sort orders of columns, with every column as the first one in turn."""
+    return [[first, *(name for name in plain if name != first)] for first in plain[:_LEADING]]
 
 
 def _in_order(material: Material, sure: Relation, order: Sequence[str]) -> tuple[int, int]:
-    """The neighbours within classes in an order, and those of them that come as in the source."""
+    """The number of neighbours within classes in an order, and of neighbours in the same order as in the source."""
     ((neighbours, ordered),) = material.tables.rows(
         "attack_order/in_order", sure=sure, release=material.release.relation, order=order
     )
@@ -228,7 +231,7 @@ def _in_order(material: Material, sure: Relation, order: Sequence[str]) -> tuple
 
 
 def _matched_halves(material: Material, half: Copy, source: Copy) -> Iterator[Outcome]:
-    """Join the rows of a release with the values of its other half by their places in the groups, value by value."""
+    """Join the rows of a release with the values of its other half, by their positions in the groups."""
     shared = material.shared_with(half)
     for column in half.columns:
         if column not in (*shared, _COUNT) and column in source.columns:
@@ -236,11 +239,11 @@ def _matched_halves(material: Material, half: Copy, source: Copy) -> Iterator[Ou
 
 
 def _truths(material: Material, source: Copy, column: str) -> Relation:
-    """Of each class the shares of values among the source's rows that fit it: class, value (a key), share."""
+    """For every class, the shares of values among the source's rows that fit it: class, value (a key), share."""
     tables = material.tables
     names = [name for name in material.quasi_identifiers if name in source.columns]
-    known: dict[str, Hole] = {"people": source.relation, "columns": source.plain(names)}
-    tuples = tables.create("tuples", "attack_linkage/tuples", **known)
+    columns: dict[str, Hole] = {"people": source.relation, "columns": source.plain(names)}
+    tuples = tables.create("tuples", "attack_linkage/tuples", **columns)
     fits = fitting(material, tuples, source, classes_of(material, material.release), names)
     own: dict[str, Hole] = {"labels": source.plain(names), "value": source.plain([column])}
     values = tables.create("values", "attack_attributes/values_of_classes", release=source.relation, **own)
@@ -254,12 +257,12 @@ def _matched(material: Material, half: Copy, column: str, shares: Relation) -> O
     ((attempts, right, expected),) = tables.rows(
         "attack_linkability/matched_halves", rows=rows, values=values, shares=shares
     )
-    sorted_too = [_right(material, half, column, shares, *orders) for orders in _orders(material, half, column)]
-    chance = max(float(expected), *sorted_too) / attempts if attempts else 0.0
+    by_sorting = [_right(material, half, column, shares, *orders) for orders in _orders(material, half, column)]
+    chance = max(float(expected), *by_sorting) / attempts if attempts else 0.0
     outcome = Outcome(
         "matched_halves",
-        f"The row and the {column} at the same place of a group belong together for {float(right) / attempts:.1%} of "
-        f"{int(attempts):,} rows; by chance {chance:.1%} would."
+        f"The row and the {column} at the same position of a group belong together for {float(right) / attempts:.1%} "
+        f"of {int(attempts):,} rows; by chance: {chance:.1%}."
         if attempts
         else f"No group has both rows and values of {column}.",
         attempts=int(attempts),
@@ -268,13 +271,13 @@ def _matched(material: Material, half: Copy, column: str, shares: Relation) -> O
         baseline=chance,
         column=column,
         figures={"right": float(right)},
-        avoid="sort each half by what it shows, group by group",
+        avoid="sort both halves by what they show, group by group",
     )
     return replace(outcome, affected=min(outcome.successes, release.rows) if outcome.excess else 0)
 
 
 def _rows(material: Material, half: Copy, order: Sequence[str]) -> Relation:
-    """The rows with their places in the groups: class, key, place."""
+    """The rows with their positions in the groups: class, key, place."""
     release, tables = material.release, material.tables
     labels, shared = release.plain(material.quasi_identifiers), release.plain(material.shared_with(half))
     holes: dict[str, Hole] = {"labels": labels, "shared": shared, "order": [*order, "row_id"]}
@@ -282,7 +285,7 @@ def _rows(material: Material, half: Copy, order: Sequence[str]) -> Relation:
 
 
 def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -> Relation:
-    """The values with the places that they take in the groups: key, value (a key), first, last."""
+    """The values with their ranges of positions in the groups: key, value (a key), first, last."""
     holes: dict[str, Hole] = {"value": half.plain([column]), "order": [*order, "row_id"]}
     holes["shared"] = half.plain(material.shared_with(half))
     holes["count"] = half.plain([_COUNT]) if _COUNT in half.columns else ["1"]
@@ -290,23 +293,23 @@ def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -
 
 
 def _orders(material: Material, half: Copy, column: str) -> Iterator[tuple[list[str], list[str]]]:
-    """The ways to sort the rows by columns that begin with another one each, and the values by themselves."""
+    """Sort orders for the rows, with every column as the first one in turn, and for the values alone."""
     apart = (*material.shared_with(half), material.unit)
     plain = material.release.plain([name for name in material.release.columns if name not in apart])
-    for one in plain[:_LEADING]:
-        yield [one, *(name for name in plain if name != one)], half.plain([column])
+    for first in plain[:_LEADING]:
+        yield [first, *(name for name in plain if name != first)], half.plain([column])
 
 
 def _right(material: Material, half: Copy, column: str, shares: Relation, rows: list[str], values: list[str]) -> float:
     of_rows, of_values = _rows(material, half, rows), _values(material, half, column, values)
-    asked: dict[str, Hole] = {"rows": of_rows, "values": of_values, "shares": shares}
-    ((_, right, _),) = material.tables.rows("attack_linkability/matched_halves", **asked)
+    relations: dict[str, Hole] = {"rows": of_rows, "values": of_values, "shares": shares}
+    ((_, right, _),) = material.tables.rows("attack_linkability/matched_halves", **relations)
     return float(right)
 
 
 ORDER = Attack(
     "order",
-    "Join the rows at the same place of two tables; look whether the rows of a class come in the order of the source.",
+    "Join the rows at the same position of two tables, and compare the order of rows in classes with the source's.",
     _by_order,
     ("order",),
     ("unsorted_matching", "matched_halves", "place_within_classes", "order_within_classes"),

@@ -1,4 +1,4 @@
-"""What an attack gives: how often it was right, how often a guess would have been, and of how many people."""
+"""The outcome of an attack: its success rate, the chance baseline, and the number of people affected."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from math import hypot, sqrt
 from typing import Any
 
-_Z = 1.959964  # of a two-sided interval of 95 %
+_Z = 1.959964  # for a two-sided interval of 95 %
 
 
 @dataclass(frozen=True)
 class Control:
-    """What came of an attack on people who are not in the release: guesses, and how many were right."""
+    """The outcome of an attack on people who are not in the release: guesses, and how many were right."""
 
     attempts: int
     successes: int
@@ -25,15 +25,14 @@ class Control:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an attack, counts and shares only.
+    """The outcome of an attack, in counts and shares only.
 
-    `attempts`, `successes`: guesses, and how many were right. `affected`: how many of those in the release the attack
-    succeeds with; from a sample, an estimate. `counted`: what `affected` counts, people where a column tells them
-    apart, or else rows, or cells. `baseline`: the share of right guesses of somebody who knows no more than the values'
-    shares in the whole table. `control`: the share of right guesses about the same people without their own record.
-    `on_control`: what came of it on the rows of a control, which then takes the place of `control`. `column`: the
-    sensitive column that was guessed. `figures`: what else there is to know, by name. `sentence`: what was found;
-    `avoid`: what to do about it.
+    `attempts`, `successes`: guesses, and how many were right. `affected`: how many in the release the attack succeeds
+    for; from a sample, an estimate. `counted`: what `affected` counts: people with a unit, otherwise rows, or cells.
+    `baseline`: the success rate from the values' shares in the whole table alone. `control`: the success rate for the
+    same people without their own record. `on_control`: the outcome on the rows of a control, which then replaces
+    `control`. `column`: the guessed sensitive column. `figures`: further figures by name. `sentence`: the result in
+    words; `avoid`: a remedy.
     """
 
     name: str
@@ -57,19 +56,19 @@ class Outcome:
 
     @property
     def beyond(self) -> float | None:
-        """The share of right guesses about people who are not in the release; None where no such thing is known."""
+        """The success rate for people who are not in the release; None if it was not measured."""
         return self.on_control.share if self.on_control else self.control
 
     @property
     def chance(self) -> float:
-        """What the share is held against: the better of the baseline and the control."""
+        """The rate that the share is compared with: the higher of the baseline and the control."""
         return max(self.baseline or 0.0, self.beyond or 0.0)
 
     @property
     def excess(self) -> float:
-        """The share above chance, as a part of what chance leaves: 0 for no better than chance, 1 for always right.
+        """The share above chance, relative to what chance leaves: 0 for no better than chance, 1 for always right.
 
-        It is 0 where the interval of the share reaches down to chance, or that above the control's rows down to 0.
+        It is 0 if chance is within the interval of the share, or 0 within that of the excess over the control's rows.
         """
         if self.chance >= 1 or (self.chance and interval(self.successes, self.attempts)[0] <= self.chance):
             return 0.0
@@ -79,9 +78,9 @@ class Outcome:
 
     @property
     def above_control(self) -> tuple[float, float]:
-        """The 95 % interval of the share above that of the control's rows, the errors of both propagated.
+        """The 95 % interval of the share above that of the control's rows, with the errors of both propagated.
 
-        Giomi et al., PoPETs 2023(2), section 3.1; (0, 0) where the control's guesses are all right.
+        Giomi et al., PoPETs 2023(2), section 3.1; (0, 0) if all guesses on the control are right.
         """
         control = self.on_control or Control(0, 0)
         if control.share >= 1:
@@ -92,16 +91,16 @@ class Outcome:
         below_it = hypot(self.share - low, slope * (most - control.share)) / left
         return above - below_it, above + hypot(high - self.share, slope * (control.share - least)) / left
 
-    def beside(self, control: Control) -> Outcome:
-        """The same beside what came of the attack on the rows of a control."""
-        said = (
-            f"{self.sentence} On {control.attempts:,} of the control, none of whom is in the release, it succeeds in "
-            f"{control.share:.1%}."
+    def with_control(self, control: Control) -> Outcome:
+        """The outcome together with that on the rows of a control."""
+        sentence = (
+            f"{self.sentence} On {control.attempts:,} rows of the control, none of which are in the release, it "
+            f"succeeds in {control.share:.1%}."
         )
-        return replace(self, on_control=control, sentence=said)
+        return replace(self, on_control=control, sentence=sentence)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """The outcome for JSON."""
         return {
             "name": self.name,
             "column": self.column,
@@ -118,11 +117,11 @@ class Outcome:
             "figures": dict(self.figures),
             "sentence": self.sentence,
             "avoid": self.avoid,
-            **({"control_rows": self._beside_control(self.on_control)} if self.on_control else {}),
+            **({"control_rows": self._control_figures(self.on_control)} if self.on_control else {}),
         }
 
-    def _beside_control(self, control: Control) -> dict[str, Any]:
-        """The share on the control's rows, and what is left of the share above it, each with its interval."""
+    def _control_figures(self, control: Control) -> dict[str, Any]:
+        """The share on the control's rows, and the excess over it, with their intervals."""
         share = control.share
         return {
             "attempts": control.attempts,

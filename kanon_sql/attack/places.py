@@ -1,4 +1,4 @@
-"""Cloaked places: who sent from a box is guessed by whose place lies in it, or by who was seen there.
+"""Cloaked places: guess the sender from a box by whose place is in it, or by who was seen there.
 
 Source: M. Gruteser, D. Grunwald, "Anonymous usage of location-based services through spatial and temporal cloaking",
 MobiSys 2003, section 3 (restricted space identification, observation identification).
@@ -14,7 +14,7 @@ from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Relation
 
-_AVOID = "ask for a larger k, and keep `shared` boxes, in which every row has k possible senders"
+_AVOID = "require a larger k, and keep `shared` boxes, in which every row has k possible senders"
 _BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 
@@ -28,13 +28,13 @@ def _by_place(material: Material) -> Iterator[Outcome]:
         yield _observation(material, people, boxes)
     else:
         material.note(
-            f"the auxiliary table has no column {material.time!r}, so that it tells nobody who was seen when; "
+            f"the auxiliary table has no column {material.time!r}, so it does not show who was seen when; "
             "observation identification was not tried"
         )
 
 
 def _restricted_space(material: Material, people: Copy, boxes: Relation) -> Outcome:
-    """Take all rows of a box in which only one owner's place lies to be that owner's."""
+    """Guess that all rows of a box with the place of a single owner are that owner's."""
     tables = material.tables
     tried = tables.create(
         "tried", "attack_cloaks/drawn_boxes", boxes=boxes, seed=str(material.seed), most=material.most
@@ -45,15 +45,15 @@ def _restricted_space(material: Material, people: Copy, boxes: Relation) -> Outc
     outcome = _guessed(material, boxes, guesses, "restricted_space")
     return replace(
         outcome,
-        sentence=f"{owned:,} of {min(count, material.most):,} boxes hold the place of one owner only; whoever takes "
-        f"their rows to be that owner's is right with {outcome.share:.1%}.",
+        sentence=f"{owned:,} of {min(count, material.most):,} boxes contain the place of a single owner; guessing that "
+        f"their rows are that owner's is right for {outcome.share:.1%}.",
         sampled=count > material.most,
         figures={**outcome.figures, "boxes": owned},
     )
 
 
 def _observation(material: Material, people: Copy, boxes: Relation) -> Outcome:
-    """Take any row whose box and interval hold an observation to be of whoever was seen."""
+    """Guess that a row whose box and interval contain an observation is of the observed person."""
     tables, seed = material.tables, str(material.seed)
     where = _columns(material, people, "owner", "x", "y", "t")
     seen = tables.create(
@@ -64,8 +64,8 @@ def _observation(material: Material, people: Copy, boxes: Relation) -> Outcome:
     outcome = _guessed(material, boxes, guesses, "observation")
     return replace(
         outcome,
-        sentence=f"{outcome.attempts:,} of {tables.count(seen):,} observations lie in a released box and interval, "
-        f"{int(alone):,} of them where only one row may be it; a guess which row it is is right with "
+        sentence=f"{outcome.attempts:,} of {tables.count(seen):,} observations are in a released box and interval, "
+        f"{int(alone):,} of them with a single candidate row; guessing the row is right for "
         f"{outcome.share:.1%}.",
         sampled=people.rows > material.most,
         figures={**outcome.figures, "below_k": int(below), "alone": int(alone)},
@@ -73,9 +73,9 @@ def _observation(material: Material, people: Copy, boxes: Relation) -> Outcome:
 
 
 def _guessed(material: Material, boxes: Relation, guesses: Relation, name: str) -> Outcome:
-    """How many guesses are right: checked by the source, or if one row of each box is the guessed sender's.
+    """The number of right guesses: checked with the source, or assuming that one row of every box is the sender's.
 
-    Chance is what k promises: one in k.
+    The chance baseline is what k guarantees: one in k.
     """
     tables, source = material.tables, material.source
     if source and material.unit in source.columns:
@@ -94,7 +94,7 @@ def _guessed(material: Material, boxes: Relation, guesses: Relation, name: str) 
 
 
 def _columns(material: Material, copy: Copy, *wanted: str) -> dict[str, list[str]]:
-    """The columns of a table that say who, where and when; a row is somebody of their own where nothing tells who."""
+    """The columns of a table with the owner, place and time; without an owner column, every row is another owner."""
     x, y = material.location
     names = {"owner": material.unit, "x": x, "y": y, "t": material.time}
     return {column: [copy.columns.get(names[column] or "", "row_id")] for column in wanted}
@@ -102,7 +102,7 @@ def _columns(material: Material, copy: Copy, *wanted: str) -> dict[str, list[str
 
 PLACES = Attack(
     "places",
-    "Guess who sent from a cloaked box by whose place lies in it, and by who was seen there and then.",
+    "Guess the sender from a cloaked box by whose place is in it, and by who was seen there at that time.",
     _by_place,
     ("cloaked", "auxiliary"),
     ("restricted_space", "observation"),

@@ -1,10 +1,10 @@
-"""Background knowledge of values as priors: how common each of them is among people like somebody.
+"""Background knowledge as priors: how common values are among people like the target.
 
 Source: A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-diversity", ACM TKDD 1(1), 2007, sections 2.2
 (the patient from Japan, where heart disease is rare) and 3.1: demographic background knowledge. The attacker knows the
-share of a value among people like somebody, and takes the records that fit that person. By Bayes' theorem a record with
-the value counts as many times as the value is more common among them than in the release. Whose value is then 90 %
-probable is told. By chance: those of whom the records alone tell as much.
+share of a value among people like the target, and takes the records that fit. By Bayes' theorem, a record's weight is
+how many times as common its value is among these people as in the release. The attack succeeds if a value is then 90 %
+probable. By chance: people for whom the records alone reach this.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.queries import Hole, Relation
 
 _TRUTHS = {"target": "BIGINT", "value": "VARCHAR"}
-SHARE = "share"  # the column of the priors that says how common a value is
+SHARE = "share"  # the column of the priors with the frequency of a value
 
 
 def _believed(material: Material) -> Iterator[Outcome]:
@@ -31,20 +31,20 @@ def _believed(material: Material) -> Iterator[Outcome]:
         raise SpecError(
             f"the priors have no column of {', '.join(material.sensitive)}; give the values whose {SHARE} is known"
         )
-    known = tuple(name for name in material.quasi_identifiers if name in people.columns)
-    attacked = attack(material, people, known)
+    columns_of_people = tuple(name for name in material.quasi_identifiers if name in people.columns)
+    attacked = attack(material, people, columns_of_people)
     for column in columns:
         yield _of_column(material, attacked, column, _like(people, priors, columns))
 
 
 def _like(people: Copy, priors: Copy, columns: Sequence[str]) -> list[str]:
-    """The columns that say whom the priors are about; SpecError if people lack them, or the priors have no share."""
+    """The columns that define whom the priors are about; SpecError if people lack them, or priors have no share."""
     like = [name for name in priors.columns if name not in (SHARE, *columns)]
     missing = [name for name in like if name not in people.columns]
     if missing:
-        raise SpecError(f"{people.name} has no column {missing[0]!r}, as the priors have; leave it out of them")
+        raise SpecError(f"{people.name} has no column {missing[0]!r}, which the priors have; leave it out of them")
     if priors.kinds.get(SHARE) not in ("integer", "decimal", "float"):
-        raise SpecError(f"the priors have no numbers in a column {SHARE!r}; say there how common each value is, 0 to 1")
+        raise SpecError(f"the priors have no numbers in a column {SHARE!r}; put the share of each value there, 0 to 1")
     return like
 
 
@@ -52,29 +52,29 @@ def _of_column(material: Material, attacked: Attacked, column: str, like: Sequen
     tables, attempts = material.tables, attacked.attempts
     records = _records(material, attacked, column)
     weights = _weights(material, attacked, column, like)
-    known = column in attacked.people.columns
-    truths = attacked.truths(column) if known else tables.load("truths", _TRUTHS, [[], []])
+    has_truth = column in attacked.people.columns
+    truths = attacked.truths(column) if has_truth else tables.load("truths", _TRUTHS, [[], []])
     holes: dict[str, Hole] = {"records": records, "weights": weights, "truths": truths, "certain": CERTAIN}
     beliefs = tables.create("beliefs", "attack_priors/beliefs", **holes)
-    ((told, classes, alone, worst, mean),) = tables.rows("attack_priors/believed", beliefs=beliefs, fits=attacked.fits)
+    ((found, classes, alone, worst, mean),) = tables.rows("attack_priors/believed", beliefs=beliefs, fits=attacked.fits)
     return Outcome(
         "priors",
-        f"Whoever knows how common each {column} is among people like somebody is {CERTAIN:.0%} sure of it for "
-        f"{int(told):,} of {attempts:,} {attacked.people.who}; by the records alone, for {int(alone):,}.",
+        f"An attacker who knows how common every {column} is among people like the target is {CERTAIN:.0%} sure of it "
+        f"for {int(found):,} of {attempts:,} {attacked.people.who}; by the records alone, for {int(alone):,}.",
         attempts=attempts,
-        successes=int(told),
-        affected=round(int(told) / attempts * attacked.people.people) if attempts else 0,
+        successes=int(found),
+        affected=round(int(found) / attempts * attacked.people.people) if attempts else 0,
         baseline=int(alone) / attempts if attempts else None,
         column=column,
         counted=attacked.people.who,
         sampled=attempts < attacked.people.people,
         figures={"classes": int(classes), "worst_gain": worst, "mean_gain": mean},
-        avoid=f"ask for l-diversity of {column} with more values than can be ruled out, or raise k",
+        avoid=f"require l-diversity of {column} with more values than can be ruled out, or raise k",
     )
 
 
 def _records(material: Material, attacked: Attacked, column: str) -> Relation:
-    """The records that fit each person, by their value: target, value (a key), n."""
+    """The records that fit a person, by value: target, value (a key), n."""
     release, tables = material.release, material.tables
     holes: dict[str, Hole] = {"labels": release.plain(material.quasi_identifiers), "value": release.plain([column])}
     values = tables.create("values", "attack_attributes/values_of_classes", release=release.relation, **holes)
@@ -82,26 +82,26 @@ def _records(material: Material, attacked: Attacked, column: str) -> Relation:
 
 
 def _weights(material: Material, attacked: Attacked, column: str, like: Sequence[str]) -> Relation:
-    """How many times as common a value is among people like somebody as in the release: target, value, weight."""
+    """How many times as common a value is among people like the target as in the release: target, value, weight."""
     tables, people, priors = material.tables, attacked.people, material.priors
     assert priors is not None
-    told = {role: _keyed(material, role, copy, like) for role, copy in (("people", people), ("priors", priors))}
+    keyed = {role: _keyed(material, role, copy, like) for role, copy in (("people", people), ("priors", priors))}
     holes: dict[str, Hole] = {"value": priors.plain([column]), "share": priors.plain([SHARE])}
     shares = _shares(material, priors, holes)
     overall = tables.create(
         "overall", "attack_priors/value_shares", release=material.release.relation, value=holes["value"]
     )
-    weights = tables.create("weights", "attack_priors/prior_weights", **told, shares=shares, overall=overall)
+    weights = tables.create("weights", "attack_priors/prior_weights", **keyed, shares=shares, overall=overall)
     ((twice,),) = tables.rows("attack_priors/repeated_weights", weights=weights)
     if twice:
-        raise SpecError(f"the priors say {int(twice):,} times more than once how common a value is; leave one of each")
+        raise SpecError(f"the priors have {int(twice):,} shares more than once; leave one of each")
     if not tables.count(weights):
         material.note(f"no row of the priors is about anybody of {people.name} and a value of {column} in the release")
     return weights
 
 
 def _shares(material: Material, priors: Copy, holes: dict[str, Hole]) -> Relation:
-    """The priors by their row: row_id, value (a key), share."""
+    """The priors by row: row_id, value (a key), share."""
     shares = material.tables.create("shares", "attack_priors/prior_shares", priors=priors.relation, **holes)
     ((wrong,),) = material.tables.rows("attack_priors/wrong_shares", shares=shares)
     if wrong:
@@ -116,7 +116,7 @@ def _keyed(material: Material, role: str, copy: Copy, like: Sequence[str]) -> Re
 
 PRIORS = Attack(
     "priors",
-    "Weigh the values of the records that fit somebody by how common they are among people like that.",
+    "Weigh the values of the records that fit a person by how common they are among similar people.",
     _believed,
     ("sensitive", "priors", "people"),
 )

@@ -1,12 +1,12 @@
-"""Singling out: predicates, made from rows of the release, that exactly one row of the source meets.
+"""Singling out: predicates, from rows of the release, that exactly one row of the source satisfies.
 
 Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques, section 2.2.1; M. Giomi, F. Boenisch,
 C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023(2), section
 3.2; A. Cohen, K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 117(15), 2020. The attacker
-takes a row that is the only one of its kind in the release, by one column or by several, those that are released as
-they are among them, and says "exactly one person is like this". It succeeds if the source has exactly one such row.
-Counted are the rows of which that is so, by all columns; sets of some of them are tried beside that. By chance: of as
-many people drawn anew, what one in so many meets is met by exactly one of them in 37 % of the cases.
+takes a row that is unique in the release by one column or by several, including unchanged ones, and claims that exactly
+one person has these values. The attack succeeds if the source has exactly one such row. It is counted for all columns
+together and for some sets of columns. By chance: among as many random people, a predicate with a probability of one in
+as many is satisfied by exactly one of them in 37 % of cases.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Relation
 
-_SETS = 8  # of columns, all of them together among these
+_SETS = 8  # of columns, including all of them together
 _Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """What came of the predicates on some columns: `unique` rows of the release, of which some were tried."""
+    """The results for predicates on some columns: `unique` rows of the release, some of which were tried."""
 
     unique: int
     attempts: int
@@ -35,12 +35,12 @@ class _Tried:
 
     @property
     def people(self) -> float:
-        """How many people all the unique rows isolate."""
+        """The estimated number of people isolated by all unique rows."""
         return self._of_all(self.isolating)
 
     @property
     def strangers(self) -> float:
-        """How many people of the control they isolate."""
+        """The estimated number of people of the control isolated by them."""
         return self._of_all(self.of_control)
 
     def _of_all(self, isolating: int) -> float:
@@ -58,13 +58,13 @@ def _singling_out(material: Material) -> Iterator[Outcome]:
 
 
 def _common(material: Material, source: Copy) -> _Names:
-    """What the release and the source both have, but who is who."""
+    """The common columns of the release and the source, except the unit."""
     names = (*material.quasi_identifiers, *material.release.columns)
     return tuple(dict.fromkeys(name for name in names if name in source.columns and name != material.unit))
 
 
 def _sets(names: _Names, draw: random.Random) -> list[_Names]:
-    """All columns together, and a draw of sets of two or more."""
+    """All columns together, and a random sample of sets of two or more."""
     sizes = [draw.randint(2, len(names)) for _ in range(_SETS - 1)]
     drawn = (tuple(sorted(draw.sample(names, size), key=names.index)) for size in sizes)
     return list(dict.fromkeys((names, *drawn)))
@@ -78,28 +78,28 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
     people = round(worst.people)
     outcome = Outcome(
         name,
-        f"{worst.unique:,} of {rows:,} rows are the only ones of their kind in the release by {by}, and {people:,} of "
-        "these descriptions fit one row of the source alone.",
+        f"{worst.unique:,} of {rows:,} rows are unique in the release by {by}, and {people:,} of these descriptions "
+        "fit exactly one row of the source.",
         attempts=rows,
         successes=people,
         affected=people,
         baseline=worst.unique / rows * _by_chance(source.rows, rows),
         sampled=worst.attempts < worst.unique,
         figures={"unique_rows": worst.unique, "descriptions": attempts, "isolating": isolating},
-        avoid="drop or generalize the columns that are released as they are",
+        avoid="drop or generalize the columns that are released unchanged",
     )
-    return _beside_control(outcome, worst) if material.control else outcome
+    return _with_control(outcome, worst) if material.control else outcome
 
 
-def _beside_control(outcome: Outcome, tried: _Tried) -> Outcome:
-    """The same descriptions, held against the rows of the control."""
+def _with_control(outcome: Outcome, tried: _Tried) -> Outcome:
+    """The outcome together with that of the same descriptions on the rows of the control."""
     control = Control(outcome.attempts, round(tried.strangers))
-    said = f"{outcome.sentence} Descriptions that fit one row of the control alone: {control.successes:,}."
-    return replace(outcome, on_control=control, sentence=said)
+    sentence = f"{outcome.sentence} Descriptions that fit exactly one row of the control: {control.successes:,}."
+    return replace(outcome, on_control=control, sentence=sentence)
 
 
 def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried:
-    """Take unique rows of the release, and count the rows of the source that each describes."""
+    """Take unique rows of the release, and count the rows of the source that fit them."""
     tables, plain = material.tables, material.release.plain(names)
     unique = tables.create("unique", "attack_linkage/unique_rows", release=material.release.relation, columns=plain)
     rows = tables.count(unique)
@@ -115,7 +115,7 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
 
 
 def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
-    """How many predicates there are, and how many fit exactly one of the people."""
+    """The number of predicates, and of those that fit exactly one of the people."""
     tables = material.tables
     tuples = tables.create("tuples", "attack_linkage/tuples", people=people.relation, columns=people.plain(names))
     fits = fitting(material, tuples, people, predicates, names)
@@ -124,13 +124,13 @@ def _isolated(material: Material, people: Copy, predicates: Relation, names: _Na
 
 
 def _by_chance(people: int, rows: int) -> float:
-    """How often exactly one of so many people, drawn anew, meets what one in `rows` does."""
+    """The probability that exactly one of so many random people satisfies what one in `rows` does."""
     return people / rows * (1 - 1 / rows) ** (people - 1) if people else 0.0
 
 
 SINGLING_OUT = Attack(
     "singling_out",
-    "Describe a row that is the only one of its kind in the release, and see whether that is exactly one person.",
+    "Describe a row that is unique in the release, and check whether exactly one person has these values.",
     _singling_out,
     ("source",),
     ("singling_out_by_one", "singling_out"),

@@ -1,4 +1,4 @@
-"""Skewness and similarity: classes with other shares than the table's, and classes whose values are all close.
+"""Skewness and similarity: classes with other shares than the table's, and classes of similar values.
 
 Source: N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section 3: what l-diversity does not prevent.
 """
@@ -16,12 +16,12 @@ from kanon_sql.generalization.values import key
 from kanon_sql.queries import Hole
 
 _TIMES, _POINTS = 2, 0.1  # twice the share, and ten points more
-_BAND = 3  # values are near if a third of the rows at most lies between the least and the largest of them
+_BAND = 3  # values are near if at most a third of the rows lies between the smallest and the largest
 _Found = tuple[tuple[float, ...], float, str]
 
 
 def _skewness(material: Material) -> Iterator[Outcome]:
-    """The attacker compares the shares of values in somebody's class with those in the whole release."""
+    """The attacker compares the shares of values in a person's class with those in the whole release."""
     for column in material.sensitive:
         release, holes = material.release, dict[str, Hole](times=_TIMES, points=_POINTS)
         values = values_of(material, column, by_people=bool(release.unit))
@@ -30,16 +30,16 @@ def _skewness(material: Material) -> Iterator[Outcome]:
             "attack_attributes/skewed", "attack_attributes/skewed_people", **holes
         )
         sentence = (
-            f"{int(affected):,} of {release.people:,} {release.who} stand in {int(classes):,} classes where a "
+            f"{int(affected):,} of {release.people:,} {release.who} are in {int(classes):,} classes where a "
             f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more."
         )
         figures = {"classes": int(classes), "largest_ratio": largest}
-        avoid = f"ask for t-closeness or β-likeness of {column}, or raise k"
+        avoid = f"require t-closeness or β-likeness of {column}, or raise k"
         yield _outcome("skewness", sentence, values, int(affected), chance, figures, avoid)
 
 
 def _similarity(material: Material) -> Iterator[Outcome]:
-    """The attacker reads what the different values of somebody's class have in common: all low, all of one kind."""
+    """The attacker learns what the different values of a person's class have in common: all low, all of one kind."""
     for column in material.sensitive:
         release = material.release
         values = values_of(material, column, by_people=bool(release.unit))
@@ -48,11 +48,11 @@ def _similarity(material: Material) -> Iterator[Outcome]:
             continue
         (affected, classes), chance, how = found
         sentence = (
-            f"{int(affected):,} of {release.people:,} {release.who} stand in {int(classes):,} classes with several "
+            f"{int(affected):,} of {release.people:,} {release.who} are in {int(classes):,} classes with several "
             f"values of {column}, but {how}."
         )
         distance = "ordered" if _in_order(material, column) else "hierarchical"
-        avoid = f"ask for t-closeness of {column} by its {distance} distance"
+        avoid = f"require t-closeness of {column} by its {distance} distance"
         yield _outcome("similarity", sentence, values, int(affected), chance, {"classes": int(classes)}, avoid)
 
 
@@ -85,24 +85,24 @@ def _in_order(material: Material, column: str) -> bool:
 
 
 def _near(values: Values) -> _Found:
-    """Classes whose values lie in a band of the release's that holds a third of its rows at most."""
+    """Classes whose values lie in a band with at most a third of the release's rows."""
     holes: dict[str, Hole] = {"overall": values.overall, "most": values.number // _BAND}
     found, chance = values.figures("attack_attributes/near_values", "attack_attributes/near_people", **holes)
     all_of = "values of people" if values.by_people else "rows"
-    how = f"all near each other: no more than a third of all {all_of} lies between the least and the largest"
+    how = f"all near each other: at most a third of all {all_of} lies between the smallest and the largest"
     return found, chance, how
 
 
 def _kindred(values: Values) -> _Found | None:
-    """Classes whose values are of one group: on the level below the top of the column's hierarchy."""
+    """Classes whose values are in one group, on the level below the top of the column's hierarchy."""
     material, column = values.material, values.column
     everything = queries.select_all(values.overall, material.tables.engine.dialect)
     raw = [(int(number), value) for number, value, *_ in material.tables.rows_as(everything)]
     hierarchy = material.hierarchy(Column(column, "", material.release.kinds[column]), [value for _, value in raw])
     if hierarchy is None or hierarchy.height < 2:
         material.note(
-            f"which values of {column} are alike nobody has said; put a hierarchy of it, {column}.csv, beside those of "
-            "the quasi-identifiers to try similarity"
+            f"it is not known which values of {column} are similar; put a hierarchy of it, {column}.csv, next to those "
+            "of the quasi-identifiers to try similarity"
         )
         return None
     level = hierarchy.height - 1
@@ -118,13 +118,13 @@ def _kindred(values: Values) -> _Found | None:
 
 SKEWNESS = Attack(
     "skewness",
-    "Look for values that are far more frequent in somebody's class than in the whole release.",
+    "Look for values that are far more frequent in a person's class than in the whole release.",
     _skewness,
     ("sensitive",),
 )
 SIMILARITY = Attack(
     "similarity",
-    "Look whether the different values of somebody's class are all near each other, or of one kind.",
+    "Check whether the different values of a person's class are all near each other, or of one kind.",
     _similarity,
     ("sensitive",),
 )

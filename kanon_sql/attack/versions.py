@@ -1,4 +1,4 @@
-"""Two releases of one table, held against each other: what they tell together and neither tells alone.
+"""Comparison of two releases of one table: what they reveal together and neither reveals alone.
 
 Sources: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, sections 4.2 and 4.3 (complementary and temporal releases);
 S. Ganta, S. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008;
@@ -22,11 +22,11 @@ _SIDES = ("first", "second")
 
 @dataclass(frozen=True)
 class Intersection:
-    """What the classes of two releases tell together of those who stand in both.
+    """What the classes of two releases reveal together about the people in both.
 
-    `people`: those considered, whom neither release alone tells; `found`: those of them whom the two together do;
-    `alone`: those who stand alone. Without a source these are lower bounds, if both releases hold the same rows; then
-    `at_most` is an upper one.
+    `people`: those about whom neither release reveals it alone; `found`: those about whom both do together; `alone`:
+    those identified uniquely. Without a source these are lower bounds if both releases have the same rows, and
+    `at_most` is an upper bound.
     """
 
     people: int
@@ -35,18 +35,18 @@ class Intersection:
     at_most: int | None = None
 
     def uncertain(self) -> Intersection:
-        """The same of releases that do not hold the same rows: nothing is certain, and no more is possible."""
+        """The same for releases of different rows: nothing is certain, and the upper bound stays."""
         return replace(self, found=0, alone=0)
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What came and went between two releases, as far as their counts tell: people where both releases show whose
-    their rows are, else rows.
+    """Arrivals and departures between two releases, as far as their counts show: people if both releases show the
+    owners of rows, otherwise rows.
 
-    `appeared`, `vanished`: how many, at least; `exposed`: those of them in groups of fewer than k that came or went
-    together; `alone`: those that came or went alone. `certain`: by sensitive column, those whose value that tells.
-    `stayed`: those in groups of fewer than k that stayed where others came or went, as far as their columns tell.
+    `appeared`, `vanished`: minimum numbers; `exposed`: those in groups of fewer than k that arrived or left together;
+    `alone`: those that arrived or left alone. `certain`: by sensitive column, those whose value this reveals.
+    `stayed`: those in groups of fewer than k that stayed where others arrived or left.
     """
 
     appeared: int
@@ -59,10 +59,10 @@ class Changes:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two releases of one table: how many people they tell together, by the `k` that is asked of each.
+    """Two releases of one table: how many people they expose together, for the `k` that both satisfy.
 
-    `below_k`: who stands among fewer than k in both together. `composed`: by sensitive column, whose value they tell.
-    `changes`: None of a release that is no earlier one, where a source tells the rest.
+    `below_k`: people in groups of fewer than k in both together. `composed`: by sensitive column, people whose value is
+    revealed. `changes`: None if the other release is not an earlier one and there is a source.
     """
 
     k: int
@@ -72,11 +72,11 @@ class Comparison:
 
 
 def compared(material: Material, other: Copy) -> Comparison:
-    """Hold `material.release` against another release of the same table, an earlier one say; only counts come out.
+    """Compare `material.release` with another release of the same table, such as an earlier one, in counts.
 
-    With a source, each of its people is placed in the classes that fit them, and counted exactly. Without one the
-    classes are matched by what their labels may stand for, and the counts are bounds; nothing is certain then of rows
-    that came or went. k is the largest that both releases hold, `material.k` at most, 2 at least.
+    With a source, its people are placed in the classes that fit, and counted exactly. Without one, classes are matched
+    by the values that their labels can stand for, and the counts are bounds; they are not certain if rows arrived or
+    left. k is the largest that both releases satisfy, at most `material.k` and at least 2.
     """
     two = _Two.of(material, other)
     if material.source and other is not material.previous:
@@ -87,13 +87,13 @@ def compared(material: Material, other: Copy) -> Comparison:
         return Comparison(two.k, *_by_source(two), changes)
     below, composed = _by_labels(two, overlaps)
     if changes.appeared or changes.vanished:
-        below, composed = below.uncertain(), {name: told.uncertain() for name, told in composed.items()}
+        below, composed = below.uncertain(), {name: found.uncertain() for name, found in composed.items()}
     return Comparison(two.k, below, composed, changes)
 
 
 @dataclass(frozen=True)
 class _Two:
-    """Two releases, the other one first: their classes, their rows with the classes' numbers, and what both keep."""
+    """Two releases, the other one first: their classes, their rows with class numbers, and their common columns."""
 
     material: Material
     other: Copy
@@ -106,14 +106,14 @@ class _Two:
     def of(cls, material: Material, other: Copy) -> _Two:
         releases = (other, material.release)
         kept = material.kept_with(other)
-        made = [_classes(material, release, kept, stem) for release, stem in zip(releases, _SIDES, strict=True)]
+        numbered = [_classes(material, release, kept, stem) for release, stem in zip(releases, _SIDES, strict=True)]
         smallest = min(_smallest(material, release) for release in releases)
         k = max(2, min(smallest, material.k or smallest))
-        (first, first_rows), (second, second_rows) = made
+        (first, first_rows), (second, second_rows) = numbered
         return cls(material, other, (first, second), (first_rows, second_rows), kept, k)
 
     def values(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
-        """The values of columns, taken together, in the classes of either release: class, value, n."""
+        """The combinations of values of columns in the classes of both releases: class, value, n."""
         plain, tables = self.material.release.plain(columns), self.material.tables
         first, second = (
             tables.create(f"{stem}_values", "attack_versions/shapes", numbered=rows, values=plain)
@@ -123,11 +123,11 @@ class _Two:
 
     @property
     def people(self) -> bool:
-        """Whether both releases show whose their rows are, so that people are counted that came and went."""
+        """Whether both releases show the owners of rows, so that arrivals and departures count people."""
         return bool(self.other.unit and self.material.release.unit)
 
     def values_of_people(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
-        """The same of everybody: class, value, person, n."""
+        """The same for every person: class, value, person, n."""
         release, tables = self.material.release, self.material.tables
         holes: dict[str, Hole] = {"values": release.plain(columns), "unit": release.unit}
         first, second = (
@@ -143,7 +143,7 @@ class _Two:
 
 
 def _classes(material: Material, release: Copy, kept: Sequence[str], stem: str) -> tuple[Relation, Relation]:
-    """The classes of a release, and its rows with their numbers."""
+    """The classes of a release, and its rows with the numbers of their classes."""
     labels, classes = release.plain(material.quasi_identifiers), classes_of(material, release, f"{stem}_classes")
     shown = [*release.plain(kept), *release.unit]
     holes: dict[str, Hole] = {"release": release.relation, "labels": labels, "kept": shown}
@@ -164,7 +164,7 @@ def _smallest(material: Material, release: Copy) -> int:
 
 
 def _by_source(two: _Two) -> tuple[Intersection, dict[str, Intersection]]:
-    """Everybody in the classes that fit them, of either release."""
+    """Compare by placing the source's people in the classes that fit them."""
     material, tables = two.material, two.material.tables
     source = material.source
     assert source
@@ -185,7 +185,7 @@ def _by_source(two: _Two) -> tuple[Intersection, dict[str, Intersection]]:
 
 
 def _members(two: _Two, source: Copy, tuples: Relation, names: Sequence[str]) -> Relation:
-    """The people behind what is known: target, person, n. One person may be behind several targets."""
+    """The people behind the known values: target, person, n. One person can be behind several targets."""
     tables = two.material.tables
     if not source.unit:
         return tables.create("members", "attack_versions/members", tuples=tuples)
@@ -194,7 +194,7 @@ def _members(two: _Two, source: Copy, tuples: Relation, names: Sequence[str]) ->
 
 
 def _narrowed(two: _Two) -> Intersection:
-    """Who stands among k people in either release, and among fewer in both together."""
+    """People in groups of at least k in both releases, and of fewer in both together."""
     tables, k = two.material.tables, two.k
     pairs, in_cells, members = tables["pairs"], tables["in_cells"], tables["members"]
     first, second = (
@@ -209,19 +209,19 @@ def _narrowed(two: _Two) -> Intersection:
 
 
 def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Intersection:
-    """Whose value both releases together tell, and neither alone."""
+    """People whose value is revealed by both releases together, and by neither alone."""
     tables = two.material.tables
     values = two.values([column])
     common = tables.create(
         "common", "attack_versions/common_values", cells=tables["cells"], first=values[0], second=values[1]
     )
-    told = {
+    possible = {
         side: tables.create(
             f"{side}_told", "attack_versions/possible_values", fits=tables["pairs"], values=value, **{"class": [side]}
         )
         for side, value in zip(_SIDES, values, strict=True)
     }
-    both = _told(tables, "class", tables["in_cells"], common)
+    both = _possible_values(tables, "class", tables["in_cells"], common)
     if column in source.columns:
         holes: dict[str, Any] = {"columns": source.plain(names), "values": source.plain([column])}
         holes |= {"unit": source.unit} if source.unit else {}
@@ -229,12 +229,12 @@ def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Int
         own = tables.create("own", query, people=source.relation, **holes)
     else:
         own = tables.create("own", "attack_versions/believed_values", members=tables["members"], both=both)
-    ((people, found),) = tables.rows("attack_versions/composed", own=own, both=both, **told)
+    ((people, found),) = tables.rows("attack_versions/composed", own=own, both=both, **possible)
     return Intersection(int(people), int(found))
 
 
-def _told(tables: Scratch, side: str, fits: Relation, values: Relation) -> Relation:
-    """How many values each target may have by the classes of one side that fit, and one of them."""
+def _possible_values(tables: Scratch, side: str, fits: Relation, values: Relation) -> Relation:
+    """The number of possible values of every target in the classes of one side that fit, and one of the values."""
     holes: dict[str, Hole] = {"fits": fits, "values": values, "class": [side]}
     return tables.create(f"{side}_told", "attack_versions/possible_values", **holes)
 
@@ -243,7 +243,7 @@ def _told(tables: Scratch, side: str, fits: Relation, values: Relation) -> Relat
 
 
 def _overlaps(two: _Two) -> Relation:
-    """The classes of both releases that may share somebody, by their labels: target (of the first) and class."""
+    """The classes of both releases that can have people in common, by their labels: target (of the first), class."""
     material = two.material
     labels = material.release.plain(material.quasi_identifiers)
     targets = material.tables.create(
@@ -253,7 +253,7 @@ def _overlaps(two: _Two) -> Relation:
 
 
 def _by_labels(two: _Two, overlaps: Relation) -> tuple[Intersection, dict[str, Intersection]]:
-    """Bounds on who stands where, by the classes that may share somebody and the values that both have."""
+    """Bounds from the classes that can have people in common, and from their common values."""
     tables, people = two.material.tables, min(two.material.release.rows, two.other.rows)
     sizes = dict(zip(_SIDES, two.classes, strict=True))
     bounds = _bounds(two, overlaps, two.values(two.kept))
@@ -262,10 +262,10 @@ def _by_labels(two: _Two, overlaps: Relation) -> tuple[Intersection, dict[str, I
     for name in two.sensitive:
         first, second = values = two.values([name])
         of_column = _bounds(two, overlaps, values)
-        ((told, at_most),) = tables.rows(
+        ((least, at_most),) = tables.rows(
             "attack_versions/bounded_composed", bounds=of_column, first=first, second=second
         )
-        composed[name] = Intersection(people, int(told), at_most=min(people, int(at_most)))
+        composed[name] = Intersection(people, int(least), at_most=min(people, int(at_most)))
     return Intersection(people, int(least), int(alone), min(people, int(most))), composed
 
 
@@ -277,7 +277,7 @@ def _bounds(two: _Two, overlaps: Relation, values: tuple[Relation, Relation]) ->
 
 
 def _changes(two: _Two, overlaps: Relation) -> Changes:
-    """What came and went in groups of classes that share people with no class outside."""
+    """Arrivals and departures in groups of classes that have no people in common with classes outside."""
     tables, groups = two.material.tables, _groups(two, overlaps)
     changes = _changed(two, groups, two.kept)
     if two.people:
@@ -302,7 +302,7 @@ def _certain(two: _Two, groups: Relation, column: str) -> int:
 
 
 def _moved(two: _Two, groups: Relation, columns: Sequence[str], changes: Relation) -> Relation:
-    """Everybody's rows that came, left and stayed."""
+    """Every person's rows that arrived, left and stayed."""
     before, after = two.values_of_people(columns)
     holes: dict[str, Hole] = {"groups": groups, "before": before, "after": after, "changes": changes}
     return two.material.tables.create("moves", "attack_versions/moves_of_people", **holes)
@@ -314,7 +314,7 @@ def _changed(two: _Two, groups: Relation, columns: Sequence[str]) -> Relation:
 
 
 def _groups(two: _Two, overlaps: Relation) -> Relation:
-    """The smallest groups of classes of both releases that must hold the same people: node, part."""
+    """The smallest groups of classes of both releases that must have the same people: node, part."""
     tables = two.material.tables
     links = tables.create("links", "attack_versions/links", overlaps=overlaps)
     groups, other = tables.pair("groups")
@@ -332,12 +332,12 @@ def _groups(two: _Two, overlaps: Relation) -> Relation:
 # The attack
 
 
-def _held_together(material: Material) -> Iterator[Outcome]:
+def _compare_all(material: Material) -> Iterator[Outcome]:
     for other in material.all_others:
         comparison = compared(material, other)
         yield _intersection(material, comparison, other)
-        for column, told in comparison.composed.items():
-            yield _composition(material, told, other, column)
+        for column, found in comparison.composed.items():
+            yield _composition(material, found, other, column)
         if other is material.previous and comparison.changes:
             counted = "people" if other.unit and material.release.unit else "rows"
             yield from _differencing(comparison.changes, comparison.k, counted)
@@ -347,8 +347,8 @@ def _intersection(material: Material, comparison: Comparison, other: Copy) -> Ou
     below = comparison.below_k
     return Outcome(
         "intersection",
-        f"{_counted(material, below)} stand among fewer than {comparison.k:,} in the release and {other.name} "
-        f"together, though in neither alone; {below.alone:,} of them stand alone.",
+        f"{_counted(material, below)} are in groups of fewer than {comparison.k:,} in the release and {other.name} "
+        f"together, but in neither alone; {below.alone:,} of them are alone.",
         attempts=below.people,
         successes=below.found,
         affected=below.found,
@@ -359,38 +359,38 @@ def _intersection(material: Material, comparison: Comparison, other: Copy) -> Ou
     )
 
 
-def _composition(material: Material, told: Intersection, other: Copy, column: str) -> Outcome:
+def _composition(material: Material, found: Intersection, other: Copy, column: str) -> Outcome:
     return Outcome(
         "composition",
-        f"{_counted(material, told)} have a value of {column} that the release and {other.name} tell together and "
-        "neither tells alone: it is the only one in both of their classes.",
-        attempts=told.people,
-        successes=told.found,
-        affected=told.found,
+        f"{_counted(material, found)} have a value of {column} that the release and {other.name} reveal together and "
+        "neither reveals alone: it is the only one in both of their classes.",
+        attempts=found.people,
+        successes=found.found,
+        affected=found.found,
         baseline=0.0,
         column=column,
         counted=material.source.who if material.source else "rows",
-        figures={"at_most": told.at_most},
-        avoid=f"generalize all releases of a table in the same way, or keep {column} in one of them only",
+        figures={"at_most": found.at_most},
+        avoid=f"generalize all releases of a table in the same way, or release {column} in only one of them",
     )
 
 
 def _counted(material: Material, found: Intersection) -> str:
-    """People are counted in a source that tells them apart; without it rows, which may be of fewer people."""
+    """The number of people in a source; without one, bounds on rows, which can be of fewer people."""
     of = f"of {found.people:,} {material.source.who if material.source else 'rows'}"
-    return (
-        f"{found.found:,} {of}" if material.source else f"At least {found.found:,} and at most {found.at_most:,} {of}"
-    )
+    if material.source:
+        return f"{found.found:,} {of}"
+    return f"At least {found.found:,} and at most {found.at_most:,} {of}"
 
 
 def _differencing(changes: Changes, k: int, counted: str) -> Iterator[Outcome]:
-    """Who came and who went, from the difference of two versions."""
+    """Arrivals and departures, from the difference of two versions."""
     moved = changes.appeared + changes.vanished
-    came = f"{changes.appeared:,} {counted} appeared and {changes.vanished:,} vanished since the previous release"
+    counts = f"{changes.appeared:,} {counted} appeared and {changes.vanished:,} vanished since the previous release"
     yield Outcome(
         "differencing",
-        f"{came}; {changes.exposed:,} of them in groups of fewer than {k:,} that came or went together, "
-        f"{changes.alone:,} alone: whoever knows that somebody joined or left finds them there.",
+        f"{counts}; {changes.exposed:,} of them in groups of fewer than {k:,} that arrived or left together, "
+        f"{changes.alone:,} alone: an attacker who knows that a person joined or left finds the rows there.",
         attempts=moved,
         successes=changes.exposed,
         affected=changes.exposed,
@@ -403,22 +403,21 @@ def _differencing(changes: Changes, k: int, counted: str) -> Iterator[Outcome]:
         yield Outcome(
             "differencing",
             f"{certain:,} of the {moved:,} {counted} that appeared or vanished have a value of {column} that the "
-            "difference of the two releases tells: all that came to a group, or left it, have the same one.",
+            "difference of the two releases reveals: all that joined or left a group together have the same one.",
             attempts=moved,
             successes=certain,
             affected=certain,
             baseline=0.0,
             column=column,
             counted=counted,
-            avoid=f"wait until the rows that come to a class or leave it have several values of {column}",
+            avoid=f"wait until the rows that join or leave a class have several values of {column}",
         )
 
 
 VERSIONS = Attack(
     "versions",
-    "Hold two releases of the same table against each other: who is in a class of the one and a class of the other, "
-    "and who came or went.",
-    _held_together,
+    "Compare two releases of the same table: who is in a certain class of both, and who arrived or left.",
+    _compare_all,
     ("another",),
     ("intersection", "composition", "differencing"),
 )
