@@ -106,7 +106,7 @@ def test_the_excess_over_the_control_has_an_interval_of_both() -> None:
         "excess_interval": [pytest.approx(1 / 3 - below), pytest.approx(outcome.above_control[1])],
         "without_own_record": 0.2,
     }
-    assert told["sentence"].startswith("It is. On 50 of the control, none of whom is in the release, ")
+    assert told["sentence"].startswith("It is. On 50 rows of the control, none of which are in the release, ")
     few = Outcome("x", "It is.", 100, 60, 60).beside(Control(5, 2))
     assert few.above_control[0] < 0
     assert few.excess == 0
@@ -128,7 +128,7 @@ def test_nothing_changes_without_a_control() -> None:
         ({"drop": "zip"}, "the control has no column 'zip'; give it the columns of the source"),
         ({"drop": "ill"}, "the control has no column 'ill'; give it the columns of the source"),
         ({"take": 0}, "the control has no rows; give people who are not in the release"),
-        ({"source": None}, "name their source too, or an auxiliary table"),
+        ({"source": None}, "also name their source, or an auxiliary table"),
     ],
     ids=["nowhere", "no zip", "no ill", "empty", "no source"],
 )

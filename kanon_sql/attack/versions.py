@@ -262,10 +262,10 @@ def _by_labels(two: _Two, overlaps: Relation) -> tuple[Intersection, dict[str, I
     for name in two.sensitive:
         first, second = values = two.values([name])
         of_column = _bounds(two, overlaps, values)
-        ((least, at_most),) = tables.rows(
+        ((certain, at_most),) = tables.rows(
             "attack_versions/bounded_composed", bounds=of_column, first=first, second=second
         )
-        composed[name] = Intersection(people, int(least), at_most=min(people, int(at_most)))
+        composed[name] = Intersection(people, int(certain), at_most=min(people, int(at_most)))
     return Intersection(people, int(least), int(alone), min(people, int(most))), composed
 
 
