@@ -1,6 +1,6 @@
-"""What a release is still good for: its marginals, associations, count queries and models beside those of its source.
+"""The utility of a release: its marginals, associations, count queries and models compared with its source.
 
-All measures take one view of a generalized cell, see `kanon_sql.utility.attribute`; aggregates only come out.
+All measures share one interpretation of a generalized cell, see `kanon_sql.utility.attribute`; results are aggregates.
 """
 
 from kanon_sql.utility.alignment import Drawn, drawn_rows

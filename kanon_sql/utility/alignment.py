@@ -1,7 +1,7 @@
-"""Which released row each row of the source may have become: one whose labels may all stand for the row's values.
+"""The possible released version of every source row: a released row whose labels cover all of its values.
 
-A release does not say whose rows are whose, and need not. Where classes do not overlap, the source tells; where they
-do, one of those that fit is drawn by how likely the row is in it under the uniform spread.
+A release does not record which row is which. If classes do not overlap, the fitting row is unique; otherwise it is
+drawn by the likelihood under the uniform spread.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kanon_sql.utility.sides import Sides, column_of
 
 @dataclass(frozen=True)
 class Drawn:
-    """Rows drawn from a source, by a seed: their codes, and those of the released row that each may have become.
+    """Rows drawn from a source with a seed: their codes, and the codes of their possible released versions.
 
-    `has_released`: whether there is one; the row is suppressed else.
+    `has_released`: whether there is one; otherwise the row is suppressed.
     """
 
     exact: Integers
@@ -33,7 +33,7 @@ class Drawn:
 
 
 def drawn_rows(sides: Sides, most: int, seed: int) -> Drawn:
-    """At most so many rows of the source, in an order that tells their content and the seed only."""
+    """At most this many rows of the source, in an order that depends only on their contents and the seed."""
     tuples, n = sides.rows(sides.source)
     random = np.random.default_rng(seed)
     kept = np.sort(random.permutation(int(n.sum()))[:most])
@@ -49,10 +49,10 @@ def drawn_rows(sides: Sides, most: int, seed: int) -> Drawn:
 
 
 def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
-    """The pairs of a tuple and a distinct released row that fit, by their places, in the tuples' order.
+    """The fitting pairs of a tuple and a distinct released row, by their positions, in the tuples' order.
 
-    The columns are joined one by one over the prefixes of the released rows, as those of an attack by linkage are.
-    Columns with values that the source lacks, such as noise, do not count.
+    The columns are joined one by one over the prefixes of the released rows, as in an attack by linkage. Columns with
+    values that the source lacks, such as noise, are ignored.
     """
     tables = sides.tables
     columns = {
@@ -84,13 +84,13 @@ def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
 
 
 def _covers(sides: Sides, attribute: Attribute) -> Relation:
-    """The groups of values that each code may stand for, as keys."""
+    """The groups of values that codes cover, as keys."""
     pairs = [[f"={number}" for number in side.tolist()] for side in np.nonzero(attribute.weights)]
     return sides.tables.load("covers", {"label": "VARCHAR", "value": "VARCHAR"}, pairs)
 
 
 def _likelihoods(sides: Sides, exact: Integers, released: Integers) -> Floats:
-    """How likely each released row is to be each exact row beside it."""
+    """The likelihoods of pairs of an exact row and a released row."""
     likely = np.ones(len(exact))
     for number, attribute in enumerate(sides.attributes):
         if not attribute.nearby.sum() + attribute.lost:
@@ -99,7 +99,7 @@ def _likelihoods(sides: Sides, exact: Integers, released: Integers) -> Floats:
 
 
 def _chosen(target: Integers, likely: Floats, whose: Integers, random: np.random.Generator) -> Integers:
-    """For each row, by its tuple `whose`, the place of one of its tuple's pairs; -1 where there is none."""
+    """A drawn pair for every row, by its tuple `whose`; -1 if the tuple has no pair."""
     tuples = int(whose.max()) + 1
     sums = np.bincount(target, likely, tuples)
     up_to = target + np.cumsum(likely / sums[target]) - _before(target, likely / sums[target], tuples)

@@ -1,8 +1,8 @@
-"""One column of a source and of its release: values, labels, and what each label stands for.
+"""One column of a source and of its release: values, labels, and the values that labels cover.
 
-One assumption holds for all measures: a released cell stands for each of the source's distinct values that its label
-covers with equal chance, whatever the row's other cells are (the uniform spread of K. LeFevre, D. DeWitt, R.
-Ramakrishnan, "Mondrian", ICDE 2006, and of X. Xiao, Y. Tao, "Anatomy", VLDB 2006).
+All measures share one assumption: the original value of a released cell is any of the source's distinct values that its
+label covers, with equal probability and independently of the row's other cells (the uniform spread of K. LeFevre, D.
+DeWitt, R. Ramakrishnan, "Mondrian", ICDE 2006, and of X. Xiao, Y. Tao, "Anatomy", VLDB 2006).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Cells = Sequence[tuple[Label, int]]
 HierarchyOf = Callable[[Sequence[Value]], Hierarchy | None]
-MOST_GROUPS = 100  # that a column's values are looked at in, but for its marginal
+MOST_GROUPS = 100  # of a column's values, except in its marginal
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a column shows: its `kind`, how its values print and its numbers, NaN for none; and the released labels.
+    """The contents of a column: its `kind`, its values as text and as numbers (NaN for none), and the released labels.
 
-    `rows`: per label those that show it. `labels`, `places`: beside each other a label and a value that it covers.
+    `rows`: the rows per label. `labels`, `places`: pairs of a label and a value that it covers.
     """
 
     kind: str
@@ -45,22 +45,22 @@ class Shown:
 
     @property
     def counts(self) -> Integers:
-        """How many values each label covers."""
+        """The number of values that every label covers."""
         return np.bincount(self.labels, minlength=len(self.released))
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column that both tables have.
+    """A column of both tables.
 
     Per distinct value of the source, in order, NULL last: `rows` in the source, `released` rows by the uniform spread,
-    and `nearby`, the rows of values that the source lacks, at the next value that it has. `lost`: released rows that
-    stand for nothing near. `generalized`: the share of released cells that stand for more than one value.
+    and `nearby`, the released rows of values that the source lacks, at the nearest value that it has. `lost`: released
+    rows without a nearby value. `generalized`: the share of released cells that cover more than one value.
 
-    `groups`: per value its group, each value one of its own where there are at most 100; else ordered values are in
-    groups of about equally many rows, of others the rarest are one. `numbers`: per group its mean, NaN where it has
-    none. `weights`: per code and group the chance that a cell of that code is in it; the first codes are the groups.
-    `codes`: of the source's and of the release's cells as they print. `shown`: its values and labels.
+    `groups`: the group of every value; up to 100 values are separate groups, more ordered values form groups with about
+    equally many rows, and of more other values the rarest form one group. `numbers`: the mean of every group, NaN
+    without numbers. `weights`: per code and group the probability that a cell of this code is in it; the first codes
+    are the groups. `source_codes`, `released_codes`: the codes of cells by their text. `shown`: its values and labels.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Attribute:
 
     @property
     def is_number(self) -> bool:
-        """Whether its groups can be told apart by numbers: of an ordered column with any."""
+        """Whether its groups are numbers: of an ordered column with any numbers."""
         return self.ordered and bool(np.isfinite(self.numbers).any())
 
     @property
@@ -91,17 +91,17 @@ class Attribute:
 
     @property
     def null_group(self) -> int | None:
-        """The group of NULL, where there is one; always the last."""
+        """The group of NULL, if there is one; always the last."""
         return len(self.numbers) - 1 if self.nullable else None
 
 
 def attribute(
     column: Column, source: Cells, release: Cells, hierarchy: HierarchyOf = lambda _: None, as_any: bool = True
 ) -> Attribute:
-    """What a column's cells stand for. `source`, `release`: how the cells print, each with its rows.
+    """The column's values and labels. `source`, `release`: the texts of the cells with their rows.
 
-    `hierarchy`: makes that of the column for its values, where it is known. `as_any`: whether a label that cannot be
-    read stands for any value; else for none.
+    `hierarchy`: returns the column's hierarchy for its values, if available. `as_any`: whether a label that cannot be
+    read covers any value; otherwise none.
     """
     domain = _Domain(column, source)
     covers = _Covers(domain, release, hierarchy(domain.values), as_any)
@@ -112,24 +112,24 @@ def attribute(
     return Attribute(
         column.name,
         column.ordered,
-        domain.rows,
-        covers.spread(rows * ~covers.foreign),
-        covers.spread(rows * covers.foreign),
-        float(rows[covers.counts == 0].sum()),
-        float(rows[covers.counts > 1].sum() / total),
-        domain.nullable,
-        groups,
-        numbers,
-        weights,
-        {text: int(groups[place]) for text, place in domain.places.items()},
-        {label: int(code) for (label, _), code in zip(release, codes, strict=True)},
-        covers.shown(domain, release),
-        covers.unread,
+        rows=domain.rows,
+        released=covers.spread(rows * ~covers.foreign),
+        nearby=covers.spread(rows * covers.foreign),
+        lost=float(rows[covers.counts == 0].sum()),
+        generalized=float(rows[covers.counts > 1].sum() / total),
+        nullable=domain.nullable,
+        groups=groups,
+        numbers=numbers,
+        weights=weights,
+        source_codes={text: int(groups[place]) for text, place in domain.places.items()},
+        released_codes={label: int(code) for (label, _), code in zip(release, codes, strict=True)},
+        shown=covers.shown(domain, release),
+        unread=covers.unread,
     )
 
 
 class _Domain:
-    """The distinct values of a source's column: in order where there is one, NULL last."""
+    """The distinct values of a source's column: in order if it is ordered, NULL last."""
 
     def __init__(self, column: Column, cells: Cells) -> None:
         read_as = {text: _value(text, column.kind) for text, _ in cells}
@@ -151,38 +151,39 @@ class _Domain:
         self.finite = np.flatnonzero(np.isfinite(self.numbers))
 
     def literal(self, label: str) -> tuple[int, bool] | None:
-        """The place of a label that is no more than a value, or the next place to it, and whether it is foreign."""
+        """The position of a label that is a single value, or the nearest position, and whether the source lacks it."""
         value = _value(label, self.kind)
         if self.ordered and value == label:
             value = _value(label, "decimal")
         if key(value) in self.by_key:
             return self.by_key[key(value)], False
-        number, known = _number(value), self.numbers[self.finite]
-        if number is None or not len(known):
+        number, numbers = _number(value), self.numbers[self.finite]
+        if number is None or not len(numbers):
             return None
-        after = int(np.searchsorted(known, number))
-        near = min(
-            (place for place in (after - 1, after) if 0 <= place < len(known)), key=lambda i: abs(known[i] - number)
-        )
-        return int(self.finite[near]), True
+        after = int(np.searchsorted(numbers, number))
+        neighbours = (place for place in (after - 1, after) if 0 <= place < len(numbers))
+        nearest = min(neighbours, key=lambda place: abs(numbers[place] - number))
+        return int(self.finite[nearest]), True
 
 
 class _Covers:
-    """The places of the values that each label of a release covers, one label after the other.
+    """The positions of the values that the labels of a release cover, label by label.
 
-    `counts`: how many each covers. `foreign`: labels that are a value which the source lacks, and cover the next one.
+    `counts`: the number of covered values per label. `foreign`: labels that are a value that the source lacks; they
+    cover the nearest one.
     """
 
     def __init__(self, domain: _Domain, release: Cells, hierarchy: Hierarchy | None, as_any: bool) -> None:
         labels = [label for label, _ in release]
-        known = {} if hierarchy else domain.places  # what prints as a value of the source does is no more than that
-        found = {label: [known[label]] for label in labels if label in known and STAR not in (label or "")}
+        # Without a hierarchy, a label with the text of a value covers this value only.
+        places = {} if hierarchy else domain.places
+        found = {label: [places[label]] for label in labels if label in places and STAR not in (label or "")}
         rest = [label for label in labels if label not in found]
-        others, unread = covered(rest, domain.values, domain.kind, hierarchy, domain.texts) if rest else ({}, [])
-        found.update(others)
+        of_rest, unread = covered(rest, domain.values, domain.kind, hierarchy, domain.texts) if rest else ({}, [])
+        found.update(of_rest)
         self.size = len(domain.values)
         self.foreign = np.zeros(len(labels), dtype=bool)
-        if None in found and not domain.nullable:  # in a column that keeps its type it stands for *
+        if None in found and not domain.nullable:  # NULL means * in a column that keeps its type
             found[None] = list(range(self.size))
         numbers = {label: number for number, label in enumerate(labels)}
         never_read = {label for label in unread if domain.literal(label) is None}
@@ -200,34 +201,34 @@ class _Covers:
         self.labels = np.repeat(np.arange(len(labels)), self.counts)
 
     def spread(self, rows: Floats) -> Floats:
-        """The rows of the labels, each spread over the values that it covers."""
+        """The rows of the labels, spread over the values that they cover."""
         return np.bincount(self.places, self.chances * rows[self.labels], self.size).astype(float)
 
     def shown(self, domain: _Domain, release: Cells) -> Shown:
-        """The values and the labels beside each other."""
+        """The values and the labels."""
         labels, rows = [label for label, _ in release], np.array([n for _, n in release], dtype=float)
         return Shown(domain.kind, domain.texts, domain.numbers, labels, rows, self.labels, self.places)
 
     @property
     def chances(self) -> Floats:
-        """Per label and value that it covers, the chance of the value."""
+        """The probabilities of the covered values, per label and value."""
         chances: Floats = 1.0 / self.counts[self.labels]
         return chances
 
 
 def _grouped(domain: _Domain) -> tuple[Integers, Floats]:
-    """Each value's group, NULL's the last, and each group's mean number."""
-    known = len(domain.values) - domain.nullable
-    rows = domain.rows[:known]
-    if known <= MOST_GROUPS:
-        groups = np.arange(known)
+    """The groups of the values, that of NULL last, and the mean numbers of the groups."""
+    count = len(domain.values) - domain.nullable  # without NULL
+    rows = domain.rows[:count]
+    if count <= MOST_GROUPS:
+        groups = np.arange(count)
     elif domain.ordered:
         before = np.cumsum(rows) - rows
         groups = _renumbered(np.floor(before * MOST_GROUPS / rows.sum()))
     else:
         by_size = np.argsort(-rows, kind="stable")
-        groups = np.empty(known, dtype=np.int64)
-        groups[by_size] = np.minimum(np.arange(known), MOST_GROUPS - 1)
+        groups = np.empty(count, dtype=np.int64)
+        groups[by_size] = np.minimum(np.arange(count), MOST_GROUPS - 1)
     if domain.nullable:
         groups = np.append(groups, groups.max(initial=-1) + 1)
     weighted = np.bincount(groups, np.nan_to_num(domain.numbers) * domain.rows)
@@ -241,7 +242,7 @@ def _renumbered(groups: Floats) -> Integers:
 
 
 def _coded(covers: _Covers, groups: Integers, count: int) -> tuple[Floats, Integers]:
-    """A code per label, and the weights of all codes: those in one group have the group's, others one of their own."""
+    """The weights of all codes, and the code per label: labels within one group have its code."""
     of_group = groups[covers.places]
     cells = covers.labels * count + of_group
     distinct, inverse = np.unique(cells, return_inverse=True)
@@ -256,7 +257,7 @@ def _coded(covers: _Covers, groups: Integers, count: int) -> tuple[Floats, Integ
 
 
 def _value(text: Label, kind: str) -> Value:
-    """A cell as a value of a kind; the text itself where it is none."""
+    """A cell as a value of a kind; the text itself if it is invalid."""
     try:
         return None if text is None else read(text, kind)
     except ValueError:
@@ -264,7 +265,7 @@ def _value(text: Label, kind: str) -> Value:
 
 
 def _number(value: Value) -> float | None:
-    """An ordered value as a number: of dates in days, of times in seconds."""
+    """An ordered value as a number: dates in days, times in seconds."""
     if isinstance(value, datetime):
         return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
     if isinstance(value, date):
@@ -278,5 +279,5 @@ def _number(value: Value) -> float | None:
 
 
 def rounded(figure: float) -> float:
-    """A figure without its last digits, in which equal sums may differ; 0 without a sign."""
+    """A figure without its last digits, in which equal sums can differ; 0 without a sign."""
     return round(float(figure), 12) + 0.0

@@ -1,9 +1,9 @@
 """Range-count queries: how far an answer from a release is from the answer of its source.
 
-Each query counts the rows within a range of values (of a column without an order, in a set of values) of two or three
-columns at once. As in X. Xiao, Y. Tao, "Anatomy", VLDB 2006, section 6, each column takes part so that the wanted share
-of the rows may be expected if the columns were independent; here parts are measured in rows of the source, not in
-values, so that skewed columns come near it too. The relative error is over the exact answer, or a sanity bound of .1 %
+A query counts the rows within ranges of values (for unordered columns, sets of values) of two or three columns at once.
+As in X. Xiao, Y. Tao, "Anatomy", VLDB 2006, section 6, the ranges are chosen so that the expected share of rows is the
+selectivity if the columns are independent; shares are measured in rows of the source, not in values, so that this also
+works for skewed columns. The relative error is over the exact answer, or a sanity bound of .1 %
 of the rows where that is larger (X. Xiao, G. Wang, J. Gehrke, "Differential privacy via wavelet transforms", ICDE 2010,
 section 7).
 """
@@ -46,7 +46,7 @@ class Counts:
 
 
 def drawn(attributes: Sequence[Attribute], many: int, seed: int) -> list[Query]:
-    """So many queries of 2 or 3 columns that have more than one group of values (of one where there is but one)."""
+    """A number of queries of 2 or 3 columns with more than one group of values (of 1 if there is only one such)."""
     random = Random(f"queries {seed}")
     columns = [number for number, attribute in enumerate(attributes) if np.count_nonzero(attribute.group_rows) > 1]
     sizes = sorted({min(size, len(columns)) for size in (2, 3)})
@@ -58,7 +58,7 @@ def drawn(attributes: Sequence[Attribute], many: int, seed: int) -> list[Query]:
 
 
 def _query(attributes: Sequence[Attribute], subset: tuple[int, ...], random: Random) -> Query:
-    """A query of some columns: what a column of large groups takes too much of, the later ones make up for."""
+    """A query of some columns: later columns compensate for deviations by columns with large groups."""
     wanted, groups = SELECTIVITY, {}
     coarse_first = sorted(subset, key=lambda number: -_shares(attributes[number]).max())
     for left, number in zip(range(len(subset), 0, -1), coarse_first, strict=True):
@@ -73,7 +73,7 @@ def _shares(attribute: Attribute) -> Floats:
 
 
 def _some_groups(attribute: Attribute, wanted: float, random: Random) -> Iterator[int]:
-    """Groups with about this share of the rows, one at least: a range where there is an order, NULL in none."""
+    """At least one group, with about this share of the rows: a range if the column is ordered, without NULL."""
     shares, taken = _shares(attribute), 0.0
     order = list(range(len(shares)))
     if attribute.ordered:
@@ -89,14 +89,14 @@ def _some_groups(attribute: Attribute, wanted: float, random: Random) -> Iterato
 
 
 def _start(shares: Floats, wanted: float, random: Random) -> int:
-    """A place to begin a range, so that enough rows follow."""
+    """A position to begin a range, so that enough rows follow."""
     before = np.cumsum(shares) - shares
-    room = max(0.0, shares.sum() - wanted)
-    return int(np.searchsorted(before, random.random() * room, "right")) - 1
+    latest = max(0.0, shares.sum() - wanted)
+    return int(np.searchsorted(before, random.random() * latest, "right")) - 1
 
 
 def errors(queries: Sequence[Query], rows: int, exact: Mapping[int, float], estimated: Mapping[int, float]) -> Counts:
-    """How far the estimates are off; `exact`, `estimated`: answers by the query's number, 0 where there is none."""
+    """The errors of the estimates; `exact`, `estimated`: answers by the query's number, 0 if missing."""
     answers = np.array([exact.get(number, 0.0) for number in range(len(queries))])
     guesses = np.array([estimated.get(number, 0.0) for number in range(len(queries))])
     relative = np.abs(guesses - answers) / np.maximum(answers, SANITY_BOUND * rows)

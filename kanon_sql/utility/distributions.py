@@ -1,8 +1,7 @@
-"""A column's distribution in a release beside that in its source, in bins that tell nothing of few people.
+"""A column's distribution in a release and in its source, in bins that reveal nothing about few people.
 
-A bin is a range of our own with round ends, or a label that the release shows, never another value of the source. No
-bin has some rows of the source and fewer than a given number: neighbours are pooled, of values without order the rare
-ones together.
+A bin is a range with round ends, or a label that the release shows, never another value of the source. No bin has some
+but fewer than a given number of rows of the source: neighbouring bins are pooled, and unordered rare values.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from kanon_sql.utility.attribute import Attribute, Floats, Integers, Shown
 
 MOST = 12  # bins
 _MOST_LABELS = 20_000
-_TAIL = 0.01  # of the rows, at either end, that have no bins of their own
-_FEW = 0.25  # of the values that a label of a few covers at most
+_TAIL = 0.01  # of the rows, at either end, without separate bins
+_FEW = 0.25  # of the values: the most that a label of a few values covers
 OTHER = "other values"
 Name = Callable[[int, int], str]  # of the bins from one to another
 _DAY = 86_400
@@ -37,8 +36,8 @@ class Bin:
 
 @dataclass(frozen=True)
 class Treated:
-    """What became of a column's released cells, in rows: as they were; for a few values, a quarter of them at most; for
-    many; for any, which tells nothing."""
+    """The generalization of a column's released cells, in rows: unchanged; covering a few values, at most a quarter of
+    them; covering many; covering all values."""
 
     kept: int
     few: int
@@ -51,20 +50,20 @@ def treated(attribute: Attribute) -> Treated:
     shown, size = attribute.shown, len(attribute.shown.values)
     stars = np.array([label == STAR for label in shown.released], dtype=bool)
     hidden = stars | ((shown.counts == size) & (size > 1))
-    known = set(shown.values)
-    kept = ~hidden & np.array([label in known for label in shown.released], dtype=bool)
+    values = set(shown.values)
+    kept = ~hidden & np.array([label in values for label in shown.released], dtype=bool)
     few = ~hidden & ~kept & (shown.counts <= _FEW * size)
     return Treated(*(int(shown.rows[cells].sum()) for cells in (kept, few, ~hidden & ~kept & ~few, hidden)))
 
 
 def rare_rows(attribute: Attribute, least: int) -> int:
-    """The rows of the source whose value fewer than `least` rows have."""
+    """The rows of the source whose value occurs in fewer than `least` rows."""
     return int(attribute.rows[attribute.rows < least].sum())
 
 
 def distribution(attribute: Attribute, least: int) -> list[Bin]:
-    """The bins of a column, in order where there is one, none where nothing can be shown; NULL is the last."""
-    if treated(attribute).hidden == attribute.shown.rows.sum():  # how * would be spread over the values tells of nobody
+    """The bins of a column, in order if it is ordered, NULL last; none if nothing can be shown."""
+    if treated(attribute).hidden == attribute.shown.rows.sum():  # the uniform spread of * is not informative
         return []
     released = attribute.released + attribute.nearby
     binned = _of_dates(attribute) if attribute.shown.kind in ("date", "timestamp") else _of_numbers(attribute)
@@ -74,7 +73,7 @@ def distribution(attribute: Attribute, least: int) -> list[Bin]:
 
 
 def _in_order(of: Integers, name: Name, attribute: Attribute, released: Floats, least: int) -> list[Bin]:
-    """Bins in a row; values that are in none, such as NULL, are one at the end, if there are enough of them."""
+    """Bins in order; values without a bin, such as NULL, form the last one if there are enough of them."""
     inside, size = of >= 0, int(of.max()) + 1
     source, release = (np.bincount(of[inside], rows[inside], size).astype(float) for rows in (attribute.rows, released))
     bins = [
@@ -86,25 +85,25 @@ def _in_order(of: Integers, name: Name, attribute: Attribute, released: Floats, 
 
 
 def pooled(rows: Sequence[float] | Floats, least: float) -> list[tuple[int, int]]:
-    """Runs of neighbours, each from one to another: with none of the rows, or with `least` or more.
+    """Runs of neighbours, as (first, last), with no rows or at least `least` rows.
 
     >>> pooled([5, 0, 2, 4, 9, 1], 5)
     [(0, 0), (1, 1), (2, 3), (4, 5)]
     """
     runs: list[tuple[int, int]] = []
-    held = 0.0
+    pending = 0.0
     for place, n in enumerate(rows):
-        if held:
+        if pending:
             runs[-1] = (runs[-1][0], place)
         else:
             runs.append((place, place))
-        held = 0.0 if held + n >= least else held + n
-    while held and len(runs) > 1:  # too few are left at the end
+        pending = 0.0 if pending + n >= least else pending + n
+    while pending and len(runs) > 1:  # the last run has too few rows
         _, last = runs.pop()
-        held += sum(rows[runs[-1][0] : runs[-1][1] + 1])
+        pending += sum(rows[runs[-1][0] : runs[-1][1] + 1])
         runs[-1] = (runs[-1][0], last)
-        held = 0.0 if held >= least else held
-    return [] if held else runs
+        pending = 0.0 if pending >= least else pending
+    return [] if pending else runs
 
 
 def _of_numbers(attribute: Attribute) -> tuple[Integers, Name] | None:
@@ -124,14 +123,14 @@ def _of_numbers(attribute: Attribute) -> tuple[Integers, Name] | None:
 
 
 def _middle(numbers: Floats, rows: Floats) -> tuple[float, float]:
-    """Where the numbers without their tails begin and end."""
+    """The range of the numbers without their tails."""
     shares = np.cumsum(rows) / rows.sum()
     first, last = np.searchsorted(shares, [_TAIL, 1 - _TAIL])
     return float(numbers[first]), float(numbers[min(last, len(numbers) - 1)])
 
 
 def _step(least: float, integers: bool) -> float:
-    """The next of 1, 2 and 5 with noughts; of whole numbers 2 or more, so that no range is one value."""
+    """The next of 1, 2 and 5 times a power of ten; at least 2 for whole numbers, so that no range is one value."""
     least = max(least, 2.0) if integers else least or 1.0
     power = 10.0 ** floor(log10(least))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
@@ -144,9 +143,10 @@ def _range(edges: Sequence[float], first: int, last: int, integers: bool) -> str
     ('10 to 19', 'under 20', '0.5 or more')
     """
     low, high = edges[first - 1] if first else None, edges[last] if last < len(edges) else None
+    if low is None and high is None:
+        return "any"
     if low is None or high is None:
-        alone = "any" if low is None and high is None else f"under {_plain(high or 0)}"
-        return alone if low is None else f"{_plain(low)} or more"
+        return f"under {_plain(high or 0)}" if low is None else f"{_plain(low)} or more"
     return f"{_plain(low)} to {_plain(high - 1)}" if integers else f"{_plain(low)} to {_plain(high)}"
 
 
@@ -155,7 +155,7 @@ def _plain(number: float) -> str:
 
 
 def _of_dates(attribute: Attribute) -> tuple[Integers, Name] | None:
-    """Parts of the calendar, whichever are few enough: months, quarters, years or more; the first and last are open."""
+    """The finest parts of the calendar that are few enough: months, quarters, years or more, open at both ends."""
     numbers = attribute.shown.numbers
     finite = np.isfinite(numbers)
     if finite.sum() < MOST:
@@ -163,21 +163,22 @@ def _of_dates(attribute: Attribute) -> tuple[Integers, Name] | None:
     since = 0 if attribute.shown.kind == "date" else date(1970, 1, 1).toordinal()
     days = numbers[finite] // (_DAY if since else 1) + since
     ends = [date.fromordinal(int(day)) for day in _middle(days, attribute.rows[finite])]
-    starts = next(made for months in (1, 3, 12, 24, 60, 120, 600, 12_000) if len(made := _starts(ends, months)) < MOST)
+    candidates = (_starts(ends, months) for months in (1, 3, 12, 24, 60, 120, 600, 12_000))
+    starts = next(starts for starts in candidates if len(starts) < MOST)
     of = np.full(len(numbers), -1)
     of[finite] = np.searchsorted([start.toordinal() for start in starts], days, side="right")
     return of, lambda first, last: _span(starts, first, last)
 
 
 def _starts(ends: Sequence[date], months: int) -> list[date]:
-    """The first days of the parts behind the one that the first day is in, as far as the last."""
+    """The first days of the parts after that of the first day, up to the last day."""
     first, last = ((day.year * 12 + day.month - 1) // months for day in ends)
     numbers = range((first + 1) * months, last * months + 1, months)
     return [date(number // 12, number % 12 + 1, 1) for number in numbers[: MOST + 1]]
 
 
 def _span(starts: Sequence[date], first: int, last: int) -> str:
-    """The days of the bins from one to another, as years where they are whole ones.
+    """The days of the bins from one to another, as years if all bins are whole years.
 
     >>> starts = [date(2020, 1, 1), date(2021, 1, 1)]
     >>> _span(starts, 0, 0), _span(starts, 1, 1), _span(starts, 1, 2), _span([date(2020, 1, 1), date(2020, 4, 1)], 1, 1)
@@ -186,14 +187,17 @@ def _span(starts: Sequence[date], first: int, last: int) -> str:
     whole = all(start.month == 1 for start in starts)
     low = starts[first - 1] if first else None
     high = starts[last] - timedelta(days=1) if last < len(starts) else None
-    begins, ends = (None if day is None else f"{day.year}" if whole else f"{day:%Y-%m}" for day in (low, high))
+    form = "%Y" if whole else "%Y-%m"
+    begins, ends = (None if day is None else f"{day:{form}}" for day in (low, high))
     if begins is None or ends is None:
-        return f"until {ends}" if ends else f"{begins} or later" if begins else "any"
+        if ends:
+            return f"until {ends}"
+        return f"{begins} or later" if begins else "any"
     return begins if begins == ends else f"{begins} to {ends}"
 
 
 def _of_labels(attribute: Attribute, released: Floats, least: int) -> list[Bin]:
-    """The finest released labels that exclude each other, and one bin for all values that none of them covers."""
+    """The finest released labels that exclude each other, and one bin for all other values."""
     shown = attribute.shown
     if len(shown.released) > _MOST_LABELS:
         return []
@@ -205,13 +209,13 @@ def _of_labels(attribute: Attribute, released: Floats, least: int) -> list[Bin]:
         other += shown_bins.pop()[0].source
     if attribute.ordered:
         shown_bins.sort(key=lambda both: both[1])
-    known = [bin_ for bin_, _ in shown_bins]
-    rest = Bin(OTHER, float(other), float(released.sum() - sum(bin_.release for bin_ in known)))
-    return [*known, rest] if other >= least and known else known
+    labelled = [bin_ for bin_, _ in shown_bins]
+    rest = Bin(OTHER, float(other), float(released.sum() - sum(bin_.release for bin_ in labelled)))
+    return [*labelled, rest] if other >= least and labelled else labelled
 
 
 def _apart(shown: Shown) -> Iterator[tuple[int, Integers]]:
-    """Labels that exclude each other, those of the fewest values first, each with the places of these."""
+    """Labels that exclude each other, those of the fewest values first, with the positions of their values."""
     ends = np.cumsum(shown.counts)
     taken = np.zeros(len(shown.values), dtype=bool)
     for label in np.lexsort((-shown.rows, shown.counts)):
@@ -226,4 +230,6 @@ def _sums(attribute: Attribute, released: Floats, places: Integers) -> tuple[flo
 
 
 def _printed(label: str | None) -> str:
-    return "no value" if label is None else "any value (*)" if label == STAR else label
+    if label is None:
+        return "no value"
+    return "any value (*)" if label == STAR else label

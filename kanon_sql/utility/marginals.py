@@ -1,4 +1,4 @@
-"""How far each column's distribution in a release is from that in its source."""
+"""The distances between the distributions of columns in a release and in its source."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kanon_sql.utility.attribute import Attribute, Floats, rounded
 
 @dataclass(frozen=True)
 class Marginal:
-    """One column's error, each table's shares by its own rows, so that suppressed rows are apart.
+    """The error of one column; shares are relative to the rows of the same table, to exclude suppression.
 
     `total_variation`: half the sum of the differences between the shares of the values, 0 to 1. `earth_mover`: for an
     ordered column the mean distance in the order that shares must be moved, over that from the first value to the last,
-    rows that are NULL left out on both sides (N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section
-    5.1); None for others. `generalized`: the share of released cells that stand for more than one value.
+    without NULL on both sides (N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section
+    5.1); None for others. `generalized`: the share of released cells that cover more than one value.
     """
 
     column: str
@@ -35,12 +35,12 @@ def marginal(attribute: Attribute) -> Marginal:
 
 
 def _earth_mover(attribute: Attribute) -> float | None:
-    known = len(attribute.rows) - attribute.nullable
-    source, released = attribute.rows[:known], (attribute.released + attribute.nearby)[:known]
+    count = len(attribute.rows) - attribute.nullable
+    source, released = attribute.rows[:count], (attribute.released + attribute.nearby)[:count]
     if not attribute.ordered or not source.sum() or not released.sum():
         return None
     moved = np.cumsum(_shares(source, source.sum()) - _shares(released, released.sum()))
-    return rounded(np.abs(moved).sum() / max(1, known - 1))
+    return rounded(np.abs(moved).sum() / max(1, count - 1))
 
 
 def _shares(rows: Floats, total: float) -> Floats:

@@ -1,10 +1,9 @@
-"""What can be learned from a release: models trained on it and on its source, tried on the same rows of the source.
+"""Models trained on a release and on its source, tested on the same rows of the source.
 
 Random forests of scikit-learn (L. Breiman, Machine Learning 45(1), 2001). A cell of an ordered column is a number, the
-mean of the values that its label may stand for; of any other column it is its chances of being each of the values. So
-a model that learned from labels can be asked of exact rows. A model of the release is trained on what the rows that a
-model of the source is trained on have become, see `kanon_sql.utility.alignment`; so nobody who is asked about is among
-them.
+mean of the values that its label covers; a cell of another column is the probabilities of all values. So a model
+trained on labels can be applied to exact rows. The model of the release is trained on the released versions of the rows
+on which the model of the source is trained, see `kanon_sql.utility.alignment`; so no test row is among them.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ _TREES, _LEAF = 40, 3
 
 @dataclass(frozen=True)
 class Learned:
-    """How well a column can be told from all others, by a model of each table.
+    """How well a column can be predicted from all others, by models of both tables.
 
-    `kind`: classifier or regressor. `source`, `release`, `baseline`: by the name of the figure that of the model
-    trained on the source, on the release, and of the guess that is always the source's most frequent value, or its
-    mean: `accuracy`, `balanced_accuracy` and, of two values, `auc`; or `r2` and `mean_absolute_error`. None where a
-    figure cannot be worked out. `rows`: of the source that were drawn.
+    `kind`: classifier or regressor. `source`, `release`, `baseline`: the figures by name of the model trained on the
+    source, of the model trained on the release, and of always guessing the source's most frequent value or mean:
+    `accuracy`, `balanced_accuracy` and, for two values, `auc`; or `r2` and `mean_absolute_error`. None if a figure
+    cannot be computed. `rows`: the number of drawn rows of the source.
     """
 
     column: str
@@ -43,12 +42,12 @@ class Learned:
 
 
 def is_installed() -> bool:
-    """Whether scikit-learn is there."""
+    """Whether scikit-learn is installed."""
     return importlib.util.find_spec("sklearn") is not None
 
 
 def why_not(attributes: Sequence[Attribute], target: int, drawn: Drawn) -> str | None:
-    """What keeps a column from being learned, if anything does."""
+    """Why a column cannot be learned, if so."""
     attribute = attributes[target]
     if len(attributes) < 2:
         return "there is no other column to tell it from"
@@ -60,11 +59,11 @@ def why_not(attributes: Sequence[Attribute], target: int, drawn: Drawn) -> str |
 
 
 def learned(attributes: Sequence[Attribute], target: int, drawn: Drawn, seed: int) -> Learned:
-    """Train and try models of one column on rows that were drawn."""
-    tried = _Task(attributes, target, drawn, seed)
+    """Train and test models of one column on drawn rows."""
+    task = _Task(attributes, target, drawn, seed)
     is_number = attributes[target].is_number
-    figures = tried.regressions() if is_number else tried.classifications()
-    return Learned(attributes[target].name, "regressor" if is_number else "classifier", len(tried.truth), *figures)
+    figures = task.regressions() if is_number else task.classifications()
+    return Learned(attributes[target].name, "regressor" if is_number else "classifier", len(task.truth), *figures)
 
 
 def _null(attribute: Attribute) -> list[int]:
@@ -77,26 +76,26 @@ class _Task:
     def __init__(self, attributes: Sequence[Attribute], target: int, drawn: Drawn, seed: int) -> None:
         self.attributes, self.target, self.seed = attributes, target, seed
         random = np.random.default_rng(seed)
-        known, truth = self._answered(drawn.exact, random)
-        answered, said = self._answered(drawn.released, random)
-        self.truth = truth[known]
+        answered, truth = self._answers(drawn.exact, random)
+        released, labelled_truth = self._answers(drawn.released, random)
+        self.truth = truth[answered]
         self.folds = np.arange(len(self.truth)) % FOLDS
-        self.exact = self._features(drawn.exact[known])
-        labelled = self._features(drawn.released[known])
+        self.exact = self._features(drawn.exact[answered])
+        labelled = self._features(drawn.released[answered])
         every = np.ones(len(self.truth), dtype=bool)
         self.training = {
             "source": (self.exact, self.truth, every),
-            "release": (labelled, said[known], (answered & drawn.has_released)[known]),
+            "release": (labelled, labelled_truth[answered], (released & drawn.has_released)[answered]),
         }
 
-    def _answered(self, rows: Integers, random: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
-        """Which answers are known, and they: the mean number, or a value drawn among those of the label."""
-        of = self.attributes[self.target]
-        weights = np.delete(of.weights, _null(of), axis=1)[rows[:, self.target]]
+    def _answers(self, rows: Integers, random: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
+        """Which answers are not NULL, and the answers: the mean number, or a value drawn among those of the label."""
+        target = self.attributes[self.target]
+        weights = np.delete(target.weights, _null(target), axis=1)[rows[:, self.target]]
         chances = weights.sum(axis=1, keepdims=True)
         weights = np.divide(weights, chances, out=np.zeros_like(weights), where=chances > 0)
-        if of.is_number:
-            return chances[:, 0] > 0, weights @ np.nan_to_num(np.delete(of.numbers, _null(of)))
+        if target.is_number:
+            return chances[:, 0] > 0, weights @ np.nan_to_num(np.delete(target.numbers, _null(target)))
         drawn = (np.cumsum(weights, axis=1) < random.random((len(weights), 1))).sum(axis=1)
         return chances[:, 0] > 0, np.minimum(drawn, weights.shape[1] - 1).astype(float)
 
@@ -105,21 +104,21 @@ class _Task:
         return np.column_stack([_feature(self.attributes[number])[rows[:, number]] for number in others])
 
     def _predictions(self, model: Callable[[], Any], predict: Callable[[Any, Floats], Floats]) -> dict[str, Floats]:
-        """What models of each table say of the rows that were held out of their training."""
-        said = {}
-        for name, (features, answers, known) in self.training.items():
+        """The predictions of the models of both tables for the rows that were excluded from training."""
+        predictions = {}
+        for name, (features, answers, usable) in self.training.items():
             parts = np.zeros((len(self.truth), *self._shape))
             for fold in range(FOLDS):
-                others = known & (self.folds != fold)
-                trained = model().fit(features[others], answers[others])
+                training = usable & (self.folds != fold)
+                trained = model().fit(features[training], answers[training])
                 parts[self.folds == fold] = predict(trained, self.exact[self.folds == fold])
-            said[name] = parts
-        return said
+            predictions[name] = parts
+        return predictions
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        of = self.attributes[self.target]
-        return () if of.is_number else (len(of.numbers) - of.nullable,)
+        target = self.attributes[self.target]
+        return () if target.is_number else (len(target.numbers) - target.nullable,)
 
     def classifications(self) -> tuple[Mapping[str, float | None], ...]:
         """The figures of classifiers trained on the source and on the release, and of the most frequent value."""
@@ -133,18 +132,18 @@ class _Task:
         def model() -> Any:
             return RandomForestClassifier(_TREES, min_samples_leaf=_LEAF, random_state=self.seed)
 
-        said = self._predictions(model, predict)
+        predictions = self._predictions(model, predict)
         most = np.bincount(self.truth.astype(int), minlength=self._shape[0])
         guess = np.tile(most / most.sum(), (len(self.truth), 1))
-        return tuple(self._classified(chances) for chances in (said["source"], said["release"], guess))
+        return tuple(self._classified(chances) for chances in (predictions["source"], predictions["release"], guess))
 
     def _classified(self, chances: Floats) -> Mapping[str, float | None]:
         from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
-        said, truth = chances.argmax(axis=1), self.truth.astype(int)
+        predicted, truth = chances.argmax(axis=1), self.truth.astype(int)
         values = np.unique(truth)
-        recall = recall_score(truth, said, labels=values, average="macro", zero_division=0)
-        figures = {"accuracy": float(accuracy_score(truth, said)), "balanced_accuracy": float(recall)}
+        recall = recall_score(truth, predicted, labels=values, average="macro", zero_division=0)
+        figures = {"accuracy": float(accuracy_score(truth, predicted)), "balanced_accuracy": float(recall)}
         if self._shape[0] == 2:
             figures["auc"] = float(roc_auc_score(truth, chances[:, 1]))
         return figures
@@ -156,28 +155,28 @@ class _Task:
         def model() -> Any:
             return RandomForestRegressor(_TREES, min_samples_leaf=_LEAF, random_state=self.seed)
 
-        said = self._predictions(model, lambda trained, features: trained.predict(features))
+        predictions = self._predictions(model, lambda trained, features: trained.predict(features))
         guess = np.full(len(self.truth), self.truth.mean())
-        return tuple(self._regressed(numbers) for numbers in (said["source"], said["release"], guess))
+        return tuple(self._regressed(numbers) for numbers in (predictions["source"], predictions["release"], guess))
 
-    def _regressed(self, said: Floats) -> Mapping[str, float | None]:
-        off = said - self.truth
+    def _regressed(self, predicted: Floats) -> Mapping[str, float | None]:
+        off = predicted - self.truth
         spread = float(((self.truth - self.truth.mean()) ** 2).sum())
         r2 = 1 - float((off**2).sum()) / spread if spread else None
         return {"r2": r2, "mean_absolute_error": float(np.abs(off).mean())}
 
 
 def _feature(attribute: Attribute) -> Floats:
-    """What a model sees of a cell, by its code: a number, and the chance that there is none; or all chances."""
+    """The features of a cell by its code: a number and the probability of none; or the probabilities of all values."""
     if not attribute.is_number:
         return attribute.weights
-    known = np.isfinite(attribute.numbers)
-    chances = attribute.weights[:, known].sum(axis=1)
-    mean = attribute.group_rows[known] @ attribute.numbers[known] / attribute.group_rows[known].sum()
+    finite = np.isfinite(attribute.numbers)
+    chances = attribute.weights[:, finite].sum(axis=1)
+    mean = attribute.group_rows[finite] @ attribute.numbers[finite] / attribute.group_rows[finite].sum()
     numbers = np.divide(
-        attribute.weights[:, known] @ attribute.numbers[known],
+        attribute.weights[:, finite] @ attribute.numbers[finite],
         chances,
         out=np.full(len(chances), mean),
         where=chances > 0,
     )
-    return numbers[:, None] if known.all() else np.column_stack([numbers, 1 - chances])
+    return numbers[:, None] if finite.all() else np.column_stack([numbers, 1 - chances])

@@ -16,11 +16,11 @@ Pairs = tuple[Integers, Integers, Floats]
 
 @dataclass(frozen=True)
 class Association:
-    """How strongly two columns go together in each table.
+    """The association of two columns in both tables.
 
     `measure`: `correlation` (Pearson's) of two columns of numbers, dates or times, over the rows that have both; else
     `cramers_v`, with NULL as a value and the bias corrected (W. Bergsma, Journal of the Korean Statistical Society
-    42(3), 2013). `source`, `release`: None where one column has one value only, and nothing can be said.
+    42(3), 2013). `source`, `release`: None if a column has only one value, so that there is no association.
     """
 
     columns: tuple[str, str]
@@ -30,25 +30,26 @@ class Association:
 
     @property
     def error(self) -> float:
-        """The absolute difference, where nothing can be said of one as from 0."""
+        """The absolute difference; a missing association counts as 0."""
         return abs((self.source or 0.0) - (self.release or 0.0))
 
 
-def association(one: Attribute, other: Attribute, source: Pairs, release: Pairs) -> Association:
-    """The association of two columns; `source` and `release`: their pairs of codes, each with its rows."""
-    tables = [_table(one, other, pairs) for pairs in (source, release)]
-    names = (one.name, other.name)
-    if one.is_number and other.is_number:
-        return Association(names, "correlation", *(_correlation(table, one.numbers, other.numbers) for table in tables))
+def association(first: Attribute, second: Attribute, source: Pairs, release: Pairs) -> Association:
+    """The association of two columns; `source` and `release`: their pairs of codes with their rows."""
+    tables = [_table(first, second, pairs) for pairs in (source, release)]
+    names = (first.name, second.name)
+    if first.is_number and second.is_number:
+        correlations = (_correlation(table, first.numbers, second.numbers) for table in tables)
+        return Association(names, "correlation", *correlations)
     return Association(names, "cramers_v", *map(cramers_v, tables))
 
 
-def _table(one: Attribute, other: Attribute, pairs: Pairs) -> Floats:
-    """The rows per group of the one and of the other, each row spread over all that it may stand for."""
-    table = np.zeros((len(one.numbers), len(other.numbers)))
+def _table(first: Attribute, second: Attribute, pairs: Pairs) -> Floats:
+    """The contingency table of the groups of two columns, with rows spread over the values that they cover."""
+    table = np.zeros((len(first.numbers), len(second.numbers)))
     for start in range(0, len(pairs[2]), _AT_ONCE):
-        first, second, rows = (part[start : start + _AT_ONCE] for part in pairs)
-        table += (one.weights[first] * rows[:, None]).T @ other.weights[second]
+        codes, other_codes, rows = (part[start : start + _AT_ONCE] for part in pairs)
+        table += (first.weights[codes] * rows[:, None]).T @ second.weights[other_codes]
     return table
 
 
@@ -68,7 +69,7 @@ def _correlation(table: Floats, first: Floats, second: Floats) -> float | None:
 
 
 def cramers_v(table: Floats) -> float | None:
-    """Cramér's V of a contingency table, its bias corrected; None where one side has one value.
+    """The bias-corrected Cramér's V of a contingency table; None if one side has only one value.
 
     >>> cramers_v(np.array([[5.0, 0.0], [0.0, 5.0]]))
     1.0

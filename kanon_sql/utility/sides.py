@@ -1,4 +1,4 @@
-"""The source and its release in codes, beside each other in one engine: what all queries of theirs ask."""
+"""The source and its release as coded tuples in one engine, which all queries use."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ class Sides:
     release: Relation
 
     def associations(self, columns: Sequence[int]) -> list[Association]:
-        """How every two of some columns go together in both."""
+        """The associations of all pairs of some columns in both tables."""
         numbers = list(combinations(columns, 2))
-        one, other = (self._pairs(numbers, coded) for coded in (self.source, self.release))
-        both = zip(numbers, one, other, strict=True)
-        return [association(self.attributes[i], self.attributes[j], *pairs) for (i, j), *pairs in both]
+        of_source, of_release = (self._pairs(numbers, coded) for coded in (self.source, self.release))
+        return [
+            association(self.attributes[i], self.attributes[j], source, release)
+            for (i, j), source, release in zip(numbers, of_source, of_release, strict=True)
+        ]
 
     def _pairs(self, numbers: Sequence[tuple[int, ...]], coded: Relation) -> list[Pairs]:
-        """The pairs of codes of every two columns, each with its rows."""
+        """The pairs of codes of all pairs of columns, with their rows."""
         if not numbers:
             return []
         frame = self.tables.engine.frame(self._combined("pairs", numbers, coded))
@@ -47,7 +49,7 @@ class Sides:
         return [(first[part], second[part], n[part].astype(float)) for part in parts]
 
     def _combined(self, stem: str, subsets: Sequence[tuple[int, ...]], coded: Relation) -> Relation:
-        """The combinations of codes of some columns, each with its rows, by the number of the subset."""
+        """The combinations of codes of some columns, with their rows, by the number of the subset."""
         places = ("first", "second", "third")
         texts = []
         for number, subset in enumerate(subsets):
@@ -57,21 +59,21 @@ class Sides:
         return self.tables.create_as(stem, queries.union_all(texts), "utility/combined")
 
     def counts(self, many: int, seed: int, rows: int) -> Counts | None:
-        """How far the answers of so many count queries are off; None where there is nothing to ask."""
-        asked = drawn(self.attributes, many, seed)
-        if not asked:
+        """The errors of a number of count queries; None without a column to query."""
+        drawn_queries = drawn(self.attributes, many, seed)
+        if not drawn_queries:
             return None
-        subsets = sorted({query.subset for query in asked})
-        self._load(asked, subsets)
+        subsets = sorted({query.subset for query in drawn_queries})
+        self._load(drawn_queries, subsets)
         relations = {"predicates": self.tables["predicates"], "chances": self.tables["chances"]}
         self.tables.create("weights", "utility/weights", **relations)
         exact, estimated = (self._answers(subsets, coded) for coded in (self.source, self.release))
-        return errors(asked, rows, exact, estimated)
+        return errors(drawn_queries, rows, exact, estimated)
 
-    def _load(self, asked: Sequence[Query], subsets: Sequence[tuple[int, ...]]) -> None:
-        numbers = [subsets.index(query.subset) for query in asked]
-        self.tables.load("asked", _integers("query", "subset"), [range(len(asked)), numbers])
-        predicates = [row for number, query in enumerate(asked) for row in _predicates(number, query)]
+    def _load(self, drawn_queries: Sequence[Query], subsets: Sequence[tuple[int, ...]]) -> None:
+        numbers = [subsets.index(query.subset) for query in drawn_queries]
+        self.tables.load("asked", _integers("query", "subset"), [range(len(drawn_queries)), numbers])
+        predicates = [row for number, query in enumerate(drawn_queries) for row in _predicates(number, query)]
         self.tables.load(
             "predicates", _integers("query", "place", "attribute", "part"), list(zip(*predicates, strict=True))
         )
@@ -90,7 +92,7 @@ class Sides:
         return {int(query): float(n) for query, n in self.tables.rows("utility/answers", combined=combined, **holes)}
 
     def rows(self, coded: Relation) -> tuple[Integers, Integers]:
-        """The distinct tuples of codes, in order, a row each, and how many rows of the table each is."""
+        """The distinct tuples of codes, in order, and the number of rows of every tuple."""
         names = [column_of(number) for number in range(len(self.attributes))]
         frame = self.tables.engine.frame(coded)
         tuples = np.column_stack([frame[name].to_numpy(np.int64) for name in names])
@@ -102,7 +104,7 @@ class Sides:
 def coded(
     tables: Scratch, stem: str, copied: Relation, cells: Sequence[str], codes: Sequence[Mapping[Label, int]]
 ) -> Relation:
-    """The tuples of a copy in codes. `cells`: its columns; `codes`: per column the code of each cell."""
+    """The coded tuples of a copy. `cells`: its columns; `codes`: per column the codes of the cells."""
     tuples = tables.create(
         f"{stem}_tuples",
         "utility/tuples",
@@ -115,8 +117,8 @@ def coded(
 
 
 def _mapped(tables: Scratch, stem: str, number: int, codes: Mapping[Label, int]) -> Coded:
-    known = [(text, code) for text, code in codes.items() if text is not None]
-    mapping = tables.load(stem, {"value": "VARCHAR", "code_0": "INTEGER"}, list(zip(*known, strict=True)) or [[], []])
+    rows = [(text, code) for text, code in codes.items() if text is not None]
+    mapping = tables.load(stem, {"value": "VARCHAR", "code_0": "INTEGER"}, list(zip(*rows, strict=True)) or [[], []])
     nulls = {"code_0": codes[None]} if None in codes else None
     return Coded(_stem(number), mapping, 0, (), nulls)
 
@@ -131,9 +133,11 @@ def column_of(number: int) -> str:
 
 
 def _predicates(number: int, query: Query) -> list[tuple[int, int, int, int]]:
-    """What a query asks: query, place, attribute, group of values; nothing of the places that it leaves out."""
-    asked = [*zip(query.subset, query.groups, strict=True), *[(-1, (0,))] * (3 - len(query.subset))]
-    return [(number, place, of, group) for place, (of, groups) in enumerate(asked, start=1) for group in groups]
+    """The predicates of a query: query, place, attribute, group of values; unused places have the attribute -1."""
+    columns = [*zip(query.subset, query.groups, strict=True), *[(-1, (0,))] * (3 - len(query.subset))]
+    return [
+        (number, place, column, group) for place, (column, groups) in enumerate(columns, start=1) for group in groups
+    ]
 
 
 def _integers(*names: str) -> dict[str, str]:
