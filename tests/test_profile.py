@@ -62,8 +62,8 @@ def test_what_a_privacy_officer_expects(engine: Engine) -> None:
 def test_the_reasons_say_what_they_rest_on(engine: Engine) -> None:
     reasons = {column.name: column.reason for column in patients(engine).columns}
     assert reasons == {
-        "name": "an identifier by its name; 100.0 % of the rows hold a value of their own",
-        "ssn": "an identifier by its name; 100.0 % of the rows that are not NULL hold a value of their own",
+        "name": "an identifier by its name; 100.0 % of the rows have a unique value",
+        "ssn": "an identifier by its name; 100.0 % of the rows that are not NULL have a unique value",
         "birth date": "a quasi-identifier by its name; alone it puts 100.0 % of the rows in classes smaller than 5",
         "zip": "a quasi-identifier by its name; alone it puts 100.0 % of the rows in classes smaller than 5",
         "sex": "a quasi-identifier by its name; alone it puts 100.0 % of the rows in classes smaller than 5",
@@ -121,7 +121,7 @@ def test_nine_in_ten_make_an_identifier(engine: Engine) -> None:
     )
     assert suggested(profiled) == {"just": "identifier", "less": "quasi-identifier", "sparse": "identifier"}
     assert profiled.columns[0].unique_rows == 90
-    reason = "nearly every row differs: 90.0 % of the rows hold a value of their own"
+    reason = "nearly every row differs: 90.0 % of the rows have a unique value"
     assert profiled.columns[0].reason == f"{reason}; if it is a measure, consider ranges instead"
 
 

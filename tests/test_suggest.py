@@ -18,7 +18,7 @@ import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.suggestion import merging
-from kanon_sql.suggestion.alike import grouped
+from kanon_sql.suggestion.grouping import grouped
 from kanon_sql.suggestion.steps import chain, recipe_of
 from kanon_sql.suggestion.texts import categories
 from support.command_line import done, kanon

@@ -285,7 +285,7 @@ def _of_numbers(kind: str, values: Values) -> Mapping[str, Any]:
 
 def as_suggested(values: Values) -> Any:
     """A recipe for a column without a suggestion."""
-    suggestion = suggested(values.column, values.counts, beside=tuple, common=tuple)
+    suggestion = suggested(values.column, values.counts, co_counts=tuple, common=tuple)
     return suggestion.recipe if not suggestion.levels else "suppress"
 
 

@@ -163,7 +163,7 @@ class ColumnCounts:
     def _unique(self) -> str:
         filled = self.rows - self.counts.null_rows
         of_rows = "of the rows that are not NULL" if self.counts.null_rows else "of the rows"
-        return f"{percent(self.counts.unique_values, filled)} {of_rows} hold a value of their own"
+        return f"{percent(self.counts.unique_values, filled)} {of_rows} have a unique value"
 
 
 @dataclass(frozen=True)

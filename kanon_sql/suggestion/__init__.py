@@ -1,6 +1,6 @@
-"""Suggestions: how a column may be generalized, by its name and its values, when nobody has said it."""
+"""Suggestions for the generalization of columns, by their names and values."""
 
-from kanon_sql.suggestion.alike import Counts, counted
-from kanon_sql.suggestion.column import Beside, Common, Suggested, merging, suggested
+from kanon_sql.suggestion.column import CoCounts, Common, Suggested, merging, suggested
+from kanon_sql.suggestion.grouping import Counts, counted
 
-__all__ = ["Beside", "Common", "Counts", "Suggested", "counted", "merging", "suggested"]
+__all__ = ["CoCounts", "Common", "Counts", "Suggested", "counted", "merging", "suggested"]

@@ -1,4 +1,4 @@
-"""A column's suggestion: a recipe of a spec, or where no recipe can say it the levels of its values, and why."""
+"""The suggestion for a column: a recipe of a spec, or the levels of its values if there is no recipe, and why."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text
 from kanon_sql.hints import name_phrases, words
 from kanon_sql.suggestion import steps, texts
-from kanon_sql.suggestion.alike import Counts
+from kanon_sql.suggestion.grouping import Counts
 
-Beside = Callable[[], Sequence[tuple[Sequence[Any], Counts]]]
+CoCounts = Callable[[], Sequence[tuple[Sequence[Any], Counts]]]
 Common = Callable[[], Collection[Any]]
 _LEVELS_OF = {
     "ranges": "ranges",
@@ -38,53 +38,50 @@ _DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b|(\d{1,2})[-/.](\d{1,2
 _WRITTEN_DATES = 0.9  # of the rows
 _BIRTH_YEARS = 40  # different years from which on dates are generalized like birth dates
 _EPOCH = date(1970, 1, 1)
-_FEWEST_NUMBERS = 10  # different ones, for a text with other values to hold numbers
-_MARKED = "numbers, but for a few values that may mean missing: ranges, each of those by itself up to `*`"
-_KNOWN = {
+_FEWEST_NUMBERS = 10  # different ones, for texts with other values to be numbers
+_MARKED = "numbers, except for a few values that may mean missing: ranges; these values stay separate up to `*`"
+_TAXONOMIES = {
     "countries": "countries: their UN subregion, then the continent",
     "icd10": "diagnoses: their ICD-10 category, block and chapter",
 }
-_NOT_SEMANTIC = (
-    "NOT by meaning: categories whose rows look alike in the other quasi-identifiers are together; regroup them by "
-    "meaning"
-)
+_NOT_SEMANTIC = "NOT by meaning: grouped by similar rows in the other quasi-identifiers; regroup them by hand"
 
 
 @dataclass(frozen=True)
 class Suggested:
-    """A hierarchy to suggest: `recipe` as a spec writes it, or `levels`, each the label of every value; and why."""
+    """A suggested hierarchy: a `recipe` of a spec, or `levels` with the labels of all values; and why."""
 
     recipe: Any = "suppress"
     levels: tuple[Mapping[Any, str], ...] = ()
     why: str = ""
 
     def shortened(self, kept: Sequence[int]) -> Suggested:
-        """The same with some of its levels alone, counted from 1."""
+        """The same with only some of its levels, counted from 1."""
         if self.levels:
             levels = tuple(self.levels[level - 1] for level in kept if level <= len(self.levels))
             return Suggested("suppress", levels, self.why)
         key = _LEVELS_OF.get(next(iter(self.recipe))) if isinstance(self.recipe, Mapping) else None
         if key is None:
             return self
-        said = self.recipe[key]
-        left = [said[level - 1] for level in kept if level <= len(said)]
+        levels_of_recipe = self.recipe[key]
+        left = [levels_of_recipe[level - 1] for level in kept if level <= len(levels_of_recipe)]
         return Suggested({**self.recipe, key: left} if left else "suppress", (), self.why)
 
 
-def suggested(column: Column, counts: Mapping[Any, int], beside: Beside, common: Common) -> Suggested:
-    """What to suggest for a column whose values have these rows; `beside` counts categories in the other columns.
+def suggested(column: Column, counts: Mapping[Any, int], co_counts: CoCounts, common: Common) -> Suggested:
+    """The suggestion for a column with these counts of values; `co_counts` counts them by those of other columns.
 
     `common`: the values that labels may name, since enough people have them.
     """
     if column.kind == "boolean" or sum(value is not None for value in counts) <= 2:
         return Suggested(why="two values: shown, or not")
     if column.kind in ("date", "timestamp"):
-        return _calendar(column, counts) or Suggested(why="dates that Python does not know: shown, or not")
+        return _calendar(column, counts) or Suggested(why="dates that Python cannot represent: shown, or not")
     if column.kind in ("integer", "decimal", "float"):
         return _numbers(column, counts)
     if column.kind == "text":
-        return _texts(column, counts, beside, common)
-    return Suggested(why=f"no recipe is made for {column.kind}: shown, or not")
+        return _texts(column, counts, co_counts, common)
+    return Suggested(why=f"there is no recipe for {column.kind}: shown, or not")
 
 
 def _numbers(column: Column, counts: Mapping[Any, int]) -> Suggested:
@@ -94,10 +91,10 @@ def _numbers(column: Column, counts: Mapping[Any, int]) -> Suggested:
         return Suggested(code, why=f"a postal code by its name: cut off from the right{padded}")
     numbers = steps.numbers_of(counts)
     if numbers is None:
-        return Suggested(why="it holds numbers that are not finite, or too large for ranges: shown, or not")
+        return Suggested(why="some numbers are not finite, or too large for ranges: shown, or not")
     recipe = steps.recipe_of(numbers)
     if "edges" in recipe:
-        return Suggested(recipe, why="few values hold most rows: edges at rounded quantiles")
+        return Suggested(recipe, why="few values have most rows: edges at rounded quantiles")
     return Suggested(recipe, why="ranges of round widths, aligned at 0")
 
 
@@ -112,13 +109,13 @@ def _calendar(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
     return Suggested({"dates": list(units)}, why=f"parts of the calendar{as_age}{weeks}")
 
 
-def _texts(column: Column, counts: Mapping[Any, int], beside: Beside, common: Common) -> Suggested:
+def _texts(column: Column, counts: Mapping[Any, int], co_counts: CoCounts, common: Common) -> Suggested:
     if texts.share(counts, _is_iso_date) == 1:
         dates = _calendar(Column(column.name, column.type, "date"), {_EPOCH: 1})
         return dates or Suggested()
-    known = texts.known_taxonomy(column.name, counts)
-    if known:
-        return Suggested({"known": known}, why=_KNOWN[known])
+    taxonomy = texts.known_taxonomy(column.name, counts)
+    if taxonomy:
+        return Suggested({"known": taxonomy}, why=_TAXONOMIES[taxonomy])
     marked = _written_dates(column, counts) or _marked_numbers(counts, common)
     if marked:
         return marked
@@ -128,14 +125,14 @@ def _texts(column: Column, counts: Mapping[Any, int], beside: Beside, common: Co
         return Suggested(code, why=what)
     if len(counts) <= texts.FEW:
         return Suggested(why="few values: shown, or not")
-    levels = texts.categories(counts, beside(), common())
+    levels = texts.categories(counts, co_counts(), common())
     if not levels:
         return Suggested(why="too few people have any of its values: shown, or not")
     return Suggested(levels=tuple(levels), why=_NOT_SEMANTIC)
 
 
 def _written_dates(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
-    """The levels of texts that are dates but for a few, which are `other`; None for other columns."""
+    """The levels of texts that are dates except for a few, which are `other`; None for other columns."""
     matched = {value: match for value in counts if value is not None and (match := _DATE.match(as_text(value)))}
     orders = [_days(matched, day_first) for day_first in (True, False)]
     days = max(orders, key=lambda days: sum(counts[value] for value in days))
@@ -144,17 +141,19 @@ def _written_dates(column: Column, counts: Mapping[Any, int]) -> Suggested | Non
         return None
     years = {day.year for day in days.values()}
     units = _BORN if name_phrases(column.name) & _BIRTH or len(years) > _BIRTH_YEARS else _DATES
-    made = recipes.dates([day.isoformat() for day in {*days.values()}], units, "")
-    row_of = {text: row for row, text in enumerate(made.values)}
+    hierarchy = recipes.dates([day.isoformat() for day in {*days.values()}], units, "")
+    row_of = {text: row for row, text in enumerate(hierarchy.values)}
     levels = [
         {value: level[row_of[days[value].isoformat()]] or "" if value in days else OTHER for value in counts}
-        for level in made.levels[:-1]
+        for level in hierarchy.levels[:-1]
     ]
-    return Suggested(levels=tuple(levels), why="dates, but for a few values: parts of the calendar, the others apart")
+    return Suggested(
+        levels=tuple(levels), why="dates, except for a few values: parts of the calendar, the others separate"
+    )
 
 
 def _days(matched: Mapping[Any, re.Match[str]], day_first: bool) -> dict[Any, date]:
-    """The values that are dates if the day is before the month, or after it."""
+    """The values that are dates, with the day before the month or after it."""
     days = {}
     for value, match in matched.items():
         if match[1]:
@@ -168,7 +167,7 @@ def _days(matched: Mapping[Any, re.Match[str]], day_first: bool) -> dict[Any, da
 
 
 def _marked_numbers(counts: Mapping[Any, int], common: Common) -> Suggested | None:
-    """The levels of texts that are numbers but for a few marks, such as `?`, which stay to the top."""
+    """The levels of texts that are numbers except for a few marks, such as `?`, which stay up to the top."""
     read = {value: number for value in counts if (number := texts.as_number(value)) is not None}
     marks = [value for value in counts if value not in read]
     if len(marks) > texts.FEW or len(read) < _FEWEST_NUMBERS:
@@ -180,12 +179,14 @@ def _marked_numbers(counts: Mapping[Any, int], common: Common) -> Suggested | No
     if not numbers:
         return None
     recipe = steps.recipe_of(numbers)
-    made = recipes.edges(rows, recipe["edges"], "") if "edges" in recipe else _ranges(rows, recipe)
-    row_of = {number: row for row, number in enumerate(made.values)}
+    hierarchy = recipes.edges(rows, recipe["edges"], "") if "edges" in recipe else _ranges(rows, recipe)
+    row_of = {number: row for row, number in enumerate(hierarchy.values)}
     labels = {value: row_of[number] for value, number in read.items()}
     named = common()
     shown = {mark: str(mark) if mark in named else OTHER for mark in marks}
-    levels = [{**{value: level[row] or "" for value, row in labels.items()}, **shown} for level in made.levels[:-1]]
+    levels = []
+    for level in hierarchy.levels[:-1]:
+        levels.append({value: level[row] or "" for value, row in labels.items()} | shown)
     return Suggested(levels=tuple(levels), why=_MARKED)
 
 
@@ -202,7 +203,7 @@ def _is_iso_date(text: str) -> bool:
 
 
 def merging(labels: Sequence[int]) -> list[int]:
-    """The levels that merge something: those with fewer labels than the level below, and more than one.
+    """The levels that merge values: those with fewer labels than the level below, and more than one.
 
     >>> merging([72, 72, 15, 15, 8, 1])
     [2, 4]

@@ -1,6 +1,6 @@
-"""Numbers: widths of 1, 2 and 5 times a power of ten, or where few values hold most rows, edges at rounded quantiles.
+"""Numbers: widths of 1, 2 and 5 times a power of ten, or edges at rounded quantiles if few values have most rows.
 
-Nothing here is exact on purpose: a quantile of the data, written into a hierarchy, would publish it.
+Rounding is deliberate: a hierarchy with an exact quantile of the data would publish it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, TypeAlias
 
 from kanon_sql.generalization.values import as_text
 
-Counted: TypeAlias = Sequence[tuple[Decimal, int]]  # numbers that rise, each with its rows
+Counted: TypeAlias = Sequence[tuple[Decimal, int]]  # increasing numbers with their rows
 
 MOST_WIDTHS = 6
-_TAIL = 0.01  # of the rows, at either end, that may become one label
+_TAIL = 0.01  # of the rows, at either end, that can become one label
 _FEWEST_ROWS = 10  # of a label that a rounded quantile cuts off
 _SKEWED = 0.5  # of the entropy of equal shares, below which even ranges are not used
-_EVEN, _FEWEST_EDGED = 6, 12  # even ranges that are looked at; values for which edges are worth it
-_MODE = 0.2  # of the rows that make a value one to be kept apart
-_LABELS = (128, 32, 16, 8, 4, 2)  # that edges make on each level
+_EVEN, _FEWEST_EDGED = 6, 12  # even ranges that are examined; values for which edges pay off
+_MODE = 0.2  # of the rows, above which a value stays separate
+_LABELS = (128, 32, 16, 8, 4, 2)  # of edges, per level
 
 
 def numbers_of(counts: Mapping[Any, int]) -> list[tuple[Decimal, int]] | None:
-    """The finite numbers of a column in order, each with its rows; None where there are others, or too large ones."""
+    """The finite numbers of a column in order, with their rows; None if there are others, or too large ones."""
     numbers = [(Decimal(as_text(value)), rows) for value, rows in counts.items() if value is not None]
     if not all(number.is_finite() and abs(number.adjusted()) < 15 for number, _ in numbers):
         return None
@@ -34,7 +34,7 @@ def numbers_of(counts: Mapping[Any, int]) -> list[tuple[Decimal, int]] | None:
 
 
 def recipe_of(numbers: Counted) -> dict[str, Any]:
-    """The recipe of a column's numbers: widths, or edges where even ranges would put most rows into one.
+    """The recipe of a column's numbers: widths, or edges if even ranges would put most rows into one.
 
     >>> recipe_of([(Decimal(age), 40 if age < 80 else 3) for age in range(18, 96)])
     {'ranges': [5, 10, 20, 40], 'top': 85}
@@ -44,18 +44,18 @@ def recipe_of(numbers: Counted) -> dict[str, Any]:
 
 
 def ranges_of(numbers: Counted) -> dict[str, Any]:
-    """The recipe of ranges of even widths, whatever the rows are."""
+    """The recipe of ranges of even widths, for any distribution."""
     bounds = {name: plain(end) for name, end in zip(("bottom", "top"), _ends(numbers), strict=True) if end is not None}
     return {"ranges": [plain(width) for width in _even(numbers)[2]], **bounds}
 
 
 def edges_of(numbers: Counted) -> dict[str, Any]:
-    """The recipe of edges at rounded quantiles, whatever the rows are."""
+    """The recipe of edges at rounded quantiles, for any distribution."""
     return {"edges": [[plain(edge) for edge in level] for level in _edges(numbers)]}
 
 
 def _even(numbers: Counted) -> tuple[Decimal, Decimal, list[Decimal]]:
-    """From where to where even ranges go, and their widths."""
+    """The bounds of even ranges, and their widths."""
     bottom, top = _ends(numbers)
     low, high = numbers[0][0] if bottom is None else bottom, numbers[-1][0] if top is None else top
     inside = sum(low <= number <= high for number, _ in numbers)
@@ -63,10 +63,10 @@ def _even(numbers: Counted) -> tuple[Decimal, Decimal, list[Decimal]]:
 
 
 def chain(gap: Decimal, span: Decimal) -> list[Decimal]:
-    """Widths between the gap of two values and all of them: each of 1, 2 or 5 times a power of ten, each a multiple.
+    """Widths between the gap of two values and the whole span: 1, 2 or 5 times a power of ten, and nested.
 
-    Of all such chains the one of the most even steps, and of these the one whose steps are smaller where it is coarse.
-    Where more than two ranges would be left below `*`, the last width is doubled once more.
+    Of all such chains, the one with the most even steps is chosen, and of these the one with smaller coarse steps. If
+    more than two ranges would be left below `*`, the last width is doubled once more.
 
     >>> [f"{step:f}" for step in chain(Decimal(1), Decimal(73))]
     ['5', '10', '20', '40']
@@ -89,21 +89,19 @@ def _unevenness(steps: Sequence[Decimal]) -> tuple[float, list[float]]:
 
 
 def plain(number: Decimal) -> int | float:
-    """A number as a spec writes it."""
+    """A number as in a spec."""
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def _ends(numbers: Counted) -> tuple[Decimal | None, Decimal | None]:
-    """Where to code the bottom and the top: at a rounded quantile, if enough different values lie beyond it."""
+    """The bounds of bottom and top coding: rounded quantiles, if there are enough different values beyond."""
     low, high = quantile(numbers, _TAIL), quantile(numbers, 1 - _TAIL)
     if high <= low:
         return None, None
     unit = _nice((high - low) / 10)
     bottom, top = (_nearest(end, unit) for end in (low, high))
-    below, above = (
-        [number for number in numbers if number[0] < bottom],
-        [number for number in numbers if number[0] >= top],
-    )
+    below = [number for number in numbers if number[0] < bottom]
+    above = [number for number in numbers if number[0] >= top]
     codes_bottom = _worth(below) and bottom - numbers[0][0] > unit
     codes_top = _worth(above) and numbers[-1][0] - top > unit
     return bottom if codes_bottom else None, top if codes_top else None
@@ -114,7 +112,7 @@ def _worth(beyond: Counted) -> bool:
 
 
 def quantile(numbers: Counted, share: float) -> Decimal:
-    """The first number below or at which this share of the rows is."""
+    """The first number with at least this share of the rows up to it."""
     wanted, reached = share * sum(rows for _, rows in numbers), 0
     for number, rows in numbers:
         reached += rows
@@ -124,17 +122,17 @@ def quantile(numbers: Counted, share: float) -> Decimal:
 
 
 def _is_skewed(numbers: Counted, widths: Sequence[Decimal], low: Decimal, high: Decimal) -> bool:
-    """Whether a few even ranges would share out the rows badly: they say much less than as many equal shares do."""
+    """Whether a few even ranges would be uneven in rows: their entropy is much lower than that of equal shares."""
     if len(numbers) < _FEWEST_EDGED:
         return False
     width = max((width for width in widths if (high - low) / width >= _EVEN), default=widths[0])
-    held: dict[Decimal, int] = {}
+    rows_of: dict[Decimal, int] = {}
     for number, rows in numbers:
         label = (min(max(number, low), high) / width).to_integral_value(ROUND_FLOOR)
-        held[label] = held.get(label, 0) + rows
-    total = sum(held.values())
-    said = -sum(rows / total * log(rows / total) for rows in held.values())
-    return len(held) > 1 and said < _SKEWED * log(len(held))
+        rows_of[label] = rows_of.get(label, 0) + rows
+    total = sum(rows_of.values())
+    entropy = -sum(rows / total * log(rows / total) for rows in rows_of.values())
+    return len(rows_of) > 1 and entropy < _SKEWED * log(len(rows_of))
 
 
 def _edges(numbers: Counted) -> list[list[Decimal]]:

@@ -1,4 +1,4 @@
-"""Texts: which are codes to be cut off, or in a built-in taxonomy; and groups of similar categories."""
+"""Texts: codes to truncate, values of a built-in taxonomy, or groups of similar categories."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.codes import OTHER, contains
 from kanon_sql.generalization.values import as_text
 from kanon_sql.hints import name_phrases, words
-from kanon_sql.suggestion.alike import Counts, grouped
+from kanon_sql.suggestion.grouping import Counts, grouped
 
-FEW = 3  # values up to which a column is shown or not
+FEW = 3  # values; a column with more gets levels
 _MOST_GROUPED = 64  # categories that are compared with each other
-_KNOWN = 0.9  # of the rows, whose values a taxonomy must know
+_CONTAINED = 0.9  # of the rows, whose values a taxonomy must contain
 _SAME_SHAPE = 0.95  # of the rows
 _MOST_PREFIXES = 5
 _SHOWN = 3  # members of a group in its label
@@ -42,12 +42,12 @@ _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}|[\da-fA-F:]*:[\da-fA-F:.]*")
 
 def share(counts: Mapping[Any, int], matches: Callable[[str], object]) -> float:
     """The share of the rows that are not NULL whose value, as text, matches."""
-    held = {as_text(value): rows for value, rows in counts.items() if value is not None}
-    return sum(rows for text, rows in held.items() if matches(text)) / max(1, sum(held.values()))
+    filled = {as_text(value): rows for value, rows in counts.items() if value is not None}
+    return sum(rows for text, rows in filled.items() if matches(text)) / max(1, sum(filled.values()))
 
 
 def as_number(value: Any) -> Decimal | None:
-    """The number that a text is, in plain digits; None for other values."""
+    """The number in a text of plain digits; None for other values."""
     return Decimal(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else None
 
 
@@ -59,20 +59,22 @@ def known_taxonomy(name: str, counts: Mapping[Any, int]) -> str | None:
     """
     for taxonomy, hints, written, enough in (("countries", _COUNTRY, _LONG_NAME, 0.95), ("icd10", _ICD, _DOTTED, 0.3)):
         likely = bool(name_phrases(name) & hints) or share(counts, written.fullmatch) >= enough
-        if likely and len(counts) > FEW and _knows(taxonomy, counts):
+        if likely and len(counts) > FEW and _contains(taxonomy, counts):
             return taxonomy
     return None
 
 
-def _knows(taxonomy: str, counts: Mapping[Any, int]) -> bool:
+def _contains(taxonomy: str, counts: Mapping[Any, int]) -> bool:
     try:
-        return share(counts, lambda text: contains(taxonomy, text)) >= _KNOWN
+        return share(counts, lambda text: contains(taxonomy, text)) >= _CONTAINED
     except HierarchyError:  # its package is not installed
         return False
 
 
 def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, Any] | None:
-    """The recipe of codes whose first characters say the most, None for other columns; `whole`: of whole numbers.
+    """The recipe of codes with the most information in their first characters; None for other columns.
+
+    `whole`: whether the values are whole numbers.
 
     >>> code_recipe("zip", {2138: 4, 10115: 9, 90210: 2}, True)
     {'prefix': [4, 3, 2, 1], 'pad': 5}
@@ -90,18 +92,20 @@ def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, 
     if share(counts, _ADDRESS.fullmatch) == 1:
         return {"networks": [24, 16, 8]}
     usual = _usual_length(counts)
-    alike = share(counts, lambda text: len(text) == usual and _CODE.fullmatch(text)) >= _SAME_SHAPE
-    if usual > 1 and (alike or (share(counts, _ICD_CODE.fullmatch) >= _SAME_SHAPE)):
-        return {"prefix": _prefixes(min(usual, 4) if not alike else usual)}
+    same_form = share(counts, lambda text: len(text) == usual and _CODE.fullmatch(text)) >= _SAME_SHAPE
+    if usual > 1 and same_form:
+        return {"prefix": _prefixes(usual)}
+    if usual > 1 and share(counts, _ICD_CODE.fullmatch) >= _SAME_SHAPE:
+        return {"prefix": _prefixes(min(usual, 4))}
     return None
 
 
 def _usual_length(counts: Mapping[Any, int]) -> int:
-    held: dict[int, int] = {}
+    filled: dict[int, int] = {}
     for value, rows in counts.items():
         if value is not None:
-            held[len(as_text(value))] = held.get(len(as_text(value)), 0) + rows
-    return max(held, key=lambda length: held[length])
+            filled[len(as_text(value))] = filled.get(len(as_text(value)), 0) + rows
+    return max(filled, key=lambda length: filled[length])
 
 
 def _prefixes(length: int) -> list[int]:
@@ -109,13 +113,13 @@ def _prefixes(length: int) -> list[int]:
 
 
 def categories(
-    counts: Mapping[Any, int], beside: Sequence[tuple[Sequence[Any], Counts]], common: Collection[Any]
+    counts: Mapping[Any, int], co_counts: Sequence[tuple[Sequence[Any], Counts]], common: Collection[Any]
 ) -> list[Level]:
-    """Levels of categories: rare ones become `other`, then those that look alike are merged.
+    """Levels of categories: rare ones become `other`, then similar ones are merged.
 
-    `beside`: for other columns the categories, and how many of their rows hold each value there. `common`: the values
-    that labels may name. A label is released for all values below it, also where none of the people with one of them
-    is, so what fewer than k people have is in no label.
+    `co_counts`: for other columns the categories, and their counts by the values there. `common`: the values that
+    labels may name. A label can be released without people who have all values in it, so values of fewer than k people
+    are in no label.
     """
     values = sorted(counts, key=lambda value: (-counts[value], as_text(value) if value is not None else ""))
     named = [value for value in values if value in common]
@@ -127,11 +131,11 @@ def categories(
     others = [value for value in values if value not in {*frequent}]
     pools = [*([value] for value in frequent), *([others] if others else [])]
     first = [_labelled(pools, {*frequent})] if others else []
-    return [*first, *_merged(values, pools, counts, beside, {*frequent})]
+    return [*first, *_merged(values, pools, counts, co_counts, {*frequent})]
 
 
 def _most_frequent(values: Sequence[Any], common: Collection[Any]) -> Iterator[Level]:
-    """The most frequent values by themselves and all others as one, fewer on each level."""
+    """The most frequent values separately and all others as one, fewer on every level."""
     for kept in (1000, 100, 10):
         if kept < len(values):
             named = {value for value in values[:kept] if value in common}
@@ -142,16 +146,16 @@ def _merged(
     values: Sequence[Any],
     pools: Sequence[Sequence[Any]],
     counts: Mapping[Any, int],
-    beside: Sequence[tuple[Sequence[Any], Counts]],
+    co_counts: Sequence[tuple[Sequence[Any], Counts]],
     named: Collection[Any],
 ) -> Iterator[Level]:
-    """Pools of values, merged until two are left, about half as many on each level."""
+    """Pools of values, merged until two are left, with about half as many on every level."""
     place_of = {value: place for place, value in enumerate(values)}
     import numpy as np
 
     rows = [sum(counts[value] for value in pool) for pool in pools]
     tables = []
-    for order, table in beside:
+    for order, table in co_counts:
         place = {value: number for number, value in enumerate(order)}
         tables.append(np.array([table[[place[value] for value in pool]].sum(axis=0) for pool in pools]))
     for groups in grouped(rows, tables, list(_sizes(len(pools)))):
@@ -162,7 +166,7 @@ def _merged(
 
 
 def _sizes(categories: int) -> Iterator[int]:
-    """How many groups there are on each level.
+    """The number of groups per level.
 
     >>> list(_sizes(14)), list(_sizes(41))
     ([7, 4, 2], [14, 7, 4, 2])
@@ -174,7 +178,7 @@ def _sizes(categories: int) -> Iterator[int]:
 
 
 def _labelled(groups: Sequence[Sequence[Any]], named: Collection[Any]) -> Level:
-    """The label of each value: its group's members, the most frequent first; those not to be named are `other`."""
+    """The labels of the values: the members of their group, the most frequent first; unnamed ones are `other`."""
     taken: set[str] = set()
     labels = {}
     for group in groups:

@@ -1,4 +1,4 @@
-"""A suggested spec as a file: YAML with the reason of everything in comments, for a person to edit."""
+"""A suggested spec as a file: YAML with all reasons in comments, for people to edit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from kanon_sql.spec import in_flow, limit_text
 
 _WIDTH = 116
-_MANY = 8  # quasi-identifiers, from which on a reader is told to choose
-Told = Sequence[tuple[str, str]]  # columns and the reason of each
+_MANY = 8  # quasi-identifiers; with more, a comment recommends to remove some
+Reasons = Sequence[tuple[str, str]]  # columns with the reasons for their roles
 
 
 @dataclass(frozen=True)
 class Generalized:
-    """A quasi-identifier as the file has it: its recipe, why it is one and is generalized so, its labels by level."""
+    """A quasi-identifier in the file: its recipe, the reasons for its role and recipe, and its labels by level."""
 
     name: str
     reason: str
@@ -27,18 +27,18 @@ class Generalized:
 
 @dataclass(frozen=True)
 class Draft:
-    """What the file says. `places`: source, database and target as far as they are known, in the file's words.
+    """The contents of the file. `places`: the keys source, database and target, if available.
 
-    `unit`: the column of the people, where they have several rows.
+    `unit`: the column of the people, if they have several rows.
     """
 
     rows: int
     places: Mapping[str, Any]
-    identifiers: Told
+    identifiers: Reasons
     quasi_identifiers: Sequence[Generalized]
-    sensitive: Told
-    kept: Told
-    dropped: Told
+    sensitive: Reasons
+    kept: Reasons
+    dropped: Reasons
     k: int
     suppression_limit: float | str
     notes: Sequence[str] = ()
@@ -54,24 +54,24 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
     yield from comment(f"Suggested by `kanon init` from {draft.rows:,} rows. Read it, edit it, then run:")
     yield from comment(f"  kanon anonymize --spec {name}")
     yield from comment(
-        "It was made from the data, and so are the files in hierarchies/, which hold values: keep both as private as "
-        "the source. Figures are counts of labels, level by level; what is cut off at a quantile is rounded."
+        "It was created from the data, like the files in hierarchies/, which contain values: protect both like the "
+        "source. Figures are the numbers of labels per level; bounds at quantiles are rounded."
     )
     for note in draft.notes:
         yield from comment(f"Note: {note}.")
     places = dict(draft.places)
     target = places.pop("target", None)
     yield from (f"{key}: {in_flow(value)}" for key, value in places.items())
-    yield from _columns("identifiers", "Dropped: they tell who somebody is.", draft.identifiers)
+    yield from _columns("identifiers", "Dropped: they identify people directly.", draft.identifiers)
     yield ""
-    yield from comment("Generalized: others may know them, and together they tell people apart.")
+    yield from comment("Generalized: others may know them, and together they can identify people.")
     yield "quasi_identifiers:"
     for quasi_identifier in draft.quasi_identifiers:
         yield from _generalized(quasi_identifier)
-    yield from _columns("sensitive", "Released unchanged; the manifest says what classes give away.", draft.sensitive)
+    yield from _columns("sensitive", "Released unchanged; the manifest shows what classes reveal.", draft.sensitive)
     yield ""
     yield from comment(
-        "Released unchanged: put here what others cannot know. A column that is not named in this file is dropped."
+        "Released unchanged: list what others cannot know. Columns that this file does not name are dropped."
     )
     yield from listed("keep", draft.kept) if draft.kept else ["keep: []"]
     for column, reason in draft.dropped:
@@ -86,20 +86,20 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
 def _privacy(draft: Draft) -> Iterator[str]:
     yield ""
     if draft.unit:
-        yield from comment("Some people have several rows: k counts people, whom this column tells apart.")
+        yield from comment("Some people have several rows: k counts people, identified by this column.")
         yield f"unit: {in_flow(draft.unit)}"
     others = "rows of at least {} other people" if draft.unit else "at least {} others"
     yield from comment(f"Every released row looks like {others.format(draft.k - 1)}; 10 or 20 for the public.")
     yield f"privacy: {in_flow({'k': draft.k})}"
     if draft.sensitive:
         diverse = in_flow({"k": draft.k, "l_diversity": {draft.sensitive[0][0]: 2}})
-        yield from comment(f"So that no class has one sensitive value alone: privacy: {diverse}")
+        yield from comment(f"To require two sensitive values in every class: privacy: {diverse}")
     limit = draft.suppression_limit
-    yield f"suppression_limit: {limit}   # at most {limit_text(limit)} may be left out"
+    yield f"suppression_limit: {limit}   # at most {limit_text(limit)} may be suppressed"
     many = len(draft.quasi_identifiers)
     if many > _MANY:
-        yield from comment(f"{many} quasi-identifiers leave little of each: remove those that others cannot know.")
-    yield from comment("A local recoding keeps more detail where many rows are alike: strategy: refine")
+        yield from comment(f"{many} quasi-identifiers leave little detail: remove those that others cannot know.")
+    yield from comment("A local recoding keeps more detail if many rows are similar: strategy: refine")
 
 
 def _generalized(column: Generalized) -> Iterator[str]:
@@ -110,21 +110,18 @@ def _generalized(column: Generalized) -> Iterator[str]:
     yield f"    hierarchy: {in_flow(column.recipe)}   # {counts}"
 
 
-def _columns(key: str, said: str, told: Told) -> Iterator[str]:
-    if told:
+def _columns(key: str, explanation: str, columns: Reasons) -> Iterator[str]:
+    if columns:
         yield ""
-        yield from comment(said)
-        yield from listed(key, told)
+        yield from comment(explanation)
+        yield from listed(key, columns)
 
 
-def listed(key: str, told: Told) -> Iterator[str]:
-    """A list of columns under a key, the reason of each behind it."""
+def listed(key: str, columns: Reasons) -> Iterator[str]:
+    """A list of columns under a key, with the reasons as comments."""
     yield f"{key}:"
-    yield from (f"- {in_flow(name)}{_behind(reason)}" for name, reason in told)
-
-
-def _behind(reason: str) -> str:
-    return f"   # {_in_a_line(reason)}" if reason else ""
+    for name, reason in columns:
+        yield f"- {in_flow(name)}" + (f"   # {_in_a_line(reason)}" if reason else "")
 
 
 def comment(text: str, indent: str = "") -> Iterator[str]:
@@ -135,5 +132,5 @@ def comment(text: str, indent: str = "") -> Iterator[str]:
 
 
 def _in_a_line(text: str) -> str:
-    """Without what would end a comment; names of columns may hold anything."""
+    """A text without line breaks and control characters, which names of columns can contain."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
