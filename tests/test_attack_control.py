@@ -107,10 +107,10 @@ def test_the_excess_over_the_control_has_an_interval_of_both() -> None:
         "without_own_record": 0.2,
     }
     assert told["sentence"].startswith("It is. On 50 rows of the control, none of which are in the release, ")
-    few = Outcome("x", "It is.", 100, 60, 60).beside(Control(5, 2))
+    few = Outcome("x", "It is.", 100, 60, 60).with_control(Control(5, 2))
     assert few.above_control[0] < 0
     assert few.excess == 0
-    assert Outcome("x", "", 10, 10, 10).beside(Control(5, 5)).above_control == (0, 0)
+    assert Outcome("x", "", 10, 10, 10).with_control(Control(5, 5)).above_control == (0, 0)
 
 
 def test_nothing_changes_without_a_control() -> None:

@@ -60,8 +60,11 @@ def test_priors_of_nobody_are_noted() -> None:
         ({"ill": ["x"]}, "the priors have no numbers in a column 'share'"),
         ({"ill": ["x"], "share": ["much"]}, "the priors have no numbers in a column 'share'"),
         ({"ill": ["x", "y"], "share": [5.0, 0.1]}, "1 rows of the priors have no share from 0 to 1"),
-        ({"ill": ["x", "x"], "share": [0.2, 0.1]}, "the priors say 1 times more than once how common"),
-        ({"job": ["a"], "ill": ["x"], "share": [0.2]}, "the auxiliary table has no column 'job', as the priors have"),
+        ({"ill": ["x", "x"], "share": [0.2, 0.1]}, "the priors have 1 shares more than once"),
+        (
+            {"job": ["a"], "ill": ["x"], "share": [0.2]},
+            "the auxiliary table has no column 'job', which the priors have",
+        ),
     ],
 )
 def test_priors_that_say_nothing_are_refused(priors: dict[str, Any], said: str) -> None:

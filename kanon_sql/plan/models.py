@@ -49,7 +49,7 @@ def searched_models(spec: Spec, source: Source) -> PrivacyModels:
 
 def class_by_class(spec: Spec) -> bool:
     """Whether classes are built, shown or counted one by one, so that no step sees all of them together."""
-    return is_a_query(spec) or spec.strategy in RECODERS or shows.asked(spec)
+    return is_a_query(spec) or spec.strategy in RECODERS or shows.is_configured(spec)
 
 
 def _k(spec: Spec) -> list[PrivacyModel]:

@@ -71,7 +71,7 @@ def plan_release(
     if spec.strategy in RECODERS:
         return _recode_or_keep(ready, observer, keep_tuples)
     plan = _search_or_keep(ready, observer, keep_tuples)
-    return shown_by_classes(plan) if shows.asked(spec) else plan
+    return shown_by_classes(plan) if shows.is_configured(spec) else plan
 
 
 def plan_search(source: Source, spec: Spec, observer: Observer, search_in: str = "embedded") -> Plan:

@@ -48,7 +48,7 @@ def check_population(spec: Spec, models: PrivacyModels) -> None:
             "a minimum presence above 0 needs every class of the population in the release, so that no row may be "
             "suppressed; give `suppression_limit=0`"
         )
-    if spec.strategy in RECODERS or shows.asked(spec):
+    if spec.strategy in RECODERS or shows.is_configured(spec):
         _check_recoder(spec, models)
 
 
@@ -142,7 +142,7 @@ def check_shares(spec: Spec, models: PrivacyModels, frequency_set: FrequencySet)
     if population is None or models.unit is not None:
         return
     released = rows - may_suppress(spec.suppression_limit, rows)
-    local = spec.strategy in RECODERS or shows.asked(spec)
+    local = spec.strategy in RECODERS or shows.is_configured(spec)
     for model in models.models:
         if model.population is None:
             continue

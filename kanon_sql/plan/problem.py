@@ -55,7 +55,7 @@ class Problem:
 def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Problem:
     """Count the distinct tuples of a source, and compute the losses of their levels."""
     spec, source, model, here = ready.spec, ready.source, ready.models, ready.here
-    local = spec.strategy in RECODERS or shows.asked(spec)
+    local = spec.strategy in RECODERS or shows.is_configured(spec)
     # A local recoding reads every value in Python, so its hierarchies are not built by rules in SQL.
     builders = {name: fit.build if local else fit.builder for name, fit in ready.hierarchy_sources.items()}
     scratch = source.scratches[here]

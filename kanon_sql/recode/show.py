@@ -49,7 +49,7 @@ class LocalFigures:
     kept: tuple[int, ...]
 
 
-def asked(spec: Spec) -> bool:
+def is_configured(spec: Spec) -> bool:
     """Whether the spec sets the form of any column's labels."""
     return spec.show is not None or any(quasi_identifier.show for quasi_identifier in spec.quasi_identifiers.values())
 

@@ -1,4 +1,4 @@
-"""The one driver of all strategies: tags, incumbent, proven lower bound, budget, trace, progress."""
+"""The driver of all strategies: tags, incumbent, proven lower bound, budget, trace, progress."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
 if TYPE_CHECKING:
     from kanon_sql.strategies.clauses import Clauses
 
-BATCH = 16  # nodes tested in one statement: measured, more gains little
-_FIRST_BATCH = 8  # in the first, where there is a time limit
-_BOUND_EVERY = 0.5  # seconds at least between two readings of the lower bound while a search is watched
-_BOUND_SHARE = 0.05  # of a watched search may go into such readings
+BATCH = 16  # nodes tested in one statement; measured: larger batches gain little
+_FIRST_BATCH = 8  # in the first statement, if there is a time limit
+_BOUND_EVERY = 0.5  # minimum seconds between two readings of the lower bound in a watched search
+_BOUND_SHARE = 0.05  # maximum share of a watched search's time for these readings
 _BOUND_SECONDS = 0.1  # for one such reading
 _LAST_BOUND_SECONDS = 2.0  # for the last, if there is time
-_LATE, _LEAST_LATE = 0.05, 1.0  # how long after the limit the end may come: a share of it, or seconds, the larger
-_MARGIN = 0.3  # seconds of that which nothing new is begun in
-_LAST_RESORT = 16  # nodes scored at the end, if nothing was scored before
+_LATE, _LEAST_LATE = 0.05, 1.0  # allowed delay after the limit: this share of it, or seconds, whichever is larger
+_MARGIN = 0.3  # the last seconds of that delay, in which nothing new is begun
+_LAST_RESORT = 16  # nodes scored at the end, if none was scored before
 
 FoundBy = Literal["strategy", "lowered", "reduction", "last resort", "kept"]
 
 
 class Evaluator(Protocol):
-    """Whoever can look at the data: the database in earnest, a table of verdicts in a test."""
+    """Answers about nodes, from the database or, in tests, from a table of verdicts."""
 
     @property
     def queries(self) -> int:
-        """The statements that were run so far."""
+        """The number of statements so far."""
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
-        """The rows that each node would suppress."""
+        """The rows that every node would suppress."""
 
     def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """The rows that each node would suppress, and those of them that every node below it would too."""
+        """The rows that every node would suppress, and those that also every node below it would suppress."""
 
     def losses(self, node: Node, costs: Costs) -> Figures:
-        """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
+        """The rows at risk of a node, and every attribute's mean loss with those rows suppressed."""
 
     def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
         """The same of several nodes."""
 
     def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
-        """What is needed of a node's cells, with those rows suppressed."""
+        """The figures about a node's cells that a metric needs, with those rows suppressed."""
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release."""
@@ -63,7 +63,7 @@ class Evaluator(Protocol):
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search stands; `score` is infinite while there is no node, `bound` the lower bound last proven."""
+    """The progress of a search; `score` is infinite until there is a node, `bound` the lower bound last proven."""
 
     seconds: float
     nodes_checked: int
@@ -81,7 +81,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of the trace: what was asked of the data, and what came back."""
+    """One line of the trace: a request about a node, and its answer."""
 
     seconds: float
     asked: str
@@ -92,15 +92,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a search: the node to release, and what is proven of it.
+    """The end of a search: the node to release, and what is proven.
 
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
-    `ended`: complete, time limit, or interrupted. `found_by`: who found the node. `strategy`: the search did;
-    `lowered`: the driver did, below what the search had found, and it scores the same. Or the search found none, and
-    the driver took the best that was tested on the way: `reduction`, a probe of the lattice's reduction; `last
-    resort`, any other, which may be the top. `kept`: nobody searched, and nothing is proven. `nodes_tagged`: settled
-    by what was judged above or below them, None where the lattice is too large to count them. `minimal`: the
-    anonymous nodes judged, without those above another of them. `tags`: what is known of every node.
+    `ended`: complete, time limit, or interrupted. `found_by`: how the node was found. `strategy`: by the search;
+    `lowered`: by the driver, below the search's node, with an equal score. If the search found none, the driver took
+    the best node tested on the way: `reduction`, a probe of the lattice's reduction; `last resort`, any other, possibly
+    the top. `kept`: without a search, and without a proof. `nodes_tagged`: concluded from nodes above or below, None if
+    the lattice is too large to count them. `minimal`: the anonymous nodes that were judged, without those above
+    another. `tags`: the status of every node.
     """
 
     node: Node
@@ -141,20 +141,20 @@ class Driver:
     judge: Evaluator
     may_suppress: int
     monotone_model: bool = True
-    """Whether every verdict tells of other nodes; if not, `prunes` and `mergeable` say which."""
+    """Whether every verdict implies others about nodes above or below; if not, see `prunes` and `mergeable`."""
     time_limit: float | None = None
     on_progress: Callable[[Progress], None] | None = None
     seed: int = 0
     evaluations: int | None = None
     clock: Callable[[], float] = time.monotonic
     k_alone: bool = True
-    """Whether a class of k rows is safe whatever is in them, so that one class of all rows needs no look."""
+    """Whether any class of k rows is safe, so that one class of all rows need not be tested."""
     prunes: bool = False
-    """Whether the judge's `verdicts` tell of the nodes below, see `PrivacyModels.prunes`."""
+    """Whether the judge's `verdicts` imply others about the nodes below, see `PrivacyModels.prunes`."""
     counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
-    """The tuples of some attributes in memory, where the judge can have them."""
+    """The tuples of some attributes in memory, if the judge can load them."""
     mergeable: bool = False
-    """Whether safe classes merged are safe, so that all above a node with no row at risk is anonymous."""
+    """Whether merged safe classes are safe, so that all nodes above one without rows at risk are anonymous."""
 
     def __post_init__(self) -> None:
         self._tags = tags_for(self.lattice)
@@ -177,14 +177,14 @@ class Driver:
         self._scores: dict[Node, float] = {}
         self._best: tuple[float, Node] = (inf, self.lattice.top)
         self._found_by: FoundBy = "strategy"
-        self._until = inf  # when the outcome is due, once the search has ended
-        self._pace = self._pace_of_scores = 0.0  # seconds for a node in the last statement
-        self._class_size = inf  # of the best node, where it was asked for
+        self._until = inf  # the time by which the outcome is due, once the search has ended
+        self._pace = self._pace_of_scores = 0.0  # seconds per node in the last statement
+        self._class_size = inf  # of the best node, if requested
         self._trace: list[Step] = []
-        self._proven = (-inf, 0.0)  # when the lower bound is to be read again, and what it was
+        self._proven = (-inf, 0.0)  # the time of the next reading of the lower bound, and the last bound
 
     def run(self, strategy: Callable[[Space], Search]) -> Outcome:
-        """Let the strategy ask until it ends or the budget is spent; InfeasibleError if no node will do."""
+        """Answer a strategy's requests until it ends or time is up; InfeasibleError if no node is anonymous."""
         space = Space(
             self.lattice,
             self._tags,
@@ -207,7 +207,7 @@ class Driver:
         if self.monotone_model:
             self._groups = Groups(space)
             space.group = self._groups.merged
-        search = strategy(space)  # refuses what it cannot do before the data is asked
+        search = strategy(space)  # which refuses unsupported models before the first query
         ended = "complete"
         with interrupts.caught(self._interrupt):
             try:
@@ -216,7 +216,7 @@ class Driver:
                 self._prefer_lower()
             except _BudgetSpent:
                 ended = "interrupted" if self._interrupted else "time limit"
-            except KanonError:  # of a statement that was interrupted
+            except KanonError:  # of an interrupted statement
                 if not self._interrupted or self._best[0] == inf:
                     raise
                 ended = "interrupted"
@@ -240,7 +240,7 @@ class Driver:
         )
 
     def keep(self, node: Node) -> Outcome:
-        """Judge and score one node alone, to release it without a search; InfeasibleError if it is not anonymous."""
+        """Judge and score a single node, to release it without a search; InfeasibleError if it is not anonymous."""
         self._judge([node])
         if not self._tags.status(node):
             raise InfeasibleError(self._not_kept(node))
@@ -269,7 +269,7 @@ class Driver:
             search.close()
 
     def _answer(self, request: Test | Score) -> list[bool]:
-        self._spend()  # also where tags answer: a strategy may walk long among nodes that are settled
+        self._spend()  # even if tags answer, since a strategy can request many nodes with known status
         if isinstance(request, Test):
             if request.reduction:
                 self._probes.update(request.nodes)
@@ -288,15 +288,15 @@ class Driver:
             self._spend()
             batch = unknown[start : start + self._at_once(self._pace)]
             left = [node for node in batch if self._tags.status(node) is None] if start else batch
-            if left:  # those before may have settled some of these
+            if left:  # earlier batches can have settled some of these
                 self._judge(left)
             start += len(batch)
 
     def _at_once(self, pace: float) -> int:
-        """How many nodes to ask for in one statement: fewer where it would end after the limit."""
+        """Nodes per statement: fewer if it would end after the limit."""
         if self.time_limit is None:
             return BATCH
-        if pace == 0:  # nobody knows yet
+        if pace == 0:  # not measured yet
             return _FIRST_BATCH
         return max(1, min(BATCH, int((self.time_limit - self._seconds()) / pace)))
 
@@ -315,7 +315,7 @@ class Driver:
                 self._rule_out(self._clauses, node)
 
     def _counted(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """The rows at risk of each node, and those of them that every node below it leaves at risk too."""
+        """The rows at risk of every node, and those that every node below it also leaves at risk."""
         if self.prunes and not self.monotone_model:
             return self.judge.verdicts(nodes)
         return [(at_risk, 0) for at_risk in self.judge.rows_at_risk(nodes)]
@@ -325,8 +325,8 @@ class Driver:
             self._tags.tag(node, at_risk <= self.may_suppress)
             return
         promises = unavoidable <= self.may_suppress
-        tells = not promises or (at_risk == 0 and self.mergeable)
-        self._tags.tag(node, at_risk <= self.may_suppress, alone=not tells)
+        conclusive = not promises or (at_risk == 0 and self.mergeable)
+        self._tags.tag(node, at_risk <= self.may_suppress, alone=not conclusive)
         self._prospects.tag(node, promises)
 
     def _score_all(self, nodes: Sequence[Node], by_class_size: bool, all_of_them: bool) -> None:
@@ -344,7 +344,7 @@ class Driver:
         self._score_several(waiting, by_class_size)
 
     def _scored_at_once(self, all_of_them: bool) -> int:
-        """How many nodes to score in one statement: few at first, since the first scores may settle the others."""
+        """Nodes per scoring statement: few at first, since the first scores can rule out others."""
         if not self._scores_losses:
             return 1
         return min(self._at_once(self._pace_of_scores), BATCH if all_of_them else 1 + len(self._scores) // 4)
@@ -360,24 +360,24 @@ class Driver:
 
     @property
     def _scores_losses(self) -> bool:
-        """Whether a score is read from what a node loses, and nothing else."""
+        """Whether the metric only needs a node's losses."""
         return self.metric.question == "losses" and self.may_suppress > 0 and not self.metric.needs_cells
 
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
         return sorted(filter(self._is_anonymous, nodes), key=lambda node: (self._bound(node), node))
 
     def _is_anonymous(self, node: Node) -> bool:
-        self._spend()  # in a large lattice the answer takes a while, and strategies ask for thousands of nodes at once
+        self._spend()  # slow in a large lattice, and strategies request thousands of nodes at once
         return bool(self._tags.status(node))
 
     def _prefer_lower(self) -> None:
-        """Of nodes that score the same, release the lowest: no label is starred where that gains nothing."""
+        """Among nodes with equal scores release the lowest, so that no label is starred without a gain."""
         moved = self._best[0] < inf
         while moved:
             moved = False
             for lower in self.lattice.predecessors(self._best[1]):
                 if beats(self._bound(lower), self._bound(self._best[1])):
-                    continue  # its level costs are less, so a strategy that could win by it has looked at it
+                    continue  # its level costs are lower, so a strategy has considered it if it could win
                 self._test([lower])
                 if self._tags.status(lower):
                     score = self._score_of(self._figures(lower))
@@ -403,7 +403,7 @@ class Driver:
             self._note("score", node, figures.rows_at_risk, score)
 
     def _keep(self, node: Node, score: float, by_class_size: bool) -> None:
-        """Keep a node if it is the best so far; of equal ones that with the smaller classes, where asked for."""
+        """Keep a node if it is the best so far; among equal ones the one with smaller classes, if requested."""
         if beats(self._best[0], score):
             return
         size = METRICS["average_class_size"].score(self.costs, self.judge.classes(node)) if by_class_size else inf
@@ -432,7 +432,7 @@ class Driver:
         return unsuppressed(self.costs, node)
 
     def _require_top(self) -> None:
-        """No node is anonymous if the most general one is not; where that shows only `*`, it is."""
+        """Raise InfeasibleError if the top is not anonymous; it always is if it only shows `*`."""
         if self.k_alone and self.lattice.top == self.costs.heights and self.costs.rows >= self.costs.k:
             return
         self._judge([self.lattice.top])
@@ -444,10 +444,10 @@ class Driver:
 
     @property
     def _ask_less(self) -> str:
-        return "lower k" if self.k_alone else "ask less of a class"
+        return "lower k" if self.k_alone else "require less of a class"
 
     def _score_last_resort(self) -> None:
-        """No node that keeps a row was scored in time: take the best known to be anonymous, else the top."""
+        """Score the best nodes known to be anonymous, or the top, since no node that keeps a row was scored in time."""
         for _, node in list(self._cheapest):
             if self._best[0] == inf or self._left() > 0:
                 self._score(node)
@@ -476,7 +476,7 @@ class Driver:
         return self._solver().candidate(limit, self._best[0])
 
     def _last_bound(self) -> float:
-        """The lower bound as far as it can be read in what time is left."""
+        """The lower bound as far as it can be computed in the remaining time."""
         if self._proof:
             return self._proof.lower_bound()
         if self._left() <= 0:
@@ -484,17 +484,17 @@ class Driver:
         return max(self._bound_of_groups(), self._solver(self._left).lower_bound(self._left() / 3))
 
     def _solver(self, left: Callable[[], float] = lambda: inf) -> Clauses:
-        """The clauses, told of all that is known when they are first asked for, or of as much as there is time for."""
+        """The solver, with everything learned so far when it is created, or as much as there is time for."""
         if self._clauses is None:
-            from kanon_sql.strategies.clauses import Clauses  # its solver is loaded by who needs it
+            from kanon_sql.strategies.clauses import Clauses  # loads its solver, so only on demand
 
             border = self._prospects.at_risk.nodes if isinstance(self._prospects, SparseTags) else []
             clauses = self._clauses = Clauses(self.lattice, self.metric, self.costs, self._spend, self.clock, border)
-            told = bool(border) and self.monotone_model
-            at_risk = (node for node in self._at_risk if not told and self._tags.status(node) is False)
-            for tell, nodes in ((self._rule_out, at_risk), (self._close, self._scores)):
+            has_border = bool(border) and self.monotone_model
+            at_risk = (node for node in self._at_risk if not has_border and self._tags.status(node) is False)
+            for add, nodes in ((self._rule_out, at_risk), (self._close, self._scores)):
                 for node in takewhile(lambda _: left() > 0, nodes):
-                    tell(clauses, node)
+                    add(clauses, node)
         return self._clauses
 
     def _rule_out(self, clauses: Clauses, node: Node) -> None:
@@ -510,23 +510,23 @@ class Driver:
             clauses.rule_out(node)
 
     def _none_above_is_better(self, node: Node) -> bool:
-        """Whether no node above one that was scored can score better: where none of them suppresses a row, none can."""
+        """Whether no node above a scored one can score better, which is the case if none of them suppresses rows."""
         merges = self.mergeable and not self.monotone_model and self.metric.bounded
         return self._metric_monotone or (merges and self._at_risk.get(node) == 0)
 
-    def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
+    def _note(self, request: str, node: Node, at_risk: int | None, score: float | None) -> None:
         self._at_risk[node] = at_risk
-        self._trace.append(Step(self._seconds(), asked, node, at_risk, score))
+        self._trace.append(Step(self._seconds(), request, node, at_risk, score))
         if self.on_progress:
             best, winner = self._best
-            known = None if best == inf else winner
+            found = None if best == inf else winner
             seconds = self._seconds()
             left = None if self.time_limit is None else max(0.0, self.time_limit - seconds)
             bound = min(best, self._bound_for_show(seconds))
-            self.on_progress(Progress(seconds, len(self._at_risk), self.lattice.size, known, best, bound, left))
+            self.on_progress(Progress(seconds, len(self._at_risk), self.lattice.size, found, best, bound, left))
 
     def _bound_for_show(self, seconds: float) -> float:
-        """The lower bound, read now and then: on a large lattice that costs more than a test."""
+        """The lower bound, updated from time to time: on a large lattice it costs more than a test."""
         if self._until == inf and seconds > self._proven[0]:
             bound = self._lower_bound(_BOUND_SECONDS)
             took = self._seconds() - seconds
@@ -539,7 +539,7 @@ class Driver:
             raise _BudgetSpent
 
     def _end(self) -> float:
-        """When the outcome is due, with a margin for the statement or the question to the solver that runs then."""
+        """The time by which the outcome is due, with a margin for a statement or solver call that is running then."""
         latest = inf if self.time_limit is None else self.time_limit + max(_LATE * self.time_limit, _LEAST_LATE)
         return min(self._seconds() + _LAST_BOUND_SECONDS, latest - _MARGIN)
 

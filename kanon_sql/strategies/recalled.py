@@ -1,4 +1,4 @@
-"""A judge that recalls: what was answered before, in this run or an earlier one, is not asked of the data again."""
+"""A judge with a memory: answers from this run or an earlier one are not computed again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kanon_sql.strategies.driver import Evaluator
 
 @dataclass
 class Answers:
-    """What is known of nodes, in the order of the first question about each.
+    """Answers about nodes, in the order of the first request for a node.
 
-    `tests`: the rows at risk, and those that every node below leaves at risk too, None where that was not asked.
-    `figures`: what a method of the judge said, by its name.
+    `tests`: the rows at risk, and those that also every node below leaves at risk, None if not requested.
+    `figures`: results of the judge's methods, by their names.
     """
 
     tests: dict[Node, tuple[int, int | None]] = field(default_factory=dict)
@@ -23,39 +23,41 @@ class Answers:
 
     @property
     def nodes(self) -> list[Node]:
-        """Every node that something is known of."""
+        """Every node with an answer."""
         return list(dict.fromkeys((*self.tests, *self.figures)))
 
 
 class Recalled:
     """A judge with a memory, see `kanon_sql.strategies.driver.Evaluator`.
 
-    `told`: called with every new answer: of which nodes, and by which method of the judge, None for the test.
-    `recalled`: the nodes whose test was known from an earlier run.
+    `on_answer`: called with new answers: their nodes, and the method of the judge, None for a test.
+    `recalled`: the nodes whose test was answered in an earlier run.
     """
 
-    def __init__(self, judge: Evaluator, answers: Answers, told: Callable[[Sequence[Node], str | None], None]) -> None:
-        self._judge, self._answers, self._told = judge, answers, told
+    def __init__(
+        self, judge: Evaluator, answers: Answers, on_answer: Callable[[Sequence[Node], str | None], None]
+    ) -> None:
+        self._judge, self._answers, self._on_answer = judge, answers, on_answer
         self._before = set(answers.nodes)
         self.recalled: set[Node] = set()
 
     @property
     def queries(self) -> int:
-        """What was asked of the data."""
+        """The number of statements that were run."""
         return self._judge.queries
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
-        """The rows that each node would suppress."""
-        ask = lambda new: [(rows, None) for rows in self._judge.rows_at_risk(new)]  # noqa: E731
-        return [rows for rows, _ in self._tested(nodes, ask, set(self._answers.tests))]
+        """The rows that every node would suppress."""
+        test = lambda new: [(rows, None) for rows in self._judge.rows_at_risk(new)]  # noqa: E731
+        return [rows for rows, _ in self._tested(nodes, test, set(self._answers.tests))]
 
     def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """The rows that each node would suppress, and those of them that every node below it would too."""
-        known = {node for node, (_, below) in self._answers.tests.items() if below is not None}
-        return [(rows, below or 0) for rows, below in self._tested(nodes, self._judge.verdicts, known)]
+        """The rows that every node would suppress, and those that also every node below it would suppress."""
+        answered = {node for node, (_, below) in self._answers.tests.items() if below is not None}
+        return [(rows, below or 0) for rows, below in self._tested(nodes, self._judge.verdicts, answered)]
 
     def losses(self, node: Node, costs: Costs) -> Figures:
-        """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
+        """The rows at risk of a node, and every attribute's mean loss with those rows suppressed."""
         return self._figures("losses", node, lambda: self._judge.losses(node, costs))
 
     def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
@@ -64,11 +66,11 @@ class Recalled:
         if new:
             for node, figures in zip(new, self._judge.several_losses(new, costs), strict=True):
                 self._answers.figures.setdefault(node, {})["losses"] = figures
-            self._told(new, "losses")
+            self._on_answer(new, "losses")
         return [self._answers.figures[node]["losses"] for node in nodes]
 
     def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
-        """What is needed of a node's cells, with those rows suppressed."""
+        """The figures about a node's cells that a metric needs, with those rows suppressed."""
         return self._figures("cells", node, lambda: self._judge.cells(node, costs, needs))
 
     def classes(self, node: Node) -> Figures:
@@ -78,19 +80,19 @@ class Recalled:
     def _tested(
         self,
         nodes: Sequence[Node],
-        ask: Callable[[Sequence[Node]], Sequence[tuple[int, int | None]]],
-        known: Collection[Node],
+        test: Callable[[Sequence[Node]], Sequence[tuple[int, int | None]]],
+        answered: Collection[Node],
     ) -> list[tuple[int, int | None]]:
-        new = [node for node in nodes if node not in known]
+        new = [node for node in nodes if node not in answered]
         if new:
-            self._answers.tests.update(zip(new, ask(new), strict=True))
-            self._told(new, None)
+            self._answers.tests.update(zip(new, test(new), strict=True))
+            self._on_answer(new, None)
         self.recalled |= self._before.intersection(nodes).difference(new)
         return [self._answers.tests[node] for node in nodes]
 
-    def _figures(self, name: str, node: Node, ask: Callable[[], Figures]) -> Figures:
-        said = self._answers.figures.setdefault(node, {})
-        if name not in said:
-            said[name] = ask()
-            self._told([node], name)
-        return said[name]
+    def _figures(self, name: str, node: Node, compute: Callable[[], Figures]) -> Figures:
+        answers = self._answers.figures.setdefault(node, {})
+        if name not in answers:
+            answers[name] = compute()
+            self._on_answer([node], name)
+        return answers[name]

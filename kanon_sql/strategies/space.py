@@ -1,4 +1,4 @@
-"""What a strategy knows and says: the lattice, the tags, the level costs; and its two kinds of request."""
+"""A strategy's view of a search (the lattice, the tags, the level costs), and its two kinds of request."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from kanon_sql.generalization.lattice import Lattice, Node, at_level
 from kanon_sql.loss import Costs, Metric
 from kanon_sql.strategies.tags import Tags
 
-_EQUAL = 1e-12  # scores closer than this are the same score, summed in another order
+_EQUAL = 1e-12  # relative difference below which scores are equal, since sums depend on the order
 
 
 @dataclass(frozen=True)
 class Test:
-    """Ask which of these nodes are anonymous; the answer is a list of booleans in the same order.
+    """Request which of these nodes are anonymous; the answer is a list of booleans in the same order.
 
-    `reduction`: they are probes of the lattice's reduction, which no strategy would release. `weight`: what was done
-    beside, as so many tests, where searches take turns.
+    `reduction`: they are probes of the lattice's reduction, which no strategy would release. `weight`: other work,
+    counted as so many tests, if searches take turns.
     """
 
     nodes: Sequence[Node]
@@ -30,11 +30,11 @@ class Test:
 
 @dataclass(frozen=True)
 class Score:
-    """Ask for the scores of these nodes, so that the best may be released.
+    """Request the scores of these nodes, so that the best can be released.
 
-    Nodes that are not anonymous, or that cannot beat the best found, are passed over. Of nodes with equal scores
-    the one with the smaller average class is kept where `by_class_size` is set, else the first. `all_of_them`: score
-    those too that cannot beat the best found, for `Space.score_of`. The answer is empty.
+    Nodes that are not anonymous, or that cannot beat the best, are skipped. Among nodes with equal scores the one with
+    the smaller average class is kept if `by_class_size` is set, otherwise the first. `all_of_them`: also score nodes
+    that cannot beat the best, for `Space.score_of`. The answer is empty.
     """
 
     nodes: Sequence[Node]
@@ -46,23 +46,23 @@ Search = Generator[Test | Score, list[bool], None]
 
 
 class Counted(Protocol):
-    """The tuples of some attributes in memory: what the database would say of their nodes, all others at their top."""
+    """The tuples of some attributes in memory, which answer for nodes with all other attributes at their top."""
 
     def rows_at_risk(self, node: Node) -> int:
-        """The rows that a node puts at risk."""
+        """The rows at risk of a node."""
 
     def lost(self, node: Node) -> list[float]:
-        """What the labels of these rows lose, added up, per attribute."""
+        """The summed losses of the labels of these rows, per attribute."""
 
 
 class Listing(Protocol):
-    """Questions about all nodes of a lattice that is small enough to list; see `kanon_sql.strategies.proof`."""
+    """Queries over all nodes of a lattice that is small enough to list; see `kanon_sql.strategies.proof`."""
 
     def open_nodes(self) -> Iterator[Node]:
-        """The nodes still open when their turn comes, cheapest bound first."""
+        """The nodes that are still open when they are reached, in order of their bounds."""
 
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
-        """The cheapest node above this one, its levels adding up to `height`, of which `promises` is unknown."""
+        """The cheapest node above this one with levels that add up to `height` and unknown `promises`."""
 
     def cheapest_first(self, lower: Node, upper: Node, height: int) -> list[Node]:
         """The nodes between the two that are `height` steps above the lower one, cheapest first."""
@@ -73,7 +73,7 @@ class Listing(Protocol):
 
 @dataclass
 class Space:
-    """The search space as a strategy sees it: never SQL, only levels, tags and costs."""
+    """The search space for a strategy: levels, tags and costs, never SQL."""
 
     lattice: Lattice
     tags: Tags
@@ -81,36 +81,36 @@ class Space:
     metric: Metric
     may_suppress: int
     best: Callable[[], float]
-    """The score of the best node so far; infinite while there is none."""
+    """The score of the best node so far; infinite before the first."""
     best_node: Callable[[], Node] = lambda: ()
-    """That node; the lattice's top while there is none."""
+    """The best node so far; the lattice's top before the first."""
     score_of: Callable[[Node], float | None] = lambda _: None
-    """The score of a node; None where it was not scored."""
+    """The score of a node; None if it was not scored."""
     at_risk: Callable[[Node], int | None] = lambda _: None
-    """The rows at risk of a node that was tested; None where it was not."""
+    """The rows at risk of a node; None if it was not tested."""
     monotone_model: bool = True
-    """Whether tags may be concluded from every verdict, see `PrivacyModel.monotone`."""
+    """Whether every verdict implies tags, see `PrivacyModel.monotone`."""
     prospects: Tags | None = None
-    """Whether a node or one below it can be anonymous, which is monotone under every model; None: the tags say it."""
+    """Whether a node or one below it can be anonymous, which is monotone under every model; None: same as the tags."""
     prunes: bool = True
-    """Whether a node that is not anonymous can rule out those below it; else all have prospects."""
+    """Whether a node that is not anonymous can rule out those below it; otherwise all have prospects."""
     seed: int = 0
-    """For strategies that draw."""
+    """For strategies with random choices."""
     evaluations: int | None = None
-    """How many nodes a strategy that draws may look at; None for its own default."""
+    """Maximum number of nodes for a strategy with random choices; None for its own default."""
     candidate: Callable[[float], Node | None] = lambda _: None
-    """Any node not ruled out whose least score is below both a limit and the best; None proves that there is none."""
+    """A node not ruled out whose lower bound is below a limit and the best; None proves that there is none."""
     group: Callable[..., Any] | None = None
-    """Attributes to be searched as a `Group`, see `Groups.merged`; None if the privacy model is not monotone."""
+    """Attributes to search as a `Group`, see `Groups.merged`; None if the privacy model is not monotone."""
     counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
-    """The tuples of some attributes, where they can be had."""
+    """The tuples of some attributes in memory, if available."""
     listing: Listing | None = None
-    """What can be asked of all nodes at once; None where there are too many to list."""
+    """Queries over all nodes; None if there are too many to list."""
 
     def promises(self, node: Node) -> bool | None:
-        """Whether a node or one below it can be anonymous: where not, nothing below is; None where that is unknown.
+        """Whether a node or one below it can be anonymous; if not, no node below is; None if unknown.
 
-        Where a node promises, so do all above it. Under a monotone model this says whether it is anonymous itself.
+        If a node promises, so do all above it. Under a monotone model this is whether the node itself is anonymous.
         """
         return (self.prospects or self.tags).status(node)
 
@@ -120,21 +120,21 @@ class Space:
         return self.listing is not None
 
     def open_nodes(self) -> Iterator[Node]:
-        """The nodes neither scored nor known not to be anonymous when their turn comes, cheapest first."""
+        """The nodes that are neither scored nor known not to be anonymous when they are reached, cheapest first."""
         return self.listing.open_nodes() if self.listing else iter(())
 
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
-        """The cheapest node above this one, its levels adding up to `height`, of which `promises` is unknown."""
+        """The cheapest node above this one with levels that add up to `height` and unknown `promises`."""
         return self.listing.cheapest_unknown(node, height) if self.listing else None
 
     def at_height(self, part: Lattice, height: int) -> Iterable[Node]:
-        """The nodes of a sublattice on one of its levels, cheapest first where they can be listed."""
+        """The nodes of a sublattice on one of its levels, cheapest first if they can be listed."""
         if self.listing is None:
             return part.at_height(height)
         return self.listing.cheapest_first(part.bottom, part.top, height)
 
     def settled_between(self, lower: Node, upper: Node, most: float) -> bool:
-        """Whether no unknown node between the two costs less than `most`; False may also mean: expensive to tell."""
+        """Whether no unknown node between the two costs less than `most`; False also if that is expensive to check."""
         if self.listing is None:
             return self.tags.status(lower) is True or self.tags.status(upper) is False
         return not self.listing.unknown_between(lower, upper, most)
@@ -145,12 +145,12 @@ class Space:
 
     def __post_init__(self) -> None:
         self.bound = self.metric.bound_of(self.costs)
-        """The least that a node and all above it can score."""
+        """The lower bound of the scores of a node and all above it."""
         self.parts = self.metric.parts(self.costs)
-        """What each attribute's levels add to that."""
+        """The contributions of every attribute's levels to that bound."""
 
     def most(self, node: Node) -> float:
-        """The most that a k-minimal node at or below an anonymous node can score."""
+        """The upper bound of the score of a k-minimal node at or below an anonymous node."""
         return self.metric.most(self.bound(node), self.may_suppress / max(1, self.costs.rows))
 
 
@@ -160,43 +160,43 @@ def beats(score: float, other: float) -> bool:
 
 
 def in_chunks(nodes: Iterable[Node], size: int = 1024) -> Iterator[list[Node]]:
-    """Cut nodes that are made one by one into lists, since a level of a large lattice does not fit in memory.
+    """Cut an iterator of nodes into lists, since a level of a large lattice does not fit in memory.
 
     >>> list(in_chunks([(0, 1), (1, 0), (1, 1)], 2))
     [[(0, 1), (1, 0)], [(1, 1)]]
     """
-    made = iter(nodes)
-    while chunk := list(islice(made, size)):
+    remaining = iter(nodes)
+    while chunk := list(islice(remaining, size)):
         yield chunk
 
 
 def test(space: Space, node: Node) -> Generator[Test, list[bool], bool]:
-    """Settle one node: from the tags if they know it, else by asking. Use with `yield from`."""
-    known = space.tags.status(node)
-    if known is None:
-        (known,) = yield Test([node])
-    return known
+    """Settle one node, from the tags or by a request. Use with `yield from`."""
+    status = space.tags.status(node)
+    if status is None:
+        (status,) = yield Test([node])
+    return status
 
 
 def promising(space: Space, node: Node) -> Generator[Test, list[bool], bool]:
-    """Whether a node or one below it can be anonymous, by asking if need be; under a monotone model as `test`."""
-    known = space.promises(node)
-    if known is None:
+    """Whether a node or one below it can be anonymous, by a request if needed; under a monotone model as `test`."""
+    promises = space.promises(node)
+    if promises is None:
         yield Test([node])
-        known = space.promises(node)
-    return bool(known)
+        promises = space.promises(node)
+    return bool(promises)
 
 
-Asked = Callable[[Space, Node], Generator[Test, list[bool], bool]]
+Settled = Callable[[Space, Node], Generator[Test, list[bool], bool]]
 
 
 def least_anonymous(
-    space: Space, node: Node, attribute: int, at_risk: int, anonymous: int, asked: Asked = test
+    space: Space, node: Node, attribute: int, at_risk: int, anonymous: int, settled: Settled = test
 ) -> Generator[Test, list[bool], int]:
-    """The least level of an attribute that makes a node anonymous, between one that does not and one that does."""
+    """The lowest level of an attribute that makes a node anonymous, between one that does not and one that does."""
     while anonymous - at_risk > 1:
         level = (at_risk + anonymous) // 2
-        if (yield from asked(space, at_level(node, attribute, level))):
+        if (yield from settled(space, at_level(node, attribute, level))):
             anonymous = level
         else:
             at_risk = level

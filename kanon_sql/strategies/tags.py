@@ -1,4 +1,4 @@
-"""What is known of a lattice's nodes: judged, or tagged by what was judged above and below them."""
+"""The status of a lattice's nodes: judged, or tagged because of verdicts above and below them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kanon_sql.generalization.lattice import Lattice, Node
 if TYPE_CHECKING:
     import numpy as np
 
-DENSE_LIMIT = 2_000_000  # nodes; beyond, a tag writes a larger block than a list of borders is read
+DENSE_LIMIT = 2_000_000  # nodes; beyond, writing a block per tag takes longer than reading a list of borders
 
 UNKNOWN, SAFE, AT_RISK = 0, 1, 2
 
@@ -19,10 +19,10 @@ class Tags(Protocol):
     """The status of nodes: True (anonymous), False (not), None (unknown)."""
 
     def status(self, node: Node) -> bool | None:
-        """What is known of a node."""
+        """The status of a node."""
 
     def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
-        """Note a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
+        """Record a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
 
     def minimal(self) -> list[Node]:
         """The nodes judged anonymous that generalize no other of them, lowest first."""
@@ -52,18 +52,18 @@ class DenseTags:
         return tuple(level - low for level, low in zip(node, self._bottom, strict=True))
 
     def settled(self) -> int:
-        """How many nodes are no longer unknown."""
+        """The number of nodes with a known status."""
         import numpy as np
 
         return int(np.count_nonzero(self.array))
 
     def status(self, node: Node) -> bool | None:
-        """What is known of a node."""
+        """The status of a node."""
         status = self.array[self.index(node)]
         return None if status == UNKNOWN else bool(status == SAFE)
 
     def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
-        """Note a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
+        """Record a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
         at = self.index(node)
         if alone:
             self._some_alone = True
@@ -78,7 +78,7 @@ class DenseTags:
         import numpy as np
 
         above = self.array == SAFE
-        if self._some_alone:  # what is above them is not tagged
+        if self._some_alone:  # nodes above these are not tagged
             for axis in range(above.ndim):
                 above = np.logical_or.accumulate(above, axis=axis)
         lowest = above.copy()
@@ -89,17 +89,17 @@ class DenseTags:
 
 
 class SparseTags:
-    """For lattices too large to list: the minimal anonymous and the maximal non-anonymous nodes known."""
+    """For lattices too large to list: the minimal anonymous and the maximal non-anonymous nodes."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._exact: dict[Node, bool] = {}
-        self._alone: list[Node] = []  # anonymous ones of which nothing was concluded
+        self._alone: list[Node] = []  # anonymous ones without conclusions
         self._bits = _Bits(lattice)
         self.safe = Border(self._bits, above=True)
         self.at_risk = Border(self._bits, above=False)
 
     def status(self, node: Node) -> bool | None:
-        """What is known of a node."""
+        """The status of a node."""
         if node in self._exact:
             return self._exact[node]
         word = self._bits.of(node)
@@ -108,7 +108,7 @@ class SparseTags:
         return True if self.safe.covers(word) else None
 
     def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
-        """Note a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
+        """Record a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
         self._exact[node] = anonymous
         if alone:
             self._alone += [node] if anonymous else []
@@ -135,9 +135,9 @@ def _lowest_first(nodes: Iterable[Node]) -> list[Node]:
 
 
 class _Bits:
-    """Nodes as words of bits, one per attribute and level reached: a node is below another if its bits are among its.
+    """Nodes as words of bits, one per attribute and level reached: a node is below another if its bits are a subset.
 
-    Comparing a node with some thousand others is then a few operations on whole arrays.
+    Comparing a node with some thousand others takes a few operations on whole arrays.
     """
 
     def __init__(self, lattice: Lattice) -> None:
@@ -158,9 +158,9 @@ class _Bits:
 
 
 class Border:
-    """Known nodes of one kind, and the question whether another is above (or below) one of them.
+    """Nodes of one status, and a test whether another is above (or below) one of them.
 
-    Only the lowest (or highest) are kept: a node that is covered when it comes changes nothing.
+    Only the lowest (or highest) are stored: a node that is already covered changes nothing.
     """
 
     def __init__(self, bits: _Bits, above: bool) -> None:
@@ -180,23 +180,23 @@ class Border:
         return not self._outside(word, self._above).all()
 
     def add(self, node: Node) -> None:
-        """Put a node that is not covered on the border, and take off those that it covers."""
+        """Add a node that is not covered, and remove those that it covers."""
         import numpy as np
 
         word = self._bits.of(node)
         kept = self._outside(word, not self._above) != 0
         self._words = np.concatenate([self._words[:, kept], word[:, None]], axis=1)
-        one = np.empty(1, dtype=object)
-        one[0] = node
-        self._nodes = np.concatenate([self._nodes[kept], one])
+        added = np.empty(1, dtype=object)
+        added[0] = node
+        self._nodes = np.concatenate([self._nodes[kept], added])
 
     def _outside(
         self, word: np.ndarray[tuple[int], np.dtype[np.uint64]], above: bool
     ) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-        """Per node on the border the bits that keep the word from being above (or below) it; none if it is."""
+        """For every node on the border, the bits that keep the word from being above (or below) it; 0 if it is."""
         import numpy as np
 
         outside = np.zeros(self._words.shape[1], dtype=np.uint64)
-        for known, bits in zip(self._words, word, strict=True):
-            outside |= known & ~bits if above else bits & ~known
+        for border_bits, bits in zip(self._words, word, strict=True):
+            outside |= border_bits & ~bits if above else bits & ~border_bits
         return outside

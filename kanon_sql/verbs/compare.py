@@ -185,7 +185,7 @@ def _search(problem: Problem, observer: Observer, tables: Scratch) -> _Run:
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
     minimal = _minimal(problem, outcome)
-    if shows.asked(problem.spec):
+    if shows.is_configured(problem.spec):
         measured = _measured_as_shown(plan, tables)
     else:
         safe = plan.recoding.judge.model.safe
