@@ -24,8 +24,8 @@ class PrioPrivacy(_Options):
     """The options of `prioprivacy`, explained in `docs/priorities.md`."""
 
     rules: LocalPath | None = spec_key(
-        "The folder of the rule files of prioprivacy, <level>_<column>.txt. "
-        "Give the path of a folder with <level>_<column>.txt."
+        "The folder of the rule files of prioprivacy, <level>_<column>.txt.",
+        takes="the path of a folder with <level>_<column>.txt",
     )
     suppression_order: SuppressionOrder = spec_key("The order in which prioprivacy tries to suppress cells.", "plain")
     wildcard_suppression: StrictBool = spec_key(

@@ -45,16 +45,14 @@ class Cloak(Model):
         "The side of the squares that are the cells (temporal).", gt=0, allow_inf_nan=False
     )
     dx: Tolerance | None = spec_key(
-        f"How far a box may reach from its row along the first column (both, clique). Give {_TOLERANCE}."
+        "How far a box may reach from its row along the first column (both, clique).", takes=_TOLERANCE
     )
-    dy: Tolerance | None = spec_key(
-        f"The same along the second column. By default the same as `dx`. Give {_TOLERANCE}."
-    )
+    dy: Tolerance | None = spec_key("The same along the second column. By default the same as `dx`.", takes=_TOLERANCE)
     dt: Tolerance | None = spec_key(
-        f"How far an interval may reach from its row in time (both, clique). Give {_TOLERANCE}."
+        "How far an interval may reach from its row in time (both, clique).", takes=_TOLERANCE
     )
     k: Text | None = spec_key(
-        "The column with the k that each row asks for (clique). Give the name of a column of whole numbers."
+        "The column with the k that each row asks for (clique).", takes="the name of a column of whole numbers"
     )
     search: Literal["local-k", "nbr-k"] = spec_key(
         "Whether a row's clique is searched for its own k, or first for its neighbours' larger one (clique).", "local-k"
@@ -102,21 +100,25 @@ class CloakSpec(ReleaseSpec):
     """The options of a run that cloaks places and times."""
 
     location: Annotated[Columns, Field(min_length=2, max_length=2)] = spec_key(
-        "The two columns of a place to cloak. Give the two columns of a place, such as [lat, lon].", ..., group=PLACES
+        "The two columns of a place to cloak.",
+        ...,
+        takes="the two columns of a place, such as [lat, lon]",
+        group=PLACES,
     )
-    time: Text = spec_key("The column of times to cloak. Give the name of the column of times.", ...)
+    time: Text = spec_key("The column of times to cloak.", ..., takes="the name of the column of times")
     cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = spec_key(
-        "How places and times are cloaked. Give a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}.",
+        "How places and times are cloaked.",
         Cloak(),
+        takes="a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}",
     )
     unit: Text = spec_key(
-        "The column that tells people or devices apart. Give the name of the column that tells people or devices "
-        "apart.",
+        "The column that tells people or devices apart.",
         ...,
+        takes="the name of the column that tells people or devices apart",
         group=DATA,
     )
     target: Annotated[Target | None, AfterValidator(_plain_form)] = spec_key(
-        "Where the release is written. Give a mapping such as {table: trips_anon}.", group=TARGET
+        "Where the release is written.", takes="a mapping such as {table: trips_anon}", group=TARGET
     )
 
     @property

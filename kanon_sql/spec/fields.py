@@ -1,7 +1,6 @@
 """The spec of a run: its source, the privacy models and the target.
 
-The text of a field also appears in help texts, the schema and the reference; what follows "Give" completes its error
-message. Conflicts between fields are in `checks`.
+The text of a field also appears in help texts, the schema and the reference. Conflicts between fields are in `checks`.
 """
 
 from __future__ import annotations
@@ -76,21 +75,21 @@ class Attribute(Model):
     """How one quasi-identifier may be generalized: its hierarchy and the allowed levels."""
 
     hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
-        "What each value becomes, level by level. Without it `<column>.csv` of the folder `hierarchies`. "
-        f"Give a file, the word suppress, or a mapping with one of {', '.join(RECIPES)}."
+        "What each value becomes, level by level. Without it `<column>.csv` of the folder `hierarchies`.",
+        takes=f"a file, the word suppress, or a mapping with one of {', '.join(RECIPES)}",
     )
     min_level: StrictInt = spec_key("The lowest level that may be released; 1 never shows the value itself.", 0, ge=0)
     max_level: StrictInt | None = spec_key(
         "The highest level that may be released. By default the top of the hierarchy.", ge=0
     )
     priority: StrictInt | None = spec_key(
-        "How important it is that the column stays exact. Give a whole number, 1 for the most important.", ge=1
+        "How important it is that the column stays exact.", takes="a whole number, 1 for the most important", ge=1
     )
     weight: Weight | None = spec_key("How much the column counts in the metric. By default 1, or by the priorities.")
     show: Show | None = spec_key("What a class of a local recoding shows in this column.")
     domain: Annotated[StrictInt, Field(ge=1)] | Literal["occurring", "hierarchy"] | None = spec_key(
-        "How many values prioprivacy takes the column to have. Give a number of values of at least 1, occurring, "
-        "or hierarchy."
+        "How many values prioprivacy takes the column to have.",
+        takes="a number of values of at least 1, occurring, or hierarchy",
     )
 
     @model_validator(mode="after")
@@ -127,7 +126,7 @@ class Swap(Model):
     """Values exchanged between rows of near rank; `within` is a fraction of the column's values (Moore 1996)."""
 
     within: Weight = spec_key(
-        "How far apart the ranks of exchanged values may be. Give a fraction of the ranks above 0, at most 1.", ...
+        "How far apart the ranks of exchanged values may be.", ..., takes="a fraction of the ranks above 0, at most 1"
     )
 
 
@@ -135,11 +134,11 @@ class Pram(Model):
     """Categories changed at random (PRAM): by a transition matrix, or kept with a probability and else redrawn."""
 
     matrix: LocalPath | None = spec_key(
-        "The transition matrix: the value, then the probability of each value, all named in the first line. Give "
-        "the path of a CSV file with a transition matrix."
+        "The transition matrix: the value, then the probability of each value, all named in the first line.",
+        takes="the path of a CSV file with a transition matrix",
     )
     keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = spec_key(
-        "The probability that a value stays; else it is drawn anew. Give a probability from 0 to below 1, e.g. 0.8."
+        "The probability that a value stays; else it is drawn anew.", takes="a probability from 0 to below 1, e.g. 0.8"
     )
 
     @model_validator(mode="after")
@@ -156,9 +155,9 @@ OPERATOR = f"a mapping with one of {', '.join(OPERATORS)}"
 class Perturbation(Model):
     """How the values of one column are perturbed."""
 
-    noise: Noise | None = spec_key("Add random numbers. Give a mapping such as {scale: 100}.")
-    swap: Swap | None = spec_key("Exchange values between rows of near rank. Give a mapping such as {within: 0.05}.")
-    pram: Pram | None = spec_key("Change categories at random. Give a mapping such as {keep: 0.8}.")
+    noise: Noise | None = spec_key("Add random numbers.", takes="a mapping such as {scale: 100}")
+    swap: Swap | None = spec_key("Exchange values between rows of near rank.", takes="a mapping such as {within: 0.05}")
+    pram: Pram | None = spec_key("Change categories at random.", takes="a mapping such as {keep: 0.8}")
 
     @model_validator(mode="after")
     def _one_operator(self) -> Perturbation:
@@ -171,11 +170,11 @@ class Target(Model):
     """Where the release is written: a file, or a table or view of the database."""
 
     file: Annotated[LocalPath, BeforeValidator(no_folder)] | None = spec_key(
-        "The file to write, in the format that its ending names: .parquet, .csv or .tsv. Give the path of a file "
-        "to write.",
+        "The file to write, in the format that its ending names: .parquet, .csv or .tsv.",
+        takes="the path of a file to write",
         keyword="output",
     )
-    table: Text | None = spec_key("The table or view to write. Give the name of a table to write.", keyword="into")
+    table: Text | None = spec_key("The table or view to write.", takes="the name of a table to write", keyword="into")
     form: Form = spec_key(
         "What to write: a table; a view, which recounts whenever it is read; a materialized view, which `kanon "
         "refresh` refills (PostgreSQL); or an anatomy, with the sensitive columns in a separate table.",
@@ -191,8 +190,8 @@ class Target(Model):
         "escape",
     )
     replace_foreign_table: Text | None = spec_key(
-        "The name of the target table once more, to replace a table that is not a release. Its rows are lost. "
-        "Give the name of the target table once more."
+        "The name of the target table once more, to replace a table that is not a release. Its rows are lost.",
+        takes="the name of the target table once more",
     )
 
     @property
@@ -276,9 +275,9 @@ Levels: TypeAlias = Annotated[
 _NAMES = "a list of column names, as text"
 _FORMAT = "a format such as '%d.%m.%Y' or '%d.%m.%Y %H:%M'"
 _NULL = "a list of texts that stand for a missing value, such as [N/A]"
-_DECIMAL = partial(spec_key, "The decimal mark of the numbers. Detected by default. Give ',' or '.'.")
-_DATE_FORMAT = partial(spec_key, f"The format of dates and times. Detected by default. Give {_FORMAT}.")
-_MISSING = partial(spec_key, f"Texts that stand for a missing value. Give {_NULL}.", ())
+_DECIMAL = partial(spec_key, "The decimal mark of the numbers. Detected by default.", takes="',' or '.'")
+_DATE_FORMAT = partial(spec_key, "The format of dates and times. Detected by default.", takes=_FORMAT)
+_MISSING = partial(spec_key, "Texts that stand for a missing value.", (), takes=_NULL)
 
 
 def _one_as_list(value: object) -> object:
@@ -293,7 +292,7 @@ class ColumnForm(Model):
     """How one column of a file is read."""
 
     type: Annotated[Text, BeforeValidator(column_type)] | None = spec_key(
-        f"The type of the column. Give one of {', '.join(TYPES)}, or decimal(12,2)."
+        "The type of the column.", takes=f"one of {', '.join(TYPES)}, or decimal(12,2)"
     )
     decimal: Literal[",", "."] | None = _DECIMAL()
     date_format: DateFormat | None = _DATE_FORMAT()
@@ -308,46 +307,54 @@ class Places(Model):
     """Where the tables of a run are, how files are read, and the limits of memory and threads."""
 
     encoding: Annotated[Text, AfterValidator(valid_encoding)] | None = spec_key(
-        "The encoding of a CSV source. Detected by default. Give an encoding such as utf-8, cp1252 or utf-16.",
+        "The encoding of a CSV source. Detected by default.",
+        takes="an encoding such as utf-8, cp1252 or utf-16",
         group=FILES,
     )
     decimal: Literal[",", "."] | None = _DECIMAL()
     date_format: DateFormat | None = _DATE_FORMAT()
     null: Nulls = _MISSING()
     sheet: Text | None = spec_key(
-        "The sheet of an Excel source. By default the first one that is not hidden. Give the name of a sheet of "
-        "an Excel file."
+        "The sheet of an Excel source. By default the first one that is not hidden.",
+        takes="the name of a sheet of an Excel file",
     )
     columns: Annotated[
         Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]],
         AfterValidator(MappingProxyType),
         PlainSerializer(dict),
     ] = spec_key(
-        "How individual columns of a file are read. Give a mapping such as {zip: text, pay: {decimal: ','}}.",
+        "How individual columns of a file are read.",
+        takes="a mapping such as {zip: text, pay: {decimal: ','}}",
         default_factory=lambda: MappingProxyType({}),
     )
 
     database: LocalPath | None = spec_key(
-        "The database of the source and of the release. Give a DuckDB file or postgresql://….", group=DATA, repr=False
+        "The database of the source and of the release.",
+        takes="a DuckDB file or postgresql://…",
+        group=DATA,
+        repr=False,
     )
     attach: Annotated[Mapping[Text, LocalPath], AfterValidator(MappingProxyType), PlainSerializer(dict)] = spec_key(
-        "DuckDB files to attach to the database; their tables are NAME.main.TABLE. They are only read unless "
-        "`into` names one. Give names and DuckDB files, such as {lake: lake.duckdb}.",
+        "DuckDB files to attach to the database; their tables are NAME.main.TABLE. They are only read "
+        "unless `into` names one.",
+        takes="names and DuckDB files, such as {lake: lake.duckdb}",
         default_factory=lambda: MappingProxyType({}),
         repr=False,
     )
     memory_limit: Annotated[str, Field(pattern=r"(?i)^\s*\d+(\.\d+)?\s*[kmgt]i?b\s*$")] | None = spec_key(
-        "Memory for each embedded DuckDB; what exceeds it is spilled to disk. Give a number and a unit such as 2GB.",
+        "Memory for each embedded DuckDB; what exceeds it is spilled to disk.",
+        takes="a number and a unit such as 2GB",
         group=MACHINE,
     )
     threads: StrictInt | None = spec_key("Threads for each embedded DuckDB.", ge=1)
     temp_directory: LocalPath | None = spec_key(
-        "The folder to spill to, in a private folder there. By default next to the database, else TMPDIR. Give "
-        "the path of a folder."
+        "The folder to spill to, in a private folder there. By default next to the database, else TMPDIR.",
+        takes="the path of a folder",
     )
     time_zone: Text | None = spec_key(
-        "The time zone in which labels of timestamps with a time zone are shown. By default that of the server; "
-        "in DuckDB UTC. Give the name of a time zone such as Europe/Zurich.",
+        "The time zone in which labels of timestamps with a time zone are shown. By default that of the "
+        "server; in DuckDB UTC.",
+        takes="the name of a time zone such as Europe/Zurich",
         group=DATA,
     )
 
@@ -367,49 +374,53 @@ class Places(Model):
 
 def _budget(strategy: str) -> Any:
     """The key with the options of a strategy whose number of evaluations is limited."""
-    text = f"Options of the strategy {strategy}. Give a mapping such as {{evaluations: 5000}}."
-    return spec_key(text, Budget(), group=SEARCH)
+    text, takes = f"Options of the strategy {strategy}.", "a mapping such as {evaluations: 5000}"
+    return spec_key(text, Budget(), takes=takes, group=SEARCH)
 
 
 class ReleaseSpec(Places):
     """The options of every release: its source, the roles of its columns, k, and its target."""
 
     source: Source = spec_key(
-        "What is released: a CSV, Parquet or Excel file, a glob of files, or a table or view of the database. A "
-        "mapping of `file` and how the file is read works too. Give the name of a table or the path of a file.",
+        "What is released: a CSV, Parquet or Excel file, a glob of files, or a table or view of the "
+        "database. A mapping of `file` and how the file is read works too.",
         ...,
+        takes="the name of a table or the path of a file",
         group=DATA,
     )
-    identifiers: Columns = spec_key(f"Columns that identify a person directly; they are dropped. Give {_NAMES}.", ())
+    identifiers: Columns = spec_key("Columns that identify a person directly; they are dropped.", (), takes=_NAMES)
     unit: Text | None = spec_key(
-        "The column that tells people or devices apart: these are counted, not rows. It is dropped. Give the name "
-        "of the column that tells people or devices apart."
+        "The column that tells people or devices apart: these are counted, not rows. It is dropped.",
+        takes="the name of the column that tells people or devices apart",
     )
     sensitive: Columns = spec_key(
-        f"Columns that nobody should be able to link to a person; they are released unchanged. Give {_NAMES}.", ()
+        "Columns that nobody should be able to link to a person; they are released unchanged.", (), takes=_NAMES
     )
     keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = spec_key(
-        "Other columns to release unchanged. Columns without a role are dropped; '*' keeps every column, with "
-        "warnings about their contents. Give a list of column names, as text, or '*' for every column."
+        "Other columns to release unchanged. Columns without a role are dropped; '*' keeps every column, "
+        "with warnings about their contents.",
+        takes="a list of column names, as text, or '*' for every column",
     )
     privacy: Anonymity = spec_key(
-        "How many must share what is shown of anyone. Give a mapping such as {k: 5}.",
+        "How many must share what is shown of anyone.",
+        takes="a mapping such as {k: 5}",
         group=PRIVACY,
         default_factory=Anonymity,
     )
     suppression_limit: SuppressionLimit = spec_key(
-        "Largest fraction or number of rows that may be suppressed. It counts rows, with `unit` too. "
-        f"Give {FRACTION_OR_ROWS}.",
+        "Largest fraction or number of rows that may be suppressed. It counts rows, with `unit` too.",
         0.02,
+        takes=FRACTION_OR_ROWS,
     )
     shuffle: StrictBool = spec_key("Order the rows by a seeded hash instead of sorting them.", False)
     seed: StrictInt = spec_key("The seed of all random choices.", 0, group=SEARCH)
     target: Target | None = spec_key(
-        "Where the release is written. Give a mapping such as {table: patients_anon, as: view}.", group=TARGET
+        "Where the release is written.", takes="a mapping such as {table: patients_anon, as: view}", group=TARGET
     )
     differencing_limit: Annotated[int | Literal["unlimited"] | None, PlainValidator(_people)] = spec_key(
-        "The most people that a release and the one it replaces may single out together; above it the old one "
-        "stays. In a pipeline 0 by default. Give a number of people, 0 or more, or the word unlimited."
+        "The most people that a release and the one it replaces may single out together; above it the "
+        "old one stays. In a pipeline 0 by default.",
+        takes="a number of people, 0 or more, or the word unlimited",
     )
 
     @property
@@ -467,29 +478,32 @@ class Spec(ReleaseSpec):
     """The options of a run that generalizes quasi-identifiers."""
 
     quasi_identifiers: Attributes = spec_key(
-        "Columns that can identify a person in combination; they are generalized. Give one or more column names, "
-        "each alone or with {hierarchy: …}.",
+        "Columns that can identify a person in combination; they are generalized.",
         ...,
+        takes="one or more column names, each alone or with {hierarchy: …}",
         group=DATA,
     )
     hierarchies: LocalPath | None = spec_key(
-        "A folder with a <column>.csv for each quasi-identifier that has no hierarchy in the spec; in Python also "
-        "hierarchies by column. Give the path of a folder with <column>.csv."
+        "A folder with a <column>.csv for each quasi-identifier that has no hierarchy in the spec; in "
+        "Python also hierarchies by column.",
+        takes="the path of a folder with <column>.csv",
     )
     privacy: Privacy = spec_key(
-        "The privacy models that the release must satisfy, all of them together. Give a mapping such as {k: 5}.",
+        "The privacy models that the release must satisfy, all of them together.",
+        takes="a mapping such as {k: 5}",
         group=PRIVACY,
         default_factory=Privacy,
     )
     metric: NamedMetric = spec_key("The measure of information loss to minimize.", "loss", group=SEARCH)
     strategy: NamedStrategy = spec_key(
-        f"How to find a recoding. A search of the lattice: {', '.join(get_args(SearchStrategy))}. A local recoding: "
-        f"{', '.join(get_args(LocalStrategy))}. Give the name of a search strategy.",
+        f"How to find a recoding. A search of the lattice: {', '.join(get_args(SearchStrategy))}. A local "
+        f"recoding: {', '.join(get_args(LocalStrategy))}.",
         "auto",
+        takes="the name of a search strategy",
     )
     time_limit: StrictFloat | None = spec_key(
-        "Seconds for the search, which then ends with the best node so far. No limit by default. Give a number of "
-        "seconds of at least 0.",
+        "Seconds for the search, which then ends with the best node so far. No limit by default.",
+        takes="a number of seconds of at least 0",
         ge=0,
         allow_inf_nan=False,
     )
@@ -508,33 +522,34 @@ class Spec(ReleaseSpec):
         allow_inf_nan=False,
     )
     prioprivacy: PrioPrivacy = spec_key(
-        "Options of the strategy prioprivacy. Give a mapping such as {rules: my_rules}.", PrioPrivacy()
+        "Options of the strategy prioprivacy.", PrioPrivacy(), takes="a mapping such as {rules: my_rules}"
     )
     kgen: Budget = _budget("kgen")
     memetic: Budget = _budget("memetic")
     local_search: Budget = _budget("local_search")
     random: Budget = _budget("random")
     node: Levels | None = spec_key(
-        "The node to release at, without a search. In the spec of a pipeline also one of the words keep, search "
-        "and keep_else_search, for what is reused from the previous release. Give a mapping of every "
-        "quasi-identifier to a level of at least 0.",
+        "The node to release at, without a search. In the spec of a pipeline also one of the words keep, "
+        "search and keep_else_search, for what is reused from the previous release.",
+        takes="a mapping of every quasi-identifier to a level of at least 0",
         group=KEEPING,
     )
     node_from: Manifest | None = spec_key(
-        "The manifest (JSON) of an earlier release, whose node or regions are released again. Give the manifest "
-        "of an earlier release.",
+        "The manifest (JSON) of an earlier release, whose node or regions are released again.",
+        takes="the manifest of an earlier release",
         repr=False,
     )
     node_else: NodeElse = spec_key(
         "What to do where an earlier node no longer meets the models: stop, or search again.", "error"
     )
     regions: LocalPath | None = spec_key(
-        "The regions of an earlier local recoding, where its manifest does not name them. Give the path of a file "
-        "of regions."
+        "The regions of an earlier local recoding, where its manifest does not name them.",
+        takes="the path of a file of regions",
     )
     write_regions: LocalPath | None = spec_key(
-        "Where to write the regions of a local recoding, for the next release. They contain values of people: "
-        "protect the file like the source. Give the path of a Parquet file to write."
+        "Where to write the regions of a local recoding, for the next release. They contain values of "
+        "people: protect the file like the source.",
+        takes="the path of a Parquet file to write",
     )
     unmapped: Unmapped = spec_key(
         "What to do with values that their hierarchy lacks: stop, or generalize them to *.", "error", group=DATA
@@ -552,21 +567,21 @@ class Spec(ReleaseSpec):
         "Hold back rows that no class fits yet, however many, instead of suppressing them.", False
     )
     waiting: Text | None = spec_key(
-        "The table for the rows that wait, in the database of the source. Nobody else may read it. Give the name "
-        "of a table for the rows that wait."
+        "The table for the rows that wait, in the database of the source. Nobody else may read it.",
+        takes="the name of a table for the rows that wait",
     )
     mask: StrictBool = spec_key(
         "Show suppressed rows as * instead of leaving them out, if there are at least k of them.", False, group=PRIVACY
     )
     perturb: Perturbations = spec_key(
-        "Other columns to change at random: add noise, swap ranks or apply PRAM. Give a mapping such as {salary: "
-        "{noise: {scale: 100}}}.",
+        "Other columns to change at random: add noise, swap ranks or apply PRAM.",
+        takes="a mapping such as {salary: {noise: {scale: 100}}}",
         default_factory=dict,
         validate_default=True,
     )
     secret: LocalPath | None = spec_key(
-        "A file with the secret that makes a perturbation, or redrawn values, reproducible. Give the path of a "
-        "file that holds a secret."
+        "A file with the secret that makes a perturbation, or redrawn values, reproducible.",
+        takes="the path of a file that holds a secret",
     )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
     _standalone: bool = PrivateAttr(default=False)

@@ -28,18 +28,19 @@ GROUPS = (
 _NUMBERS = {int: "a whole number", float: "a number", Decimal: "a number"}
 
 
-def spec_key(text: str, default: Any = None, *, group: str = "", keyword: str = "", **limits: Any) -> Any:
+def spec_key(
+    text: str, default: Any = None, *, takes: str = "", group: str = "", keyword: str = "", **limits: Any
+) -> Any:
     """The field of a key; the default `...` means that the key is required.
 
-    `text`: the meaning of the key and, after "Give", its values, where its type does not imply them. `group`: the
-    heading in help texts and the reference for this key and the keys below it. `keyword`: the name of the option, if it
-    differs from the key. `limits` are passed to pydantic's Field.
+    `text`: the meaning of the key. `takes`: its values, if its type does not imply them; help texts and errors write
+    "give" before it. `group`: the heading in help texts and the reference for this key and the keys below it.
+    `keyword`: the name of the option, if it differs from the key. `limits` are passed to pydantic's Field.
     """
-    meaning, _, takes = text.removesuffix(".").partition(" Give ")
     declared = Declared(takes, group, keyword)
     if "default_factory" not in limits:
         limits["default"] = default
-    return Field(description=f"{meaning.removesuffix('.')}.", json_schema_extra=declared, **limits)
+    return Field(description=text, json_schema_extra=declared, **limits)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from kanon_sql.spec.types import Model
 
 _BLOCKS: Mapping[str, type[Model]] = {"privacy": Privacy, "target": Target, "prioprivacy": PrioPrivacy}
 _PRIORITIES: FieldInfo = spec_key(
-    "How important it is that columns stay exact. Give a mapping of columns to whole numbers, 1 for the most "
-    "important.",
+    "How important it is that columns stay exact.",
+    takes="a mapping of columns to whole numbers, 1 for the most important",
     group=LOCAL,
 )
 

@@ -88,8 +88,8 @@ class TCloseness(SensitiveModel):
         "How the distance of two values is measured: all alike, by their order, or by a hierarchy.", "equal"
     )
     hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
-        "The hierarchy of the column's values (hierarchical). "
-        f"Give a file, or a mapping with one of {', '.join(RECIPES)}."
+        "The hierarchy of the column's values (hierarchical).",
+        takes=f"a file, or a mapping with one of {', '.join(RECIPES)}",
     )
 
     def model(self, column: str, hierarchy: Hierarchy | None = None) -> PrivacyModel:
@@ -115,7 +115,7 @@ class AlphaK(SensitiveModel):
     example = "disease=0.5 or disease=0.5:HIV"
     alpha: StrictFloat = spec_key("The largest share.", ..., gt=0, le=1)
     value: Annotated[str | None, BeforeValidator(_as_text), WithJsonSchema(_VALUE)] = spec_key(
-        "The value that it is about. By default every value. Give a value of the column."
+        "The value that it is about. By default every value.", takes="a value of the column"
     )
 
     def model(self, column: str) -> PrivacyModel:
@@ -156,9 +156,9 @@ class PopulationModel(Model):
     """A privacy model that compares classes with a population, of which the source is a sample."""
 
     population: Source = spec_key(
-        "The table that the source is a sample of, with the quasi-identifiers. Give the name of a table or the "
-        "path of a file with the quasi-identifiers.",
+        "The table that the source is a sample of, with the quasi-identifiers.",
         ...,
+        takes="the name of a table or the path of a file with the quasi-identifiers",
     )
 
     def model(self) -> PrivacyModel:
@@ -179,8 +179,8 @@ class KMap(PopulationModel):
 class DeltaPresence(PopulationModel):
     """Of the population's rows in every class, a share between `min` and `max` is released."""
 
-    min: StrictFloat = spec_key("The least share. Give a share from 0 to 1.", 0.0, ge=0, le=1)
-    max: StrictFloat = spec_key("The largest share. Give a share above 0, at most 1.", 1.0, gt=0, le=1)
+    min: StrictFloat = spec_key("The least share.", 0.0, takes="a share from 0 to 1", ge=0, le=1)
+    max: StrictFloat = spec_key("The largest share.", 1.0, takes="a share above 0, at most 1", gt=0, le=1)
 
     @model_validator(mode="after")
     def _requires_something(self) -> DeltaPresence:
@@ -240,11 +240,11 @@ class Risk(Model):
     highest: Share | None = spec_key("The largest risk of any row.")
     mean: Share | None = spec_key("The largest mean of the rows' risks.")
     above: Above | None = spec_key(
-        "How many rows may have a risk above a threshold. Give a mapping such as {threshold: 0.2, share: 0.1}."
+        "How many rows may have a risk above a threshold.", takes="a mapping such as {threshold: 0.2, share: 0.1}"
     )
     population: Source | None = spec_key(
-        "The table that the source is a sample of, with the quasi-identifiers. Give the name of a table or the "
-        "path of a file."
+        "The table that the source is a sample of, with the quasi-identifiers.",
+        takes="the name of a table or the path of a file",
     )
 
     @model_validator(mode="after")
@@ -275,8 +275,9 @@ class Uniqueness(Model):
 
     share: StrictFloat = spec_key("The largest share of the population that is unique.", ..., ge=0, lt=1)
     sampling_fraction: Share = spec_key(
-        "How much of the population the source is. Give the rows over those of the population, above 0 and at most 1.",
+        "How much of the population the source is.",
         ...,
+        takes="the rows over those of the population, above 0 and at most 1",
     )
     estimator: Estimator = spec_key("How uniqueness is estimated from the source.", "dankar")
 
@@ -307,7 +308,7 @@ class Anonymity(Model):
 
     k: StrictInt = spec_key("Minimum number of rows in a class, or of people with `unit`.", 5, ge=1)
     unit: Text | None = spec_key(
-        "The same as `unit` outside of `privacy`. Give the name of the column that tells people or devices apart."
+        "The same as `unit` outside of `privacy`.", takes="the name of the column that tells people or devices apart"
     )
 
 
@@ -315,50 +316,51 @@ class Privacy(Anonymity):
     """The privacy models that the release must satisfy, all of them together."""
 
     l_diversity: LDiversities = spec_key(
-        "Minimum diversity of the values of a sensitive column in every class. Give a mapping such as {disease: "
-        "3} or {disease: {l: 3, kind: entropy}}.",
+        "Minimum diversity of the values of a sensitive column in every class.",
+        takes="a mapping such as {disease: 3} or {disease: {l: 3, kind: entropy}}",
         default_factory=_none,
     )
     t_closeness: TClosenesses = spec_key(
-        "Largest distance of the values of a sensitive column in a class from those of the whole table. Give a "
-        "mapping such as {income: 0.2} or {income: {t: 0.2, distance: ordered}}.",
+        "Largest distance of the values of a sensitive column in a class from those of the whole table.",
+        takes="a mapping such as {income: 0.2} or {income: {t: 0.2, distance: ordered}}",
         default_factory=_none,
     )
     alpha_k: AlphaKs = spec_key(
-        "Largest share of a class that may have the same sensitive value, or a given one. Give a mapping such as "
-        "{disease: 0.5} or {disease: {alpha: 0.5, value: HIV}}.",
+        "Largest share of a class that may have the same sensitive value, or a given one.",
+        takes="a mapping such as {disease: 0.5} or {disease: {alpha: 0.5, value: HIV}}",
         default_factory=_none,
     )
     beta_likeness: BetaLikenesses = spec_key(
-        "Largest relative gain of the share of a sensitive value in a class over its share in the table. Give a "
-        "mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}.",
+        "Largest relative gain of the share of a sensitive value in a class over its share in the table.",
+        takes="a mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}",
         default_factory=_none,
     )
     delta_disclosure: DeltaDisclosures = spec_key(
-        "Largest absolute logarithm of the share of a sensitive value in a class over its share in the table. "
-        "Give a mapping such as {disease: 1.0}.",
+        "Largest absolute logarithm of the share of a sensitive value in a class over its share in the table.",
+        takes="a mapping such as {disease: 1.0}",
         default_factory=_none,
     )
     k_map: KMap | None = spec_key(
-        "Minimum number of rows of the population, of which the source is a sample, for every class. Give a "
-        "mapping such as {k: 5, population: voters.parquet}."
+        "Minimum number of rows of the population, of which the source is a sample, for every class.",
+        takes="a mapping such as {k: 5, population: voters.parquet}",
     )
     delta_presence: DeltaPresence | None = spec_key(
-        "Smallest and largest share of the rows of each class of the population that may be released. Give a "
-        "mapping such as {max: 0.5, population: voters.parquet}."
+        "Smallest and largest share of the rows of each class of the population that may be released.",
+        takes="a mapping such as {max: 0.5, population: voters.parquet}",
     )
     risk: Risk | None = spec_key(
-        "Largest risk that a person is found. `k` then applies only if you set it. Give a mapping such as {model: "
-        "prosecutor, mean: 0.05}."
+        "Largest risk that a person is found. `k` then applies only if you set it.",
+        takes="a mapping such as {model: prosecutor, mean: 0.05}",
     )
     uniqueness: Uniqueness | None = spec_key(
-        "Largest share of the population that is unique, as estimated from the source. `k` then applies only if "
-        "you set it. Give a mapping such as {share: 0.01, sampling_fraction: 0.1}."
+        "Largest share of the population that is unique, as estimated from the source. `k` then applies "
+        "only if you set it.",
+        takes="a mapping such as {share: 0.01, sampling_fraction: 0.1}",
     )
     models: Annotated[tuple[Any, ...], BeforeValidator(_own_models), WithJsonSchema(_REFERENCES)] = spec_key(
-        "Privacy models of your own, from modules that KANON_MODULES allows. `k` then applies only if you set it. "
-        "Give a list such as [my_models:three_hospitals].",
+        "Privacy models of your own, from modules that KANON_MODULES allows. `k` then applies only if you set it.",
         (),
+        takes="a list such as [my_models:three_hospitals]",
     )
     minimality: Minimality | None = spec_key(
         "Choose classes by the quasi-identifiers alone, and redraw the value named in `alpha_k` where a class has "

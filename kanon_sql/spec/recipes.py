@@ -29,7 +29,7 @@ from kanon_sql.spec.keys import spec_key
 from kanon_sql.spec.types import LocalPath, Model, Number, Text
 
 _SEPARATOR = partial(
-    spec_key, "The separator of the fields. By default taken from the first line. Give a text such as ',' or ';'."
+    spec_key, "The separator of the fields. By default taken from the first line.", takes="a text such as ',' or ';'"
 )
 _HEADER = partial(spec_key, "Whether the first line names the columns.", False)
 Known: TypeAlias = Literal["countries", "icd10"]
@@ -39,8 +39,9 @@ class FileRecipe(Model):
     """A hierarchy read from a file of `value;level1;…;*`."""
 
     file: LocalPath = spec_key(
-        "A hierarchy file: a line per value, with the value and then its levels. Give the path of a hierarchy file.",
+        "A hierarchy file: a line per value, with the value and then its levels.",
         ...,
+        takes="the path of a hierarchy file",
     )
     separator: Text | None = _SEPARATOR()
     header: StrictBool = _HEADER()
@@ -50,7 +51,7 @@ class TableRecipe(Model):
     """A hierarchy in a table or view of the database: the value, then its levels."""
 
     table: Text = spec_key(
-        "A table or view of the database: the value, then its levels. Give the name of a table or view.", ...
+        "A table or view of the database: the value, then its levels.", ..., takes="the name of a table or view"
     )
 
 
@@ -58,8 +59,9 @@ class RangesRecipe(Model):
     """A hierarchy of number ranges, one width per level, counted from `origin`."""
 
     ranges: tuple[Annotated[Number, Field(gt=0)], ...] = spec_key(
-        "The widths of number ranges, one per level, the finest first. Give a list of range widths above 0.",
+        "The widths of number ranges, one per level, the finest first.",
         ...,
+        takes="a list of range widths above 0",
         min_length=1,
     )
     top: Number | None = spec_key("Numbers from here upwards get one label.")
@@ -78,8 +80,9 @@ class DatesRecipe(Model):
     """A hierarchy of date parts, one per level, the finest first."""
 
     dates: tuple[Text, ...] = spec_key(
-        "Parts of dates, one per level, the finest first. Give a list of date parts such as [month, year, 5 years].",
+        "Parts of dates, one per level, the finest first.",
         ...,
+        takes="a list of date parts such as [month, year, 5 years]",
         min_length=1,
     )
 
@@ -88,13 +91,14 @@ class AgeRecipe(Model):
     """A hierarchy of ages at a date, in bands of years, from dates of birth."""
 
     age: date = spec_key(
-        "The date at which the age of who was born on a date is counted. Give the date at which the age is "
-        "counted, such as 2026-01-01.",
+        "The date at which the age of who was born on a date is counted.",
         ...,
+        takes="the date at which the age is counted, such as 2026-01-01",
     )
     bands: tuple[Annotated[StrictInt, Field(ge=1)], ...] = spec_key(
-        "The years of the bands of ages, one per level. Give a list of whole numbers of years such as [1, 5, 10].",
+        "The years of the bands of ages, one per level.",
         (1, 5, 10, 20),
+        takes="a list of whole numbers of years such as [1, 5, 10]",
         min_length=1,
     )
     top: StrictInt | None = spec_key("Ages from here upwards get one label.", ge=1)
@@ -104,9 +108,9 @@ class EdgesRecipe(Model):
     """A hierarchy of number ranges between custom edges, a list per level, the finest first."""
 
     edges: tuple[Annotated[tuple[Number, ...], Field(min_length=1)], ...] = spec_key(
-        "The edges of number ranges, a list per level, the finest first. Give a list of edges per level such as "
-        "[[1, 10, 100], [10]].",
+        "The edges of number ranges, a list per level, the finest first.",
         ...,
+        takes="a list of edges per level such as [[1, 10, 100], [10]]",
         min_length=1,
     )
 
@@ -115,9 +119,9 @@ class PrefixRecipe(Model):
     """A hierarchy of the first characters of a code, with a length per level."""
 
     prefix: tuple[Annotated[StrictInt, Field(ge=1)], ...] = spec_key(
-        "How many first characters of a code are shown, one number per level. Give a list of lengths such as [4, "
-        "3, 2].",
+        "How many first characters of a code are shown, one number per level.",
         ...,
+        takes="a list of lengths such as [4, 3, 2]",
         min_length=1,
     )
     pad: StrictInt | None = spec_key("The length of codes that lost their leading zeros.", ge=1)
@@ -127,9 +131,9 @@ class NetworksRecipe(Model):
     """A hierarchy of the networks of IP addresses, with a number of bits per level."""
 
     networks: tuple[Annotated[StrictInt, Field(ge=1, le=32)], ...] = spec_key(
-        "How many bits of an IP address are shown, one number per level; of IPv6 twice as many. Give a list of "
-        "bits such as [24, 16, 8].",
+        "How many bits of an IP address are shown, one number per level; of IPv6 twice as many.",
         ...,
+        takes="a list of bits such as [24, 16, 8]",
         min_length=1,
     )
 
@@ -144,7 +148,7 @@ class TaxonomyRecipe(Model):
     """A hierarchy read from a file of child and parent."""
 
     taxonomy: LocalPath = spec_key(
-        "A file with a child and its parent on each line. Give the path of a file of child and parent.", ...
+        "A file with a child and its parent on each line.", ..., takes="the path of a file of child and parent"
     )
     separator: Text | None = _SEPARATOR()
     header: StrictBool = _HEADER()
@@ -187,8 +191,9 @@ class GroupsRecipe(Model):
     groups: Annotated[
         tuple[dict[str, tuple[Member, ...]], ...], BeforeValidator(_levels), AfterValidator(_labelled)
     ] = spec_key(
-        f"Groups by hand: the members of each label, level by level, of the first level the values. Give {_GROUPS}.",
+        "Groups by hand: the members of each label, level by level, of the first level the values.",
         ...,
+        takes=_GROUPS,
     )
 
 
@@ -212,9 +217,9 @@ class FunctionRecipe(Model):
     function: Annotated[
         Any, BeforeValidator(_function), WithJsonSchema({"type": "string", "pattern": r"^[\w.]+:\w+$"})
     ] = spec_key(
-        "A function of your own that gives the labels of a value, in a module that KANON_MODULES allows. Give "
-        "module:name, such as my_rules:bands.",
+        "A function of your own that gives the labels of a value, in a module that KANON_MODULES allows.",
         ...,
+        takes="module:name, such as my_rules:bands",
     )
 
 
