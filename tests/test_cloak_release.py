@@ -219,11 +219,19 @@ def _set(column: str, value: Any) -> Change:
         (_set("ts", None), {}, "3 rows without a time"),
         (_set("Person", None), {}, "3 rows without a unit"),
         (None, {"privacy": {"k": 10}}, "k is 10 but there are only 9 different 'Person'"),
-        (None, {"location": ["lat", "note"], "identifiers": []}, "location column 'note' holds VARCHAR, not numbers"),
+        (
+            None,
+            {"location": ["lat", "note"], "identifiers": []},
+            "location column 'note' contains VARCHAR, not numbers",
+        ),
         (None, {"location": ["Lat", "lon"]}, "there is no location column 'Lat'; did you mean 'lat'?"),
-        (None, {"time": "note", "identifiers": []}, "time column 'note' holds VARCHAR"),
+        (None, {"time": "note", "identifiers": []}, "time column 'note' contains VARCHAR"),
         (None, {"cloak": {"method": "both", "dx": "wide", "dt": 5}}, "there is no cloak column 'wide'"),
-        (None, {"cloak": {"method": "both", "dx": "note", "dt": 5}, "identifiers": []}, "holds VARCHAR, not numbers"),
+        (
+            None,
+            {"cloak": {"method": "both", "dx": "note", "dt": 5}, "identifiers": []},
+            "contains VARCHAR, not numbers",
+        ),
         (None, {"cloak": {"interval": 1e-9}}, "cannot contain fractions of a microsecond"),
         (None, {"cloak": {"interval": 1e-5}}, "too many quadrants to number"),
         (lambda t: t.insert(0, "lat_min", 1), {}, "two columns called 'lat_min'"),
@@ -297,7 +305,7 @@ def test_anonymize_and_its_command_say_where_the_options_went(trips: Path) -> No
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"unit": None}, "unit is missing; give the name of the column that tells people or devices apart"),
+        ({"unit": None}, "unit is missing; give the name of the column that identifies people or devices"),
         ({"location": ["lat"]}, "location: give the two columns of a place, such as [lat, lon], not ['lat']"),
         ({"quasi_identifiers": ["speed"]}, "`quasi_identifiers` is for anonymize, which generalizes columns, and"),
         ({"strategy": "ola"}, "`strategy` is for anonymize, which generalizes columns, and places are cloaked; leave"),

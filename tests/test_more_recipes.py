@@ -34,7 +34,7 @@ def test_edges_cut_half_open_ranges_of_their_own() -> None:
     [
         ([], "one is empty"),
         ([[1], []], "one is empty"),
-        ([[5, 1]], "the edges 5, 1 do not rise"),
+        ([[5, 1]], "the edges 5, 1 do not increase"),
         ([[1, 5], [3]], "the edges 3 are not among those of the level below"),
     ],
 )

@@ -188,11 +188,11 @@ def test_a_function_gets_the_values_of_the_column_and_not_null() -> None:
 
 
 def test_what_is_no_hierarchy_is_refused() -> None:
-    with pytest.raises(HierarchyError, match="the function of its hierarchy must give every value equally many labels"):
+    with pytest.raises(HierarchyError, match="the function of its hierarchy must return equally many labels"):
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": lambda age: ["x"] * (age % 2)})
     with pytest.raises(HierarchyError, match="level 2"):
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": lambda age: ["x", str(age)]})
-    with pytest.raises(SpecError, match="'zip', which is no quasi-identifier"):
+    with pytest.raises(SpecError, match="'zip', which is not a quasi-identifier"):
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": "suppress", "zip": ZIPS})
     with pytest.raises(SpecError, match=r"hierarchy.rangs is not a key"):
         kanon_sql.search(PEOPLE, quasi_identifiers={"age": {"hierarchy": {"rangs": [5, 10]}}})

@@ -71,7 +71,7 @@ def test_the_reasons_say_what_they_rest_on(engine: Engine) -> None:
         "hospital": "one value in every row",
         "diagnosis": "sensitive by its name",
         "charge": "a measure by its name: consider ranges if others may know it",
-        "dose": "a measure, since it holds fractions: consider ranges if others may know it",
+        "dose": "a measure, since it contains fractions: consider ranges if others may know it",
     }
 
 

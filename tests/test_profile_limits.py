@@ -106,7 +106,7 @@ def test_a_type_that_cannot_be_grouped_is_listed_and_not_counted(engine: Engine)
         ("other", None, None, None)
     ] * 3
     assert list(suggested(profiled).values()) == ["", "quasi-identifier", "", "identifier"]
-    assert profiled.columns[0].reason == "its type cannot be grouped, so it was not counted: decide by what it holds"
+    assert profiled.columns[0].reason == "its type cannot be grouped, so it was not counted: decide by its contents"
     assert profiled.together.columns == ("sex",)
 
 

@@ -41,21 +41,26 @@ def note(row: int) -> str:
 TELLING: dict[str, tuple[str, str, Callable[[int], Any], str]] = {
     "a name": ("name", "VARCHAR", lambda row: f"N{row % 90}", "is an identifier by its name"),
     "a patient's number": ("patient_id", "INTEGER", lambda row: row // 2, "is an identifier by its name"),
-    "mail": ("contact", "VARCHAR", lambda row: f"u{row % 20}@example.org", "holds e-mail addresses in 400 rows"),
+    "mail": ("contact", "VARCHAR", lambda row: f"u{row % 20}@example.org", "contains e-mail addresses in 400 rows"),
     "telephones": (
         "contact",
         "VARCHAR",
         lambda row: f"+41 31 555 {row % 90 + 10} 20",
-        "holds telephone numbers in 400 rows",
+        "contains telephone numbers in 400 rows",
     ),
-    "accounts": ("paid", "VARCHAR", lambda row: f"NL91ABNA{row % 50 + 417164300}9", "holds IBANs in 400 rows"),
-    "addresses": ("host", "VARCHAR", lambda row: f"10.0.{row % 5}.{row % 7}", "holds network addresses in 400 rows"),
-    "uuids": ("visit", "UUID", lambda row: f"123e4567-e89b-12d3-a456-4266141740{row % 10}0", "holds UUIDs in 400 rows"),
+    "accounts": ("paid", "VARCHAR", lambda row: f"NL91ABNA{row % 50 + 417164300}9", "contains IBANs in 400 rows"),
+    "addresses": ("host", "VARCHAR", lambda row: f"10.0.{row % 5}.{row % 7}", "contains network addresses in 400 rows"),
+    "uuids": (
+        "visit",
+        "UUID",
+        lambda row: f"123e4567-e89b-12d3-a456-4266141740{row % 10}0",
+        "contains UUIDs in 400 rows",
+    ),
     "security numbers": (
         "code",
         "VARCHAR",
         lambda row: f"123-45-{1000 + row % 99}",
-        "holds national identity numbers in 400 rows",
+        "contains national identity numbers in 400 rows",
     ),
     "text": ("key", "VARCHAR", lambda row: f"k{row}", f"{NEARLY} (400 values in 400 rows)"),
     "numbers": ("key", "BIGINT", lambda row: 7 * row, f"{NEARLY} (400 values in 400 rows)"),
@@ -83,13 +88,13 @@ TELLING: dict[str, tuple[str, str, Callable[[int], Any], str]] = {
         "remark",
         "VARCHAR",
         lambda row: f"Mail: u{row}@example.org, Tel. 078 977 26 {row:02}" if row in (60, 61) else "no allergies known",
-        "holds e-mail addresses in 2 rows, and holds telephone numbers in 2 rows",
+        "contains e-mail addresses in 2 rows, and contains telephone numbers in 2 rows",
     ),
     "letters in every row": (
         "remark",
         "VARCHAR",
         lambda row: f"Please call Frau Meier {row} about all this",
-        f"holds names after a title in 400 rows, is free text in 400 rows, and {NEARLY} (400 values in 400 rows)",
+        f"contains names after a title in 400 rows, is free text in 400 rows, and {NEARLY} (400 values in 400 rows)",
     ),
     "births": ("birth_date", "DATE", lambda row: BORN[row], "nearly determines 'age'"),
     "a copy": ("years", "VARCHAR", lambda row: f"{AGES[row]} years", "nearly determines 'age'"),
@@ -314,7 +319,7 @@ def test_a_new_column_of_the_source_is_dropped() -> None:
 def test_contents_are_counted_in_all_rows(engine: Engine, make_table: Any) -> None:
     notes = ["no allergies known"] * 110_000 + ["mail: ann@example.org", "mail: bob@example.org"]
     table = make_table(engine, "people", {"note": "VARCHAR", "age": "INTEGER"}, [[note, 30] for note in notes])
-    assert suspects(engine, table, table.columns[:1], []) == [Suspect("note", "holds e-mail addresses in 2 rows")]
+    assert suspects(engine, table, table.columns[:1], []) == [Suspect("note", "contains e-mail addresses in 2 rows")]
 
 
 def test_a_column_without_a_role_is_reported_with_the_way_to_keep_it(tmp_path: Path, capsys: Any) -> None:
@@ -330,7 +335,7 @@ def test_a_column_without_a_role_is_reported_with_the_way_to_keep_it(tmp_path: P
     shown = capsys.readouterr()
     assert "Released unchanged: disease (sensitive), ward, note.\n" in shown.out
     found = (
-        "the column 'note' is released as it is, and holds telephone numbers in 40 rows, and differs in nearly every"
+        "the column 'note' is released as it is, and contains telephone numbers in 40 rows, and differs in nearly every"
     )
     assert found in " ".join(shown.err.split())
     release = anonymize(people(), SPEC)

@@ -155,7 +155,7 @@ def test_unknown_keys(text: str, message: str) -> None:
             "privacy: {delta_presence: {max: 0, population: a}}",
             "privacy.delta_presence.max: give a share above 0, at most 1, not 0",
         ),
-        ("privacy: {unit: 5}", "privacy.unit: give the name of the column that tells people or devices apart, not 5"),
+        ("privacy: {unit: 5}", "privacy.unit: give the name of the column that identifies people or devices, not 5"),
         (
             "{unit: a, privacy: {unit: b}}",
             "unit is given twice, 'a' alone and 'b' in privacy; keep one",

@@ -52,7 +52,7 @@ def whole(low: float, high: float, unit: float) -> Axis:
 
 
 def levels(axis: Axis, high: float) -> int:
-    """How many cells it takes to hold all from the start to `high`."""
+    """The number of cells from the start to `high`."""
     return max(1, ceil((high - axis.start) / axis.width) + 1)
 
 

@@ -143,10 +143,12 @@ def check_columns(table: Table, spec: CloakSpec) -> None:
                 )
                 raise SpecError(f"there is no {role} column {name!r}{near or f'; there are {existing}'}")
             if name in numeric and column.kind not in _NUMBERS:
-                raise SpecError(f"the {role} column {name!r} holds {column.type}, not numbers; cast it in a view first")
+                raise SpecError(
+                    f"the {role} column {name!r} contains {column.type}, not numbers; cast it in a view first"
+                )
             if role == "time" and column.kind not in (*_NUMBERS, "timestamp", "date"):
                 raise SpecError(
-                    f"the time column {name!r} holds {column.type}, not timestamps, dates or numbers; "
+                    f"the time column {name!r} contains {column.type}, not timestamps, dates or numbers; "
                     "cast it in a view first"
                 )
     released = {name.lower() for name in box_columns(spec)}

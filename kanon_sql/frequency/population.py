@@ -99,7 +99,7 @@ def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation
     lost = tables.count(counted) - tables.count(coded)
     if lost:
         raise SourceError(
-            f"{lost:,} combinations of the population have values that the source's columns cannot hold; give the "
+            f"{lost:,} combinations of the population have values that the source's columns cannot contain; give the "
             "columns of both one type"
         )
     if not people:

@@ -294,7 +294,7 @@ def _check_edges(levels: Sequence[Sequence[Decimal]], where: str) -> None:
     for level in levels:
         if list(level) != sorted(set(level)):
             raise HierarchyError(
-                f"{where}: the edges {_shown(level)} do not rise; write them from low to high, each once"
+                f"{where}: the edges {_shown(level)} do not increase; write them from low to high, each once"
             )
     for finer, coarser in pairwise(levels):
         if not set(coarser) <= set(finer):

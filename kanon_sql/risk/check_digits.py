@@ -1,6 +1,6 @@
 """Numbers of persons and things with check digits, recognized by the rules of their issuers.
 
-A text of random digits passes a rule now and then (1 in 10 or 1 in 97), so what is found is a column, by most of its
+A text of random digits passes a rule now and then (1 in 10 or 1 in 97), so a column is recognized by most of its
 values. Spaces, dots, dashes and slashes between digits do not count.
 """
 

@@ -140,14 +140,14 @@ class ColumnCounts:
         if self.hint == MEASURE:
             return MEASURE, "a measure by its name: consider ranges if others may know it"
         if self.hint == NOTHING and self.fractions:
-            return MEASURE, "a measure, since it holds fractions: consider ranges if others may know it"
+            return MEASURE, "a measure, since it contains fractions: consider ranges if others may know it"
         return None, ""
 
     @property
     def _uncounted(self) -> tuple[str, str]:
         if self.column.type.upper() == "UUID":
-            return IDENTIFIER, "its type is made for identifiers; its values were not counted"
-        return NOTHING, "its type cannot be grouped, so it was not counted: decide by what it holds"
+            return IDENTIFIER, "its type is for identifiers; its values were not counted"
+        return NOTHING, "its type cannot be grouped, so it was not counted: decide by its contents"
 
     @property
     def _may_be_key(self) -> bool:

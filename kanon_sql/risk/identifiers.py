@@ -193,11 +193,11 @@ class _ExaminedColumn:
         for form in FORMATS if able else ():
             matched = [(text, n) for text, n in self._values if form.matches(text)]
             if self._is_certain(form, matched):
-                yield self._identifier(form.kind, "format", f"holds {form.name}", sum(n for _, n in matched))
+                yield self._identifier(form.kind, "format", f"contains {form.name}", sum(n for _, n in matched))
             elif form.inside:
                 within = sum(n for text, n in self._values if len(text) > _SHORT and form.inside(text))
                 if within:
-                    yield self._identifier(form.kind, "content", f"holds {form.name} inside its texts", within)
+                    yield self._identifier(form.kind, "content", f"contains {form.name} inside its texts", within)
 
     def _people(self) -> Iterator[Identifier]:
         """Names of people: most of its values, if there are enough different ones, or with titles."""
@@ -206,7 +206,7 @@ class _ExaminedColumn:
         for matches, fewest in ((_is_name, _FEWEST_NAMES), (_is_titled, _LEAST_VALUES)):
             matched = [(text, n) for text, n in self._values if matches(text)]
             if len(matched) >= max(fewest, _MOSTLY_NAMES * len(self._values)):
-                yield self._identifier("names", "format", "holds names of people", sum(n for _, n in matched))
+                yield self._identifier("names", "format", "contains names of people", sum(n for _, n in matched))
                 return
 
     @property
@@ -221,9 +221,9 @@ class _ExaminedColumn:
     def _by_type(self) -> Iterator[Identifier]:
         counts = self._counts
         if counts.column.kind in ("date", "timestamp") and self._filled and counts.counts.distinct > 1:
-            yield self._identifier("dates", "format", "holds dates", self._filled)
+            yield self._identifier("dates", "format", "contains dates", self._filled)
         elif counts.column.type.upper() == "UUID":
-            yield self._identifier("other unique numbers", "format", "holds UUIDs", self._filled)
+            yield self._identifier("other unique numbers", "format", "contains UUIDs", self._filled)
 
     def _by_name(self) -> Iterator[Identifier]:
         """The kind that its name suggests, if it has enough different values."""

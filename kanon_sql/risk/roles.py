@@ -154,7 +154,7 @@ class _Evidence:
             texts = self._texts.get(column.name)
             if texts and texts.different > 1:
                 for what, count in texts.formats:
-                    yield column.name, f"holds {what} in {_rows(count)}"
+                    yield column.name, f"contains {what} in {_rows(count)}"
 
     def by_free_text(self, columns: Sequence[Column]) -> Reasons:
         for column in columns:

@@ -52,7 +52,7 @@ class Cloak(Model):
         "How far an interval may reach from its row in time (both, clique).", takes=_TOLERANCE
     )
     k: Text | None = spec_key(
-        "The column with the k that each row asks for (clique).", takes="the name of a column of whole numbers"
+        "The column with the k of the rows (clique).", takes="the name of a column of whole numbers"
     )
     search: Literal["local-k", "nbr-k"] = spec_key(
         "Whether a row's clique is searched for its own k, or first for its neighbours' larger one (clique).", "local-k"
@@ -112,9 +112,9 @@ class CloakSpec(ReleaseSpec):
         takes="a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}",
     )
     unit: Text = spec_key(
-        "The column that tells people or devices apart.",
+        "The column that identifies people or devices.",
         ...,
-        takes="the name of the column that tells people or devices apart",
+        takes="the name of the column that identifies people or devices",
         group=DATA,
     )
     target: Annotated[Target | None, AfterValidator(_plain_form)] = spec_key(

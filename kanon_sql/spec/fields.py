@@ -75,7 +75,7 @@ class Attribute(Model):
     """How one quasi-identifier may be generalized: its hierarchy and the allowed levels."""
 
     hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
-        "What each value becomes, level by level. Without it `<column>.csv` of the folder `hierarchies`.",
+        "The labels of the values, level by level. Without it `<column>.csv` of the folder `hierarchies`.",
         takes=f"a file, the word suppress, or a mapping with one of {', '.join(RECIPES)}",
     )
     min_level: StrictInt = spec_key("The lowest level that may be released; 1 never shows the value itself.", 0, ge=0)
@@ -131,14 +131,15 @@ class Swap(Model):
 
 
 class Pram(Model):
-    """Categories changed at random (PRAM): by a transition matrix, or kept with a probability and else redrawn."""
+    """Categories changed at random (PRAM): by a transition matrix, or redrawn unless kept with a probability."""
 
     matrix: LocalPath | None = spec_key(
         "The transition matrix: the value, then the probability of each value, all named in the first line.",
         takes="the path of a CSV file with a transition matrix",
     )
     keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = spec_key(
-        "The probability that a value stays; else it is drawn anew.", takes="a probability from 0 to below 1, e.g. 0.8"
+        "The probability that a value stays; otherwise it is redrawn.",
+        takes="a probability from 0 to below 1, e.g. 0.8",
     )
 
     @model_validator(mode="after")
@@ -382,7 +383,7 @@ class ReleaseSpec(Places):
     """The options of every release: its source, the roles of its columns, k, and its target."""
 
     source: Source = spec_key(
-        "What is released: a CSV, Parquet or Excel file, a glob of files, or a table or view of the "
+        "The source: a CSV, Parquet or Excel file, a glob of files, or a table or view of the "
         "database. A mapping of `file` and how the file is read works too.",
         ...,
         takes="the name of a table or the path of a file",
@@ -390,11 +391,11 @@ class ReleaseSpec(Places):
     )
     identifiers: Columns = spec_key("Columns that identify a person directly; they are dropped.", (), takes=_NAMES)
     unit: Text | None = spec_key(
-        "The column that tells people or devices apart: these are counted, not rows. It is dropped.",
-        takes="the name of the column that tells people or devices apart",
+        "The column that identifies people or devices: these are counted, not rows. It is dropped.",
+        takes="the name of the column that identifies people or devices",
     )
     sensitive: Columns = spec_key(
-        "Columns that nobody should be able to link to a person; they are released unchanged.", (), takes=_NAMES
+        "Columns with values that must not be linked to a person; they are released unchanged.", (), takes=_NAMES
     )
     keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = spec_key(
         "Other columns to release unchanged. Columns without a role are dropped; '*' keeps every column, "
@@ -402,7 +403,7 @@ class ReleaseSpec(Places):
         takes="a list of column names, as text, or '*' for every column",
     )
     privacy: Anonymity = spec_key(
-        "How many must share what is shown of anyone.",
+        "The minimum size of a class.",
         takes="a mapping such as {k: 5}",
         group=PRIVACY,
         default_factory=Anonymity,
@@ -567,7 +568,7 @@ class Spec(ReleaseSpec):
         "Hold back rows that no class fits yet, however many, instead of suppressing them.", False
     )
     waiting: Text | None = spec_key(
-        "The table for the rows that wait, in the database of the source. Nobody else may read it.",
+        "The table for the rows that wait, in the database of the source. No other user may read it.",
         takes="the name of a table for the rows that wait",
     )
     mask: StrictBool = spec_key(
@@ -581,7 +582,7 @@ class Spec(ReleaseSpec):
     )
     secret: LocalPath | None = spec_key(
         "A file with the secret that makes a perturbation, or redrawn values, reproducible.",
-        takes="the path of a file that holds a secret",
+        takes="the path of a file with a secret",
     )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
     _standalone: bool = PrivateAttr(default=False)
@@ -716,7 +717,9 @@ def with_hierarchies(spec: Mapping[str, Any]) -> dict[str, Any]:
         return dict(spec)
     for name in hierarchies:
         if name not in columns:
-            raise SpecError(f"`hierarchies` has {name!r}, which is no quasi-identifier; name it in `quasi_identifiers`")
+            raise SpecError(
+                f"`hierarchies` has {name!r}, which is not a quasi-identifier; name it in `quasi_identifiers`"
+            )
     attributes = {name: {**_keys_set(columns[name]), "hierarchy": hierarchies[name]} for name in hierarchies}
     others = {key: value for key, value in spec.items() if key != "hierarchies"}
     return {**others, "quasi_identifiers": {**columns, **attributes}}

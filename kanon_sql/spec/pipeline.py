@@ -96,7 +96,7 @@ def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dic
     if key_of_runs(read(path)):
         return {scheduled.name: scheduled.spec for scheduled in load_runs(path, variables)}
     if variables:
-        raise SpecError(f"{path} is the spec of one release, which knows no variables; leave out `vars`")
+        raise SpecError(f"{path} is the spec of one release, which has no variables; leave out `vars`")
     spec = loaded(path, model_of(mapping_of(path)), {})
     check(spec, "anonymize")
     return {path.stem: spec}

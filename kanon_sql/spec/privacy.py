@@ -85,7 +85,7 @@ class TCloseness(SensitiveModel):
     example = "income=0.2, income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies"
     t: StrictFloat = spec_key("The largest distance.", ..., gt=0, le=1)
     distance: Distance = spec_key(
-        "How the distance of two values is measured: all alike, by their order, or by a hierarchy.", "equal"
+        "How the distance of two values is measured: all equal, by their order, or by a hierarchy.", "equal"
     )
     hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
         "The hierarchy of the column's values (hierarchical).",
@@ -233,8 +233,8 @@ class Risk(Model):
     """The risk of re-identification, by the background knowledge of the attacker."""
 
     model: Literal["prosecutor", "journalist", "marketer"] = spec_key(
-        "What the attacker knows: that somebody is in the release, or only in the population; or who looks for as "
-        "many as can be found.",
+        "The attacker: one who knows that a person is in the release, or only in the population; or one who "
+        "identifies as many people as possible.",
         "prosecutor",
     )
     highest: Share | None = spec_key("The largest risk of any row.")
@@ -308,7 +308,7 @@ class Anonymity(Model):
 
     k: StrictInt = spec_key("Minimum number of rows in a class, or of people with `unit`.", 5, ge=1)
     unit: Text | None = spec_key(
-        "The same as `unit` outside of `privacy`.", takes="the name of the column that tells people or devices apart"
+        "The same as `unit` outside of `privacy`.", takes="the name of the column that identifies people or devices"
     )
 
 

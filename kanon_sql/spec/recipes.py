@@ -73,7 +73,7 @@ class RedactRecipe(Model):
     """A hierarchy that hides `step` more characters per level, from the right or the left."""
 
     redact: Literal["right", "left"] = spec_key("From which end characters are hidden.", ...)
-    step: StrictInt = spec_key("How many characters more are hidden on each level.", 1, ge=1)
+    step: StrictInt = spec_key("How many more characters are hidden per level.", 1, ge=1)
 
 
 class DatesRecipe(Model):
@@ -91,7 +91,7 @@ class AgeRecipe(Model):
     """A hierarchy of ages at a date, in bands of years, from dates of birth."""
 
     age: date = spec_key(
-        "The date at which the age of who was born on a date is counted.",
+        "The date at which ages are computed.",
         ...,
         takes="the date at which the age is counted, such as 2026-01-01",
     )

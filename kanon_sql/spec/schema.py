@@ -52,7 +52,7 @@ def schema() -> Schema:
     return {
         "$schema": _DIALECT,
         "title": "A spec of kanon_sql",
-        "description": "What is released from where, at which privacy, written to where.",
+        "description": "The source, the privacy models and the target of a release.",
         "type": "object",
         "properties": {**shared, **_OF_FILES},
         "additionalProperties": False,

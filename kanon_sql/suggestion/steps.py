@@ -136,7 +136,7 @@ def _is_skewed(numbers: Counted, widths: Sequence[Decimal], low: Decimal, high: 
 
 
 def _edges(numbers: Counted) -> list[list[Decimal]]:
-    """Edges at rounded quantiles, fewer on each level; the value that most rows hold stays apart if it can."""
+    """Edges at rounded quantiles, fewer per level; the most frequent value stays separate if possible."""
     total = sum(rows for _, rows in numbers)
     mode, most = max(numbers, key=lambda number: number[1])
     apart = [_after(numbers, mode)] if most >= _MODE * total else []

@@ -50,7 +50,7 @@ def why_not(attributes: Sequence[Attribute], target: int, drawn: Drawn) -> str |
     """Why a column cannot be learned, if so."""
     attribute = attributes[target]
     if len(attributes) < 2:
-        return "there is no other column to tell it from"
+        return "there is no other column to predict it from"
     if np.count_nonzero(np.delete(attribute.group_rows, _null(attribute))) < 2:
         return "it has one value only"
     if drawn.has_released.sum() < LEAST_ROWS:

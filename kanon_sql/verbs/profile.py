@@ -212,7 +212,7 @@ def profiled(
         listed = sets.listed([column.name for column in combined], largest_set)
         columns = _suggest(counted, combined, sets.gains(), labelled(engine, table))
         columns = tuple(
-            replace(column, dates=any(content.said == "holds dates" for content in found_in[column.name]))
+            replace(column, dates=any(content.said == "contains dates" for content in found_in[column.name]))
             for column in columns
         )
         suggestions = {column.name: column.suggestion for column in columns}
