@@ -66,7 +66,8 @@ HELD = {
 MODELS = {name: [k_anonymity(3 if name != "k" else 4), each.model][: 1 + (name != "k")] for name, each in HELD.items()}
 ADD_UP = ("entropy", "t")  # the models for which each person must have one value
 EMBEDDED = [
-    *((strategy, models) for strategy in STRATEGIES for models in ("k", "l", "entropy", "t", "alpha")),
+    *((strategy, models) for strategy in STRATEGIES for models in ("k", "entropy", "t")),
+    *(("flash", "l"), ("auto", "l"), ("mondrian", "l"), ("refine", "alpha"), ("kaca", "alpha"), ("prioprivacy", "l")),
     *(("exhaustive", "beta"), ("kaca", "beta"), ("auto", "delta")),
 ]
 EMBEDDED = [pair for pair in EMBEDDED if pair[0] != "flash" or pair[1] in ("k", "l")]  # needs a monotone model

@@ -1,10 +1,6 @@
-"""What a Python user and a type checker see: types of options, results as other tables, releases as sources."""
+"""What a Python user sees: results as other tables, releases as sources. `support/typed_user.py` is for mypy."""
 
-import os
 import pickle
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import pandas
@@ -15,42 +11,17 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import SourceError, SpecError
 
-ROOT = Path(__file__).resolve().parent.parent
 AGES, ZIPS = [20, 20, 30, 30, 40, 40], ["12", "12", "12", "21", "21", "21"]
 PEOPLE = pandas.DataFrame({"age": AGES, "zip": ZIPS, "ill": list("abacab")})
 SPEC = {
     "quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 20]}}, "zip": {"hierarchy": "suppress"}},
     "keep": ["ill"],
 }
-USER = """
-import kanon_sql
-from kanon_sql.loss import Metric
-
-kanon_sql.anonymize("t", metric="loss", strategy="ola")
-mine = Metric("mine", ("losses",), lambda _, losses: max(losses))
-kanon_sql.anonymize("t", metric=mine, strategy=lambda space: iter([]))
-kanon_sql.anonymize("t", metric="los")
-kanon_sql.anonymize("t", strategy="olla")
-kanon_sql.anonymize("t", metrik="loss")
-"""
 
 
 @pytest.fixture(scope="module")
 def release() -> kanon_sql.Release:
     return kanon_sql.anonymize(PEOPLE, SPEC, k=2)
-
-
-@pytest.mark.slow
-def test_a_type_checker_finds_a_misspelled_metric_strategy_or_option(tmp_path: Path) -> None:
-    (tmp_path / "user.py").write_text(textwrap.dedent(USER))
-    options = ["--no-error-summary", "--ignore-missing-imports", "--config-file", ""]
-    line = [sys.executable, "-m", "mypy", *options, str(tmp_path / "user.py")]
-    environment = {**os.environ, "MYPYPATH": str(ROOT)}
-    checked = subprocess.run(
-        line, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False, timeout=300
-    )
-    errors = [text.split(": ", 1)[0].rpartition(":")[2] for text in checked.stdout.splitlines() if ": error:" in text]
-    assert errors == ["8", "9", "10"], checked.stdout
 
 
 def test_a_release_and_other_results_are_arrow_and_polars_tables(release: kanon_sql.Release) -> None:

@@ -427,9 +427,9 @@ def test_what_a_killed_run_leaves_is_gone_after_the_next_and_the_old_release_is_
     release(cluster, k=2)
     old = rows_of(cluster)
 
-    def killed(room: tables.Room, *_: Any) -> None:
+    def killed(room: tables.Placement, *_: Any) -> None:
         aside = room.target.sibling("released__replaced_0123abcd")
-        there, _ = tables._moved(room.engine, room.target, aside, "table")
+        there, _ = tables._renaming(room.engine, room.target, aside, "table")
         there()
         raise Killed
 

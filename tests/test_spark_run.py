@@ -111,7 +111,7 @@ def more(cluster: Spark) -> None:
 def test_the_trail_is_a_file_beside_the_spec(cluster: Spark) -> None:
     write_spec(audit="trail")
     before = names(cluster)
-    with pytest.raises(SpecError, match=r"no transactions, .* in a file beside the spec, with `audit: trail.jsonl`$"):
+    with pytest.raises(SpecError, match=r"no transactions, .* in a file next to the spec, with `audit: trail.jsonl`$"):
         ran()
     assert names(cluster) == before
     write_spec(audit="trail.jsonl", strategy="mondrian")
@@ -150,8 +150,8 @@ def test_a_step_that_fails_or_is_killed_is_not_remembered_as_released(
             ran()
     assert (rows_of(cluster), Path(".kanon/release.json").read_bytes()) == (first, notes)
 
-    def killed(room: tables.Room, _: Any) -> None:
-        there, _ = tables._moved(room.engine, room.target, room.target.sibling("anon__replaced_0123abcd"), "table")
+    def killed(room: tables.Placement, _: Any) -> None:
+        there, _ = tables._renaming(room.engine, room.target, room.target.sibling("anon__replaced_0123abcd"), "table")
         there()
         raise Killed
 

@@ -176,10 +176,10 @@ def test_what_a_killed_search_left_goes_with_the_next_release(cluster: Spark, mo
             lambda c: release(c, into=None, output="x.csv"),
             "instead; name a table with `into`",
         ),
-        (lambda c: search("people", SPEC, connection=c.connection, search_in="engine"), "tables beside the target"),
+        (lambda c: search("people", SPEC, connection=c.connection, search_in="engine"), "tables next to the target"),
         (
             lambda c: compare("people", SPEC, connection=c.connection, search_in="engine", strategies=["ola"]),
-            "tables beside the target",
+            "tables next to the target",
         ),
     ],
 )

@@ -102,7 +102,6 @@ UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
     "reader": (lambda: ARROW.to_reader(), "a RecordBatchReader is not .*; give the result of its `read_all"),
     "one stream": (lambda: Stream(ARROW, times=1), "a Stream is not .*; give a pandas or Polars DataFrame"),
     "lazy": (lambda: narwhals.from_native(duckdb.sql("SELECT 1")), "a LazyFrame is not .*; give the result of its"),
-    "release": (lambda: anonymize(PEOPLE, SPEC), r"a Release is not .*; give the result of its `to_df"),
     "series": (lambda: PEOPLE["zip"], "a Series is not .*; give the result of its `to_frame"),
     "list": (lambda: [{"zip": "12"}], "a list is not .*; give `pandas.DataFrame"),
     "dict": (lambda: {"zip": ["12"]}, "a dict is not .*; give `pandas.DataFrame"),
