@@ -9,7 +9,7 @@ mine = Metric("mine", ("losses",), lambda _, losses: max(losses))
 def wanted() -> None:
     """Names of the package's own, and values of one's own."""
     anonymize("people", metric="loss", strategy="ola")
-    anonymize("people", metric=mine, strategy=lambda space: iter(()))
+    anonymize("people", metric=mine, strategy=lambda _: iter(()))
 
 
 def misspelled() -> None:
