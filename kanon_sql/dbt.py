@@ -81,7 +81,7 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
         )
     if spec.target and spec.target.form == "anatomy":
         raise SpecError(
-            "an anatomy is two tables, and a dbt model is one; give `form='table'`, or use `kanon anonymize`"
+            "an anatomy is two tables, and a dbt model is one; use `form='table'`, or use `kanon anonymize`"
         )
     if spec.waiting or spec.incremental:
         raise SpecError(

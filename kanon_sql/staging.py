@@ -244,7 +244,7 @@ def locked(path: Path, seconds: float, busy: str) -> Iterator[None]:
             os.close(descriptor)
 
 
-def _link(staged: _Staged, way_out: str = "give `overwrite=True` to replace it, or name another file") -> None:
+def _link(staged: _Staged, way_out: str = "use `overwrite=True` to replace it, or name another file") -> None:
     """Place a file where none exists, or fail; of two concurrent runs, only one succeeds."""
     try:
         try:

@@ -266,9 +266,9 @@ def test_an_anatomy_is_replaced_only_when_told(engine: Engine, tmp_path: Path) -
     if engine.find("released"):
         engine.run(queries.drop(engine.find("released").relation, engine.dialect))
     (tmp_path / "released.csv").unlink()
-    with pytest.raises(TargetError, match="released__sensitive, which exists already; give `overwrite=True`"):
+    with pytest.raises(TargetError, match="released__sensitive, which exists already; use `overwrite=True`"):
         released(engine, into="released", overwrite=None)
-    with pytest.raises(TargetError, match=r"released\.sensitive\.csv exists already; give `overwrite=True`"):
+    with pytest.raises(TargetError, match=r"released\.sensitive\.csv exists already; use `overwrite=True`"):
         released(engine, output=tmp_path / "released.csv", overwrite=None)
 
 

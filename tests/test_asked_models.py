@@ -170,7 +170,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"t_closeness": {"disease": {"t": 0.2, "distance": "hierarchical"}}},
-        "column 'disease' has no hierarchy; give `hierarchies`, a folder with disease.csv, or a recipe",
+        "column 'disease' has no hierarchy; use `hierarchies`, a folder with disease.csv, or a recipe",
     ),
     (
         {"t_closeness": {"disease": {"t": 0.2, "distance": "hierarchical", "hierarchy": "lacking.csv"}}},

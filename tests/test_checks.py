@@ -46,18 +46,17 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("mask", "a view"): (
         COLUMNS,
         "{mask: true, target: {table: anon, as: view}}",
-        'a view drops rows instead of masking them; give `form="table"`, or leave out `mask`',
+        'a view drops rows instead of masking them; use `form="table"`, or leave out `mask`',
     ),
     ("perturb", "a view"): (
         COLUMNS,
         "{perturb: {pay: {noise: {scale: 1}}}, target: {table: anon, as: view}}",
-        'a view would be perturbed again whenever it is read; give `form="table"`, or leave out `perturb`',
+        'a view would be perturbed again whenever it is read; use `form="table"`, or leave out `perturb`',
     ),
     ("minimality", "a view"): (
         COLUMNS,
         "{privacy: {minimality: mask}, target: {table: anon, as: view}}",
-        'a view would redraw sensitive values again whenever it is read; give `form="table"`, or leave out '
-        "`minimality`",
+        'a view would redraw sensitive values again whenever it is read; use `form="table"`, or leave out `minimality`',
     ),
     ("minimality", "unit"): (
         COLUMNS,
@@ -88,7 +87,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("wildcard_suppression", "another form than a table"): (
         COLUMNS,
         "{strategy: prioprivacy, wildcard_suppression: true, target: {table: anon, as: view}}",
-        'a release with wildcards has no classes that a view could keep; give `form="table"`',
+        'a release with wildcards has no classes that a view could keep; use `form="table"`',
     ),
     ("a column", "another role of it"): (
         COLUMNS,
@@ -124,7 +123,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("form=anatomy", "sql"): (
         COLUMNS,
         "{sensitive: [ill], target: {table: anon, as: anatomy}}",
-        'an anatomy takes more than one statement; give `form="table"`, or leave out `sql`',
+        'an anatomy takes more than one statement; use `form="table"`, or leave out `sql`',
     ),
     ("strategy", "a verb that shows a lattice"): (
         COLUMNS,
@@ -139,13 +138,13 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("rules, suppression_order, wildcard_suppression", "another strategy than prioprivacy"): (
         COLUMNS,
         "rules: my_rules",
-        "`rules` is for the strategy prioprivacy, and the strategy is auto; leave it out, or give "
+        "`rules` is for the strategy prioprivacy, and the strategy is auto; leave it out, or use "
         '`strategy="prioprivacy"`',
     ),
     ("domain", "another strategy than prioprivacy"): (
         {"source": "people.csv"},
         "quasi_identifiers: {age: {domain: 9}}",
-        "the domain of 'age' is for the strategy prioprivacy, and the strategy is auto; leave it out, or give "
+        "the domain of 'age' is for the strategy prioprivacy, and the strategy is auto; leave it out, or use "
         '`strategy="prioprivacy"`',
     ),
     ("evaluations", "evaluations of one strategy"): (
@@ -156,7 +155,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("evaluations of one strategy", "another strategy"): (
         COLUMNS,
         "{strategy: ola, kgen: {evaluations: 8}}",
-        'kgen.evaluations is for the strategy kgen, and the strategy is ola; leave it out, or give `strategy="kgen"`',
+        'kgen.evaluations is for the strategy kgen, and the strategy is ola; leave it out, or use `strategy="kgen"`',
     ),
     ("min_level, max_level", "a local recoding"): (
         {"source": "people.csv"},
@@ -203,7 +202,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("differencing_limit", "a release that cannot be compared"): (
         COLUMNS,
         "{target: {table: anon, as: view}, differencing_limit: 3}",
-        "it is unknown whom a live view and the previous release single out together; release something else, or give "
+        "it is unknown whom a live view and the previous release single out together; release something else, or use "
         '`differencing_limit="unlimited"`',
     ),
     ("encoding, sheet", "a file of another kind"): (

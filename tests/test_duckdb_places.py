@@ -77,7 +77,7 @@ def test_the_command_line_attaches_files_and_writes_to_the_one_that_is_named(off
     run = kanon(*shlex.split(f"anonymize hr.people {view} --into lake.seen --as view"))
     assert (run.code, run.err.count("\n")) == (2, 1)
     assert "a view in lake could read office.hr.people only where both files are attached by these names" in run.err
-    assert "give --as table" in run.err
+    assert "use --as table" in run.err
     assert _tables("lake.duckdb") == [("anon", "BASE TABLE")]
 
 

@@ -82,7 +82,7 @@ def test_no_more_copies_than_asked_for_are_kept_and_a_lost_one_is_not_passed_ove
     second.write_bytes(content[:-1])
     assert f"the copy of its release of {history[1]['at']} is lost or was changed" in refusal()
     second.unlink()
-    assert "give `differencing_history: 1` if nobody has" in refusal()
+    assert "use `differencing_history: 1` if nobody has" in refusal()
     assert ran(dry_run=True) == "would release"
     second.write_bytes(content)
     assert ran("differencing_history: 2\n") == "released"

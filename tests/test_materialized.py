@@ -18,7 +18,7 @@ from support.school import LOCAL, PUPILS, SPEC, Role, release, rows, there
 
 def test_a_materialized_view_is_for_engines_that_have_one(embedded: DuckDB) -> None:
     create_table(embedded, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
-    with pytest.raises(SpecError, match="duckdb has no materialized views; give `form='table'`, and refresh it with"):
+    with pytest.raises(SpecError, match="duckdb has no materialized views; use `form='table'`, and refresh it with"):
         release(embedded, "materialized")
     with pytest.raises(
         SpecError, match="duckdb has no materialized views; release a table again with `overwrite=True`"

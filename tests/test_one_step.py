@@ -197,7 +197,7 @@ def test_of_two_runs_at_once_to_a_new_file_one_succeeds(folder: Path, form: list
     ends = at_once("anonymize", "--spec", "spec.json", "--output", "out.csv", *form)
     assert sorted(code for code, _ in ends) == [0, 2], ends
     ((_, err),) = [end for end in ends if end[0] == 2]
-    assert "give --overwrite to replace it" in err
+    assert "use --overwrite to replace it" in err
     beside = {"out.sensitive.csv", "out.csv.anatomy.json"} if form else set()
     assert set(contents(folder)) - before == {"out.csv", *beside}
     assert kanon("verify", "out.csv", "--quasi-identifiers", "age,zip", "--k", 3).code == 0
@@ -325,7 +325,7 @@ def test_a_release_of_another_kind_in_the_place_of_the_rows_stands_alone() -> No
 
 def test_the_file_that_names_both_is_replaced_only_when_told(folder: Path) -> None:
     Path("out.csv.anatomy.json").write_text("theirs")
-    with pytest.raises(TargetError, match=r"out.csv.anatomy.json exists already; give `overwrite=True`"):
+    with pytest.raises(TargetError, match=r"out.csv.anatomy.json exists already; use `overwrite=True`"):
         made("anatomy", output="out.csv")
     assert set(contents(folder)) == {"people.csv", "people.parquet", "out.csv.anatomy.json"}
 

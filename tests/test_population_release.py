@@ -122,7 +122,7 @@ def test_every_class_of_the_population_is_in_a_release_with_a_least_presence(tab
     models = [delta_presence(0.1, 0.4, tables.population)]
     asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "privacy": models}
     asked |= {"connection": tables.engine.connection}
-    with pytest.raises(SpecError, match="no row may be suppressed; give `suppression_limit=0`"):
+    with pytest.raises(SpecError, match="no row may be suppressed; use `suppression_limit=0`"):
         kanon_sql.anonymize(tables.sample, **asked)
     release = kanon_sql.anonymize(tables.sample, **asked, suppression_limit=0.0)
     rows = [

@@ -506,7 +506,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(folder: Path, release
     (folder / "there.html").write_text("")
     for arguments, said in (
         (["--output", "report.doc"], "ends in .html, .pdf, .md, .json"),
-        (["--output", "there.html"], "exists already; give --overwrite"),
+        (["--output", "there.html"], "exists already; use --overwrite"),
         (["--output", "report.html", "--format", "md"], "does not end in .md"),
         (["--without", "everything"], "there is no part 'everything'"),
     ):

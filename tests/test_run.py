@@ -195,7 +195,7 @@ def test_of_two_runs_at_once_one_is_told_to_wait() -> None:
 
 
 REFUSED = {
-    "privacy:\n  k: ${MISSING}": "the variable MISSING has no value; give --var MISSING=VALUE, set it in",
+    "privacy:\n  k: ${MISSING}": "the variable MISSING has no value; use --var MISSING=VALUE, set it in",
     "privacy: ${no, such}": "${no, such} is not a variable; write ${NAME}",
     "${K}: 3": "the key '${K}' has a variable in it",
     "privacy: {k: 3}\nvars: [a]": "vars is a mapping of names to defaults",

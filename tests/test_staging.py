@@ -120,7 +120,7 @@ def test_what_is_there_by_now_is_not_replaced(tmp_path: Path, monkeypatch: pytes
             staging.place()
 
     with pytest.raises(
-        TargetError, match=r"release.csv was created by another program meanwhile.*; give `overwrite=True` to"
+        TargetError, match=r"release.csv was created by another program meanwhile.*; use `overwrite=True` to"
     ):
         late()
     assert texts(tmp_path) == {"release.csv": "theirs"}

@@ -215,7 +215,7 @@ def test_init_writes_what_anonymize_runs(tmp_path: Path, monkeypatch: pytest.Mon
     assert "5-anonymous" in done("anonymize", "--spec", "release.yml")
     run = kanon("init", "people.csv")
     assert run.code == 2
-    assert "give --overwrite to replace it" in run.err
+    assert "use --overwrite to replace it" in run.err
     told = json.loads(done("init", "people.csv", "--output", "other.yml", "--k", "7", "--json"))
     assert told["k"] == 7
     assert "privacy: {k: 7}" in Path("other.yml").read_text()

@@ -63,7 +63,7 @@ def test_what_others_keep_beside_a_target_is_never_dropped(
         with pytest.raises(TargetError, match=rf"{NEEDED[form]}, which exists already; name another target"):
             release(school, form, overwrite=overwrite)
     elif first and not overwrite:
-        with pytest.raises(TargetError, match="school exists already; give `overwrite=True`"):
+        with pytest.raises(TargetError, match="school exists already; use `overwrite=True`"):
             release(school, form)
     else:
         release(school, form, overwrite=overwrite)
@@ -88,7 +88,7 @@ def test_a_table_made_meanwhile_is_not_dropped(school: Engine, monkeypatch: pyte
     """Found free at the start, and there at the end."""
     monkeypatch.setattr(tables, "check", lambda *_: None)
     school.run("CREATE TABLE school AS SELECT 1 AS mine")
-    with pytest.raises(TargetError, match="school exists now; give `overwrite=True`"):
+    with pytest.raises(TargetError, match="school exists now; use `overwrite=True`"):
         release(school, "table")
     assert rows(school, "school") == [(1,)]
 
@@ -119,7 +119,7 @@ def test_what_is_ours_is_replaced_and_no_rest_of_it_stays(school: Engine, form: 
 def test_a_rest_of_ours_is_replaced_only_when_told(school: Engine) -> None:
     release(school, "view")
     school.run("DROP VIEW school")
-    with pytest.raises(TargetError, match="school__age, which exists already; give `overwrite=True` to replace it"):
+    with pytest.raises(TargetError, match="school__age, which exists already; use `overwrite=True` to replace it"):
         release(school, "view")
     release(school, "view", overwrite=True)
 
@@ -222,7 +222,7 @@ def test_a_name_in_other_capitals_is_the_same_table_in_duckdb(embedded: DuckDB) 
     embedded.run("CREATE SCHEMA hr")
     for kind in ("table", "view", "local view", "anatomy", "exact anatomy"):
         embedded.run("CREATE TABLE hr.Results AS SELECT 1 AS precious")
-        with pytest.raises(TargetError, match="exists already; give `overwrite=True`"):
+        with pytest.raises(TargetError, match="exists already; use `overwrite=True`"):
             release(embedded, kind, into="HR.results")
         mark(embedded, "hr.Results")
         release(embedded, kind, into="Hr.RESULTS", overwrite=True)
@@ -263,7 +263,7 @@ def test_a_target_in_an_attached_database(tmp_path: Path, kind: str, into: str) 
         connection.execute(f"ATTACH '{tmp_path / 'other.duckdb'}' AS Other")
         release(engine, kind, into=into)
         assert engine.place(into) == engine.find("other.school").relation == Relation("Other", "main", "school")
-        with pytest.raises(TargetError, match="exists already; give `overwrite=True`"):
+        with pytest.raises(TargetError, match="exists already; use `overwrite=True`"):
             release(engine, kind, into=into)
         release(engine, kind, into=into, overwrite=True)
         assert rows(engine, "school") == rows(engine, "school__sensitive") == [(1,)]

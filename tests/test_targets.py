@@ -53,7 +53,7 @@ def test_a_table_that_is_not_a_release_is_replaced_only_if_named_twice(people: P
         with pytest.raises(TargetError, match=r"has no comment of a release .* `replace_foreign_table`"):
             people.release(into="released", overwrite=True, replace_foreign_table=named)
         assert table_rows(people.engine, "released") == OLD
-    with pytest.raises(TargetError, match="exists already; give `overwrite=True`"):
+    with pytest.raises(TargetError, match="exists already; use `overwrite=True`"):
         people.release(into="released", replace_foreign_table="released")
     for named in ("released", None):  # it has a comment by then
         people.release(into="released", overwrite=True, replace_foreign_table=named)

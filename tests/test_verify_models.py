@@ -78,7 +78,7 @@ def test_shares_of_people_with_several_values_are_unknown(asked: dict[str, Any])
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(SpecError, match=r"in memory has no column 'ill', to compare .* give `against` the source"):
+    with pytest.raises(SpecError, match=r"in memory has no column 'ill', to compare .* use `against` the source"):
         kanon_sql.verify(frame(RELEASED), **SAID, t_closeness={"ill": 0.2}, against=frame(SOURCE)[["age", "pay"]])
     with pytest.raises(SpecError, match="people are counted by 'person', which the release does not have"):
         kanon_sql.verify(frame(RELEASED), **SAID, unit="person")

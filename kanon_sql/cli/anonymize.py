@@ -59,10 +59,10 @@ def anonymize(
         print(f"{statement};")
         return
     if dialect:
-        raise SpecError("`dialect` is for a statement that is printed; give `sql` too, or leave it out")
+        raise SpecError("`dialect` is for a statement that is printed; use `sql` too, or leave it out")
     if settled.target is None:
         raise SpecError(
-            'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
+            'there is no target; use `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
         )
     with watching() as watch:
         release = run(

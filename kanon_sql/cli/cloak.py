@@ -27,7 +27,7 @@ def cloak(source: str | None, spec: Path | None, report: Path | None, as_json: b
     """[bold]kanon cloak trips.parquet --location lat,lon --time ts --unit taxi --k 5 --output cloaked.parquet[/bold]"""
     settled = settle(CloakSpec, source, spec, overrides, releases=True)
     if settled.target is None:
-        raise SpecError('there is no target; give `output="FILE.parquet"`, or `into="TABLE"`')
+        raise SpecError('there is no target; use `output="FILE.parquet"`, or `into="TABLE"`')
     with watching("Ctrl-C stops it") as watch:
         release = run(source, settled, observer=watch, report=report)
     if as_json:

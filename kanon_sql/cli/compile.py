@@ -70,7 +70,7 @@ def compile(
             out.print(escape(str(path)))
         return
     if ref or overwrite:
-        raise SpecError("`ref` and `overwrite` are about the files of a dbt model; give `dbt`, or leave them out")
+        raise SpecError("`ref` and `overwrite` are about the files of a dbt model; use `dbt`, or leave them out")
     if frequency_set_sql:
         print(f"{counting_sql(settled, dialect=dialect or 'duckdb', table=table)};")
         return

@@ -16,8 +16,8 @@ _SPELLED = re.compile(r"`(\w+)(?:=([^`]*))?`")
 def in_flags(text: str) -> str:
     """Replace the options that a text of the library names in backticks by their flags.
 
-    >>> in_flags('give `overwrite=True`, `form="table"` or `keep="*"`; leave out `mask`')
-    "give --overwrite, --as table or --keep '*'; leave out --mask"
+    >>> in_flags('use `overwrite=True`, `form="table"` or `keep="*"`; leave out `mask`')
+    "use --overwrite, --as table or --keep '*'; leave out --mask"
     >>> in_flags("the column `a` stays as it is")
     'the column `a` stays as it is'
     """
@@ -27,8 +27,8 @@ def in_flags(text: str) -> str:
 def in_keys(text: str, taken: Collection[Option]) -> str:
     """The same for a command that takes only some of the options; the others become keys of its spec.
 
-    >>> in_keys('leave it out with `new_columns="drop"`, or give `differencing_limit=3`', [options.DIFFERENCING_LIMIT])
-    'leave it out with `new_columns: drop` in the spec, or give --differencing-limit 3'
+    >>> in_keys('leave it out with `new_columns="drop"`, or use `differencing_limit=3`', [options.DIFFERENCING_LIMIT])
+    'leave it out with `new_columns: drop` in the spec, or use --differencing-limit 3'
     """
     return _SPELLED.sub(partial(_key, {option.name for option in taken}), text)
 

@@ -33,7 +33,7 @@ def print_schema(output: Path | None, overwrite: bool | None) -> None:
         print(text)
         return
     if output.exists() and not overwrite:
-        raise TargetError(f"{output} exists; give `overwrite` to replace it, or another name")
+        raise TargetError(f"{output} exists; use `overwrite` to replace it, or another name")
     output.write_text(f"{text}\n", encoding="utf-8")
     out.print(f"{escape(str(output))}: begin a spec with the line")
     out.print(f"# yaml-language-server: $schema={escape(str(output))}", highlight=False)

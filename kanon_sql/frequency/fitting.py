@@ -155,7 +155,7 @@ def _needs_order(spec: Spec, column: Column) -> bool:
         return False
     if not column.ordered:
         raise SpecError(
-            f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; give `hierarchies`, a "
+            f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; use `hierarchies`, a "
             f"folder with {column.name}.csv, or a recipe in the spec (redact, taxonomy, groups, suppress)"
         )
     return True
@@ -225,7 +225,7 @@ def _column(table: Table, name: str) -> Column:
 def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:
     if spec.hierarchies is None:
         raise SpecError(
-            f"column {column.name!r} has no hierarchy; give `hierarchies`, a folder with {column.name}.csv, "
+            f"column {column.name!r} has no hierarchy; use `hierarchies`, a folder with {column.name}.csv, "
             "or a recipe in the spec (redact, ranges, dates, taxonomy, groups, suppress)"
         )
     path = file_in_folder(Path(spec.hierarchies), column.name)

@@ -78,7 +78,7 @@ class FileCopies:
         except OSError as error:
             raise TargetError(
                 f"the folder for copies of earlier releases, {self.folder}, cannot be created ({error.strerror}); "
-                "allow it, or give `differencing_history: 1`"
+                "allow it, or use `differencing_history: 1`"
             ) from None
         with staging.file(copy, overwrite=True, private=True) as staged:
             shutil.copyfile(file, staged)
@@ -117,7 +117,7 @@ class TableCopies:
         except KanonError as error:
             raise TargetError(
                 f"{self.relation.name} takes no copy of this release, and nothing was released ({error}); run again if "
-                "another run was faster, else give `differencing_history: 1`"
+                "another run was faster, else use `differencing_history: 1`"
             ) from error
 
     def tidy(self, kept: Collection[str]) -> None:
@@ -186,7 +186,7 @@ class History:
         if not file.is_file() or sha256(file) != entry["sha256"]:
             raise DifferencingError(
                 f"{target.name} was left as it was: the copy of its release of {entry['at']} is lost or "
-                "was changed, so that a new release cannot be compared with it; restore it, or give "
+                "was changed, so that a new release cannot be compared with it; restore it, or use "
                 f"`differencing_history: {number}` if nobody has that release any more"
             )
         return Past(entry["at"], file, number)

@@ -330,7 +330,7 @@ def _used(source: Source, spec: Spec) -> Any:
 def _incomparable(target: str, older: _Older, why: str) -> DifferencingError:
     return DifferencingError(
         f"{target} was left as it was: it is unknown whom {older.name} and the new release single out "
-        f'together ({why}); name another target, or give `differencing_limit="unlimited"`{older.remedy}'
+        f'together ({why}); name another target, or use `differencing_limit="unlimited"`{older.remedy}'
     )
 
 

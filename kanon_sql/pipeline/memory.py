@@ -55,7 +55,7 @@ class Notes:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise SourceError(
                 f"{self.path}, where the last run noted what it released, cannot be read ({error}); restore it, or "
-                "remove it and give `overwrite=True` to start again"
+                "remove it and use `overwrite=True` to start again"
             ) from None
 
     @contextlib.contextmanager

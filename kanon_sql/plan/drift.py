@@ -42,7 +42,7 @@ class Drift:
 
 _WAYS_OUT: dict[str, str] = {
     "new column": 'give it a role in the spec, or leave such columns out with `new_columns="drop"`',
-    "changed type": 'see that it still means the same, then give `changed_types="accept"`',
+    "changed type": 'see that it still means the same, then use `changed_types="accept"`',
     "changed hierarchy": 'put the old rows back, or search again with `changed_hierarchies="search"`',
 }
 

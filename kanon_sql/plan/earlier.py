@@ -73,7 +73,7 @@ def check_kind(earlier: Earlier, spec: Spec, local: bool) -> None:
     if not local and earlier.levels is None:
         raise SpecError(
             f"the earlier release is a local recoding by {made_by}, which has no node, and the strategy is "
-            f'{spec.strategy}; give `strategy="{made_by}"`, or leave out `node_from`'
+            f'{spec.strategy}; use `strategy="{made_by}"`, or leave out `node_from`'
         )
 
 

@@ -113,7 +113,7 @@ def check_feasible(models: PrivacyModels, spec: Spec, table: Table) -> None:
     if spec.wildcard_suppression:
         raise SpecError(f"a release with wildcards is made for k alone, not for {models.name}; leave out one of them")
     if spec.target and spec.target.form == "anatomy":
-        raise SpecError(f"the groups of an anatomy are made for k alone, not for {models.name}; give `form='table'`")
+        raise SpecError(f"the groups of an anatomy are made for k alone, not for {models.name}; use `form='table'`")
 
 
 def _check_redrawn(models: PrivacyModels) -> None:

@@ -46,7 +46,7 @@ def check_population(spec: Spec, models: PrivacyModels) -> None:
     if models.every_class and suppresses(spec.suppression_limit):
         raise SpecError(
             "a minimum presence above 0 needs every class of the population in the release, so that no row may be "
-            "suppressed; give `suppression_limit=0`"
+            "suppressed; use `suppression_limit=0`"
         )
     if spec.strategy in RECODERS or shows.is_configured(spec):
         _check_recoder(spec, models)

@@ -180,7 +180,7 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, models: PrivacyModel
             "table to DuckDB or PostgreSQL"
         )
     if spec.target and spec.target.stays_a_query and table.relation == SOURCE_VIEW:
-        raise SpecError("a view needs a table below it; load the files into a table, or give `form='table'`")
+        raise SpecError("a view needs a table below it; load the files into a table, or use `form='table'`")
     compared = {*spec.quasi_identifiers, *spec.sensitive, *([spec.unit] if spec.unit else [])}
     for column in table.columns:
         if column.name in compared and column.kind in engine.kinds_kept_only:

@@ -382,9 +382,9 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
         return _find(engine_of(connection, session), name, session.reading, target, owned=False)
     if not session.has_tables:
         if not _is_file(name):
-            raise SourceError(f"there is no file {specs.speakable(name)}; for a table give `database`")
+            raise SourceError(f"there is no file {specs.speakable(name)}; for a table use `database`")
         if target and target.table:
-            raise SpecError(f"the table {target.table} needs a database; give `database`, or name a file with `output`")
+            raise SpecError(f"the table {target.table} needs a database; use `database`, or name a file with `output`")
     engine = open_engine(session, create=target is not None and target.table is not None and _is_file(name))
     try:
         return _find(engine, name, session.reading, target, owned=True, tables=session.has_tables)
@@ -414,7 +414,7 @@ def _find(
         if not reads_files(engine):
             raise SpecError(f"{name} is a file, which {engine.name} cannot read; load it into a table first")
         if target and target.stays_a_query:
-            raise SpecError("a view needs a table below it; load the file into the database, or give `form='table'`")
+            raise SpecError("a view needs a table below it; load the file into the database, or use `form='table'`")
         before = fingerprints(name)
         read = engine.read_as(name, reading)
         zone = _zone(engine, read.table)

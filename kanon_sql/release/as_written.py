@@ -34,7 +34,7 @@ def check(engine: Engine, table: Table, target: Target | None, model: PrivacyMod
             raise SpecError(
                 f"column {name!r} has {escaped:,} values that a spreadsheet would take for formulas, which have a ' "
                 f"before them in a {written_as} file, so that a privacy model that knows the values would not find "
-                "them there; give `formulas='keep'`, or release Parquet or a table"
+                "them there; use `formulas='keep'`, or release Parquet or a table"
             )
         if parted or joined:
             raise SpecError(

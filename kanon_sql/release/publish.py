@@ -86,7 +86,7 @@ def check_target(spec: ReleaseSpec, engine: Engine, source: Table, source_files:
         return
     if target.form == "materialized" and not engine.has_materialized_views:
         raise SpecError(
-            f"{engine.name} has no materialized views; give `form='table'`, and refresh it with `overwrite=True`"
+            f"{engine.name} has no materialized views; use `form='table'`, and refresh it with `overwrite=True`"
         )
     if folders.named(engine, target):
         folders.check(engine, target)
@@ -114,7 +114,7 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
     if any(path.exists() and source.exists() and path.samefile(source) for source in source_files):
         raise TargetError(f"the target {path} is the source; name another file")
     if path.exists() and not overwrite:
-        raise TargetError(f"the file {path} exists already; give `overwrite=True` to replace it")
+        raise TargetError(f"the file {path} exists already; use `overwrite=True` to replace it")
 
 
 def free_name(engine: Engine) -> Relation:

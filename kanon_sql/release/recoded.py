@@ -93,7 +93,7 @@ def target_sql(
     if target and target.table:
         place = _place(recoding, target.table, here)
         if target.form == "materialized" and not here:
-            raise SpecError("a materialized view is for PostgreSQL; give `form='view'` or `form='table'`")
+            raise SpecError("a materialized view is for PostgreSQL; use `form='view'` or `form='table'`")
         around = queries.create_as(place, printed.query, printed.dialect, target.form)
     elif target and target.file and engine.reads_files and here:
         query, written_as = f"\n{printed.query}\n", file_format(target.file)

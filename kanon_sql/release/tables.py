@@ -56,7 +56,7 @@ def check(engine: Engine, target: Target, source: Table) -> Table | None:
     if existing.relation == source.relation:
         raise TargetError(f"the target {target.table} is the source; name another table")
     if not target.overwrite:
-        raise TargetError(f"the {existing.form} {target.table} exists already; give `overwrite=True` to replace it")
+        raise TargetError(f"the {existing.form} {target.table} exists already; use `overwrite=True` to replace it")
     if about(engine, existing.relation).get("is") != _RELEASE:
         _refuse_foreign(target, existing)
     return existing
@@ -76,7 +76,7 @@ def _refuse_view_elsewhere(target: Target, place: Relation, source: Table) -> No
     if target.form == "view" and place.parts[:-2] != source.relation.parts[:-2]:
         raise TargetError(
             f"a view in {place.parts[0]} could read {written(source.relation)} only where both files are attached by "
-            "these names; give `form='table'`, or name a target where the source is"
+            "these names; use `form='table'`, or name a target where the source is"
         )
 
 
@@ -93,7 +93,7 @@ def check_companions(engine: Engine, target: Target, source: Table, needed: Iter
             raise TargetError(f"{needs}, which is the source; name another target")
         ours = _is_companion(relation, comments.get(existing.relation))
         if not (ours and target.overwrite):
-            next_step = "give `overwrite=True` to replace it" if ours else "name another target, or rename that table"
+            next_step = "use `overwrite=True` to replace it" if ours else "name another target, or rename that table"
             raise TargetError(f"{needs}, which exists already; {next_step}")
 
 
@@ -114,7 +114,7 @@ def prepare(engine: Engine, target: Target) -> Placement:
     companions = [table for table, text in comments.items() if target.overwrite and _is_companion(relation, text)]
     present = [table for table in map(engine.existing, (relation, *companions)) if table]
     if present and not target.overwrite:
-        raise TargetError(f"the {present[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
+        raise TargetError(f"the {present[0].form} {relation.name} exists now; use `overwrite=True` to replace it")
     if present and present[0].relation == relation and not _ours(comments.get(relation)):
         _refuse_foreign(target, present[0])
     old = {table.relation: table.form for table in present}

@@ -24,7 +24,7 @@ def check(engine: Engine, spec: Spec, lasts: bool) -> None:
     if spec.waiting is None:
         return
     if not lasts:
-        raise SpecError("the rows that wait are kept in a table, which needs a database; give `database`")
+        raise SpecError("the rows that wait are kept in a table, which needs a database; use `database`")
     if spec.target and spec.target.table and engine.place(spec.target.table) == engine.place(spec.waiting):
         raise SpecError(f"{spec.waiting} is to be both the release and the table of rows that wait; name two tables")
     _refuse_another(engine, spec.waiting)

@@ -99,7 +99,7 @@ _TARGETS = (
         "a view",
         lambda spec: spec.mask and conditions.stays_a_query(spec),
         "a view drops rows instead of masking them",
-        'give `form="table"`, or leave out `mask`',
+        'use `form="table"`, or leave out `mask`',
         ("anonymize",),
     ),
     Conflict(
@@ -107,7 +107,7 @@ _TARGETS = (
         "a view",
         lambda spec: bool(spec.perturb) and conditions.stays_a_query(spec),
         "a view would be perturbed again whenever it is read",
-        'give `form="table"`, or leave out `perturb`',
+        'use `form="table"`, or leave out `perturb`',
         ("anonymize",),
     ),
     Conflict(
@@ -115,7 +115,7 @@ _TARGETS = (
         "a view",
         lambda spec: bool(spec.privacy.minimality) and conditions.stays_a_query(spec),
         "a view would redraw sensitive values again whenever it is read",
-        'give `form="table"`, or leave out `minimality`',
+        'use `form="table"`, or leave out `minimality`',
         ("anonymize",),
     ),
     Conflict(
@@ -131,7 +131,7 @@ _TARGETS = (
         "another form than a table",
         conditions.wildcards_in_a,
         "a release with wildcards has no classes that {form} could keep",
-        'give `form="table"`',
+        'use `form="table"`',
         ("anonymize",),
     ),
     Conflict(
@@ -139,7 +139,7 @@ _TARGETS = (
         "a release that cannot be compared",
         conditions.not_compared,
         "it is unknown whom {release} and the previous release single out together",
-        'release something else, or give `differencing_limit="unlimited"`',
+        'release something else, or use `differencing_limit="unlimited"`',
         ("anonymize",),
         model=ReleaseSpec,
     ),
@@ -222,7 +222,7 @@ _STRATEGIES = (
         "another strategy than prioprivacy",
         conditions.option_of_prioprivacy,
         "`{option}` is for the strategy prioprivacy, and the strategy is {spec.strategy}",
-        'leave it out, or give `strategy="prioprivacy"`',
+        'leave it out, or use `strategy="prioprivacy"`',
         _RELEASES,
     ),
     Conflict(
@@ -230,7 +230,7 @@ _STRATEGIES = (
         "another strategy than prioprivacy",
         conditions.domain,
         "the domain of {column!r} is for the strategy prioprivacy, and the strategy is {spec.strategy}",
-        'leave it out, or give `strategy="prioprivacy"`',
+        'leave it out, or use `strategy="prioprivacy"`',
         _RELEASES,
     ),
     Conflict(
@@ -245,7 +245,7 @@ _STRATEGIES = (
         "another strategy",
         conditions.another_budget,
         "{other}.evaluations is for the strategy {other}, and the strategy is {spec.strategy}",
-        'leave it out, or give `strategy="{other}"`',
+        'leave it out, or use `strategy="{other}"`',
         (*_RELEASES, *_SEARCHES),
     ),
     Conflict(
@@ -345,7 +345,7 @@ _ONE_STATEMENT = tuple(
             "form=anatomy",
             lambda spec: conditions.becomes(spec, "anatomy"),
             "an anatomy takes more than one statement",
-            'give `form="table"`, or leave out `sql`',
+            'use `form="table"`, or leave out `sql`',
         ),
         (
             "incremental",

@@ -39,7 +39,7 @@ def refresh(name: str, *, connection: Any = None, **options: Unpack[PlaceOptions
     started = time.monotonic()
     session = replace(specs.session(**taken(PlaceOptions, options)), writes=(name,))
     if connection is None and not session.has_tables:
-        raise SourceError(f"there is no database to look for {name} in; give --database")
+        raise SourceError(f"there is no database to look for {name} in; use --database")
     with opened_engine(session, connection) as engine, engine.transaction():
         relation = _materialized(engine, name)
         model, quasi_identifiers = _promise(engine, relation, name)

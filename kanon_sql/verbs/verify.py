@@ -215,6 +215,6 @@ def _check_whole(model: PrivacyModels, whole: Whole) -> None:
     for column in (model.sensitive[name] for name in model.compared):
         if whole.source.table.column(column) is None:
             raise SpecError(
-                f"{whole.name} has no column {column!r}, to compare the classes by; give `against` "
+                f"{whole.name} has no column {column!r}, to compare the classes by; use `against` "
                 "the source that the release was made of"
             )
