@@ -37,9 +37,9 @@ def both(cloaking: Cloaking) -> Boxes:
             tables.add_as(taken, queries.select_all(met, tables.engine.dialect))
             tables.create(other, "cloak_both/unmet", waiting=waiting, met=met)
             waiting, other = other, waiting
-    given = tables.create("given", "cloak_both/blocks", cells=cells, met=taken, depth=depth, **holes)
+    boxed = tables.create("given", "cloak_both/blocks", cells=cells, met=taken, depth=depth, **holes)
     tables.drop(cells, "met", taken, waiting, other)
-    return numbered(tables, given)
+    return numbered(tables, boxed)
 
 
 def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int, int]]:

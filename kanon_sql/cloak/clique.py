@@ -131,9 +131,9 @@ def clique(cloaking: Cloaking) -> Boxes:
             members += clique
             cliques += [number] * len(clique)
     left = tables.load("members", {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
-    given = tables.create("given", "cloak_clique/cliques", points=points, messages=waiting, members=left)
+    boxed = tables.create("given", "cloak_clique/cliques", points=points, messages=waiting, members=left)
     tables.drop(cells, waiting, left)
-    return numbered(tables, given)
+    return numbered(tables, boxed)
 
 
 def _neighbours(cloaking: Cloaking, messages: int) -> Iterator[tuple[int, Sequence[int]]]:

@@ -395,7 +395,7 @@ def new_level(
     >>> new_level([31, 39, 47], lambda age: "under 40" if age < 40 else "40+", tens).labels
     ('under 40', '40+')
     """
-    names = below.codes if below else items if same is None else same
+    names = below.codes if below else same or items
     label_of = {name: labeller(item) for name, item in dict(zip(names, items, strict=True)).items()}
     code_of = {label: code for code, label in enumerate(dict.fromkeys(label_of.values()))}
     codes = tuple(map({name: code_of[label] for name, label in label_of.items()}.__getitem__, names))

@@ -258,12 +258,11 @@ class _ExaminedColumn:
         counts = self._counts
         if counts.rows < _FEWEST:
             return
+        kind = "other unique numbers"
         if self._is_free_text:
-            said = "is free text, which may name anybody"
-            yield self._identifier("other unique numbers", "content", said, self._filled)
+            yield self._identifier(kind, "content", "is free text, which may name anybody", self._filled)
         elif counts.role == IDENTIFIER:
-            said = _DIFFERS
-            yield self._identifier("other unique numbers", "content", said, counts.counts.unique_values, exact=True)
+            yield self._identifier(kind, "content", _DIFFERS, counts.counts.unique_values, exact=True)
 
     @property
     def _is_free_text(self) -> bool:

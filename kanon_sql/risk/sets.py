@@ -71,7 +71,7 @@ def _numbered(tables: Scratch, column: ColumnCounts, stem: str) -> Coded:
 
 @dataclass(frozen=True)
 class Figures:
-    """What `sql/profile.sql` gives."""
+    """The result of `sql/profile.sql`."""
 
     combinations: int
     unique_rows: int

@@ -169,7 +169,9 @@ def _member(value: object) -> object:
     """Take a value as a hierarchy file writes it: its text, and the empty text for NULL."""
     if isinstance(value, bool):
         return str(value).lower()
-    return "" if value is None else as_text(value) if isinstance(value, int | float | Decimal | date | time) else value
+    if value is None:
+        return ""
+    return as_text(value) if isinstance(value, int | float | Decimal | date | time) else value
 
 
 def _labelled(levels: tuple[dict[str, tuple[str, ...]], ...]) -> tuple[dict[str, tuple[str, ...]], ...]:
