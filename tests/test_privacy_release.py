@@ -379,9 +379,9 @@ def test_two_models_count_the_values_of_two_columns(engine: Engine, source: str)
         ({"privacy": []}, "no privacy model"),
         ({"privacy": [5]}, "is not a privacy model"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >= $l")]}, "uses \\$l"),
-        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "rows >= 2")]}, "speaks of 'rows'"),
-        ({"privacy": [PrivacyModel("x", {}, {"r": "MAX(c)"}, "r >= 2")]}, "speaks of 'c'"),
-        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "(SELECT 1) >= r")]}, "no part of a privacy model"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "rows >= 2")]}, "uses 'rows'"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "MAX(c)"}, "r >= 2")]}, "uses 'c'"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "(SELECT 1) >= r")]}, "a privacy model cannot contain"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >=")]}, "not a condition in SQL"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r > 1", achieved="r")]}, "no MIN, MAX or SUM"),
         (

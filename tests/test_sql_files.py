@@ -272,8 +272,8 @@ def test_a_prepared_query_takes_plain_level_names_only(name: str) -> None:
         prepared(0, COUNTED, [name])
 
 
-def test_columns_that_stand_in_no_list_are_an_error() -> None:
-    with pytest.raises(ValueError, match="stand in no list"):
+def test_columns_outside_a_list_are_an_error() -> None:
+    with pytest.raises(ValueError, match="not in a list"):
         tree._fill(sqlglot.parse_one("SELECT 1 AS one FROM t WHERE $columns = 1", "duckdb"), {"columns": ["a", "b"]})
 
 

@@ -1,4 +1,4 @@
-"""Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
+"""Every query and statement of the package, as text in an engine's dialect: only this package imports sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
 from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, tuples, with_population

@@ -1,12 +1,12 @@
-"""Class values: a query that groups by classes, as one that counts each value of a sensitive column in them first.
+"""Class values: rewrites a query that groups by classes to count the values of a sensitive column within them first.
 
-A condition such as `MAX(c) <= 0.8 * SUM(n)` needs `c`, the rows of a class by the sensitive value. A query whose
-condition speaks of it becomes two GROUP BYs: the inner one, `class_values`, by class and value; the outer one, by
-class, adds up what the query's own aggregates were. So one text serves models with and without values.
+A condition such as `MAX(c) <= 0.8 * SUM(n)` needs `c`, the number of rows per class and sensitive value. A query with
+such a condition becomes two GROUP BYs: the inner one by class and value, the outer one by class, which adds up the
+query's original aggregates. So the same text serves models with and without values.
 
-What compares a class with the whole table takes the table's figures from a reference: a relation of one row per value
-(`sql/privacy.sql`). What follows the order of the values needs those too that a class does not have: then
-every class is joined with every value. People are counted in a GROUP BY of their own, since they do not add up.
+Conditions that compare a class with the whole table take the table's figures from a reference: a relation of one row
+per value (`sql/privacy.sql`). Conditions on the order of the values also need the values that a class lacks: for these,
+all classes are joined with all values. People are counted in a separate GROUP BY, since their counts do not add up.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _GROUPED = re.compile(r"(c|overall_c|first)_(\d+)")
 
 
 def is_value_figure(name: str) -> bool:
-    """Whether a name is one that is known of each value in a class; see `kanon_sql.privacy.PrivacyModel`."""
+    """Whether a name is a figure of a value in a class; see `kanon_sql.privacy.PrivacyModel`."""
     return name in ("c", "size") or name in (*_ORDERED, *_OVERALL) or bool(_GROUPED.fullmatch(name))
 
 
 def follows_order(names: Iterable[str]) -> bool:
-    """Whether any of the figures is by the order of the values."""
+    """Whether any of the figures depends on the order of the values."""
     return any(name in _ORDERED for name in names)
 
 
@@ -61,9 +61,9 @@ def units(unit: str) -> exp.Count:
 
 
 def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
-    """Give every SELECT that speaks of the figures of values its class values, in place.
+    """Rewrite every SELECT that uses figures of values to select from its class values, in place.
 
-    `has_lists`: whether lists will do for what else needs window functions, which take twice as long.
+    `has_lists`: whether lists can replace window functions, which take twice as long.
     """
     if not any(_is_figure(column) for column in tree.find_all(exp.Column)):
         return
@@ -74,7 +74,7 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
         if not column.table and select is not None:
             name, counted = column.meta["kanon"]
             selects.setdefault(id(select), (select, {}))[1].setdefault(counted, {})[name] = None
-    # The innermost first: an outer SELECT copies it.
+    # The innermost first, because an outer SELECT copies it.
     for select, figures in sorted(selects.values(), key=lambda item: -item[0].depth):
         if _is_split(select):
             continue
@@ -90,7 +90,7 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
 
 
 def _is_dense(counted: Counted, names: Iterable[str]) -> bool:
-    """Whether every class is joined with every value; lists compare the places of the values that it has instead."""
+    """Whether all classes are joined with all values; lists compare the places of the values in the class instead."""
     return counted.every and PLACE not in names
 
 
@@ -106,7 +106,7 @@ def _count_largest(tree: exp.Expr, has_lists: bool) -> None:
 
 
 def _largest(c: exp.Column, count: exp.Expr, has_lists: bool) -> exp.Expr:
-    """The rows of so many most frequent values."""
+    """The rows of the `count` most frequent values."""
     if has_lists:
         return exp.Anonymous(this="LIST_SUM", expressions=[exp.Max(this=c, expressions=[count])])
     place = figure("place", c.meta["kanon"][1])
@@ -120,7 +120,7 @@ def _is_split(select: exp.Select) -> bool:
 
 
 def _split(select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None:
-    """Make a SELECT with a GROUP BY one over its class values."""
+    """Turn a SELECT with a GROUP BY into one over its class values."""
     inner = _Inner(select, figures)
     group = select.args.get("group")
     for key in list(group.expressions) if group else []:
@@ -137,7 +137,7 @@ def _split(select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None
 
 
 def _aggregates(select: exp.Select) -> list[exp.Expr]:
-    """The aggregates of a SELECT itself that are not over figures of values; with FILTER, where they have one."""
+    """The aggregates of a SELECT, without its subqueries', that are not over figures of values; with their FILTER."""
     aggregates: list[exp.Expr] = []
     for aggregate in select.find_all(exp.AggFunc):
         whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
@@ -148,7 +148,7 @@ def _aggregates(select: exp.Select) -> list[exp.Expr]:
 
 
 class _Inner:
-    """What the inner GROUP BYs of a SELECT give: its keys, its own aggregates, and the figures of values."""
+    """The columns of a SELECT's inner GROUP BYs: its keys, its aggregates, and the figures of values."""
 
     def __init__(self, select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None:
         self._select = select
@@ -158,10 +158,10 @@ class _Inner:
         self._aggregates: dict[exp.Expr, str] = {}
 
     def take_key(self, key: exp.Expr) -> None:
-        """Let the outer query group by a key under a name of the inner one."""
+        """Have the inner query compute a key, and the outer one group by its name."""
         taken = {name for name, _ in self._keys}
-        plain = isinstance(key, exp.Column) and key.name not in taken
-        name = key.name if plain else f"_key_{len(self._keys)}"
+        is_plain = isinstance(key, exp.Column) and key.name not in taken
+        name = key.name if is_plain else f"_key_{len(self._keys)}"
         self._keys.append((name, key.copy()))
         for same in [key_there for key_there in self._select.find_all(type(key)) if key_there == key]:
             if isinstance(same.find_ancestor(exp.Select, *_SOURCES), exp.Select) and (
@@ -170,20 +170,24 @@ class _Inner:
                 _replace(same, exp.column(exp.to_identifier(name, quoted=_quoted(key))))
 
     def take(self, aggregate: exp.Expr) -> None:
-        """Let the outer query add up an aggregate of the inner one."""
+        """Have the inner query compute an aggregate, and the outer one add it up."""
         function = aggregate.this if isinstance(aggregate, exp.Filter) else aggregate
         outer = exp.Max if _is_distinct(function) else _ADD_UP.get(type(function))
         if outer is None or (outer is not exp.Max and isinstance(function.this, exp.Distinct)):
             raise ValueError(f"{function.sql()} cannot be added up over the values of a class")
-        name = self._known(aggregate)
+        name = self._name_of_same(aggregate)
         if name is None:
             name = self._aggregates[aggregate.copy()] = self._name(function)
         aggregate.replace(outer(this=_column(name)))
 
-    def _known(self, aggregate: exp.Expr) -> str | None:
-        """The name of the same aggregate; a condition's `SUM(n)` is the query's `SUM(f.n)`."""
-        same = (name for known, name in self._aggregates.items() if _unqualified(known) == _unqualified(aggregate))
-        return self._aggregates.get(aggregate) or (next(same, None) if _is_sum_of_rows(aggregate) else None)
+    def _name_of_same(self, aggregate: exp.Expr) -> str | None:
+        """The name of an equal aggregate; a condition's `SUM(n)` equals the query's `SUM(f.n)`."""
+        if aggregate in self._aggregates:
+            return self._aggregates[aggregate]
+        if not _is_sum_of_rows(aggregate):
+            return None
+        unqualified = _unqualified(aggregate)
+        return next((name for taken, name in self._aggregates.items() if _unqualified(taken) == unqualified), None)
 
     def _name(self, function: exp.Expr) -> str:
         taken = {*self._aggregates.values(), *(name for name, _ in self._keys)}
@@ -191,7 +195,7 @@ class _Inner:
         return name if name and name not in taken else f"_sum_{len(taken)}"
 
     def branches(self) -> list[exp.Select]:
-        """The rows of each class by the values of each column; what is added up comes from one branch alone."""
+        """The rows per class and value, one query per column; aggregates are computed in one of the queries only."""
         adding = next((counted for counted, names in self._figures.items() if not _is_dense(counted, names)), None)
         counts_people = any(_is_distinct(aggregate) for aggregate in self._aggregates)
         if counts_people or any(counted.populated for counted in self._figures):
@@ -207,8 +211,8 @@ class _Inner:
         return self._grouped(query)
 
     def _of_values(self, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
-        """The figures of each value of one column in each class."""
-        # A value that nobody known has is none of the class's: its c is NULL, which no aggregate counts.
+        """The figures per class and value of one column."""
+        # A value that occurs for no known person does not count: its c is NULL, which all aggregates ignore.
         people = exp.Nullif(this=units(counted.unit), expression=exp.Literal.number(0)) if counted.unit else None
         rows = people or exp.Sum(this=exp.column("n"))
         values = exp.cast(rows, "BIGINT")
@@ -221,16 +225,16 @@ class _Inner:
         return self._figured(grouped, counted, names, adding)
 
     def _figured(self, grouped: exp.Select, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
-        """The figures of values that need more than their own class's rows of them."""
+        """The figures of values that need more than the number of rows per class and value."""
         keys = _keys_of(_IN_CLASS, (name for name, _ in self._keys))
         source = _named_subquery(grouped, _IN_CLASS)
-        known = _Known(counted, keys)
+        values = _ValueFigures(counted, keys)
         if _is_dense(counted, names):
             source, query = _named_subquery(_dense(source, keys, counted), _IN_CLASS), exp.select()
-        figures = {(counted, name): known.figure(name) for name in names}
+        figures = {(counted, name): values.figure(name) for name in names}
         query = exp.select(*keys, *self._sums(adding, named=True), *self._no_figures(figures)).from_(source, copy=False)
-        if known.reads_table(names) and not _is_dense(counted, names):
-            query = query.join(known.reference, on=known.same_value, join_type="LEFT", copy=False)
+        if values.reads_table(names) and not _is_dense(counted, names):
+            query = query.join(values.reference, on=values.same_value, join_type="LEFT", copy=False)
         return query
 
     def _grouped_values(self, query: exp.Select, counted: Counted) -> exp.Select:
@@ -250,7 +254,7 @@ class _Inner:
         return [_named(key, name) for name, key in self._keys]
 
     def _sums(self, given: bool, named: bool = False) -> list[exp.Expr]:
-        """The aggregates, as the branch has them that gives them; NULL in the others."""
+        """The aggregates: computed, or by their names where a subquery has computed them; NULL unless `given`."""
         return [
             _column(name)
             if given and named
@@ -259,7 +263,7 @@ class _Inner:
         ]
 
     def _no_figures(self, given: Mapping[tuple[Counted, str], exp.Expr] = {}) -> list[exp.Expr]:
-        """The figures of all columns' values: those given, the others NULL."""
+        """The figures of the values of all columns: the given ones, and NULL for the others."""
         return [
             exp.alias_(given.get((counted, name), _null(name)), named_figure(name, counted))
             for counted, names in self._figures.items()
@@ -268,10 +272,10 @@ class _Inner:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What is known of a value in a class: `in_class` has _value and _c, the reference its figures of the whole table.
+class _ValueFigures:
+    """Figures of the values in a class, from `in_class` (_value and _c) and the reference (of the whole table).
 
-    A key may have the name of one of these figures, so it is written with its relation.
+    All columns are qualified, because a key may have the same name as a figure.
     """
 
     counted: Counted
@@ -309,7 +313,7 @@ class _Known:
         return self._of_group(*grouped.groups())
 
     def _of_group(self, name: str, level: str) -> exp.Expr:
-        """The rows of a class in one group of values, and the value that represents the group."""
+        """The rows of a class in one group of values, or whether a value represents its group."""
         keys = [*self.keys, self.overall(f"_group_{level}")]
         if name == "c":
             return _over(exp.Sum(this=exp.column("_c", _IN_CLASS)), keys)
@@ -317,7 +321,7 @@ class _Known:
         return exp.EQ(this=number, expression=exp.Literal.number(1))
 
     def overall(self, name: str) -> exp.Expr:
-        """A figure of the whole table; NULL equals nothing in a join, so its figures are looked up."""
+        """A figure of the whole table; looked up separately for NULL, which equals nothing in a join."""
         joined = exp.column(name, _REFERENCE)
         if not self.counted.nullable:
             return joined
@@ -330,10 +334,10 @@ class _Known:
 
 
 def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted) -> exp.Select:
-    """Every class with every value of the table: the rows that it has of this value, and of the values up to it."""
-    known = _Known(counted, keys)
-    placed = exp.select(*keys, exp.column("_c", _IN_CLASS), exp.alias_(known.overall("place"), "_place"))
-    placed = placed.from_(in_class).join(known.reference, on=known.same_value, join_type="LEFT")
+    """All classes with all values of the table: the class's rows of the value, and of the values up to it."""
+    figures = _ValueFigures(counted, keys)
+    placed = exp.select(*keys, exp.column("_c", _IN_CLASS), exp.alias_(figures.overall("place"), "_place"))
+    placed = placed.from_(in_class).join(figures.reference, on=figures.same_value, join_type="LEFT")
     here, there = exp.column("_place", "v"), exp.column("place", _REFERENCE)
     own_keys = _keys_of("v", (key.name for key in keys))
     c, table = exp.column("_c", "v"), [exp.column(name, _REFERENCE) for name in _OF_TABLE]
@@ -348,7 +352,7 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted)
         *(exp.alias_(column, "_value" if column.name == "raw" else f"_{column.name}") for column in table), copy=False
     )
     query = query.from_(_named_subquery(placed, "v"), copy=False)
-    query = query.join(known.reference, join_type="CROSS", copy=False)
+    query = query.join(figures.reference, join_type="CROSS", copy=False)
     return query.group_by(
         *(key.copy() for key in own_keys), there.copy(), *(column.copy() for column in table), copy=False
     )
@@ -363,7 +367,7 @@ _SOURCES = (exp.From, exp.Join, exp.Where)
 
 
 def _null(name: str) -> exp.Expr:
-    """No figure of a value: a number, but for what the value is, or whether it is the first of its group."""
+    """NULL for a figure: BIGINT, but BOOLEAN for whether a value is the first of its group, and untyped for `value`."""
     return exp.null() if name == "value" else exp.cast(exp.null(), "BOOLEAN" if name.startswith("first") else "BIGINT")
 
 

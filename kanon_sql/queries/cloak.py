@@ -1,4 +1,4 @@
-"""The queries of cloaking: points with a time, and the boxes that they are released in."""
+"""The queries of cloaking: points with a time, and their released boxes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kanon_sql.relation import Relation
 
 @dataclass(frozen=True)
 class Moment:
-    """A column of times, and what cloaking calculates with instead: a number of them.
+    """A column of times, which cloaking converts to numbers for its calculations.
 
-    Timestamps are counted in microseconds and dates in days since 1970-01-01; numbers are themselves.
+    Timestamps become microseconds and dates days since 1970-01-01; numbers are unchanged.
     `kind`, `type`: as of `kanon_sql.engine.Column`.
     """
 
@@ -25,11 +25,11 @@ class Moment:
 
     @property
     def zoned(self) -> bool:
-        """Whether a timestamp knows its time zone."""
+        """Whether a timestamp has a time zone."""
         return "TIME ZONE" in self.type.upper() or self.type.upper() == "TIMESTAMPTZ"
 
     def value(self) -> exp.Expr:
-        """The time as it is released: a timestamp without what is below a microsecond."""
+        """The time as released: a timestamp is cut to microseconds."""
         column = t.column(self.column, "s")
         return exp.cast(column, "TIMESTAMP") if self.kind == "timestamp" and not self.zoned else column
 
@@ -48,8 +48,8 @@ class Moment:
         """The time of a column of numbers."""
         column = t.column(number, "b")
         if self.kind == "timestamp":
-            make = "MAKE_TIMESTAMPTZ" if self.zoned else "MAKE_TIMESTAMP"
-            return exp.func(make, exp.cast(column, "BIGINT"))
+            function = "MAKE_TIMESTAMPTZ" if self.zoned else "MAKE_TIMESTAMP"
+            return exp.func(function, exp.cast(column, "BIGINT"))
         if self.kind == "date":
             return exp.Paren(this=exp.Add(this=_EPOCH.copy(), expression=exp.cast(column, "INTEGER")))
         return exp.cast(column, "BIGINT" if self.kind == "integer" else "DOUBLE")
@@ -68,10 +68,10 @@ def cloak_rows(
     time: Moment,
     dialect: str,
 ) -> str:
-    """The query that numbers the rows to be cloaked: row, the kept columns, the numbers as DOUBLE, unit, moment, t.
+    """The query that numbers the rows to cloak: row, the kept columns, the numbers as DOUBLE, unit, moment, t.
 
-    `kept`, `numbers`: the source's columns by their new names. `open_types`: the types to release kept ones in, where
-    their own would reveal other values (ENUM).
+    `kept`, `numbers`: the source's columns by their new names. `open_types`: the types to release kept columns in,
+    where their own would reveal other values (ENUM).
     """
     columns = [
         exp.alias_(t.opened(t.column(column, "s"), open_types[column]), name, quoted=True)
@@ -95,10 +95,10 @@ def cloak_points(
     k: int,
     dialect: str,
 ) -> str:
-    """The query of the points: their units numbered, with their own k and tolerances, each a column or one number.
+    """The query of the points: their units numbered, with individual k and tolerances (a column or a number).
 
-    `shown`, `numbers`: columns of the rows, to be released and to be calculated with. `own`: own_k, and dx, dy, dt
-    where there are tolerances; dt in what `ticks` of make one unit of people's. Nobody's own k is below `k`.
+    `shown`, `numbers`: columns of the rows, to release and to calculate with. `own`: own_k, and dx, dy, dt if there
+    are tolerances; dt in a unit of `ticks` of the numbers of time. An own k is raised to `k`.
     """
     values: dict[str, exp.Expr] = {
         n: t.column(v, "p") if isinstance(v, str) else exp.cast(t.literal(repr(v)), "DOUBLE") for n, v in own.items()
@@ -117,7 +117,7 @@ def cloak_points(
 
 
 def cloak_boxes(boxes: Relation, time: Moment, dialect: str) -> str:
-    """The query of boxes as they are released: intervals in the time's own type; 0 for -0, which looks different."""
+    """The query of boxes as released: intervals in the time's own type; 0 instead of -0, which looks different."""
     plain: dict[str, exp.Expr] = {
         name: exp.Add(this=t.column(name, "b"), expression=exp.cast(t.literal(0), "DOUBLE"))
         for name in ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")

@@ -1,4 +1,4 @@
-"""Dialects that statements are printed in: those of our engines, and others, which nobody has executed here."""
+"""Dialects that statements are printed in: those of our engines, and others, which we have never executed."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ blanks and, mostly, their case, and a condition is no value there; choose one of
 bigquery, databricks, spark, redshift, trino, athena, clickhouse
     """
     if dialect not in DIALECTS:
-        why = f"{dialect!r} is no dialect that is known here"
+        why = f"unknown dialect {dialect!r}"
         if dialect in _REFUSED:
             why = f"a release cannot be printed for {dialect}: {_REFUSED[dialect]}"
         raise SpecError(f"{why}; choose one of {', '.join(DIALECTS)}")
 
 
 def is_executed(dialect: str) -> bool:
-    """Whether an engine of ours speaks it, so that tests have run it."""
+    """Whether one of our engines uses a dialect, so that tests execute it."""
     return dialect in _EXECUTED
 
 
 def has_values(dialect: str) -> bool:
-    """Whether FROM can read VALUES; without it, every row of a table in a query takes lines."""
+    """Whether FROM can read VALUES; otherwise a table within a query takes several lines per row."""
     return dialect not in ("redshift", "clickhouse")
 
 
 def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
-    """The words that create a table of the session, replacing one of an earlier run where the dialect can.
+    """The words before the name of a temporary table to create, replacing an earlier one where the dialect can.
 
-    None where a system has no such table.
+    None where a system has no temporary tables.
     """
     match dialect:
         case "duckdb" | "snowflake" | "bigquery":
@@ -69,9 +69,9 @@ def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
 
 
 def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Callable[[str], str] = str) -> str:
-    """A statement with other texts in place of the relations that it reads under these names.
+    """Replace the relations of these names, in the FROM and JOIN of a statement, by other texts.
 
-    `around`: applied to all that is between them.
+    `around`: applied to the text between them.
     """
     parts, end = [], 0
     for before, token in pairwise(sqlglot.tokenize(sql, dialect)):
@@ -83,21 +83,21 @@ def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Cal
 
 
 def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:
-    """A text without the blanks at its end that a system does not count, and yet shows."""
+    """A text without trailing blanks, where a system ignores these in comparisons but outputs them."""
     return exp.Trim(this=text, position="TRAILING") if dialect == "redshift" else text
 
 
 def fails_unless_zero(text: exp.Expr, dialect: str) -> exp.Expr:
-    """A condition that is false where a text is 0, and by which the statement fails, with the text, where it is words.
+    """A condition that is false if a text is 0; if the text is words, the statement fails with them as its error.
 
-    It is a number for the planner, so no system fails that evaluates it before it knows for which rows.
+    To the planner it is a number, so that a system can evaluate it early without failing.
     """
     match dialect:
-        case "spark" | "databricks":  # where a cast gives NULL unless `spark.sql.ansi.enabled` is set
-            holds = exp.EQ(this=text.copy(), expression=exp.Literal.string("0"))
-            null = exp.Anonymous(this="ASSERT_TRUE", expressions=[holds, text])
+        case "spark" | "databricks":  # where a cast returns NULL unless `spark.sql.ansi.enabled` is set
+            is_zero = exp.EQ(this=text.copy(), expression=exp.Literal.string("0"))
+            null = exp.Anonymous(this="ASSERT_TRUE", expressions=[is_zero, text])
             number: exp.Expr = exp.func("COALESCE", null, exp.Literal.number(0))
-        case "clickhouse":  # where a cast gives NULL
+        case "clickhouse":  # where a cast returns NULL
             number = exp.Anonymous(this="toInt32", expressions=[text])
         case _:
             number = exp.cast(text, "INTEGER")
@@ -105,9 +105,9 @@ def fails_unless_zero(text: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def printed(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
-    """A tree as text in a dialect; SpecError, by name, for what the dialect cannot express.
+    """A tree as text in a dialect; SpecError, naming the dialect, for anything that it cannot express.
 
-    Names are in quotes wherever we have not executed it, since such a system may hold age for AGE.
+    Names are quoted in dialects that we never executed, since such a system might treat age as AGE.
     """
     options = {"pretty": pretty, "max_text_width": 100, "identify": not is_executed(dialect)}
     try:
@@ -122,14 +122,14 @@ def _in_words_of(tree: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _with_bytes(node: exp.Expr) -> exp.Expr:
-    """A digest is of bytes, not of a text."""
+    """Take digests of bytes, because the system has none of texts."""
     if isinstance(node, exp.MD5) and not isinstance(node.this, exp.Encode):
         return exp.MD5(this=exp.Encode(this=node.this, charset=exp.Literal.string("utf-8")))
     return node
 
 
 def _in_characters(node: exp.Expr) -> exp.Expr:
-    """ClickHouse counts bytes by default, and its LEFT JOIN invents values for rows without a match."""
+    """Count characters, not bytes, and return NULL, not default values, for unmatched rows of a LEFT JOIN."""
     if isinstance(node, exp.Substring):
         parts = (node.this, node.args["start"], node.args.get("length"))
         return exp.Anonymous(this="substringUTF8", expressions=[part for part in parts if part is not None])
@@ -139,7 +139,7 @@ def _in_characters(node: exp.Expr) -> exp.Expr:
 
 
 def _nulls_last(node: exp.Expr) -> exp.Expr:
-    """BigQuery knows no NULLS LAST within a frame."""
+    """Sort NULL last without NULLS LAST, which BigQuery refuses in a frame."""
     if isinstance(node, exp.Window) and node.args.get("spec") and node.args.get("order"):
         of = [ordered.this for ordered in node.args["order"].expressions]
         keys = [key for expression in of for key in (t.is_null(expression), expression.copy())]

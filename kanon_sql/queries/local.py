@@ -12,7 +12,7 @@ from kanon_sql.relation import Relation
 
 
 def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
-    """The query of what every class was cut to, one row per class: class, low_0, high_0, low_1, …
+    """The query of the regions that classes were cut to, one row per class: class, low_0, high_0, low_1, …
 
     `relation`: class, attribute, low, high (NULL: to the end). `last`: each attribute's last position.
     """
@@ -22,8 +22,8 @@ def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
         is_j = exp.EQ(this=t.column("attribute"), expression=t.literal(j))
         for side, most in (("low", 0), ("high", end)):
             largest = exp.func("MAX", exp.Case().when(is_j.copy(), t.column(side)))
-            known = exp.func("COALESCE", largest, t.literal(most))
-            query = query.select(exp.alias_(known, f"{side}_{j}", quoted=True), copy=False)
+            cut = exp.func("COALESCE", largest, t.literal(most))
+            query = query.select(exp.alias_(cut, f"{side}_{j}", quoted=True), copy=False)
     return t.printed(query, dialect)
 
 
@@ -38,10 +38,10 @@ def labelled(
     levels: Sequence[Sequence[str]],
     dialect: str,
 ) -> str:
-    """The query of what every recoded tuple shows: tuple, n, and per attribute label_j, leaves_j, level_j.
+    """The query of the labels of every recoded tuple: tuple, n, and per attribute label_j, leaves_j, level_j.
 
     `recoded`: tuple, node; `nodes`: node, level_0, level_1, … per attribute; `labels`: attribute, rule_level, code,
-    label, leaves, level; `levels`: per attribute the columns of `tuples` that hold its codes, level by level.
+    label, leaves, level; `levels`: per attribute the columns of its codes in `tuples`, level by level.
     """
     query = exp.select(exp.column("tuple", table="t"), exp.column("n", table="t")).from_(
         t.table(tuples, "t"), copy=False
@@ -63,8 +63,8 @@ def labelled(
 def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
     """The query of the values that the labels of classes represent: class, and per attribute level_j and code_j.
 
-    `classes`: class, label_0 … label_(count - 1); `labels`: attribute, label, level, code. A class with a label that
-    represents nothing is left out.
+    `classes`: class, label_0 … label_(count - 1); `labels`: attribute, label, level, code. Leaves out a class with a
+    label that represents nothing.
     """
     query = exp.select(exp.column("class", table="k")).from_(t.table(classes, "k"), copy=False)
     for j in range(count):
@@ -78,7 +78,7 @@ def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> s
 def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Sequence[str]], dialect: str) -> str:
     """The query that adds patterns (pattern, class, level_j, code_j) to the tuples, in the tuples' columns.
 
-    A pattern has a code in one column of each attribute, that of its level, and no rows (n = 0).
+    A pattern has a code in only one column per attribute, that of its level, and no rows (n = 0).
     """
     of_tuples = [*(exp.alias_(exp.null(), name) for name in ("pattern", "class")), exp.column("n")]
     of_patterns = [exp.column("pattern"), exp.column("class"), exp.alias_(exp.Literal.number(0), "n")]
@@ -98,7 +98,7 @@ def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Seque
 def assigned(
     frequency_set: Relation, assignment: Relation, keys: Sequence[str], columns: Sequence[str], dialect: str
 ) -> str:
-    """The query of the counted tuples that have a class: class, and columns of the frequency set."""
+    """The query of the tuples that are assigned to a class: class, and columns of the frequency set."""
     group = t.column("class", "a")
     query = exp.select(group, *(t.column(name, "f") for name in columns)).from_(t.table(frequency_set, "f"), copy=False)
     same = exp.and_(*(exp.EQ(this=t.column(key, "a"), expression=t.column(key, "f")) for key in keys))
@@ -111,9 +111,9 @@ def cells_of_node(
 ) -> str:  # fmt: skip
     """The query of a node's cells: the keys, n, class, per attribute leaves_j, share, and with weights `weighted`.
 
-    `leaves`: a column of the assignment with n times (leaves - 1), or the leaves where all its cells have as many.
-    `most`: all leaves of each attribute; `share` is the logarithm of the part of all their combinations;
-    `weighted` the same with each attribute's part to the power of its weight.
+    `leaves`: a column of the assignment with n times (leaves - 1), or the number of leaves if all cells have the same.
+    `most`: the number of all leaves per attribute; `share` is the logarithm of the cell's part of all combinations of
+    leaves; `weighted` the same with the attributes' parts raised to the power of their weights.
     """
     query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
     return _with_leaves(query, [_leaves(number) for number in leaves], most, weights, dialect)
@@ -148,7 +148,7 @@ def _with_leaves(
 
 
 def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequence[float] = ()) -> exp.Expr:
-    """The logarithm of the part that leaves are of all combinations, which no product could hold of many columns."""
+    """The logarithm of the leaves' part of all combinations, whose product could overflow with many columns."""
     total: exp.Expr = exp.cast(exp.Literal.number(0), "DOUBLE")
     for j, (number, every) in enumerate(zip(leaves, most, strict=True)):
         share = exp.Div(this=exp.cast(exp.paren(number.copy()), "DOUBLE"), expression=t.literal(every))
@@ -162,13 +162,15 @@ def covered(
     frequency_set: Relation, classes: Relation, keys: Sequence[str], positions: Sequence[Relation], most: Sequence[int],
     dialect: str,
 ) -> str:  # fmt: skip
-    """The query of which tuples the classes of a local recoding may represent: tuple, n, mass; mass NULL of none.
+    """The query of the tuples that classes of a local recoding can represent: tuple, n, mass (NULL if no class can).
 
     `classes` with leaves_j, first_j and last_j; mass is the class's rows over its part of all combinations of leaves.
     """
-    # What no hierarchy holds has the place behind the leaves, and is shown as all of them.
-    held = [exp.func("LEAST", t.column("position", f"p{j}"), t.literal(every - 1)) for j, every in enumerate(most)]
-    places = [exp.alias_(place, f"place_{j}") for j, place in enumerate(held)]
+    # Values that are not in the hierarchy have the position after the leaves, and are shown as all of them.
+    in_leaves = [
+        exp.func("LEAST", t.column("position", f"p{j}"), t.literal(leaves - 1)) for j, leaves in enumerate(most)
+    ]
+    places = [exp.alias_(place, f"place_{j}") for j, place in enumerate(in_leaves)]
     group = [place.this for place in places]
     rows = exp.alias_(exp.func("SUM", t.column("n", "f")), "n")
     in_order = exp.Order(expressions=[place.copy() for place in group])
@@ -189,7 +191,7 @@ def covered(
 
 
 def _inside(low: str, high: str, count: int) -> list[exp.Expr]:
-    """The conditions that the places of a tuple, `t`, are in the ranges of positions of a class or box, `k`."""
+    """The conditions that the places of a tuple, `t`, are in the ranges of a class or box, `k`."""
     return [
         exp.Between(
             this=t.column(f"place_{j}", "t"), low=t.column(f"{low}_{j}", "k"), high=t.column(f"{high}_{j}", "k")
@@ -199,7 +201,7 @@ def _inside(low: str, high: str, count: int) -> list[exp.Expr]:
 
 
 def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
-    """The query that puts every tuple into the first box that holds it: the keys, n, place (NULL: none does).
+    """The query that assigns tuples to the first box that contains them: the keys, n, place (NULL: not in any).
 
     `tuples`: the keys and n; `boxes`: place, and per attribute low_j and high_j, in the positions of its order.
     """
@@ -210,15 +212,15 @@ def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Se
         query = query.select(exp.alias_(t.column("position", f"p{j}"), f"place_{j}", quoted=True), copy=False)
     inside = _inside("low", "high", len(keys))
     first = exp.alias_(exp.func("MIN", t.column("place", "k")), "place", quoted=True)
-    known = [t.column(name, "t") for name in (*keys, "n")]
+    tuple_columns = [t.column(name, "t") for name in (*keys, "n")]
     pieces = in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)])
-    chosen = exp.select(*known, first).from_(pieces.subquery("t"), copy=False)
+    chosen = exp.select(*tuple_columns, first).from_(pieces.subquery("t"), copy=False)
     chosen = chosen.join(t.table(boxes, "k"), on=exp.and_(*inside), join_type="LEFT", copy=False)
-    return t.printed(chosen.group_by(*(column.copy() for column in known), copy=False), dialect)
+    return t.printed(chosen.group_by(*(column.copy() for column in tuple_columns), copy=False), dialect)
 
 
 def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t.Hole) -> str:
-    """The query `name` of distances that it works out itself; `distances`: the holes of `kaca/distances`."""
+    """The query `name` with the distances computed in it; `distances`: the holes of `kaca/distances`."""
     query = t.tree(name, distances=_DISTANCES, **holes)
     computed = t.tree("kaca/distances", **distances)
     for table in [table for table in query.find_all(exp.Table) if table.name == _DISTANCES.name]:

@@ -32,10 +32,10 @@ from kanon_sql.relation import Relation
 class LocalReleaseQuery(ReleaseQuery):
     """The query of a release by classes; `sql` prints it.
 
-    `assignment` has a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in
-    an order by `seed`), `classes` what it shows. `hidden`: the counted columns that no release shows. `recount`: keep
-    only classes that are safe on the very rows that the query returns. `values`: the tables that are written out, in a
-    standalone statement; `elsewhere`: it is for a system that may take other values for equal.
+    `assignment` has a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in an
+    order by `seed`), `classes` the labels of classes. `hidden`: the counted columns that are never released. `recount`:
+    keep only classes that are safe on the rows that the query actually returns. `values`: the tables to write out in a
+    standalone statement; `elsewhere`: for a system in which different values might be equal.
     """
 
     assignment: Relation
@@ -49,7 +49,7 @@ class LocalReleaseQuery(ReleaseQuery):
 
     @property
     def kept(self) -> bool:
-        """Whether mapping tables, assignment and classes are a view's own, which others may write to."""
+        """Whether mapping tables, assignment and classes belong to a view, so that others might write to them."""
         return self.recount and not self.values
 
     def sql(self, dialect: str) -> str:
@@ -59,32 +59,32 @@ class LocalReleaseQuery(ReleaseQuery):
         return t.printed(_local_release(self, dialect, self.values), dialect)
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
-        """The query with its `values`, and those of them that are too long for it."""
+        """The query with its `values`, and those of them that are too long to be part of it."""
         long = tuple(table for table in self.values if table.is_long(dialect, lasting))
         return Statement(laid_out(_local_release(self, dialect, long), dialect), long, dialect, has_values=True)
 
     def counted(self, dialect: str) -> CountedRelease:
-        """The release of the classes as they were counted before."""
+        """The release of classes that are already counted."""
         return _counted_classes(self, dialect)
 
     def population_sql(self, dialect: str) -> str:
-        """The query of the population as the release shows it: what is shown, and `population`, the rows or people."""
+        """The query of the population's classes in the release: the labels, and `population`, the rows or people."""
         assert self.population is not None
         return t.printed(_shown_local_population(self, self.population), dialect)
 
     def left_out_sql(self, columns: Sequence[str], dialect: str) -> str:
-        """The query of the source's rows that no class holds, with these columns of the source."""
+        """The query of the source's rows without a class, with these columns of the source."""
         named = [exp.alias_(t.column(name, "s"), f"k{i}", quoted=True) for i, name in enumerate(columns)]
         coded, _ = _with_codes(exp.select(*named).from_(t.table(self.source, "s"), copy=False), self)
         equal = [
             exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r"))
             for i, cell in enumerate(self.columns)
         ]
-        held = exp.select(exp.Literal.number(1)).from_(t.table(self.assignment, "a"), copy=False)
-        held = held.where(*equal, t.is_not_null(t.column("class", "a")), copy=False)
+        assigned = exp.select(exp.Literal.number(1)).from_(t.table(self.assignment, "a"), copy=False)
+        assigned = assigned.where(*equal, t.is_not_null(t.column("class", "a")), copy=False)
         query = exp.select(*(exp.alias_(t.column(f"k{i}", "r"), name, quoted=True) for i, name in enumerate(columns)))
         query = query.from_(in_pieces(coded, _mappings(self)).subquery("r"), copy=False)
-        return t.printed(query.where(exp.not_(exp.Exists(this=held)), copy=False), dialect)
+        return t.printed(query.where(exp.not_(exp.Exists(this=assigned)), copy=False), dialect)
 
 
 _CODED = "kanon_coded"
@@ -92,7 +92,7 @@ _PLACES = ("first", "last")
 
 
 def _local_release(release: LocalReleaseQuery, dialect: str, apart: Sequence[WrittenTable]) -> exp.Expr:
-    """The query; `apart`: those of its values that are tables by themselves."""
+    """The query as a tree; `apart`: its values that are separate tables."""
     names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.columns) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
     recoded, using = exp.to_table(RECODED), exp.to_identifier("class")
@@ -147,7 +147,7 @@ def _shown_columns(index: int, column: ReleaseColumn) -> list[ShownColumn]:
 
 
 def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Query:
-    """The rows of the source that are counted, and those of the population that are equal to tuples, by their class."""
+    """The counted rows of the source, and the population's rows that equal tuples, by their class."""
     people = t.column(POPULATION_UNIT, "r") if release.population_unit else None
     counted = in_population([t.column("class", "a")], list(release.sensitive), people)
     counted = _equal_to_tuples(counted, release, population, _tuples_of_classes(release))
@@ -157,7 +157,7 @@ def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Quer
 def _equal_to_tuples(
     query: exp.Select, release: LocalReleaseQuery, population: Relation, tuples: exp.Expr
 ) -> exp.Select:
-    """A query of a population's rows, `r`, each joined with the tuples, `a`, that it equals."""
+    """A query of a population's rows, `r`, joined with the tuples, `a`, that they equal."""
     unit = [t.column(release.population_unit, "s")] if release.population_unit else []
     rows = exp.select(*(exp.alias_(column, POPULATION_UNIT, quoted=True) for column in unit))
     coded, _ = _with_codes(rows.from_(t.table(population, "s"), copy=False), release)
@@ -168,9 +168,9 @@ def _equal_to_tuples(
 
 
 def _shown_local_population(release: LocalReleaseQuery, population: Relation) -> exp.Select:
-    """The rows of the population that are equal to tuples, by what the classes of these show; as the release is read.
+    """The rows of the population that equal tuples, by the labels of the tuples' classes, as a reader would count them.
 
-    A tuple that is parted counts once where its parts show the same.
+    A tuple in several parts counts once where its parts have the same labels.
     """
     keys = [cell.key for cell in release.columns if cell.mapping]
     shows = {name: column for cell in release.columns for name, column in cell.shown}
@@ -191,7 +191,7 @@ def _shown_local_population(release: LocalReleaseQuery, population: Relation) ->
 
 
 def _tuples_of_classes(release: LocalReleaseQuery) -> exp.Expr:
-    """The tuples of each class once, though a class may have several parts of one."""
+    """The tuples of classes without repetitions, though a class may have several parts of a tuple."""
     if not release.split:
         return _assignment(release)
     columns = [t.column(name, "a") for name in ("class", *(cell.key for cell in release.columns if cell.mapping))]
@@ -203,7 +203,7 @@ def _shows(cell: ReleaseColumn) -> tuple[tuple[str, str], ...]:
 
 
 def _local_coded(release: LocalReleaseQuery) -> exp.Select:
-    """The source's rows: kept columns as k0, k1, …, codes as c0, c1, …, and where tuples are split a number."""
+    """The source's rows: kept columns as k0, k1, …, codes as c0, c1, …, and a number if tuples are split."""
     source = exp.select().from_(t.table(release.source, "s"), copy=False)
     if release.recount:
         counted = [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
@@ -220,7 +220,7 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
 
 
 def _with_codes(query: exp.Select, release: LocalReleaseQuery) -> tuple[exp.Select, list[exp.Expr]]:
-    """A query of the relation `s` with its codes as c0, c1, …, by the mapping tables, and what these are."""
+    """A query of the relation `s` with its codes as c0, c1, …, from the mapping tables, and the codes' expressions."""
     codes: list[exp.Expr] = []
     for i, cell in enumerate(release.columns):
         if cell.mapping is None:
@@ -229,9 +229,9 @@ def _with_codes(query: exp.Select, release: LocalReleaseQuery) -> tuple[exp.Sele
         equal = exp.EQ(this=t.column("value", f"m{i}"), expression=raw)
         mapping = _once(release, cell.mapping, ["value"], ["code_0"], f"m{i}", release.elsewhere)
         query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
-        known = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
+        mapped = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
         null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null[0])
-        codes.append(exp.Case().when(t.is_null(raw), null).else_(known))
+        codes.append(exp.Case().when(t.is_null(raw), null).else_(mapped))
         query = query.select(exp.alias_(codes[-1], f"c{i}", quoted=True), copy=False)
     return query, codes
 
@@ -241,9 +241,9 @@ def _mappings(release: LocalReleaseQuery) -> list[str]:
 
 
 def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
-    """The order that the places of a tuple's rows are counted in: by value first, as the sensitive codes are.
+    """The order in which the places of a tuple's rows are counted: by value first, like the sensitive codes.
 
-    It is the same where the release is made with its people: these are among the values already.
+    Releases that count people need no other order: people are among the values.
     """
     values = [exp.Ordered(this=t.column(column, "s")) for column in release.sensitive.values()]
     shown = [t.column(c.name, "s") for c in release.columns if c.name not in release.hidden]
@@ -252,7 +252,7 @@ def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
 
 
 def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
-    """The rows with what they show (o0_0, o1_0, …), their class, and n to count them by."""
+    """The rows with their labels (o0_0, o1_0, …), their class, and n to count them by."""
     query = exp.select(t.column("class", "k"), *(t.column(name, "r") for name in ("n", *release.sensitive)))
     query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
     equal: list[exp.Expr] = []
@@ -286,9 +286,9 @@ def _once(
     alias: str,
     doubtful: bool = False,
 ) -> exp.Expr:
-    """A relation that a join takes no row twice from, though others may write to a view's own tables.
+    """A relation of which a join takes no row twice, even if others write to a view's tables.
 
-    `doubtful`: so may any other, if its keys are equal in another system.
+    `doubtful`: rows might be repeated anyway, because their keys are equal in another system.
     """
     if not (release.kept or doubtful):
         return t.table(relation, alias)
@@ -296,7 +296,7 @@ def _once(
 
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
-    """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
+    """The order of the rows: by all released columns, quasi-identifiers first, or by a seeded hash of them."""
     cells: list[tuple[exp.Expr, ReleaseColumn]] = [
         (t.column(f"o{i}_{j}", RECODED), column)
         for i, column in enumerate(release.columns)

@@ -1,4 +1,4 @@
-"""The queries that perturb columns that are no quasi-identifiers."""
+"""The queries that perturb columns other than quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def identified_rows(
     dialect: str,
     open_types: Mapping[str, str | None] | None = None,
 ) -> str:
-    """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
+    """The query that adds a `row_id` to every row: a unique text that does not depend on the row's place.
 
-    `columns` (new name: old) are kept; a row is identified by its content in the columns `identified_by`, and
-    equal rows by a number that each of them could have. Plain names (`plain_names`) keep clear of ours. `open_types`:
-    by old name the types to keep columns in, where their own would reveal other values (ENUM).
+    `columns` (new name: old) are kept; a row is identified by its content in the columns `identified_by`, and equal
+    rows by an arbitrary number. Plain names (`plain_names`) cannot clash with ours. `open_types`: by old name the types
+    to keep columns in, if their own would reveal other values (ENUM).
     """
     number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
     return t.printed(_over_content(source, columns, identified_by, "", number, open_types or {}), dialect)
@@ -33,7 +33,7 @@ def identified_rows(
 def grouped_rows(
     source: Relation, columns: Mapping[str, str], classes: Sequence[str], seed: int | str, dialect: str
 ) -> str:
-    """The query that gives the equivalence classes of a release a `group_id` each: 1, 2, … in the order of a hash.
+    """The query that adds a `group_id` to the equivalence classes of a release: 1, 2, … in the order of a hash.
 
     `columns` (new name: old) are kept; `classes` are the columns, by their old names, that identify the classes.
     """
@@ -59,19 +59,19 @@ def _over_content(
 
 
 def _numbered(column: str) -> exp.Expr:
-    """A column as text that, with others behind it, still shows where it ends, and differs from NULL."""
+    """A column as text that is unambiguous when other columns are appended, and differs from NULL."""
     text: exp.Expr = t.in_bytes(exp.cast(t.column(column), "TEXT"))
     for mark, written in (("~", "~~"), ("|", "~p")):
         text = exp.func("REPLACE", text, exp.Literal.string(mark), exp.Literal.string(written))
-    known = exp.func("COALESCE", text, exp.Literal.string("~n"))
-    return exp.DPipe(this=exp.Literal.string("|"), expression=known)
+    not_null = exp.func("COALESCE", text, exp.Literal.string("~n"))
+    return exp.DPipe(this=exp.Literal.string("|"), expression=not_null)
 
 
 @dataclass(frozen=True)
 class Perturbed:
     """A column of the perturbed source: `column` of the identified rows, or `value` of a relation by `row_id`.
 
-    `type`: the column's own type, in the engine's words, that a perturbed value is given back.
+    `type`: the column's own type, in the engine's words, to cast a perturbed value to.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Perturbed:
 
 
 def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -> str:
-    """The query that puts perturbed values in the place of the source's; a cell without one is NULL."""
+    """The query that replaces the source's values by perturbed ones; a cell without one is NULL."""
     query = exp.select().from_(t.table(rows, "r"))
     for index, column in enumerate(columns):
         if column.values is None:
@@ -102,9 +102,9 @@ def sorted_rows(
     shuffle_seed: int | None,
     dialect: str,
 ) -> str:
-    """The query of a release that is there already, in the order that every release has.
+    """The query of an existing release, in the order of all releases.
 
-    `columns`: whether each can be sorted, by its name.
+    `columns`: whether a column can be sorted, by its name.
     """
     places = sorted(columns, key=lambda name: name not in quasi_identifiers)
     kept = [t.column(name, "r") for name in places if name not in quasi_identifiers]

@@ -1,4 +1,4 @@
-"""A query with very many joins, as one that an engine can plan."""
+"""Rewrites a query with very many joins, so that an engine can plan it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlglot import exp
 
 from kanon_sql.queries import tree as t
 
-MOST_JOINS = 24  # in one SELECT: planning it takes DuckDB the cube of their number, and nothing can interrupt it
+MOST_JOINS = 24  # in one SELECT: DuckDB's planning time grows with the cube of their number, and is not interruptible
 _ROWS, _ROW = "kanon_rows", "kanon_row"
 
 
 @dataclass
 class _Piece:
-    """Some of a query's joins, as a WITH of its own, and the columns that the rest of the query needs of them."""
+    """Some of a query's joins as a separate WITH, and their columns that the rest of the query needs."""
 
     name: str
     source: exp.Expr
@@ -25,12 +25,12 @@ class _Piece:
     needed: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def take(self, column: exp.Column) -> None:
-        """Make a column of one of the joins a column of this piece."""
+        """Replace a column of one of the joins by a column of this piece."""
         inner = self.needed.setdefault((column.table, column.name), f"{column.table}_{len(self.needed)}")
         column.replace(t.column(inner, self.name))
 
     def select(self) -> exp.Select:
-        """The piece as a query: the number of the row, and what is needed."""
+        """The piece as a query: the number of the row, and the needed columns."""
         columns = [exp.alias_(t.column(name, alias), inner) for (alias, name), inner in self.needed.items()]
         query = exp.select(exp.alias_(self.row, _ROW), *columns).from_(self.source, copy=False)
         query.set("joins", self.joins)
@@ -38,10 +38,10 @@ class _Piece:
 
 
 def in_pieces(query: exp.Select, aliases: Collection[str]) -> exp.Select:
-    """The query itself, or one that does the joins of these aliases some at a time, by the number of the row.
+    """The query unchanged, or one that does the joins of these aliases in several pieces, joined by row number.
 
-    They must follow one another, each with a condition on itself and on what precedes them all; every column of the
-    query names its table.
+    These joins must be consecutive, and their conditions must only use their own columns and those of tables before
+    them; all columns of the query must be qualified.
     """
     joins: list[exp.Join] = query.args.get("joins") or []
     places = [place for place, join in enumerate(joins) if join.alias_or_name in aliases]
@@ -62,24 +62,24 @@ def in_pieces(query: exp.Select, aliases: Collection[str]) -> exp.Select:
 
 
 def _share_out(query: exp.Select, rows: _Piece, pieces: list[_Piece], after: list[exp.Join]) -> None:
-    """Have every column come from the piece that holds its table."""
+    """Replace every column by that of the piece with its table."""
     shown = [
         expression if isinstance(expression, exp.Alias) else exp.alias_(expression, expression.name)
         for expression in query.expressions
     ]
     query.set("expressions", shown)
     rest = [query.args.get(part) for part in ("where", "group", "having", "order")]
-    holds = dict.fromkeys((rows.source.alias_or_name, *(join.alias_or_name for join in rows.joins)), rows)
-    _take([join.args["on"] for piece in pieces for join in piece.joins], holds)
-    holds |= {join.alias_or_name: piece for piece in pieces for join in piece.joins}
-    _take([*shown, *filter(None, rest), *(join.args["on"] for join in after)], holds)
+    piece_of = dict.fromkeys((rows.source.alias_or_name, *(join.alias_or_name for join in rows.joins)), rows)
+    _take([join.args["on"] for piece in pieces for join in piece.joins], piece_of)
+    piece_of |= {join.alias_or_name: piece for piece in pieces for join in piece.joins}
+    _take([*shown, *filter(None, rest), *(join.args["on"] for join in after)], piece_of)
 
 
-def _take(trees: Iterable[exp.Expr], holds: dict[str, _Piece]) -> None:
+def _take(trees: Iterable[exp.Expr], piece_of: dict[str, _Piece]) -> None:
     columns = list(chain.from_iterable(tree.find_all(exp.Column) for tree in trees))
     for column in columns:
-        if column.table in holds:
-            holds[column.table].take(column)
+        if column.table in piece_of:
+            piece_of[column.table].take(column)
 
 
 def _by_row(piece: _Piece) -> exp.Join:

@@ -1,4 +1,4 @@
-"""The queries of `refine`, whose columns vary with the attributes."""
+"""The queries of `refine`, whose columns depend on the attributes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kanon_sql.queries.coding import Coded
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.relation import Relation
 
-SPAN_UNIT = 2**28  # above four times what a cell can cost
+SPAN_UNIT = 2**28  # more than four times the highest cost of a cell
 
 
 @dataclass(frozen=True)
 class GeneralizationSteps:
-    """An attribute that `refine` generalizes: its codes in the frequency set, and what each level costs.
+    """An attribute that `refine` generalizes: its codes in the frequency set, and the costs of its levels.
 
     `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level. `costs`: the same
-    with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything. `spanned`: a class shows a span
-    of the values' order, and costs as much as that is wide; `costs` then has `low` and `high` too, a value's ends:
-    what the way to each costs, the remainder of a number by `SPAN_UNIT` that is in the order of the values.
-    `words`: of which `LabelWord`s `costs` has a column `bits_<number>`, the bits of a value's labels.
+    with one row per value, `code, cost_0, cost_1, …`. `free`: all levels cost nothing. `spanned`: a class shows a span
+    of the values' order, which costs its width; `costs` then also has `low` and `high`, the ends of a value: modulo
+    `SPAN_UNIT` they are the costs up to there, and they are in the order of the values.
+    `words`: the numbers of the `LabelWord`s with a column `bits_<number>` in `costs`, the bits of a value's labels.
     """
 
     coded: Coded
@@ -35,7 +35,7 @@ class GeneralizationSteps:
     words: tuple[int, ...] = ()
 
     def end(self, name: str, table: str) -> exp.Column:
-        """The column of an end of the span: `low`, `high`; of a class also that of its next tuple."""
+        """The column of an end of the span (`low`, `high`), or in classes of the next tuple's end (`next_low`, …)."""
         return t.column(f"{self.coded.stem}_{name}", table)
 
     def code(self, level: int, table: str) -> exp.Column:
@@ -43,15 +43,15 @@ class GeneralizationSteps:
         return t.column(self.coded.code_column(level), table)
 
     def cost(self, level: int, table: str) -> exp.Column:
-        """The column of what a level costs one row."""
+        """The column of the cost of a level for one row."""
         return t.column(f"{self.coded.stem}_{level}_cost", table)
 
 
 @dataclass(frozen=True)
 class LabelWord:
-    """Bits of labels, one each: a tuple has those of its own labels, a class those that all its tuples share.
+    """A word with one bit per label: a tuple's has the bits of its labels, a class's those that all its tuples share.
 
-    `least`: what a row of a class at least costs more for every bit that it loses.
+    `least`: the least increase of the cost of one row for every bit that its class loses.
     """
 
     number: int
@@ -66,7 +66,7 @@ class LabelWord:
 def refine_tuples(
     frequency_set: Relation, attributes: Sequence[GeneralizationSteps], words: Sequence[LabelWord], dialect: str
 ) -> str:
-    """The query of the tuples that `refine` works on: id, n, and per attribute and level the code and its cost.
+    """The query of the tuples that `refine` works on: id, n, and codes and costs per attribute and level.
 
     Codes are BIGINT here, so that their squares are exact.
     """
@@ -91,11 +91,11 @@ def refine_tuples(
 
 
 def refine_generalizations(tuples: Relation, attributes: Sequence[GeneralizationSteps], most: int, dialect: str) -> str:
-    """The query of all generalizations of every tuple on some attributes that cost at most so much.
+    """The query of all generalizations of every tuple on some attributes that cost at most `most`.
 
-    Gives id, n, `key` (equal for what is equal on all these attributes), `cost`.
+    Its columns are id, n, `key` (equal for tuples that are equal on all these attributes), `cost`.
     """
-    # One attribute around the other: costlier ones go at once, and no planner has twelve joins to put in order.
+    # Nested by attribute: costly ones are dropped early, and the planner need not order twelve joins.
     codes = [attribute.code(0, "t") for attribute in attributes]
     nothing = [exp.alias_(exp.cast(t.literal(0), "BIGINT"), name) for name in ("key", "cost")]
     query = exp.select(t.column("id", "t"), t.column("n", "t"), *nothing, *codes).from_(
@@ -107,7 +107,7 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Generalization
 
 
 def _one_more(inner: exp.Select, attribute: GeneralizationSteps, codes: Sequence[str], most: int) -> exp.Select:
-    """Generalizations on one more attribute, those that cost too much left out; the codes are for those to come."""
+    """Add generalizations on one more attribute, without those that cost too much; `codes`: of the next attributes."""
     key, cost = (exp.Add(this=t.column(name, "t"), expression=t.column(name, "m")) for name in ("key", "cost"))
     conditions = [
         exp.EQ(this=t.column("code", "m"), expression=attribute.code(0, "t")),
@@ -127,11 +127,11 @@ def refine_classes(
     words: Sequence[LabelWord],
     dialect: str,
 ) -> str:
-    """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and what moves are judged by.
+    """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and sums to judge moves by.
 
-    Per attribute and level below the top: the code that all members share, else -1; and the sums over the members
-    of code, squared code, and cost, from which follows what the class would be without one of them. Of a span its
-    ends, and what these would be without the tuple that makes each of them.
+    Per attribute and level below the top: the code that all members share, else -1; and the sums of the members'
+    codes, squared codes, and costs, from which follows the class without one of them. For a span its ends, and its
+    ends without the tuple at them.
     """
     columns: list[exp.Expr] = [t.column("class", "s"), exp.alias_(exp.Count(this=exp.Star()), "tuples")]
     columns.append(exp.alias_(exp.cast(exp.Sum(this=t.column("n", "t")), "BIGINT"), "n"))
@@ -174,7 +174,7 @@ _ENDS = ("low", "high")
 
 
 def _ends(attribute: GeneralizationSteps) -> list[exp.Expr]:
-    """The ends of a class's span, and what is next to each: equal if two tuples make it."""
+    """The ends of a class's span, and the next tuples' ends: equal if two tuples have the same end."""
     columns = []
     for end, order in zip(_ENDS, ("ARG_MIN", "ARG_MAX"), strict=True):
         value = attribute.end(end, "t")
@@ -186,7 +186,7 @@ def _ends(attribute: GeneralizationSteps) -> list[exp.Expr]:
 
 
 def _span(low: exp.Expr, high: exp.Expr, top: exp.Expr) -> exp.Expr:
-    """What a span costs: its width, but no more than the top."""
+    """The cost of a span: its width, but at most the cost of the top."""
     low, high = (exp.Mod(this=exp.Paren(this=end), expression=t.literal(SPAN_UNIT)) for end in (low, high))
     return exp.func("LEAST", top.copy(), exp.Sub(this=high, expression=low))
 
@@ -194,10 +194,10 @@ def _span(low: exp.Expr, high: exp.Expr, top: exp.Expr) -> exp.Expr:
 def refine_rests(
     state: Relation, tuples: Relation, classes: Relation, attributes: Sequence[GeneralizationSteps], dialect: str
 ) -> str:
-    """The query of what every class would be without each of its tuples: id, class, dirty, n and cost of the rest.
+    """The query of the rest of a class without one of its tuples: id, class, dirty, n and cost of the rest.
 
     `own`: the rows of the tuple, `before`: the cost of all rows of the class with it. A class of one tuple has no rest.
-    That all other members share a code follows from its sums: (m * sum of squares) is the square of the sum just then.
+    The m other members share a code if and only if m times the sum of their squares is the square of their sum.
     """
     members = exp.Paren(this=exp.Sub(this=t.column("tuples", "c"), expression=t.literal(1)))
     costs = [_rest_cost(attribute, members) for attribute in attributes]
@@ -217,7 +217,7 @@ def refine_rests(
 
 
 def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
-    """What an attribute costs the rest of a class, times the tuples of the rest."""
+    """The cost of an attribute for the rest of a class, times the number of tuples of the rest."""
     case, top = exp.Case(), attribute.coded.height
     for level in range(1 if attribute.spanned else top):
         name, code = attribute.coded.code_column(level), attribute.code(level, "t")
@@ -259,15 +259,15 @@ def refine_gains(
     changed: bool = False,
     targets: int | None = None,
 ) -> str:
-    """The query of each mover's best move: tuple (id) from its class to `target`, `gain` what all rows then cost less.
+    """The query of the movers' best moves: tuple (id) from its class to `target`, `gain` the decrease of total cost.
 
-    Only moves that gain; of equally good ones the first target. `targets`: as many moves of each mover, the best first.
+    Only moves with a gain; of equally good ones the first target. `targets`: that many moves per mover, the best first.
 
-    The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
-    level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
-    then no attribute of the target may rise to its top, and the target is found by equal codes below it, but for spans.
-    `places`: else, the movers from one place up to another, the last left out; a target is looked at only if the bits
-    that it would lose do not cost too much already. `changed`: only the targets that are dirty.
+    The cost of a target that takes a tuple in is that of the top minus the savings of all levels that both share.
+    `near`: only movers that save at most this much per row, the lowest cost of an attribute's top; then no attribute of
+    the target may rise to its top, and except for spans the target is found by equal codes below it.
+    `places`: otherwise the movers from the first place to before the second; a target is considered only if the bits
+    that it would lose do not already cost too much. `changed`: only dirty targets.
     """
     shared: list[exp.Expr] = []
     tops: list[exp.Expr] = []
@@ -290,23 +290,23 @@ def refine_gains(
     gain = exp.Add(this=exp.Sub(this=t.column("most", "m"), expression=after), expression=before)
     columns: list[exp.Expr] = [t.column(name, "m") for name in ("id", "own", "class")]
     columns += [exp.alias_(t.column("class", "d"), "target"), exp.alias_(gain, "gain")]
-    # A class costs no less with one tuple more, so the tuple itself would cost at least what its new class does.
+    # A class with one more tuple costs no less, so the tuple will cost at least as much as the target's rows do now.
     least = exp.Mul(this=t.column("cost", "d"), expression=t.column("own", "m"))
-    anew: exp.Expr = t.column("dirty", "d")
+    is_new: exp.Expr = t.column("dirty", "d")
     if not changed:
-        anew = exp.Paren(this=exp.Or(this=t.column("dirty", "m"), expression=anew))
+        is_new = exp.Paren(this=exp.Or(this=t.column("dirty", "m"), expression=is_new))
     conditions: list[exp.Expr] = [
         *(equals if near is not None else _lost_bits(words, together)),
         exp.NEQ(this=t.column("class", "d"), expression=t.column("class", "m")),
         exp.LT(this=least, expression=t.column("most", "m")),
-        anew,
+        is_new,
     ]
     query = exp.select(*columns).from_(t.table(movers, "m"))
     query = query.join(t.table(tuples, "t"), on=exp.EQ(this=t.column("id", "t"), expression=t.column("id", "m")))
     query = query.join(t.table(classes, "d"), on=exp.and_(*conditions)).where(*_movers(near, places))
     pairs = query.subquery("pairs")
     gains = exp.GT(this=t.column("gain"), expression=t.literal(0))
-    # Aggregated as they come: all the pairs that gain are far more than there is room for.
+    # Aggregated as they come: the pairs with a gain would not fit into memory.
     order = exp.func("ROW", exp.Neg(this=t.column("gain")), t.column("target"))
     same = [exp.alias_(exp.Min(this=t.column(name)), name) for name in ("own", "class")]
     best = [exp.alias_(_best(name, order, targets), name) for name in ("target", "gain")]
@@ -314,7 +314,7 @@ def refine_gains(
 
 
 def _lost_bits(words: Sequence[LabelWord], together: exp.Expr) -> list[exp.Expr]:
-    """That what a target at least costs more, by the bits that it would lose, is less than what leaving saves."""
+    """The condition that the bits that a target would lose cost less than the mover's leaving saves."""
     if not words:
         return []
     costs = []
@@ -328,7 +328,7 @@ def _lost_bits(words: Sequence[LabelWord], together: exp.Expr) -> list[exp.Expr]
 
 
 def _joined_span(attribute: GeneralizationSteps) -> exp.Expr:
-    """What a span costs a target that takes a tuple in."""
+    """The cost of a span for a target that takes a tuple in."""
     equal = exp.EQ(this=attribute.code(0, "d"), expression=attribute.code(0, "t"))
     low, high = (
         exp.func(widest, attribute.end(end, "d"), attribute.end(end, "t"))
@@ -339,7 +339,7 @@ def _joined_span(attribute: GeneralizationSteps) -> exp.Expr:
 
 
 def _best(name: str, order: exp.Expr, targets: int | None) -> exp.Expr:
-    """The target or the gain of a mover's best move; or of so many, each in a row."""
+    """The target or the gain of a mover's best move; or of its `targets` best moves, in one row per move."""
     if targets is not None:
         return exp.Unnest(expressions=[exp.func("ARG_MIN", t.column(name), order.copy(), t.literal(targets))])
     return exp.Max(this=t.column(name)) if name == "gain" else exp.func("ARG_MIN", t.column(name), order.copy())

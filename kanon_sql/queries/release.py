@@ -17,7 +17,7 @@ from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
 from kanon_sql.relation import Relation
 
 UNMAPPED_CODE = -1
-_Columns = Sequence[tuple[int, ReleaseColumn]]  # with their places among all columns of the release
+_Columns = Sequence[tuple[int, ReleaseColumn]]  # with their indexes among all columns of the release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class FullDomainQuery(ReleaseQuery):
     """The query of a full-domain release; `sql` prints it.
 
     `classes`: a relation of the classes that may be released, derived from the frequency set. Without it the query
-    counts the classes itself, whenever it is run. `mask`: whether rows of no class are released masked.
+    counts the classes whenever it is executed. `mask`: whether to release the rows of other classes masked.
     """
 
     classes: Relation | None = None
@@ -33,7 +33,7 @@ class FullDomainQuery(ReleaseQuery):
 
     @property
     def kept(self) -> bool:
-        """Whether the mapping tables are a view's own, which others may write to."""
+        """Whether the mapping tables belong to a view, so that others might write to them."""
         return self.classes is None
 
     def sql(self, dialect: str) -> str:
@@ -42,7 +42,7 @@ class FullDomainQuery(ReleaseQuery):
         return counted.sql(dialect) if counted else t.printed(_release(self), dialect)
 
     def counted(self, dialect: str) -> CountedRelease | None:
-        """The release of the classes that were counted before, if they were."""
+        """The release of classes that are already counted, if they are."""
         return _counted_classes(self, self.classes, dialect) if self.classes else None
 
 
@@ -50,7 +50,7 @@ RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 
 def _release(release: FullDomainQuery) -> exp.Expr:
-    """A view's query, which counts its classes itself."""
+    """A view's query, which counts its classes whenever it is executed."""
     cells = list(enumerate(release.columns))
     keyed = [(i, cell) for i, cell in cells if cell.key] or [(i, c) for i, c in cells if c.recoded][:1]
     query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells))
@@ -85,7 +85,7 @@ def _shown_column(index: int, cell: ReleaseColumn) -> ShownColumn:
 
 
 def _labelled(classes: Relation, keyed: _Columns, dialect: str) -> exp.Select:
-    """The classes by their codes, c0, c1, …, with the labels of these, s0, s1, …, and the place of these."""
+    """The classes by their codes, c0, c1, …, with their labels, s0, s1, …, and the place of these."""
     codes = [exp.alias_(t.column(cell.key, "q"), f"c{i}") for i, cell in keyed]
     labels = [exp.alias_(t.column("shown", f"m{i}"), f"s{i}") for i, _ in keyed]
     query = exp.select(*codes, *labels).from_(t.table(classes, "q"))
@@ -106,7 +106,7 @@ def _labels(cell: ReleaseColumn) -> exp.Query:
         starred = exp.EQ(this=code.copy(), expression=t.literal(cell.starred))
         shown = exp.Case().when(starred, t.literal(cell.unmapped)).else_(shown)
     named = exp.alias_(code, "code"), exp.alias_(shown, "shown")
-    # A collation may hold two labels equal: each code has one.
+    # Labels that are equal by a collation are distinct here: every code has one.
     of_values = exp.select(*named).distinct().from_(t.table(cell.mapping, "m"), copy=False)
     if not cell.null:
         return of_values
@@ -115,7 +115,7 @@ def _labels(cell: ReleaseColumn) -> exp.Query:
 
 
 def _counted(release: FullDomainQuery, keyed: _Columns) -> exp.Query:
-    """The rows of the source that are counted, and those of the population, by the codes of their classes."""
+    """The counted rows of the source, and those of the population, by the codes of their classes."""
     codes: list[exp.Expr] = [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
     unit = release.population_unit
     assert release.population is not None
@@ -126,7 +126,7 @@ def _counted(release: FullDomainQuery, keyed: _Columns) -> exp.Query:
 
 
 def beside_population(keys: Sequence[str], sensitive: Sequence[str], people: bool, population: exp.Select) -> exp.Query:
-    """The recoded rows of the source, n of them, with those of its population; `people`: with the people of this."""
+    """The recoded rows of the source, with n, and those of its population; `people`: with the population's people."""
     counted = [t.column(name) for name in (*keys, *sensitive)]
     unit = [exp.alias_(exp.null(), POPULATION_UNIT, quoted=True)] if people else []
     zero = exp.alias_(exp.Literal.number(0), "population")
@@ -135,7 +135,7 @@ def beside_population(keys: Sequence[str], sensitive: Sequence[str], people: boo
 
 
 def in_population(keys: Sequence[exp.Expr], sensitive: Sequence[str], unit: exp.Expr | None) -> exp.Select:
-    """What is counted of a population's rows: none of the source, and no sensitive value."""
+    """Select a population's rows, which count as no rows of the source and have no sensitive value."""
     columns = [*keys, *(exp.alias_(exp.null(), name, quoted=True) for name in sensitive)]
     columns += [exp.alias_(unit, POPULATION_UNIT, quoted=True)] if unit else []
     return exp.select(
@@ -144,7 +144,7 @@ def in_population(keys: Sequence[exp.Expr], sensitive: Sequence[str], unit: exp.
 
 
 def population_column(columns: Iterable[str]) -> str:
-    """The name for the count of a population, next to columns that may have any name.
+    """A name for the count of a population that no column has.
 
     >>> population_column(["age", "Kanon_Population"])
     'kanon_population_'
@@ -160,8 +160,8 @@ def shown_population(
 ) -> str:
     """The query of a population's counted tuples as a release shows them: its columns, and `population_column`.
 
-    `cells`: by the names of the release's columns, each called as the column of the tuples that it comes from.
-    `rows`: what is added up of the tuples' columns in `counted`, which are the rows of the population.
+    `cells`: by the names of the release's columns, named like the columns of the tuples that they come from.
+    `rows`: the aggregate of the tuples' columns in `counted` that yields the rows of the population.
     """
     release = FullDomainQuery(source=tuples, columns=tuple(cells.values()), safe=rows, classes=tuples)
     keys = [t.column(f"o{i}") for i, _ in enumerate(cells)]
@@ -179,14 +179,14 @@ def with_safe_classes(
     counted_in: str = RECODED,
     materialized: bool | None = None,
 ) -> exp.Select:
-    """A query with the classes of its own rows that are safe, and what these are compared with."""
+    """A query with the safe classes among its own rows, and the references that they are compared with."""
     for name, condition in compared(safe).items():
         groups = condition.reference.groups if condition.reference else ()
         counted = Predicate("SUM(n)", unit=condition.unit)
         of_table = reference_tree(Relation(rows), name, name, counted, groups)
         query = query.with_(f"{REFERENCE}{name}", as_=of_table)
-    held = exp.func("COALESCE", t.predicate(_referring(safe)), exp.false())
-    classes = exp.select(*keys).from_(counted_in).group_by(*keys).having(held)
+    is_safe = exp.func("COALESCE", t.predicate(_referring(safe)), exp.false())
+    classes = exp.select(*keys).from_(counted_in).group_by(*keys).having(is_safe)
     return query.with_(CLASSES, as_=classes, materialized=materialized)
 
 
@@ -201,7 +201,7 @@ def compared(safe: Predicate) -> dict[str, Predicate]:
 
 
 def _referring(safe: Predicate) -> Predicate:
-    """A condition that compares a class with what the query itself says of the whole table."""
+    """A condition whose references are those in the query itself."""
     here = Reference(Relation(f"{REFERENCE}{safe.counted}"), nullable=True) if safe.reference else None
     return replace(safe, reference=here, also=tuple(map(_referring, safe.also)))
 
@@ -212,9 +212,9 @@ def _recoded(
     also: Sequence[str] = (),
     shown: _Columns | None = None,
 ) -> exp.Select:
-    """The source's rows with their labels (o0, o1, …), what identifies or counts their class, and columns as they are.
+    """The source's rows with their labels (o0, o1, …), the columns to identify or count classes, and columns unchanged.
 
-    `shown`: the cells whose labels are there, if not all of them.
+    `shown`: the cells to select the labels of, if not all.
     """
     cells = enumerate(release.columns) if shown is None else shown
     columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in cells]
@@ -239,13 +239,13 @@ def _join_mappings(query: exp.Select, cells: _Columns, release: FullDomainQuery)
 
 
 def _kept_mapping(cell: ReleaseColumn, index: int) -> exp.Subquery:
-    """A view's mapping table, a value with one code and a code with one label: what is counted is what is seen."""
+    """A view's mapping table with one code per value and one label per code, so that it counts what it shows."""
     shown = [cell.label or "value"]
     return t.tree("mappings/view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
 
 
 def _cell(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr:
-    """What a cell shows."""
+    """The expression of a released cell."""
     raw = t.column(cell.name, "s")
     if not cell.recoded:
         return t.opened(raw, cell.open_type)
@@ -263,7 +263,7 @@ def _cell(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr
 def _shown(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr:
     if cell.label:
         return t.column("shown" if release.kept else cell.label, f"m{index}")
-    # Equal values may look different (-0, 1.00, a collation that ignores case): all show the mapping's one.
+    # Equal values may look different (-0, 1.00, a collation that ignores case): show the mapping's value for all.
     value = t.column("shown" if release.kept else "value", f"m{index}")
     return t.opened(value, cell.open_type)
 
@@ -282,21 +282,21 @@ def _code(cell: ReleaseColumn, index: int) -> exp.Expr:
 
 
 def _order(release: FullDomainQuery) -> list[exp.Expr]:
-    """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
-    # By their table too: a released column may be called o1 itself.
+    """The order of the rows: by all released columns, quasi-identifiers first, or by a seeded hash of them."""
+    # Qualified, because a released column may also be called o1.
     shown = [(t.column(f"o{i}", RECODED), column) for i, column in enumerate(release.columns)]
-    if release.shuffle_seed is None:  # Sail 0.7 refuses some orders by what is the same in all rows
+    if release.shuffle_seed is None:  # Sail 0.7 refuses some orders by constants
         shown = [(cell, column) for cell, column in shown if column.constant is None]
     return release_order(shown, release.shuffle_seed)
 
 
 def of_type(value: object, type_name: str) -> object:
-    """A value to write out in a query; one of single precision with its type, for 0.7 alone is another number."""
+    """A value to write out in a query; a single-precision one with its type, since 0.7 would be another number."""
     single = isinstance(value, float) and type_name.upper() in ("FLOAT", "REAL")
     return exp.cast(t.literal(value), "FLOAT") if single else value
 
 
 def contents(relation: Relation, columns: Sequence[str], dialect: str) -> str:
-    """The query that gives every row of a relation as one text, `content`."""
+    """The query of the rows of a relation as one text each, `content`."""
     content = exp.alias_(concatenated("", [t.column(name, "r") for name in columns]), "content")
     return t.printed(exp.select(content).from_(t.table(relation, "r")), dialect)

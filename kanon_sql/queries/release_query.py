@@ -1,4 +1,4 @@
-"""What every query of a release knows: its columns, and what it counts."""
+"""The attributes that all queries of a release have: its columns, and the condition on its classes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from kanon_sql.relation import Relation
 
 @dataclass(frozen=True)
 class ReleaseColumn:
-    """A column of the source in a release: kept as it is (no mapping, no constant), or a quasi-identifier.
+    """A column of the source in a release: kept unchanged (no mapping, no constant), or a quasi-identifier.
 
     `kind`: of its values. `plain`: whether equal values look the same. `open_type`: the type to release a value in
     whose own type would reveal others (ENUM).
 
-    `mapping` holds value, `code` and `label` (column names). `label` None keeps the value itself (level 0);
-    `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
-    `unmapped` the label of a masked row, and of a value that the mapping does not hold, or holds under the code
-    `starred` (None: NULL). `key`: the column of the classes or the assignment that holds this column's codes, empty
-    where all are alike. `shown`: what the classes of a local recoding show of it: released name and classes' column.
+    `mapping` has value, `code` and `label` (column names). `label` None keeps the original value (level 0);
+    `constant` is the label of all cells, without a mapping. `null` is the code and label of NULL;
+    `unmapped` the label of a masked row, and of a value that the mapping lacks or has under the code `starred`
+    (None: NULL). `key`: the column of this column's codes in the classes or the assignment, empty if all are the
+    same. `shown`: the columns of a local recoding's classes to release for it: released name and classes' column.
     """
 
     name: str
@@ -46,12 +46,12 @@ class ReleaseColumn:
 
     @property
     def sortable(self) -> bool:
-        """Whether its cells have an order."""
+        """Whether its cells can be sorted."""
         return self.recoded or self.kind != "other"
 
     @property
     def null_label(self) -> str | None:
-        """What NULL is shown as."""
+        """The label of NULL."""
         return self.null[1] if self.null else self.unmapped
 
 
@@ -59,7 +59,7 @@ class ReleaseColumn:
 class StatementColumn(ReleaseColumn):
     """A column of a standalone statement: its labels are computed by a `rule`, or looked up in a `written` table.
 
-    `exact`: see `ruled`. `written`: value and label of every value but NULL, or the values alone where they are their
+    `exact`: see `ruled`. `written`: value and label of every value but NULL, or only the values if they are their own
     labels.
     """
 
@@ -74,20 +74,20 @@ class StatementColumn(ReleaseColumn):
 
     @property
     def apart(self) -> bool:
-        """Whether values that `written` lacks are counted apart from NULL, though both are shown as NULL."""
+        """Whether values that `written` lacks are counted separately from NULL, though both are shown as NULL."""
         return bool(self.written and self.starred is not None and self.null) and self.unmapped is None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseQuery:
-    """What every query of a release has.
+    """The attributes that all queries of a release have.
 
-    `safe`: the condition on a class, where the query counts its classes itself, on the very rows that it returns;
-    `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them. `population`: the
-    table that the source is a sample of, where `safe` counts its rows too, or the people that its column
-    `population_unit` identifies. `shuffle_seed`: of the hash that rows are sorted by. `read_files`: the query of the
-    files that the source of a statement is, if it is no table. `limit`: how many rows a statement may leave out; it
-    fails where there are more, or no rows at all.
+    `safe`: the condition on a class, if the query counts its classes itself, among the rows that it returns;
+    `sensitive`: the source's columns whose values `safe` counts, by their names in `safe`. `population`: the table
+    that the source is a sample of, if `safe` also counts its rows, or the people identified by its column
+    `population_unit`. `shuffle_seed`: of the hash that rows are sorted by. `read_files`: the query that reads the
+    statement's source if that is files. `limit`: how many rows a statement may leave out; it fails if there are more,
+    or no rows at all.
     """
 
     source: Relation

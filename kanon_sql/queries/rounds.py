@@ -15,7 +15,7 @@ _ROUNDS = "kanon_rounds"
 
 @dataclass(frozen=True)
 class Step:
-    """A table that a round makes by a query of `sql/`, or by several of it, one for each of the holes."""
+    """A table that a round creates by a query of `sql/`, or by the union of its results for several sets of holes."""
 
     table: str
     query: str
@@ -33,11 +33,11 @@ def step(table: str, query: str, **holes: t.Hole) -> Step:
 
 
 def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most: int, dialect: str) -> str:
-    """The query of at most so many rounds: the columns, round (the last that a row was in), is_open.
+    """The query of at most `most` rounds: the columns, round (the last that a row was in), is_open.
 
-    `start`: the rows that are open, in the columns. `steps`: read each other, and `open`, by their tables' names; the
-    last two give the columns of the rows that are open afterwards, and of those that are not. DuckDB's alone: elsewhere
-    a recursive query may not look at its rows twice.
+    `start`: the open rows, in the columns. `steps`: read each other, and `open`, by their tables' names; the last two
+    return the columns of the rows that are open afterwards, and of those that are not. Only for DuckDB: elsewhere a
+    recursive query may not read its rows twice.
     """
     *shared, opened, ended = steps
     zero, one_more = t.literal(0), exp.Add(this=exp.Max(this=t.column("round")), expression=t.literal(1))
@@ -49,8 +49,8 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most:
         copy=False,
     )
     may_go_on = exp.and_(t.column("is_open"), exp.LT(this=t.column("round"), expression=t.literal(most)))
-    known = exp.select(*map(t.column, (*columns, "round"))).from_(_ROUNDS).where(may_go_on)
-    next_round = next_round.with_("open", as_=known, copy=False)
+    open_rows = exp.select(*map(t.column, (*columns, "round"))).from_(_ROUNDS).where(may_go_on)
+    next_round = next_round.with_("open", as_=open_rows, copy=False)
     for step in shared:
         next_round = next_round.with_(step.table, as_=step.tree(), materialized=True, copy=False)
     for step in (opened, ended):

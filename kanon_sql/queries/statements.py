@@ -13,19 +13,19 @@ from kanon_sql.relation import Relation
 def create_as(
     relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False, replace: bool = False
 ) -> str:
-    """The statement that makes a table or view of a complete query; `replace`: in the place of one (DuckDB)."""
+    """The statement that creates a table or view from a complete query; `replace`: if it exists (DuckDB)."""
     kind = f"{'OR REPLACE ' if replace else ''}{'TEMPORARY ' if temporary else ''}{_kind(form)}"
     option, fence = _VIEW_FENCES.get(dialect, ("", "")) if form == "view" else ("", "")
     return f"CREATE {kind} {t.named(relation, dialect)}{option} AS {query}{fence}"
 
 
 def create_commented(relation: Relation, query: str, dialect: str, comment: str) -> str:
-    """The statement that makes a view of a complete query, with a comment on it (Spark)."""
+    """The statement that creates a view of a complete query, with a comment (Spark)."""
     return f"CREATE VIEW {t.named(relation, dialect)} COMMENT {t.printed(t.literal(comment), dialect)} AS {query}"
 
 
 def create_empty(relation: Relation, types: Mapping[str, str], dialect: str, comment: str) -> str:
-    """The statement that makes an empty lasting table with a comment on it (Spark)."""
+    """The statement that creates an empty permanent table with a comment (Spark)."""
     columns = ", ".join(f"{t.identifier(name, dialect)} {kind}" for name, kind in types.items())
     return f"CREATE TABLE {t.named(relation, dialect)} ({columns}) COMMENT {t.printed(t.literal(comment), dialect)}"
 
@@ -36,7 +36,7 @@ def insert(relation: Relation, query: str, dialect: str) -> str:
 
 
 def add_and_delete_a_row(relation: Relation, dialect: str) -> tuple[str, str]:
-    """The two statements that add a row of NULL to an empty table, and take it away."""
+    """The two statements that add a row of NULL to an empty table, and delete it again."""
     name = t.named(relation, dialect)
     return f"INSERT INTO {name} DEFAULT VALUES", f"DELETE FROM {name}"
 
@@ -44,39 +44,39 @@ def add_and_delete_a_row(relation: Relation, dialect: str) -> tuple[str, str]:
 def delete_others(
     relation: Relation, equal: Mapping[str, str], kept: Mapping[str, Collection[str]], dialect: str
 ) -> str:
-    """The statement that deletes the rows of a table with values `equal` to these, but those of the values `kept`."""
+    """The statement that deletes the rows with the values `equal` from a table, except those with the values `kept`."""
     of = [t.column(name).eq(t.literal(value)) for name, value in equal.items()]
     others = [~t.column(name).isin(*values) for name, values in kept.items() if values]
     return t.printed(exp.delete(t.table(relation)).where(*of, *others), dialect)
 
 
 def rename(relation: Relation, name: str, dialect: str, form: str = "table") -> str:
-    """The statement that gives a table or view another name, where there is none of that name."""
+    """The statement that renames a table or view; the new name must be free."""
     return f"ALTER {_kind(form)} {t.named(relation, dialect)} RENAME TO {t.identifier(name, dialect)}"
 
 
 def declare_key(relation: Relation, column: str, dialect: str) -> str:
-    """The statement that forbids a table to hold a value of a column twice."""
-    # PostgreSQL's B-trees take no long text.
+    """The statement that forbids duplicate values in a column of a table."""
+    # PostgreSQL's B-trees cannot index long texts.
     kind = "EXCLUDE USING hash ({} WITH =)" if dialect == "postgres" else "PRIMARY KEY ({})"
     key = kind.format(t.identifier(column, dialect))
     return f"ALTER TABLE {t.named(relation, dialect)} ADD {key}"
 
 
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
-    """The statement that drops a table or view, if it is there."""
+    """The statement that drops a table or view if it exists."""
     return f"DROP {_kind(form)} IF EXISTS {t.named(relation, dialect)}"
 
 
 def comment(relation: Relation, text: str, dialect: str, form: str = "table") -> str:
-    """The statement that says something of a table or view."""
+    """The statement that sets the comment of a table or view."""
     return f"COMMENT ON {_kind(form)} {t.named(relation, dialect)} IS {t.printed(t.literal(text), dialect)}"
 
 
 def grant(
     relation: Relation, privilege: str, grantee: str | None, dialect: str, column: str | None, may_grant: bool
 ) -> str:
-    """The statement that grants a role (None: PUBLIC) a privilege on a table or view, or to a column of it."""
+    """The statement that grants a role (None: PUBLIC) a privilege on a table or view, or on a column of it."""
     right = f"{privilege} ({t.identifier(column, dialect)})" if column else privilege
     given = f"GRANT {right} ON TABLE {t.named(relation, dialect)} TO {_role(grantee, dialect)}"
     return f"{given} WITH GRANT OPTION" if may_grant else given
@@ -88,23 +88,23 @@ def revoke(relation: Relation, grantee: str | None, dialect: str) -> str:
 
 
 def set_owner(relation: Relation, owner: str, dialect: str, form: str = "table") -> str:
-    """The statement that gives a table or view to another owner."""
+    """The statement that changes the owner of a table or view."""
     return f"ALTER {_kind(form)} {t.named(relation, dialect)} OWNER TO {t.identifier(owner, dialect)}"
 
 
 def refresh(relation: Relation, dialect: str) -> str:
-    """The statement that fills a materialized view anew."""
+    """The statement that refreshes a materialized view."""
     return f"REFRESH MATERIALIZED VIEW {t.named(relation, dialect)}"
 
 
 def attach(path: str, name: str, dialect: str, read_only: bool = True) -> str:
-    """The statement that attaches a database file by a name (DuckDB)."""
+    """The statement that attaches a database file under a name (DuckDB)."""
     option = " (READ_ONLY)" if read_only else ""
     return f"ATTACH {t.printed(t.literal(path), dialect)} AS {t.identifier(name, dialect)}{option}"
 
 
 def use(name: str, dialect: str) -> str:
-    """The statement that makes an attached database the current one (DuckDB)."""
+    """The statement that switches to an attached database (DuckDB)."""
     return f"USE {t.identifier(name, dialect)}"
 
 
@@ -113,14 +113,14 @@ def _role(name: str | None, dialect: str) -> str:
 
 
 def _kind(form: str) -> str:
-    """The words for a form, as engines and targets name it."""
+    """The SQL words for a form."""
     return "MATERIALIZED VIEW" if form == "materialized" else form.upper()
 
 
 def create_table(relation: Relation, types: Mapping[str, str], dialect: str, replace: bool = False) -> str:
-    """The statement that makes an empty temporary table; types are the engine's own words.
+    """The statement that creates an empty temporary table; types are in the engine's own words.
 
-    `replace`: in the place of one (DuckDB).
+    `replace`: if it exists (DuckDB).
     """
     create = f"CREATE {'OR REPLACE ' if replace else ''}TEMPORARY TABLE"
     columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()]
@@ -128,12 +128,12 @@ def create_table(relation: Relation, types: Mapping[str, str], dialect: str, rep
 
 
 def select_all(relation: Relation, dialect: str) -> str:
-    """The query that reads a whole relation."""
+    """The query of all rows of a relation."""
     return t.printed(exp.select("*").from_(t.table(relation)), dialect)
 
 
 def with_texts(query: str, columns: Sequence[str], dialect: str) -> str:
-    """The query that gives the rows of another with some columns as texts (DuckDB)."""
+    """The query of the rows of another query with some columns cast to text (DuckDB)."""
     texts = (f"CAST({name} AS TEXT) AS {name}" for name in (t.identifier(column, dialect) for column in columns))
     return f"SELECT * REPLACE ({', '.join(texts)}) FROM ({query}) AS q"
 
@@ -145,8 +145,8 @@ def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> 
 
 
 def no_values(source: Relation, column: str, type_name: str, types: Mapping[str, str], dialect: str) -> str:
-    """The query of no rows: `value` in the type and collation of a column, and more columns (name: type)."""
-    # A cast to its own type keeps a collation, and gives one to a column of nothing but NULL.
+    """A query without rows: `value` in the type and collation of a column, and more columns (name: type)."""
+    # A cast to its own type keeps a column's collation, and gives an untyped column of NULL a type.
     value = exp.Cast(this=t.column(column), to=exp.Var(this=type_name))
     words = {name: _WORDS.get(dialect, {}).get(kind, kind) for name, kind in types.items()}
     more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=kind)) for name, kind in words.items()}
@@ -162,34 +162,34 @@ def insert_castable(
     dialect: str,
     rows: tuple[int, int] | None = None,
 ) -> str:
-    """The statement that adds to values those of the written texts that a type can hold (PostgreSQL).
+    """The statement that copies the written texts that are valid for a type to the table `values` (PostgreSQL).
 
-    `columns`: those of both tables, after `value`. `rows`: for a server that cannot say what a type holds, the first
-    row and the one after the last to try; the statement fails if the type refuses one.
+    `columns`: those of both tables, after `value`. `rows`: for a server that cannot test whether a text is valid, the
+    first row and the one after the last to try; the statement fails if one of them is not.
     """
     # A cast would cut a text that is too long; an assignment refuses it.
     value = "text" if type_name.startswith("character") else f"CAST(text AS {type_name})"
-    held = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
-    where = f"row >= {rows[0]} AND row < {rows[1]}" if rows else f"text IS NULL OR {held}"
+    is_valid = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
+    where = f"row >= {rows[0]} AND row < {rows[1]}" if rows else f"text IS NULL OR {is_valid}"
     into, source = (t.named(relation, dialect) for relation in (values, written))
     names = ", ".join(t.identifier(name, dialect) for name in columns)
     return f"INSERT INTO {into} (value, {names}) SELECT {value}, {names} FROM {source} WHERE {where}"
 
 
 def fingerprint(relation: Relation, columns: Sequence[str], texts: Sequence[str], dialect: str) -> str:
-    """The query of how many rows a relation has and the sum of their hashes (Spark).
+    """The query of a relation's number of rows and the sum of their hashes (Spark).
 
-    `texts`: columns that are hashed as texts, having a type with no hash.
+    `texts`: columns to hash as texts, because their type cannot be hashed.
     """
     every = [*map(t.column, columns), *(exp.cast(t.column(name), "TEXT") for name in texts)]
-    # XXHASH64 passes over NULL: a value that moves to the next column would not be seen.
+    # XXHASH64 skips NULL: without `filled`, a value that moves to the next column would not change the hash.
     filled = [exp.Is(this=t.column(name), expression=exp.null()) for name in (*columns, *texts)]
     hashed = exp.cast(exp.Anonymous(this="XXHASH64", expressions=[*every, *filled]), "DECIMAL(38, 0)")
     return t.printed(exp.select(exp.Count(this=exp.Star()), exp.Sum(this=hashed)).from_(t.table(relation)), dialect)
 
 
 def castable(written: Relation, type_name: str, columns: Sequence[str], dialect: str) -> str:
-    """The query of the written texts that a type can hold, as `value`, and more columns (DuckDB, Spark)."""
+    """The query of the written texts that are valid for a type, as `value`, and more columns (DuckDB, Spark)."""
     value = f"TRY_CAST(text AS {type_name})"
     names = ", ".join(t.identifier(name, dialect) for name in columns)
     source = t.named(written, dialect)
@@ -197,9 +197,9 @@ def castable(written: Relation, type_name: str, columns: Sequence[str], dialect:
 
 
 def without_formulas(query: str, columns: Sequence[str], texts: Sequence[str], dialect: str) -> str:
-    """A query whose texts no spreadsheet takes for formulas: those that start one have a ' before them (DuckDB).
+    """A query whose texts spreadsheets do not take for formulas: a ' is put before those that would be (DuckDB).
 
-    Numbers stay, also those that are texts: -, -5.3, +41 44 555 12 34. Different texts stay different.
+    Numbers are unchanged, also as texts: -, -5.3, +41 44 555 12 34. Different texts stay different.
     """
     if not texts:
         return query
@@ -217,11 +217,11 @@ def without_formulas(query: str, columns: Sequence[str], texts: Sequence[str], d
 
 _FORMULA = r"^'*[=@+\-\t\r\n\x{FF1D}\x{FF20}\x{FF0B}\x{FF0D}]"  # the last four are the first, in full width
 _SIGNED_NUMBER = r"^[+-]([0-9.,]*([eE][+-]?[0-9]+)?|[0-9 .,()/:%\x{2212}\x{2013}-]*)$"
-SEPARATORS = {"csv": ",", "tsv": "\t"}  # of the text files that we write
+SEPARATORS = {"csv": ",", "tsv": "\t"}  # in the text files that we write
 
 
 def copy_to(query: str, path: str, file_format: str, dialect: str, in_place: bool = False) -> str:
-    """The statement that writes a query's rows to a file (DuckDB); `in_place`: into the file that is there."""
+    """The statement that writes a query's rows to a file (DuckDB); `in_place`: overwriting an existing file."""
     options = "FORMAT parquet, COMPRESSION zstd"
     if file_format in SEPARATORS:
         options = f"FORMAT csv, HEADER, DELIM {t.printed(t.literal(SEPARATORS[file_format]), dialect)}"
@@ -230,7 +230,7 @@ def copy_to(query: str, path: str, file_format: str, dialect: str, in_place: boo
 
 
 def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str], dialect: str) -> list[str]:
-    """What loads files into a new table by hand: statements of DuckDB, or of psql, which reads CSV.
+    """The statements that load files into a new table: for DuckDB, or for psql, which reads CSV.
 
     `types`: of the files' columns in order, by name, in the engine's own words.
     """
@@ -241,7 +241,7 @@ def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str
     return [create, *(f"{into} {t.printed(t.literal(path), dialect)}{options}" for path in paths)]
 
 
-# Without the first PostgreSQL may run a reader's own function on rows of classes that are then left out. Without the
-# second it evaluates a reader's leakproof conditions on such rows, and EXPLAIN ANALYZE counts the answers.
+# Without the first PostgreSQL may run a reader's function on rows of classes that are left out afterwards. Without the
+# second it evaluates a reader's leakproof conditions on such rows, and EXPLAIN ANALYZE counts the matches.
 _VIEW_FENCES = {"postgres": (" WITH (security_barrier = true)", " OFFSET 0")}
-_WORDS = {"spark": {"VARCHAR": "STRING"}}  # of what other engines call so
+_WORDS = {"spark": {"VARCHAR": "STRING"}}  # the dialect's own type names

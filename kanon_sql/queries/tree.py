@@ -1,9 +1,9 @@
-"""`sql/` to text in an engine's dialect: queries filled on the tree; this package alone knows sqlglot.
+"""Fills the queries of `sql/` and prints them in an engine's dialect; only this package imports sqlglot.
 
-A file of `sql/` holds the queries of one subject, each under a line `-- name: <query>`; "subject/query" names one. Each
-is parsed once. Its holes are `$name`, of five kinds: a value (a number or text), columns (a list of names, or new names
-for old ones), a predicate (SQL of ours with value holes of its own), a relation, and steps (what it costs
-that two rows differ). Holes are filled on the tree, so no name or value can leave its place, whatever it holds.
+A file of `sql/` contains the queries of one subject, headed by lines `-- name: <query>`, and called "subject/query".
+They are parsed once. Their holes, `$name`, have five kinds: a value (a number or text), columns (a list of names, or
+new names for old ones), a predicate (our own SQL with value holes), a relation, and steps (the cost of a difference).
+Holes are filled in the syntax tree, so a name or value cannot break out of its place, whatever its text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from kanon_sql.resources import folder
 
 _SCRATCH = "kanon scratch"
 _SCRATCH_SCHEMAS: dict[str, str | None] = {"duckdb": "temp", "postgres": "pg_temp", "spark": None}
-_COLLATED = ("duckdb", "postgres")  # whose texts may have collations of their own
+_COLLATED = ("duckdb", "postgres")  # engines whose texts can have individual collations
 _BYTES = "C"
-_MOST_CONDITIONS = 256  # whose trees are kept
+_MOST_CONDITIONS = 256  # the number of syntax trees to cache
 
 
 def scratch(name: str) -> Relation:
-    """A temporary table of ours: never anyone's table of the same name, in whatever engine.
+    """A temporary table of ours: never a user's table of the same name, in any engine.
 
     >>> text("frequency_sets/row_count", "postgres", relation=scratch("kanon_tuples"))
     'SELECT COUNT(*) AS rows FROM "pg_temp"."kanon_tuples" AS r'
@@ -48,9 +48,9 @@ def parts(relation: Relation, dialect: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Steps:
-    """What two rows, by their aliases, add up where a column of theirs differs; a row alone, where one is negative.
+    """The total cost of the columns in which two rows, by their aliases, differ; or in which a single row is negative.
 
-    Whole numbers with a sum below 2^24 are exact in the 4-byte floats that this is computed in.
+    Whole numbers with a sum below 2^24 are exact in the 4-byte floats used.
     """
 
     costs: Mapping[str, int]
@@ -59,12 +59,12 @@ class Steps:
 
 
 Bits = tuple[str, int | None]
-"""A column, and the bits of it that count; all of them where none are given."""
+"""A column, and a mask for its bits; None for all of them."""
 
 
 @dataclass(frozen=True)
 class Masked:
-    """A relation with some bits of its numbers: the columns given, by their new names, and others as they are."""
+    """A relation with masked columns, by their new names, and other columns unchanged."""
 
     relation: Relation
     bits: Mapping[str, Bits]
@@ -72,19 +72,19 @@ class Masked:
 
     @property
     def query(self) -> exp.Select:
-        """The query of it."""
+        """The query as a tree."""
         bits = [exp.alias_(_of(column, mask), name, quoted=True) for name, (column, mask) in self.bits.items()]
         return exp.select(*bits, *map(column, self.others)).from_(table(self.relation, "f"))
 
     def text(self, dialect: str) -> str:
-        """The same as text, put together rather than printed: there is one for every node."""
+        """The query as text, formatted directly rather than printed from a tree: every node needs one."""
         others = [_plain(name, dialect) for name in self.others]
         return f"SELECT {', '.join([*_of_bits(self.bits, dialect), *others])} FROM {named(self.relation, dialect)} AS f"
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """A relation with each of its rows once per node: the node's number, the bits that its masks leave, and others.
+    """A relation with its rows repeated for several nodes: the node's number, the masked bits, and other columns.
 
     `others`: by their new names.
     """
@@ -95,11 +95,11 @@ class Crossed:
 
     @property
     def names(self) -> list[str]:
-        """The columns of which a node has a mask."""
+        """The columns that a node has a mask for."""
         return list(dict.fromkeys(name for masks in self.masks.values() for name in masks))
 
     def text(self, dialect: str) -> str:
-        """The query of it, put together rather than printed: there is one for every few nodes."""
+        """The query as text, formatted directly rather than printed from a tree, because there are many of them."""
         names = [_plain(name, dialect) for name in self.names]
         numbers = ("(" + ", ".join(map(str, [node, *self._row(node)])) + ")" for node in self.masks)
         bits = [f"f.{name} & m.{name} AS {name}" for name in names]
@@ -127,7 +127,7 @@ def text(name: str, dialect: str, **holes: Hole) -> str:
 
 
 def tree(name: str, **holes: Hole) -> exp.Query:
-    """A query of `sql/` with its holes filled, as a part of another."""
+    """A query of `sql/` with its holes filled, to use as a part of another."""
     filled = _fill(_template(name), holes)
     assert isinstance(filled, exp.Query)
     return filled
@@ -137,9 +137,9 @@ PerNode = Callable[[int, Relation | Masked | Crossed, Iterable[str]], str]
 
 
 def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
-    """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return the function that fills those it has.
+    """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return a function that fills these.
 
-    Filling and printing a tree is paid once. The level columns must have plain names (letters, digits, underscores).
+    A tree is filled and printed only once. The level columns must have plain names (letters, digits, underscores).
 
     >>> query = per_node("node_tests/released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
     >>> query(0, Relation("f"), ["age_1", "zip_0"])
@@ -149,7 +149,7 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     marked = {hole: mark for hole, mark in marks.items() if hole in _holes(name)}
     printed = text(name, dialect, **holes, **marked, frequency_set=Relation(_RELATION_MARK))
     printed = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK)
-    # A relation before a mark is one before each of the columns.
+    # A qualifier before a mark is repeated for all columns.
     first, *others = re.split(rf"(\w+\.)?{re.escape(identifier(_MARK, dialect))}", printed)
     parts = [(before or "", after) for before, after in zip(others[::2], others[1::2], strict=True)]
 
@@ -165,7 +165,7 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
 
 
 def sentence(name: str) -> str:
-    """What a query of `sql/` does, by the line under its name.
+    """The first line of a query's comment in `sql/`.
 
     >>> sentence("frequency_sets/row_count")
     'Count the rows of a relation, to compare the frequency set and the release with it.'
@@ -175,17 +175,17 @@ def sentence(name: str) -> str:
 
 
 def pretty(sql: str, dialect: str) -> str:
-    """A statement of ours laid out over several lines, for people."""
+    """A statement of ours formatted over several lines, for people to read."""
     return sqlglot.parse_one(sql, dialect).sql(dialect=dialect, pretty=True)
 
 
 def union_all(queries: Sequence[str]) -> str:
-    """Put complete queries of the same columns in one statement."""
+    """Combine complete queries of the same columns into one statement."""
     return " UNION ALL ".join(queries)
 
 
 def over(predicate: Predicate, window: str) -> Predicate:
-    """A predicate on a class as one on a window of rows: `window` is the name that the query gives it.
+    """A predicate on a class, rewritten as one on a window of rows named `window` in the query.
 
     >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
     'SUM(n) OVER left_side >= $k'
@@ -205,7 +205,7 @@ def is_null(expression: exp.Expr) -> exp.Expr:
 
 
 def predicate(given: Predicate) -> exp.Expr:
-    """A condition with its values and its aggregates in place, and all those that must hold too; or a figure."""
+    """A condition with its values and its aggregates filled in, combined with the conditions in `also`; or a figure."""
     tree = _with_aggregates(_condition(given.text), given)
     holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
     condition = _fill(tree, {name: value for name, value in given.values.items() if name in holes})
@@ -224,7 +224,7 @@ def _parsed_once(text: str) -> exp.Expr:
 
 
 def _with_aggregates(condition: exp.Expr, given: Predicate) -> exp.Expr:
-    """A condition with the aggregates that its names stand for."""
+    """A condition with its names replaced by their aggregates."""
     tree = exp.Paren(this=condition)  # a parent, so that a bare name can be replaced like any other
     for named in [column_there for column_there in tree.find_all(exp.Column) if column_there.name in given.columns]:
         aggregate = _condition(given.columns[named.name])
@@ -256,7 +256,7 @@ def _has_lists(dialect: str) -> bool:
 
 
 def over_classes(given: Predicate) -> tuple[Predicate, Predicate]:
-    """An aggregate over classes as that of a column `of_class`, and what that column is of a class.
+    """Split an aggregate over classes into an aggregate of a column `of_class`, and the figure of a class in it.
 
     >>> outer, inner = over_classes(Predicate("MAX(most / rows)", {}, {"most": "MAX(c)", "rows": "SUM(n)"}))
     >>> outer.text, inner.text
@@ -264,29 +264,30 @@ def over_classes(given: Predicate) -> tuple[Predicate, Predicate]:
     """
     aggregate = sqlglot.parse_one(given.text, "duckdb")
     if not isinstance(aggregate, (exp.Min, exp.Max, exp.Sum)):
-        raise SpecError(f"{given.text!r} is no MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
+        raise SpecError(f"{given.text!r} is not MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
     inner = aggregate.this.sql("duckdb")
     aggregate.set("this", exp.column("of_class"))
     return Predicate(aggregate.sql("duckdb")), replace(given, text=inner)
 
 
 def check_condition(given: Predicate, population: bool = False) -> None:
-    """SpecError if a condition is anything but arithmetic and comparisons of the aggregates that it names.
+    """SpecError if a condition uses anything but arithmetic and comparisons of the aggregates that it names.
 
-    `population`: whether an aggregate may be of a population's rows.
+    `population`: whether an aggregate may count a population's rows.
     """
     aggregates = [_parsed(text) for text in given.columns.values()]
     rows = ["n", "population"] if population else ["n"]
-    for tree, known in ((_parsed(given.text), [*given.columns]), *((aggregate, rows) for aggregate in aggregates)):
+    trees = [(_parsed(given.text), [*given.columns]), *((aggregate, rows) for aggregate in aggregates)]
+    for tree, names in trees:
         for part in tree.walk():
-            of_value = known is rows and given.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
-            if isinstance(part, exp.Column) and (part.table or part.name not in known) and not of_value:
-                may_use = sorted([*known, *(["c"] if known is rows and given.counted else [])])
-                raise SpecError(f"{tree.sql()!r} speaks of {part.sql()!r}; it may use {', '.join(may_use)}")
+            of_value = names is rows and given.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
+            if isinstance(part, exp.Column) and (part.table or part.name not in names) and not of_value:
+                may_use = sorted([*names, *(["c"] if names is rows and given.counted else [])])
+                raise SpecError(f"{tree.sql()!r} uses {part.sql()!r}; it may use {', '.join(may_use)}")
             if isinstance(part, exp.Placeholder) and part.name not in given.values:
                 raise SpecError(f"{tree.sql()!r} uses ${part.name}, which is not among the model's parameters")
             if not isinstance(part, _CONDITION) and not _is_largest(part):
-                raise SpecError(f"{tree.sql()!r} holds {part.sql()!r}, which is no part of a privacy model")
+                raise SpecError(f"{tree.sql()!r} uses {part.sql()!r}, which a privacy model cannot contain")
 
 
 def _parsed(text: str) -> exp.Expr:
@@ -314,7 +315,7 @@ def is_not_null(expression: exp.Expr) -> exp.Expr:
 
 
 def plain_names(columns: Sequence[str]) -> dict[str, str]:
-    """Give every column a plain, short, distinct name for our own relations; its own where that is one.
+    """Choose plain, short, distinct names for columns, for our own relations; the original name if it qualifies.
 
     >>> plain_names(["age", "marital-status", "n", "Prénom"])
     {'age': 'age', 'marital-status': 'marital_status', 'n': 'attribute2', 'Prénom': 'pr_nom'}
@@ -322,7 +323,7 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for index, column in enumerate(columns):
         stem = "".join(c if c.isascii() and c.isalnum() else "_" for c in column.lower()).strip("_")
-        # A name of ours that is another column's own could be taken for it in a GROUP BY.
+        # A name equal to another column's original name could be mistaken for that column in a GROUP BY.
         taken = {other.lower() for other in columns if other != column} | set(names.values()) | _RESERVED
         while not (stem and stem[0].isalpha() and len(stem) <= 40) or stem in taken:
             stem = f"attribute{index}" if stem[:9] != "attribute" else f"{stem}x"
@@ -347,7 +348,7 @@ _LISTS = (exp.GroupingSets, exp.Select, exp.Group, exp.Order, exp.Array, exp.Win
 
 @cache
 def queries_of(subject: str) -> dict[str, str]:
-    """The queries of the file `sql/<subject>.sql` by their names, each with the comments under its name."""
+    """The queries of the file `sql/<subject>.sql` by name, with the comments under their names."""
     _, *queries = (folder("sql") / f"{subject}.sql").read_text(encoding="utf-8").split("\n-- name: ")
     return {name: query.strip() for name, _, query in (query.partition("\n") for query in queries)}
 
@@ -368,7 +369,7 @@ def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     found = list(tree.find_all(exp.Placeholder))
     if {hole.name for hole in found} != set(holes):
         raise ValueError(f"holes {sorted({hole.name for hole in found})} filled with {sorted(holes)}")
-    # Columns last: an item is copied for each of them, with the other holes in it.
+    # Columns last: their list item, with the other holes in it, is copied for all columns.
     for hole in (hole for hole in found if not isinstance(holes[hole.name], _COLUMNS)):
         _fill_one(hole, holes[hole.name])
     columns = [hole for hole in found if isinstance(holes[hole.name], _COLUMNS)]
@@ -399,12 +400,12 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
 
 
 def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
-    """Repeat the list item around a columns hole, once per column: SUM($c) gives SUM(a), SUM(b)."""
+    """Repeat the list item around a columns hole for all columns: SUM($c) becomes SUM(a), SUM(b)."""
     item = hole
     while item.parent and not (item.arg_key in ("expressions", "partition_by") and isinstance(item.parent, _LISTS)):
         item = item.parent
     if item.parent is None:
-        raise ValueError(f"the columns ${hole.name} stand in no list; select them in a subquery, and name them there")
+        raise ValueError(f"the columns ${hole.name} are not in a list; select and name them in a subquery")
     selected = isinstance(item.parent, exp.Select)
     items = []
     for name, filling in columns:
@@ -418,7 +419,7 @@ def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
 
 
 def _steps(steps: Steps) -> exp.Expr:
-    # Not CASE, or anything with NULL, which take two to six times as long over millions of pairs.
+    # CASE, or anything with NULL, takes two to six times as long over millions of pairs.
     total: exp.Expr = exp.cast(exp.Literal.number(0), "FLOAT")
     for name, cost in steps.costs.items():
         left = column(name, steps.left)
@@ -432,18 +433,18 @@ def _steps(steps: Steps) -> exp.Expr:
 
 
 def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
-    """A tree as text, with sqlglot's options; the tree is of no use afterwards.
+    """Print a tree as text, with sqlglot's options; the tree is changed, so it cannot be used afterwards.
 
-    Our scratch tables are where the engine keeps such, and classes with the values they need.
+    Resolves the engine's schema for scratch tables, and rewrites queries that use class values.
     """
     count_values(tree, _has_lists(dialect))
     if dialect not in _COLLATED:
         for text in list(tree.find_all(exp.Collate)):
             text.replace(text.this)
-    if dialect == "spark":  # which has no word for it
+    if dialect == "spark":  # it has no MATERIALIZED
         for cte in tree.find_all(exp.CTE):
             cte.set("materialized", None)
-        for sets in tree.find_all(exp.GroupingSets):  # which Sail wants in parentheses
+        for sets in tree.find_all(exp.GroupingSets):  # Sail requires parentheses
             sets.set(
                 "expressions",
                 [
@@ -451,7 +452,7 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
                     for expression in sets.expressions
                 ],
             )
-        for window in tree.find_all(exp.Window):  # it numbers rows in some order only
+        for window in tree.find_all(exp.Window):  # ROW_NUMBER requires an order
             if isinstance(window.this, exp.RowNumber) and not window.args.get("order"):
                 window.set("order", exp.Order(expressions=[exp.Ordered(this=exp.null(), nulls_first=True)]))
     for named in tree.find_all(exp.Table):
@@ -462,12 +463,12 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
 
 
 def in_bytes(text: exp.Expr) -> exp.Expr:
-    """A text that is compared by its bytes, whatever its collation: texts of two collations cannot be put together."""
+    """A text compared by its bytes, whatever its collation: texts of two collations cannot be combined."""
     return exp.Collate(this=text, expression=exp.to_identifier(_BYTES, quoted=True))
 
 
 def fenced(query: exp.Select, dialect: str) -> exp.Select:
-    """A query that is planned by itself, where a planner that moves joins in and out of it would go wrong."""
+    """A query that is planned separately, where PostgreSQL's planner would move joins into or out of it badly."""
     return query.offset(0, copy=False) if dialect == "postgres" else query
 
 
@@ -489,7 +490,7 @@ def named(relation: Relation, dialect: str) -> str:
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
-    """A column, of the table of that alias."""
+    """A column, qualified by a table's alias if given."""
     return exp.column(exp.to_identifier(name, quoted=True), table=table)
 
 
@@ -499,12 +500,12 @@ def literal(value: object) -> exp.Expr:
 
 
 def opened(expression: exp.Expr, type_name: str | None) -> exp.Expr:
-    """An expression in another type of DuckDB's, where one is given."""
+    """An expression cast to a type of DuckDB's, if one is given."""
     return expression if type_name is None else exp.cast(expression, exp.DataType.build(type_name, dialect="duckdb"))
 
 
 def typed(text: str, type_name: str, dialect: str) -> exp.Expr:
-    """A text as a value of a type, named as an engine names it."""
+    """A text as a value of a type, by the engine's name of the type."""
     return exp.cast(exp.Literal.string(text), exp.DataType.build(type_name, dialect=dialect, udt=True))
 
 

@@ -1,9 +1,9 @@
-"""Class values in lists: where an engine has them, what a value is compared with its own class for needs no window.
+"""Class values in lists: compares values with their class without window functions, in engines that have lists.
 
-`SUM(f(c, size))` over the values of a class takes two looks at them: one to add up their rows, one for f. A window
-function sorts them by class again; a list keeps them in the class's one row (on Adult 2.5 ms instead of 3.6 ms a node).
-What follows an order is computed for every value of the table, from a list of those, by the places of the values that
-the class has: to join every class with every value takes up to twice as long.
+`SUM(f(c, size))` over the values of a class needs two passes: one to add up their rows, one for f. A window function
+sorts the values by class again; a list keeps them in the class's single row (on Adult 2.5 instead of 3.6 ms per node).
+Figures that depend on the order of the values are computed from one list of all values of the table, by the places of
+the values that occur in the class: joining all classes with all values takes up to twice as long.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from sqlglot import exp
 
 CLASS_LISTS = "class_lists"
 PLACE = "overall_place"  # a figure of ours: the value's place in the order of the table's values
-_SIZE = "size"  # the figure that needs a second look
-_PAIRS = "overall_pairs"  # known where people are counted
+_SIZE = "size"  # the figure that needs a second pass
+_PAIRS = "overall_pairs"  # only where people are counted
 _OF_TABLE = ("overall_size", _PAIRS, "overall_values")  # the same for every value
 _TABLE, _VALUES = "of_table", "listed"
 _LISTED = {"value": "raw", "overall_c": "overall_c", "overall_c_to": "overall_c_to"}  # by the figures' names
-_EACH = "kanon_value"  # of a list: no name that a column is likely to have, for a column of that name would hide it
-_OTHER = "kanon_other"  # of the same list, within the function of one
+_VALUE = "kanon_value"  # an item of a list; an unlikely column name, since a column of the same name would hide it
+_OTHER = "kanon_other"  # an item of the same list, within a function of _VALUE
 _FOLDS: dict[type[exp.Expr], str] = {
     exp.Sum: "LIST_SUM",
     exp.Max: "LIST_MAX",
@@ -32,12 +32,12 @@ _FOLDS: dict[type[exp.Expr], str] = {
 
 @dataclass(frozen=True)
 class Counted:
-    """A column whose values are counted: its name, what of them, and the table's own figures by value.
+    """A column whose values are counted: its name, what is counted, and the relation of the table's own figures.
 
-    `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL may be a value here.
-    `every`: whether a class has the values too that it lacks, for a model that follows their order; another model on
-    the same column, which counts the values that are there, must not see them.
-    `populated`: whether rows of a population alone (n = 0) are among those counted.
+    `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL can be a value here.
+    `every`: whether to include the values that a class lacks, for a model that depends on their order; another model
+    on the same column, which counts only values that occur, must not see them.
+    `populated`: whether the rows of a population alone (n = 0) are included.
     """
 
     name: str
@@ -62,20 +62,20 @@ def named_figure(name: str, counted: Counted) -> str:
 
 
 def to_fold(select: exp.Select) -> list[exp.Expr]:
-    """The aggregates of a SELECT that need a second look at values, if lists will do for all of them."""
+    """The aggregates of a SELECT that need a second pass over the values, if lists can replace all of them."""
     twice = [aggregate for aggregate in own_aggregates(select) if _looks_twice(aggregate)]
     return twice if all(_can_fold(aggregate) for aggregate in twice) else []
 
 
 def list_figures(names: Iterable[str], counted: Counted) -> list[str]:
-    """The figures of a value in its class that the figures of these names are computed from."""
+    """The figures of a value in its class that the named figures are computed from."""
     if counted.every:
         return ["c", PLACE]
     return list(dict.fromkeys(["c", *(name for name in names if name != _SIZE)]))
 
 
 def fold(select: exp.Select, aggregates: Sequence[exp.Expr]) -> None:
-    """Make a SELECT over class values one over classes, each with a list of its values, in place."""
+    """Turn a SELECT over class values into one over classes with lists of their values, in place."""
     if not aggregates:
         return
     names: dict[Counted, dict[str, None]] = {}
@@ -94,7 +94,7 @@ def fold(select: exp.Select, aggregates: Sequence[exp.Expr]) -> None:
     having = select.args.get("having")
     for part in ("group", "having"):
         select.set(part, None)
-    # What a list gives has a name: several parts of a condition use it, and each would compute it again.
+    # Results of lists are named columns: several parts of a condition use them, and would compute them again.
     columns = (exp.column(exp.to_identifier(column.alias_or_name, quoted=True)) for column in query.selects)
     folded = exp.select(*columns, *classes.folds).from_(_subquery(query, "classes"), copy=False)
     for number, counted in enumerate(classes.tables):
@@ -106,7 +106,7 @@ def fold(select: exp.Select, aggregates: Sequence[exp.Expr]) -> None:
 
 
 def own_aggregates(select: exp.Select) -> list[exp.Expr]:
-    """The outermost aggregates of a SELECT itself, with FILTER where they have one."""
+    """The outermost aggregates of a SELECT, without its subqueries', with their FILTER."""
     wholes = [
         aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
         for aggregate in select.find_all(exp.AggFunc)
@@ -124,7 +124,7 @@ def figures_of(aggregate: exp.Expr) -> list[exp.Column]:
 
 
 def counted_in(aggregate: exp.Expr) -> set[Counted]:
-    """The columns whose values it is over."""
+    """The columns whose values an aggregate is over."""
     return {column.meta["kanon"][1] for column in figures_of(aggregate)}
 
 
@@ -133,20 +133,20 @@ def _names_of(aggregate: exp.Expr) -> list[str]:
 
 
 def _looks_twice(aggregate: exp.Expr) -> bool:
-    """Whether a value's own row does not have all that an aggregate is over; the most frequent values' rows do."""
+    """Whether an aggregate needs more than the value's own row; the most frequent values' rows do not."""
     if isinstance(aggregate, exp.Max) and aggregate.expressions:
         return False
     return _SIZE in _names_of(aggregate) or any(counted.every for counted in counted_in(aggregate))
 
 
 def _can_fold(aggregate: exp.Expr) -> bool:
-    """Whether an aggregate is one over figures of one column's values."""
+    """Whether an aggregate is over figures of the values of one column."""
     plain = type(aggregate) in _FOLDS and not isinstance(aggregate.this, (exp.Distinct, exp.Star))
     return plain and len(counted_in(aggregate)) == 1
 
 
 class _Classes:
-    """What is known of each class: aggregates of its rows, and for columns to fold a list of their values."""
+    """The columns of classes: aggregates of their rows, and lists of the values of columns to fold."""
 
     def __init__(self, names: Mapping[Counted, Iterable[str]]) -> None:
         self._names = names  # of the figures that aggregates to fold are over
@@ -159,39 +159,39 @@ class _Classes:
         return _named(self.columns, aggregate, "_figure")
 
     def fold(self, folded: exp.Expr) -> exp.Expr:
-        """The column of what a list, which is a column itself, is folded to."""
+        """The column of a folded list."""
         return _named(self.folds, folded, "_folded")
 
     def folded(self, aggregate: exp.Expr) -> exp.Expr:
-        """An aggregate as one over a list: of its column's values in the class, or in the table if they are ordered."""
+        """An aggregate as one over a list: of the values in the class, or of all values in the table if ordered."""
         (counted,) = counted_in(aggregate)
         names = set(_names_of(aggregate))
         figures = list_figures(self._names[counted], counted)
         values = self.column(_list({name: figure(name, counted) for name in figures if name not in _OF_TABLE}))
         if counted.every and isinstance(aggregate, exp.Sum) and aggregate.this == figure("c", counted):
             return _rows(values, exp.not_(exp.Is(this=_field(_OTHER, PLACE), expression=exp.null())))
-        known = self._of_class(counted, values, names)
+        of_class = self._of_class(counted, values, names)
         function = exp.Paren(this=aggregate.this.copy())
         for column in figures_of(function):
             name = column.meta["kanon"][0]
-            column.replace(known[name].copy() if name in known else _field(_EACH, name))
+            column.replace(of_class[name].copy() if name in of_class else _field(_VALUE, name))
         if counted.every and names <= {_SIZE, *_OF_TABLE} and isinstance(aggregate, (exp.Max, exp.Min)):
             return function
         listed = self._of_table(counted, _VALUES) if counted.every else values
-        return _over(_FOLDS[type(aggregate)], listed, _EACH, function.this)
+        return _over(_FOLDS[type(aggregate)], listed, _VALUE, function.this)
 
     def _of_class(self, counted: Counted, values: exp.Expr, names: set[str]) -> dict[str, exp.Expr]:
-        """The figures that are not a field of a listed value, each by what it is computed from."""
+        """The figures that are not fields of a listed value, with the expressions that compute them."""
         of_table = [name for name in _OF_TABLE if name in names]
         if not counted.every:
-            known = {name: self.column(exp.Max(this=figure(name, counted))) for name in of_table}
-            return known | {_SIZE: self.column(exp.Sum(this=figure("c", counted)))}
-        place, here = _field(_OTHER, PLACE), _field(_EACH, "place")
+            figures = {name: self.column(exp.Max(this=figure(name, counted))) for name in of_table}
+            return figures | {_SIZE: self.column(exp.Sum(this=figure("c", counted)))}
+        place, here = _field(_OTHER, PLACE), _field(_VALUE, "place")
         return {name: self._of_table(counted, name) for name in of_table} | {
             _SIZE: self.column(exp.Sum(this=figure("c", counted))),
             "c": _rows(values, exp.EQ(this=place, expression=here)),
             "c_to": _rows(values, exp.LTE(this=place, expression=here)),
-            "value": _field(_EACH, "raw"),
+            "value": _field(_VALUE, "raw"),
         }
 
     def _of_table(self, counted: Counted, name: str) -> exp.Expr:
@@ -202,7 +202,7 @@ class _Classes:
 
 
 def _listed(counted: Counted, names: Iterable[str]) -> exp.Select:
-    """The query of one row: the list of the values of the whole table, and its own figures."""
+    """The query of one row: the list of the values of the whole table, and the table's figures."""
     if counted.reference is None:
         raise ValueError(f"no reference is given for the values of {counted.name}")
     fields = {"place": None} | {_LISTED[name]: None for name in names if name in _LISTED}
@@ -212,19 +212,19 @@ def _listed(counted: Counted, names: Iterable[str]) -> exp.Select:
 
 
 def _over(fold: str, values: exp.Expr, name: str, function: exp.Expr) -> exp.Expr:
-    """What a function of each value of a list comes to."""
+    """Fold the results of a function of the values of a list."""
     function_of_value = exp.Lambda(this=function, expressions=[exp.to_identifier(name)])
     return exp.Anonymous(this=fold, expressions=[exp.Transform(this=values.copy(), expression=function_of_value)])
 
 
 def _rows(values: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    """The rows of those values of a class that meet a condition."""
+    """The rows of the values of a class that meet a condition."""
     among = exp.Case().when(condition, _field(_OTHER, "c")).else_(exp.Literal.number(0))
     return exp.cast(_over("LIST_SUM", values, _OTHER, among), "BIGINT")
 
 
 def _named(columns: list[exp.Expr], expression: exp.Expr, stem: str) -> exp.Expr:
-    """The column of an expression, which is added to the columns unless it is among them."""
+    """The column of an expression, added to the columns unless already there."""
     same = next((column.alias for column in columns if column.this == expression), None)
     if same is None:
         same = f"{stem}_{len(columns)}"
@@ -237,7 +237,7 @@ def _subquery(query: exp.Select, name: str) -> exp.Subquery:
 
 
 def _list(fields: Mapping[str, exp.Expr]) -> exp.Expr:
-    """The list of a class's values, each with the fields."""
+    """The list of a class's values, with these fields."""
     there = exp.Where(this=exp.not_(exp.Is(this=fields["c"].copy(), expression=exp.null())))
     return exp.Filter(this=exp.ArrayAgg(this=_struct(fields)), expression=there)
 
