@@ -17,8 +17,8 @@ from kanon_sql.relation import Relation
 class Coded:
     """An attribute whose raw values a mapping table turns into codes: columns value, code_l, label_l, loss_l.
 
-    `nulls`: what NULL becomes, by column of the mapping table; None where the data hold no NULL.
-    `loss_levels`: the levels whose loss differs from value to value, so that it needs a column.
+    `nulls`: the codes, labels and losses of NULL, by column of the mapping table; None if the data have no NULL.
+    `loss_levels`: the levels whose loss depends on the value, so that they need a column.
     """
 
     stem: str
@@ -47,8 +47,9 @@ def tuples(
     """The query that counts the distinct tuples of some columns, with the codes of their sensitive values.
 
     Both mappings: the column of the source by its new name. A sensitive value's code is its rank, as the engine of the
-    source orders values, so that equal values have one code and NULL has one too. Those in `compared` are added
-    next to their codes, as `raw_column` names them. `counted_by`: the column with the rows that each row represents.
+    source orders values, so that equal values have the same code and NULL has one too.
+    For those in `compared` the values are also selected, under the name `raw_column`. `counted_by`: the column with
+    the number of rows that a row represents.
     """
     if counted_by is None:
         query = t.tree("frequency_sets/tuples", columns=columns, source=source)
@@ -64,7 +65,7 @@ def tuples(
 
 
 def raw_column(name: str) -> str:
-    """The tuples' column of the values that another column of theirs has the codes of."""
+    """The tuples' column of the values whose codes are in another column of theirs."""
     return f"_raw{name}"
 
 
@@ -93,9 +94,9 @@ def packed(
     columns: Sequence[str],
     dialect: str,
 ) -> str:
-    """The query of a frequency set with whole numbers that the bits of attributes' codes add up to, and columns of it.
+    """The query of a frequency set with the bits of attributes' codes added up to numbers, and some columns of it.
 
-    `bits`: columns attribute, code, bits. `keys`: by the number's name, the attributes and the columns of their codes.
+    `bits`: columns attribute, code, bits. `keys`: by the number's name the attributes and the columns of their codes.
     """
     query = exp.select(*(t.column(name, "f") for name in columns)).from_(t.table(frequency_set, "f"))
     aliases = []
@@ -124,10 +125,10 @@ def with_population(
     dialect: str,
     unit: str | None = None,
 ) -> str:
-    """The query of the coded tuples of a table and of its population: n of the one and `population` of the other.
+    """The query of the coded tuples of a table and its population: n of the table, `population` of its population.
 
-    What is known of the table's rows alone is NULL of the population's; `unit`: the column of the population's people,
-    NULL of the table's.
+    Columns that only the table has are NULL for the population; `unit`: the column of the population's people, NULL
+    for the table.
     """
     zero, null = exp.Literal.number(0), exp.null()
     people = [unit] if unit else []
@@ -145,7 +146,7 @@ def _as(expression: exp.Expr, name: str) -> exp.Expr:
 
 
 def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:
-    """A column of the mapping table, or what NULL becomes in it."""
+    """A column of the mapping table, with the value for NULL."""
     mapped = t.column(column, alias)
     if attribute.nulls is None:
         return mapped

@@ -1,10 +1,10 @@
-"""The queries of a release whose classes were counted before: rows find their class, and are sorted by its place.
+"""The queries of a release of classes that are already counted: rows are joined with them, and sorted by their place.
 
-Rows are sorted by everything that is released. Comparing many texts of every row is slow, so each class gets the place
-of what it shows among all classes, and the rows are sorted by this number and by the kept columns.
+Rows are sorted by all released columns. Comparing many texts per row is slow, so classes are numbered in the order of
+their labels (their place), and rows are sorted by this number and by the kept columns.
 
-A large release in DuckDB reads the classes from a table, with texts as ENUMs: a text carried through the sort, and
-looked up again while a file is written, takes most of the time otherwise. If the release has few kinds of rows, they
+A large release in DuckDB reads the classes from a table, with texts as ENUMs: otherwise most of the time is spent
+on sorting texts and looking them up again while a file is written. If the release has few kinds of rows, they
 are counted, and only the kinds are sorted and then repeated.
 """
 
@@ -20,14 +20,14 @@ from kanon_sql.queries.order import by_looks, ordered, release_order
 from kanon_sql.queries.release_query import ReleaseColumn
 from kanon_sql.relation import Relation
 
-_ROWS_AT_A_TIME = 1024  # that a row is repeated: a list of all would be as long as the largest class
-PLACE = "kanon_place"  # of what a class shows, among all classes
+_ROWS_AT_A_TIME = 1024  # a row's repetitions per list, which could be as long as the largest class
+PLACE = "kanon_place"  # of a class, in the order of labels
 _SORTED, _N, _BLOCK = "kanon_sorted", "kanon_n", "kanon_block"
 
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """What is released of a column of the source: `inner`, a column of the rows or the classes, or its constant."""
+    """A released column: `inner`, a column of the rows or the classes, or the constant of the source's column `of`."""
 
     of: ReleaseColumn
     name: str
@@ -36,12 +36,12 @@ class ShownColumn:
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """What a release of counted classes consists of.
+    """The parts of a release of counted classes.
 
-    `rows`: the query of the source's rows, with the codes `keys` of their classes and what is kept. `shown`: that of
-    the classes, by the same keys, with what they show and its place. `keys`: the columns of the frequency set by those
-    of the codes. `mask`: whether rows of no class are released masked. `split`: whether a class has the rows of a tuple
-    from its `first` to its `last`, by their `place`.
+    `rows`: the query of the source's rows, with the codes `keys` of their classes and the kept columns. `shown`: the
+    query of the classes, by the same keys, with their labels and place. `keys`: the columns of the frequency set by
+    those of the codes. `mask`: whether to release rows without a class masked. `split`: whether a class has only the
+    rows of a tuple from its `first` to its `last`, by their `place`.
     """
 
     source: Relation
@@ -55,23 +55,23 @@ class CountedRelease:
 
     @property
     def masks(self) -> bool:
-        """Whether a row may be masked."""
+        """Whether a row can be masked."""
         return self.mask and bool(self.keys)
 
     @property
     def kept(self) -> list[ShownColumn]:
-        """The columns that are released as they are."""
+        """The columns that are released unchanged."""
         return [shown for shown in self.columns if not shown.of.recoded]
 
     def sql(self, dialect: str) -> str:
         """The release in a dialect, as one query."""
         rows = self._joined(t.fenced(self.rows.copy(), dialect), self.shown.subquery("k")).subquery(_SORTED)
         query = exp.select(*self._all_shown()).from_(rows)
-        order = self._order(dialect)  # of the last step: Spark keeps no other
+        order = self._order(dialect)  # in the last step, because Spark loses the order of earlier ones
         return t.printed(query.order_by(*order) if order else query, dialect)
 
     def shown_sql(self) -> str:
-        """The query of the classes, each with what it shows and its place among them."""
+        """The query of the classes with their labels and place."""
         return _printed(self.shown)
 
     def kept_values_sql(self) -> str:
@@ -81,14 +81,14 @@ class CountedRelease:
         return _printed(exp.select(about).from_(t.table(self.source, "s")))
 
     def most_kinds_sql(self, frequency_set: Relation, values: int) -> str:
-        """The query that counts how many kinds of rows there are at most, with so many combinations of kept values."""
+        """The query of an upper bound for the kinds of rows, given the number of combinations of kept values."""
         classes = exp.select(exp.alias_(exp.Sum(this=exp.column("n")), "n")).from_(t.table(frequency_set))
         classes = classes.group_by(*map(t.column, self.keys.values()))
         kinds = exp.Sum(this=exp.func("LEAST", exp.column("n"), t.literal(values)))
         return _printed(exp.select(kinds).from_(classes.subquery("classes")))
 
     def of_rows_sql(self, classes: Relation) -> str:
-        """The query of the kinds of released rows, with how many there are, from the rows of the source."""
+        """The query of the kinds of released rows with their numbers, from the rows of the source."""
         columns = [*map(t.column, self.keys), *(t.column(shown.inner) for shown in self.kept)]
         rows = exp.select(*columns, exp.alias_(exp.Count(this=exp.Star()), _N)).from_(self.rows.subquery("s"))
         return _printed(
@@ -96,7 +96,7 @@ class CountedRelease:
         )
 
     def of_frequency_set_sql(self, frequency_set: Relation, classes: Relation) -> str:
-        """The same query where nothing is kept, from the counted tuples."""
+        """The same query from the counted tuples, for a release without kept columns."""
         codes = [exp.alias_(t.column(column), key) for key, column in self.keys.items()]
         counted = exp.Sum(this=exp.column("n"))
         rows = exp.select(*codes, exp.alias_(exp.cast(counted, "BIGINT"), _N)).from_(t.table(frequency_set))
@@ -119,7 +119,7 @@ class CountedRelease:
         return self._released(rows, texts)
 
     def _joined(self, rows: exp.Select, classes: exp.Expr, more: Sequence[str] = ()) -> exp.Select:
-        """Rows with what their class shows, and its place: NULL for a row of no class."""
+        """Rows with the labels and the place of their class: NULL for a row without a class."""
         columns: list[exp.Expr] = [
             exp.alias_(self._opened(shown), shown.inner) for shown in self.columns if shown.inner
         ]
@@ -136,10 +136,10 @@ class CountedRelease:
 
     def _sorted(self, rows: exp.Expr) -> exp.Select:
         query, order = exp.select("*").from_(rows), self._order("duckdb")
-        return query.order_by(*order) if order else query  # without any, all rows are the same
+        return query.order_by(*order) if order else query  # without an order, all rows are equal
 
     def _order(self, dialect: str) -> list[exp.Expr]:
-        """The order of the rows: by the place of their class and by the kept columns, or by a seeded hash of it all."""
+        """The order of the rows: by the place of their class and the kept columns, or by a seeded hash of it all."""
         if self.shuffle_seed is not None:
             cells = [(self._shown(shown, shown.of.recoded), shown.of) for shown in self.columns]
             order = release_order(cells, self.shuffle_seed)
@@ -157,11 +157,11 @@ class CountedRelease:
 
     def _opened(self, shown: ShownColumn) -> exp.Expr:
         column = t.column(shown.inner, "k" if shown.of.recoded else "r")
-        # A label of a hierarchy has been opened already.
+        # The labels of a hierarchy already have their released type.
         return column if shown.of.recoded and not shown.of.shown else t.opened(column, shown.of.open_type)
 
     def _shown(self, column: ShownColumn, as_text: bool) -> exp.Expr:
-        """What a cell shows."""
+        """The expression of a released cell."""
         if not column.inner:
             return t.literal(column.of.constant)
         shown: exp.Expr = t.column(column.inner, _SORTED)
@@ -174,12 +174,12 @@ class CountedRelease:
 def with_place(classes: exp.Select, labels: Sequence[exp.Expr], dialect: str) -> exp.Select:
     """A query of classes with their place: `CAST(DENSE_RANK() OVER (ORDER BY label, …) AS INT) AS kanon_place`.
 
-    Classes that show the same have the same place.
+    Classes with the same labels have the same place.
     """
     order: list[exp.Expr] = []
     for label in labels:
         order.append(exp.Ordered(this=label.copy(), nulls_first=False))
-        if dialect == "duckdb":  # a collation may hold two labels equal; by their bytes they are two
+        if dialect == "duckdb":  # by bytes too, because labels can be equal by a collation
             in_bytes = exp.func("HEX", exp.cast(label.copy(), "TEXT"))
             order.append(exp.Ordered(this=in_bytes, nulls_first=False))
     rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=exp.Order(expressions=order))
@@ -187,8 +187,8 @@ def with_place(classes: exp.Select, labels: Sequence[exp.Expr], dialect: str) ->
 
 
 def label_type(name: str, relation: Relation, column: str) -> str:
-    """The statement that makes an ENUM of the texts in a column, in their order."""
-    # A collation may hold two texts equal; by their bytes they are two.
+    """The statement that creates an ENUM of the texts in a column, in their order."""
+    # By bytes too, because different texts can be equal by a collation.
     bytes_of = exp.alias_(exp.Anonymous(this="ENCODE", expressions=[t.column(column)]), "bytes")
     texts = exp.select(bytes_of).distinct().from_(t.table(relation)).where(t.is_not_null(t.column(column)))
     text = exp.Anonymous(this="DECODE", expressions=[exp.column("bytes")])
@@ -197,18 +197,18 @@ def label_type(name: str, relation: Relation, column: str) -> str:
 
 
 def typed_columns(relation: Relation, columns: Sequence[str], types: Mapping[str, str]) -> str:
-    """The query of a relation with some columns in these types, by their names."""
+    """The query of a relation with some columns cast to types, by their names."""
     return _printed(exp.select(*(_in_type(name, types.get(name)) for name in columns)).from_(t.table(relation)))
 
 
 def label_counts(types: Sequence[str]) -> str:
     """The query that counts the values of ENUMs."""
-    every = (exp.Anonymous(this="ENUM_RANGE", expressions=[_cast(exp.null(), name)]) for name in types)
-    return _printed(exp.select(*(exp.Anonymous(this="LEN", expressions=[values]) for values in every)))
+    values_of_types = (exp.Anonymous(this="ENUM_RANGE", expressions=[_cast(exp.null(), name)]) for name in types)
+    return _printed(exp.select(*(exp.Anonymous(this="LEN", expressions=[values]) for values in values_of_types)))
 
 
 def text_counts(relation: Relation, columns: Sequence[str]) -> str:
-    """The query that estimates how many values columns have."""
+    """The query that estimates the number of distinct values of columns."""
     about = (exp.Anonymous(this="APPROX_COUNT_DISTINCT", expressions=[t.column(name)]) for name in columns)
     return _printed(exp.select(*about).from_(t.table(relation)))
 

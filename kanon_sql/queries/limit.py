@@ -1,4 +1,4 @@
-"""The suppression limit in a statement that counts its classes itself: it fails where it would leave out more rows."""
+"""The suppression limit of a statement that counts its classes itself: it fails rather than leave out more rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _LEFT_OUT = "kanon_left_out"
 def within_limit(
     query: exp.Select, key: str, source: exp.Select, shown: exp.Select, limit: float | str, dialect: str
 ) -> exp.Select:
-    """A query with `HELD`: the same as `CLASSES`, or a failure, where more rows are left out than a limit allows.
+    """A query with `HELD`: the same as `CLASSES`, or a failure if more rows are left out than the limit allows.
 
-    A source without rows fails too. `key`: the column of a row's class. `source`: the rows that are counted; `shown`:
-    those of them that have a class. `HELD` has to be on the left of a LEFT JOIN with the rows: each of its classes
-    has some, and no system leaves that side unread, even where there is no row.
+    A source without rows fails too. `key`: the column of a row's class. `source`: the counted rows; `shown`: those with
+    a class. `HELD` must be on the left of a LEFT JOIN with the rows: all its classes have rows, and no system skips
+    reading that side, even if there are no rows.
     """
-    held = shown.join(exp.to_table(CLASSES), using=[exp.to_identifier(key)])
+    released = shown.join(exp.to_table(CLASSES), using=[exp.to_identifier(key)])
     count = exp.Count(this=exp.Star())
     all_rows = source.select(exp.alias_(count, "all_rows"), append=False).subquery("s")
-    held_rows = held.select(exp.alias_(count.copy(), "held_rows"), append=False).subquery("h")
+    held_rows = released.select(exp.alias_(count.copy(), "held_rows"), append=False).subquery("h")
     left = exp.Sub(this=exp.column("all_rows", "s"), expression=exp.column("held_rows", "h"))
     counted = exp.select(exp.column("all_rows", "s"), exp.alias_(left, "left_out"))
     query = query.with_(_LEFT_OUT, as_=counted.from_(all_rows).join(held_rows, join_type="CROSS"))
@@ -35,12 +35,12 @@ def within_limit(
 
 
 def _message(limit: float | str) -> exp.Expr:
-    """What is wrong with the rows that are left out, or 0; it holds their number, so that no planner fails with it."""
+    """The error about the rows that are left out, or 0; it includes their number, so no planner fails early."""
     rows, left_out = exp.column("all_rows"), exp.column("left_out")
     if isinstance(limit, str):
         beyond: exp.Expr = exp.GT(this=left_out, expression=exp.Literal.number(int(limit.split()[0])))
     else:
-        some = exp.func("NULLIF", rows.copy(), exp.Literal.number(0))  # a system may divide though there are none
+        some = exp.func("NULLIF", rows.copy(), exp.Literal.number(0))  # a system may divide even if there are no rows
         share = exp.Div(this=exp.cast(left_out, "DOUBLE"), expression=some)
         beyond = exp.GT(this=share, expression=exp.cast(exp.Literal.number(limit), "DOUBLE"))
     none = exp.EQ(this=rows.copy(), expression=exp.Literal.number(0))
@@ -50,9 +50,9 @@ def _message(limit: float | str) -> exp.Expr:
     return case.else_(exp.Literal.string("0"))
 
 
-def _text(number: exp.Column, *others: str | exp.Column) -> exp.Expr:
+def _text(number: exp.Column, *parts: str | exp.Column) -> exp.Expr:
     text: exp.Expr = exp.cast(number.copy(), "TEXT")
-    for other in others:
-        part = exp.Literal.string(other) if isinstance(other, str) else exp.cast(other.copy(), "TEXT")
-        text = exp.DPipe(this=text, expression=part)
+    for part in parts:
+        added = exp.Literal.string(part) if isinstance(part, str) else exp.cast(part.copy(), "TEXT")
+        text = exp.DPipe(this=text, expression=added)
     return text

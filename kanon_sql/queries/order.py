@@ -1,4 +1,4 @@
-"""The order of the rows of a release: it must say nothing that the release does not."""
+"""The order of the rows of a release, which must not reveal more than the rows do."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kanon_sql.queries.release_query import ReleaseColumn
 def ordered(
     columns: Sequence[tuple[exp.Expr, bool]], kept: Sequence[exp.Expr], shuffle_seed: int | None
 ) -> list[exp.Expr]:
-    """By the columns, each with whether it can be sorted, or by a seeded hash of them all.
+    """Sort by columns (with a flag: can be sorted), or by a seeded hash of all of them.
 
-    Equal values that are kept as they are may look different (-0, a collation that ignores case): then by their looks.
+    Equal `kept` values may look different (-0, a collation that ignores case): they are sorted by a hash.
     """
     by_value = [column if sortable else exp.cast(column, "TEXT") for column, sortable in columns]
     if shuffle_seed is None:
@@ -26,7 +26,7 @@ def ordered(
 def release_order(
     cells: Sequence[tuple[exp.Expr, ReleaseColumn]], shuffle_seed: int | None, by_looks: bool = True
 ) -> list[exp.Expr]:
-    """By all that is released, each with its column, quasi-identifiers first, or by a seeded hash of it.
+    """Sort by all released cells, quasi-identifiers first, or by a seeded hash of them.
 
     `by_looks`: whether equal kept values that may look different are sorted by their looks.
     """
@@ -36,9 +36,9 @@ def release_order(
 
 
 def by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Expr]:
-    """What equal values of kept columns, value with its kind, are sorted by that may look different.
+    """Sort equal values of kept columns, given with their kinds, that may look different.
 
-    A hash of every row costs more than the rest of the sort, so that it is left where a number says the same.
+    A hash of every row costs more than the rest of the sort, so a number is used where that suffices.
     """
     scales = [column for column, kind in kept if kind == "decimal" and dialect == "postgres"]
     zeros = [column for column, kind in kept if kind == "float"]
@@ -52,7 +52,7 @@ def by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Exp
 
 
 def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
-    """A text of the start and all columns, one after the other."""
+    """The concatenation of a text and all columns."""
     text: exp.Expr = exp.Literal.string(start)
     for column in columns:
         part = exp.func("COALESCE", t.in_bytes(exp.cast(column.copy(), "TEXT")), exp.Literal.string(""))

@@ -1,4 +1,4 @@
-"""How the text of files becomes numbers, dates and NULL: the queries of a file as its columns are to be read."""
+"""Converts the text of files to numbers, dates and NULL: the queries of files with their columns in other types."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kanon_sql.relation import Relation
 
 @dataclass(frozen=True)
 class Conversion:
-    """How the values of a column are read: to which type of DuckDB, by which decimal mark or format of dates.
+    """How to read the values of a column: as which type of DuckDB, with which decimal mark or date format.
 
-    `null`: the texts that mean that there is no value. Without a mark or a format a value is cast; `of`: from a type
-    into which it must go back, where it is no text. `pattern`: of its text, where that is less than the mark allows.
+    `null`: the texts that mean a missing value. Without a mark or a format a value is cast; `of`: the original type, if
+    not text, to which it must convert back. `pattern`: of its text, if stricter than the mark's.
     """
 
     type: str
@@ -31,12 +31,12 @@ class Conversion:
 
     @property
     def fits(self) -> Predicate:
-        """Whether `value`, a text, can be read so: no value is lost, or becomes another."""
+        """Whether `value`, a text, can be read like this without being lost or changed."""
         pattern = self.pattern or (number_pattern(self.decimal) if self.decimal else None)
         if pattern:
             return Predicate("REGEXP_FULL_MATCH(value, $pattern)", {"pattern": pattern})
         if self.date_format:
-            # %Y takes 24 for a year of antiquity.
+            # %Y reads 24 as the year 24.
             long_ago = f"YEAR({_TRIED}) < 1000" if "%Y" in self.date_format else "FALSE"
             return Predicate(f"{_TRIED} IS NOT NULL AND NOT {long_ago}", {"format": self.date_format})
         if self.of:
@@ -54,7 +54,7 @@ class Conversion:
 
 
 def number_pattern(decimal: str) -> str:
-    """The regular expression of numbers with a decimal mark, in groups of three digits or not; no 02138.
+    """The regular expression of numbers with a decimal mark, optionally in groups of three digits; not 02138.
 
     >>> [bool(re.fullmatch(number_pattern(","), text)) for text in ("1.234,5", " 12,50 ", "1.23,5", "02138", "1,234.5")]
     [True, True, False, False, False]
@@ -64,18 +64,18 @@ def number_pattern(decimal: str) -> str:
     return rf"\s*[-+]?(?:{whole})(?:{re.escape(decimal)}[0-9]+)?\s*"
 
 
-LEADING_ZERO = r"\s*[-+]?0[0-9]+\s*"  # of a code, which is no number
+LEADING_ZERO = r"\s*[-+]?0[0-9]+\s*"  # of a code rather than a number
 PLAIN_NUMBER = r"\s*[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*"
 _TRIED = "TRY_STRPTIME(value, $format)"
 
 
 def converted(source: Relation, columns: Sequence[str], ways: Mapping[str, Conversion], dialect: str) -> str:
-    """The query of a relation's columns, each read in its way, or as it is."""
+    """The query of a relation's columns, converted in these ways, or unchanged."""
     return t.printed(_selected(columns, ways).from_(t.table(source)), dialect)
 
 
 def files_converted(read: str, columns: Sequence[str], ways: Mapping[str, Conversion], dialect: str) -> str:
-    """The same of the query of some files."""
+    """The same for a query that reads files."""
     files = sqlglot.parse_one(read, "duckdb")
     assert isinstance(files, exp.Query)
     return t.printed(_selected(columns, ways).from_(files.subquery("kanon_file")), dialect)
@@ -91,8 +91,8 @@ def _read(value: exp.Expr, way: Conversion) -> exp.Expr:
         listed = exp.In(this=exp.cast(value.copy(), "VARCHAR"), expressions=list(map(t.literal, way.null)))
         value = exp.Case().when(listed, exp.null()).else_(value)
     if way.decimal:
-        kept = exp.Literal.string("[^-+0-9,]" if way.decimal == "," else "[^-+0-9.]")
-        value = _call("REGEXP_REPLACE", value, kept, exp.Literal.string(""), exp.Literal.string("g"))
+        removed = exp.Literal.string("[^-+0-9,]" if way.decimal == "," else "[^-+0-9.]")
+        value = _call("REGEXP_REPLACE", value, removed, exp.Literal.string(""), exp.Literal.string("g"))
         if way.decimal != ".":
             value = _call("REPLACE", value, exp.Literal.string(way.decimal), exp.Literal.string("."))
     elif way.date_format:
@@ -100,6 +100,6 @@ def _read(value: exp.Expr, way: Conversion) -> exp.Expr:
     return t.opened(value, way.type)
 
 
-def _call(name: str, *given: exp.Expr) -> exp.Expr:
-    # Not sqlglot's own functions: they would translate a format of dates, and know fewer arguments.
-    return exp.Anonymous(this=name, expressions=list(given))
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    # sqlglot's own functions would translate a date format, and accept fewer arguments.
+    return exp.Anonymous(this=name, expressions=list(arguments))

@@ -1,4 +1,4 @@
-"""The query of a reference: what the values of a sensitive column are in the whole table."""
+"""The query of a reference: figures of the values of a sensitive column in the whole table."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def reference(
 ) -> str:
     """The query of a reference; see `sql/privacy.sql`.
 
-    `groups`: rows of a value and the number of its group on level 1, 2, …; then the query also gives `_group_l` and
-    `_overall_c_l`, the rows of the group, and no figures at all of a value that is in no group.
+    `groups`: rows of a value and the number of its group on level 1, 2, …; then the query also returns `_group_l` and
+    `_overall_c_l`, the rows of the group, and NULL for the figures of a value without a group.
     """
     return t.printed(reference_tree(counted, value, raw, rows, groups), dialect)
 
@@ -29,14 +29,14 @@ def reference_tree(
     query = t.tree("privacy/reference", counted=counted, value=[value], raw=[raw], rows=rows)
     if rows.unit:
         query = _of_people(query, t.tree("privacy/whole_people", counted=counted, people=rows))
-    return _grouped(query, groups) if groups and len(groups[0]) > 1 else query  # a value alone is in no group
+    return _grouped(query, groups) if groups and len(groups[0]) > 1 else query  # rows of only a value have no groups
 
 
 def _of_people(query: exp.Query, people: exp.Query) -> exp.Select:
-    """A reference whose size is the people of the whole table, who are fewer than those of all values together."""
-    kept = (exp.column(name, table="r") for name in query.named_selects if name != "overall_size")
+    """A reference whose size is the number of people in the whole table, who may have several values."""
+    columns = (exp.column(name, table="r") for name in query.named_selects if name != "overall_size")
     pairs = exp.alias_(exp.column("overall_size", table="r"), "overall_pairs")
-    source = exp.select(*kept, pairs, exp.column("overall_size", table="p")).from_(query.subquery("r"), copy=False)
+    source = exp.select(*columns, pairs, exp.column("overall_size", table="p")).from_(query.subquery("r"), copy=False)
     return source.join(people.subquery("p"), join_type="CROSS", copy=False)
 
 
@@ -51,8 +51,8 @@ def _grouped(query: exp.Query, groups: Sequence[Sequence[object]]) -> exp.Select
         joined = exp.column(f"_group_{level}", table="g")
         return joined if of_null is None else exp.Case().when(is_null.copy(), t.literal(of_null[level])).else_(joined)
 
-    known = exp.Case().when(t.is_not_null(group(1)), exp.column("overall_c", table="r"))
-    figures = [exp.alias_(known, "overall_c")]
+    in_group = exp.Case().when(t.is_not_null(group(1)), exp.column("overall_c", table="r"))
+    figures = [exp.alias_(in_group, "overall_c")]
     for level in levels:
         rows = exp.Window(this=exp.Sum(this=exp.column("overall_c", table="r")), partition_by=[group(level)])
         figures += [

@@ -1,4 +1,4 @@
-"""A statement as the text of a dbt model: its relations as refs, and no brace of its values or names read by Jinja."""
+"""Statements as the text of dbt models: with refs for relations, and braces escaped from Jinja."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kanon_sql.queries.written import WrittenTable
 
 
 def escaped(text: str) -> str:
-    """A text that Jinja gives as it is.
+    """A text that Jinja outputs unchanged.
 
     >>> escaped("{{ a }} {% b %} {# c #} {d}")
     "{{ '{{' }} a }} {{ '{%' }} b %} {{ '{#' }} c #} {d}"
@@ -38,16 +38,16 @@ def with_references(sql: str, dialect: str, references: Mapping[str, str]) -> st
 
 @dataclass(frozen=True)
 class Seed:
-    """A table of a statement as a seed of dbt: CSV for what every reader of it takes alike, and the rows that are left.
+    """A table of a statement as a seed of dbt: CSV of the rows that all readers read the same, and the other rows.
 
-    A reader may take an empty text for NULL, cut blanks off, or guess at quotes; such rows stay in the statement.
+    A reader might read an empty text as NULL, trim blanks, or guess at quotes; such rows stay in the statement.
     """
 
     table: WrittenTable
 
     @property
     def text(self) -> str | None:
-        """The CSV file; None if it can hold no row."""
+        """The CSV file; None if no row can be in it."""
         rows = [texts for texts in map(_texts, self.table.rows) if _is_plain(texts)]
         written = io.StringIO()
         csv.writer(written, lineterminator="\n").writerows([self.table.columns, *rows])
@@ -59,7 +59,7 @@ class Seed:
         return {name: dialects.printed(kind.copy(), dialect) for name, kind in kinds}
 
     def read_as(self, reference: str, dialect: str) -> str:
-        """What a statement reads in the table's place: the seed, and the rows that are not in it."""
+        """The replacement of the table in a statement: the seed, and the rows that are not in it."""
         left = [self._row(row) for row in self.table.rows if not _is_plain(_texts(row))]
         if not left:
             return reference

@@ -1,4 +1,4 @@
-"""The queries of a mapping table that SQL works out by the rules of a recipe, for columns of many values."""
+"""The queries of a mapping table computed in SQL by the rules of a recipe, for columns with many values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mapping(
 ) -> str:
     """The query of a mapping table: value, code_0 … code_h, label_1 … label_h, loss_l of some levels.
 
-    `values`: what `labelled` gives; `levels`: of each level below the top, what `mappings/level_labels` gives;
+    `values`: the result of `labelled`; `levels`: the results of `mappings/level_labels` for the levels below the top;
     `types`: of the codes and losses, in the engine's words; `nulls`: the row of NULL.
     """
     height = len(levels) + 1

@@ -1,6 +1,6 @@
-"""The label that a rule gives a value, computed in SQL: the same label that the hierarchy's mapping table gives.
+"""Computes the labels of rules in SQL: the same labels as in the hierarchy's mapping table.
 
-A value that the recipe would refuse (a number that is not finite, a year that has not four digits) becomes `*`.
+A value that the recipe would refuse (a number that is not finite, a year without four digits) becomes `*`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ from kanon_sql.generalization.calendar import unit
 from kanon_sql.generalization.rules import MOST, Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule
 from kanon_sql.queries import tree as t
 
-# So far from 0 the whole numbers are exact in a float, and what its decimals say and what it is have one floor; and no
-# range of an integer ends beyond its type.
+# Up to here whole numbers are exact in a float, the floor of a float is that of its decimal text, and the ranges of an
+# integer end within its type.
 EXACT, EXACT_SINGLE = MOST, 2**24
 
 
 def ruled(rule: Rule, value: exp.Expr, kind: str, exact: int | None = None) -> exp.Expr:
     """The label of a value of a column of this kind.
 
-    `exact`: how far from 0 a number may be, what is beyond it becoming `*`; None for integers of few bits, all of which
-    may.
+    `exact`: the largest absolute value of a number, beyond which it becomes `*`; None for integers of few bits.
     """
     match rule:
         case Itself():
-            # -0 is 0 to the engine, and looks different.
+            # -0 equals 0 to the engine, but looks different.
             return _filled("CASE WHEN $value = 0 THEN 0 ELSE $value END", value=value) if kind == "float" else value
         case Range():
             return _range(rule, value, kind, exact)
@@ -58,7 +57,7 @@ def _range(rule: Range, value: exp.Expr, kind: str, exact: int | None) -> exp.Ex
 
 
 def _cut(rule: Range, low: exp.Expr, high: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    """The ends of a range, cut at the bottom and at the top where these are no ends of ranges themselves."""
+    """The ends of a range, cut at the bottom and the top unless these are ends of ranges anyway."""
     if rule.bottom is not None and (rule.bottom - rule.origin) % rule.width:
         low = exp.func("GREATEST", low, t.literal(rule.bottom))
     if rule.top is not None and (rule.top - rule.origin) % rule.width:
@@ -72,13 +71,13 @@ def _ends(rule: Range, value: exp.Expr, label: exp.Expr, exact: int | None) -> e
         case = case.when(exp.GTE(this=value.copy(), expression=t.literal(rule.top)), t.literal(f">= {rule.top}"))
     if rule.bottom is not None:
         case = case.when(exp.LT(this=value.copy(), expression=t.literal(rule.bottom)), t.literal(f"< {rule.bottom}"))
-    if label.find(exp.Greatest, exp.Least):  # of which some leave NULL out
+    if label.find(exp.Greatest, exp.Least):  # some systems ignore NULL in these
         return case.when(t.is_not_null(value), label)
     return case.else_(label) if case.args.get("ifs") else label
 
 
 def _unless_beyond(case: exp.Case, value: exp.Expr, exact: int | None) -> exp.Case:
-    """A case that is `*` for a number beyond those that are exact."""
+    """Add a branch to a case: `*` for numbers that might not be exact."""
     if exact is None:
         return case
     beyond = _filled("NOT $value BETWEEN $low AND $high", value=value, low=t.literal(-exact), high=t.literal(exact))
@@ -132,7 +131,7 @@ _AGE = (
 
 
 def _part(name: str) -> exp.Expr:
-    """A part of the calendar, of a date in its holes."""
+    """The label of a calendar unit, with a hole for the date."""
     if name in _CALENDAR:
         return _parsed(_CALENDAR[name])
     of = unit(name)
@@ -141,7 +140,7 @@ def _part(name: str) -> exp.Expr:
 
 
 def _age(rule: Age, value: exp.Expr) -> exp.Expr:
-    """The band of an age; a band of one year is the age itself."""
+    """The band of an age; with bands of one year the age."""
     as_of = {"year": t.literal(rule.as_of.year), "day": t.literal(rule.as_of.month * 100 + rule.as_of.day)}
     age = exp.paren(_filled(_AGE, value=value, **as_of))
     if rule.band.width > 1:
@@ -160,12 +159,12 @@ def _calendar_of(label: exp.Expr, value: exp.Expr) -> exp.Expr:
 
 
 def _filled(text: str, /, **holes: exp.Expr) -> exp.Expr:
-    """An expression of ours with others in its holes."""
+    """An expression of ours with its holes filled."""
     return _with(_parsed(text), **holes)
 
 
 def _with(expression: exp.Expr, **holes: exp.Expr) -> exp.Expr:
-    """An expression with others in those of its holes that are named."""
+    """An expression with the named holes filled."""
     tree = exp.Paren(this=expression.copy())
     for hole in list(tree.find_all(exp.Placeholder)):
         if hole.name not in holes:

@@ -1,4 +1,4 @@
-"""The queries of what the classes of a local recoding show: the box around their tuples, and its labels."""
+"""The queries of the labels of a local recoding's classes: those of the boxes around their tuples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def members(assignment: Relation, key: str, positions: Relation, dialect: str) -
 def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
     """The query of the range of positions that every class fills: class, n, low_0, high_0, low_1, …
 
-    `keys`: the columns of the assignment that hold each attribute's level-0 code.
+    `keys`: the columns of the assignment with the attributes' codes on level 0.
     """
     group = t.column("class", "a")
     query = exp.select(group, exp.alias_(exp.func("SUM", t.column("n", "a")), "n", quoted=True))
@@ -46,7 +46,7 @@ def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relatio
 class Shown:
     """How the classes of a local recoding show one attribute; see `kanon_sql.recode.show` for the words of `how`.
 
-    `positions`: its order's relation. `nested`: every hierarchy node is one range of positions. `cut`: the label
+    `positions`: the relation of its order. `nested`: hierarchy nodes are ranges of positions. `cut`: the label
     is that of the region cut to. `statistic`: a relation of class and shown, where `how` is one. `bounds`: for ranges
     and bounds, a relation of position, lower, upper, first_position, last_position (see `kanon_sql.recode.rounding`).
     """
@@ -61,7 +61,7 @@ class Shown:
 
 
 def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
-    """The boxes as `b`, those of ranges and bounds as far as these reach, with their lower_j and upper_j."""
+    """The boxes as `b`, extended to the ends of their ranges and bounds, with lower_j and upper_j."""
     if not any(attribute.bounds for attribute in shown):
         return t.table(boxes, "b")
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(t.table(boxes, "b"), copy=False)
@@ -83,7 +83,7 @@ def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
 def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
     """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
 
-    The last two are the first and the last position of the leaves that a cell may represent.
+    The last two are the positions of the first and the last leaf that a cell can represent.
     """
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(_reached(boxes, shown), copy=False)
     if cuts:
@@ -109,7 +109,7 @@ _RANGES = ("ranges", "bounds", "mean", "median", "mode")
 def _shown(attribute: Shown, j: int) -> list[exp.Expr]:
     low, high = f"low{j}", f"high{j}"
     single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
-    # NULL is the first position, and NaN and what no hierarchy holds are the last: with others they make no range.
+    # NULL has the first position, NaN and values outside the hierarchy the last ones: these form no range with others.
     unordered = exp.or_(*(t.is_null(end) for end in _ends(attribute, j)))
     not_a_range = exp.and_(unordered, exp.not_(single))
     columns = [exp.alias_(_label(attribute, j, single, not_a_range), f"label_{j}", quoted=True)]
@@ -140,7 +140,7 @@ def _shown(attribute: Shown, j: int) -> list[exp.Expr]:
 
 
 def _ends(attribute: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
-    """The smallest and the largest value that a class shows."""
+    """The smallest and the largest shown value of a class."""
     if attribute.bounds:
         return t.column(f"lower_{j}", "b"), t.column(f"upper_{j}", "b")
     return t.column("value", f"low{j}"), t.column("value", f"high{j}")
@@ -173,7 +173,7 @@ def _value_text(alias: str) -> exp.Expr:
 
 
 def _common(attribute: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
-    """Something of the lowest level on which both ends of the range have one label; the top where nodes are split."""
+    """An expression for the lowest level on which both ends have the same label; the top if nodes are not nested."""
     case = exp.Case()
     for level in range(attribute.height) if attribute.nested else range(1):
         equal = exp.EQ(this=t.column(f"code_{level}", f"low{j}"), expression=t.column(f"code_{level}", f"high{j}"))

@@ -1,6 +1,6 @@
-"""The standalone statement of a full-domain release: people read it, and others run it, in any dialect.
+"""The standalone statement of a full-domain release, to be read by people and run elsewhere, in any dialect.
 
-Rules are computed from the raw values; what has none is looked up in mapping tables, which are written out.
+The labels of rules are computed from raw values; other labels are looked up in mapping tables, which are written out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class StandaloneQuery(ReleaseQuery):
     columns: tuple[StatementColumn, ...]
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
-        """The query and the mapping tables that are too long for it, in a dialect.
+        """The query in a dialect, and the mapping tables that are too long to be part of it.
 
-        `lasting`: whether these tables can be made to last, which a system without temporary ones needs.
+        `lasting`: whether these tables can be lasting ones, which a system without temporary tables needs.
         SpecError if the dialect cannot express it.
         """
         tables = [cell.written for cell in self.columns if cell.written and cell.written.rows]
@@ -46,7 +46,7 @@ NUMBERED, EVERYBODY, CLASS, APART = "kanon_numbered", "kanon_everybody", "kanon_
 
 @dataclass(frozen=True)
 class _Printed:
-    """A statement in the making."""
+    """Builds the tree of a statement."""
 
     release: StandaloneQuery
     dialect: str
@@ -82,27 +82,27 @@ class _Printed:
         return within_limit(query, CLASS, rows, rows, release.limit, self.dialect)
 
     def _own(self) -> list[exp.Expr]:
-        """What distinguishes the numbered rows from those of the population, where these are among them."""
+        """The condition that a numbered row is not one of the population, if there is one."""
         own = exp.EQ(this=exp.column("n", NUMBERED), expression=exp.Literal.number(1))
         return [] if self.release.population is None else [own]
 
     @property
     def _names(self) -> list[str]:
-        """The columns within the statement: as they are released, but for names of ours."""
+        """The names of the columns within the statement: the released ones, unless they clash with ours."""
         ours = {"n", "population", POPULATION_UNIT, *self.release.sensitive}
         names = [cell.name.lower() for cell in self.release.columns]
         taken = [name in ours or name.startswith("kanon_") for name in names]
         return [f"kanon_{i}" if taken[i] else cell.name for i, cell in enumerate(self.release.columns)]
 
     def _recoded(self) -> exp.Select:
-        """The rows of the source with their labels, and what models count of them."""
+        """The rows of the source with their labels, and the columns that models count."""
         shown = [_as(self._shown(i), name) for i, name in enumerate(self._names)]
         counted = [_as(t.column(raw, "s"), name) for name, raw in self.release.sensitive.items()]
         one = exp.alias_(exp.Literal.number(1), "n")
         return self._reading(self.release.source, [*shown, *self._apart(), *counted, one], self.release.columns)
 
     def _everybody(self, population: Relation) -> exp.Query:
-        """The recoded rows, and those of the population, which count for nothing else."""
+        """The recoded rows, and those of the population, which only count as such."""
         release, names = self.release, self._names
         flags = [flag.alias for flag in self._apart()]
         own: list[exp.Expr] = [t.column(name) for name in (*names, *flags, *release.sensitive)]
@@ -130,7 +130,7 @@ class _Printed:
         return in_pieces(query, [f"m{i}" for i, _ in enumerate(self.release.columns)])
 
     def _numbered(self) -> exp.Select:
-        """The rows with the number of their class: NULL is a value like any other."""
+        """The rows with the number of their class; NULL is treated like any other value."""
         keyed = [name for name, cell in zip(self._names, self.release.columns, strict=True) if self._keys(cell)]
         keys: list[exp.Expr] = [t.column(name, "r") for name in keyed]
         keys += [t.column(flag.alias, "r") for flag in self._apart()]
@@ -146,7 +146,7 @@ class _Printed:
         return cell.recoded and cell.constant is None
 
     def _apart(self) -> list[exp.Expr]:
-        """Whether a value without a row in the mapping table is shown as NULL, where NULL is a class of its own."""
+        """Flags of values without a row in the mapping table, in columns where both they and NULL show NULL."""
         flags = []
         for i, cell in enumerate(self.release.columns):
             if cell.apart:
@@ -156,7 +156,7 @@ class _Printed:
         return flags
 
     def _shown(self, i: int) -> exp.Expr:
-        """What a cell shows."""
+        """The expression of a released cell."""
         cell = self.release.columns[i]
         raw = t.column(cell.name, "s")
         if cell.constant is not None:
@@ -171,7 +171,7 @@ class _Printed:
 
     def _looked_up(self, cell: StatementColumn, raw: exp.Expr, i: int) -> exp.Expr:
         assert cell.written is not None
-        if not cell.written.rows:  # nothing but NULL
+        if not cell.written.rows:  # only NULL
             return exp.Case().when(t.is_null(raw), t.literal(cell.null_label)).else_(t.literal(cell.unmapped))
         label = t.opened(t.column(cell.written.columns[-1], f"m{i}"), cell.open_type)
         if cell.unmapped is not None:
@@ -181,7 +181,7 @@ class _Printed:
         return exp.Case().when(t.is_null(raw), t.literal(cell.null_label)).else_(label)
 
     def _values(self, table: WrittenTable) -> exp.Select:
-        """A mapping table written out; every value is in it once, whatever the system takes for equal."""
+        """A mapping table written out, with every value only once, even if different values are equal to the system."""
         query = table.query()
         if dialects.is_executed(self.dialect):
             return query
@@ -190,7 +190,7 @@ class _Printed:
         return once.from_(query.args["from_"].this).group_by(value.copy())
 
     def _order(self) -> list[exp.Expr]:
-        """By all that is released, quasi-identifiers first, or a seeded hash of it."""
+        """Sort by all released columns, quasi-identifiers first, or by a seeded hash of them."""
         cells = [(t.column(name, NUMBERED), cell) for name, cell in zip(self._names, self.release.columns, strict=True)]
         return release_order(cells, self.release.shuffle_seed, by_looks=dialects.is_executed(self.dialect))
 

@@ -1,4 +1,4 @@
-"""Tables written out in a statement, and the statement with those that are too long for it."""
+"""Tables written out in a statement, and statements for tables that are too long for that."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
 from kanon_sql.relation import Relation
 
-MOST_ROWS = 200  # of a table within a query; a longer one has statements of its own
-_MOST_LINES = 20  # where every row takes lines
+MOST_ROWS = 200  # of a table within a query; longer ones are created by separate statements
+_MOST_LINES = 20  # in dialects that need several lines per row
 _IN_ONE_INSERT = 1_000
 _WIDTH = 110
 
@@ -29,7 +29,7 @@ class WrittenTable:
     rows: tuple[tuple[object, ...], ...]
 
     def is_long(self, dialect: str, lasting: bool = False) -> bool:
-        """Whether it is too long for a query, and can be created before it: for the session, or `lasting`."""
+        """Whether it is too long for a query, and can be created before it: temporary or, if `lasting`, permanent."""
         most = MOST_ROWS if dialects.has_values(dialect) else _MOST_LINES
         return len(self.rows) > most and (lasting or dialects.temporary(self.name, dialect) is not None)
 
@@ -39,7 +39,7 @@ class WrittenTable:
         return exp.select(*columns).from_(exp.values([*self.rows], alias="v", columns=list(self.columns)))
 
     def statements(self, dialect: str, place: Relation | None = None) -> Iterator[str]:
-        """The statements that make the table and fill it: a lasting one in a place, else one of the session alone."""
+        """The statements that create and fill the table: permanent if `place` is given, otherwise temporary."""
         kinds = zip(self.columns, self.types, strict=True)
         defined = [exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy()) for name, kind in kinds]
         name = t.table(place) if place else exp.to_table(self.name)
@@ -55,14 +55,14 @@ class WrittenTable:
 def written_table(
     name: str, columns: Sequence[str], types: Sequence[str], rows: Iterable[tuple[object, ...]], dialect: str
 ) -> WrittenTable:
-    """A table to write out, its types by the words of a dialect."""
+    """A table to write out, with types in the words of a dialect."""
     kinds = tuple(exp.DataType.build(kind, dialect=dialect, udt=True) for kind in types)
     return WrittenTable(name, tuple(columns), kinds, tuple(rows))
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A query, and the tables that it reads besides its source: they are to be created before it runs.
+    """A query, and the tables except its source that must be created before it runs.
 
     `has_values`: whether it, or one of these tables, lists values of the data.
     """
@@ -74,12 +74,12 @@ class Statement:
     places: Mapping[str, Relation] = field(default_factory=dict)
 
     def lasting(self, places: Mapping[str, Relation]) -> Statement:
-        """The same with its tables in places of their own, since a view is to read them; by their names."""
+        """The statement with its tables created at these places, by their names, because a view will read them."""
         named = {name: dialects.printed(t.table(place), self.dialect) for name, place in places.items()}
         return replace(self, query=dialects.with_relations(self.query, self.dialect, named), places=places)
 
     def script(self, query: str | None = None) -> str:
-        """All statements, the query itself or one around it at the end, with semicolons between them."""
+        """All statements, separated by semicolons; the last one is the query or a given one around it."""
         before = [
             statement
             for table in self.tables
@@ -89,8 +89,8 @@ class Statement:
 
 
 def laid_out(tree: exp.Expr, dialect: str) -> str:
-    """A statement over several lines, the rows of a table in it several to a line."""
-    if not dialects.has_values(dialect) or dialect == "bigquery":  # which writes an array of them
+    """A statement over several lines, with several rows of a written table per line."""
+    if not dialects.has_values(dialect) or dialect == "bigquery":  # BigQuery writes an array of the rows
         return dialects.printed(tree, dialect, pretty=True)
     rows = []
     for values in tree.find_all(exp.Values):
@@ -108,7 +108,7 @@ def _printed_rows(rows: Sequence[Sequence[object]], dialect: str) -> list[str]:
 
 
 def _lines(rows: Sequence[str], indent: str) -> str:
-    """Rows separated by commas, so many on a line as there is room for."""
+    """Rows separated by commas, as many per line as fit."""
     lines = [""]
     for row in rows:
         if lines[-1] and len(indent) + len(lines[-1]) + len(row) > _WIDTH:

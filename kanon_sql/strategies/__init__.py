@@ -1,4 +1,4 @@
-"""Search strategies: each a generator in a file of its own, all run by one driver."""
+"""Search strategies: generators in separate files, all run by the same driver."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Strategy:
 
 
 STRATEGIES = {
-    known.name: known
-    for known in (
+    strategy.name: strategy
+    for strategy in (
         Strategy("auto", auto, "the optimum", default_seconds=60.0),
         Strategy("best_first", best_first, "the optimum"),
         Strategy("certified", certified, "the optimum"),

@@ -1,4 +1,4 @@
-"""How near an archive of anonymous nodes comes to the k-minimal ones (KGen, arXiv 2204.01533)."""
+"""Measures how close anonymous nodes are to the k-minimal ones (KGen, arXiv 2204.01533)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kanon_sql.generalization.lattice import Lattice, Node, below
 def accuracy(optimal: Sequence[Node], nodes: Sequence[Node], lattice: Lattice, heights: Node) -> float:
     """KGen's accuracy of the nodes found, from 0 to 1; 1 if every optimal node is among them.
 
-    `optimal`: the k-minimal nodes. Each counts 1 - (steps from it to the nearest node found above it) / (steps
+    `optimal`: the k-minimal nodes. A node counts 1 - (steps from it to the nearest node found above it) / (steps
     from it to the top), and 0 if none was found above it; the mean is weighted by 1 - level of generalization.
     It depends on the levels alone, whatever the metric and the privacy model.
 
@@ -21,7 +21,7 @@ def accuracy(optimal: Sequence[Node], nodes: Sequence[Node], lattice: Lattice, h
     if not optimal:
         raise ValueError("there is no optimal node to compare with")
     weights = [1 - level_of_generalization(node, heights) for node in optimal]
-    if not sum(weights):  # only the node that generalizes everything, which no weight is left for
+    if not sum(weights):  # only the node that generalizes everything, with weight 0
         weights = [1.0] * len(optimal)
     near = (_nearness(node, nodes, sum(lattice.top)) for node in optimal)
     return sum(weight * share for weight, share in zip(weights, near, strict=True)) / sum(weights)
@@ -41,5 +41,5 @@ def _nearness(node: Node, nodes: Sequence[Node], top: int) -> float:
     above = [sum(other) - sum(node) for other in nodes if below(node, other)]
     if not above:
         return 0.0
-    room = top - sum(node)
-    return 1 - min(above) / room if room else 1.0
+    to_top = top - sum(node)
+    return 1 - min(above) / to_top if to_top else 1.0

@@ -1,4 +1,4 @@
-"""Local search along the border between anonymous nodes and others, for any strategy that wants a good node soon."""
+"""Local search along the border between anonymous nodes and others, for strategies that need a good node early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kanon_sql.strategies.space import Score, Space, Test, beats, least_anonymou
 
 Asking = Generator[Test | Score, list[bool], None]
 
-_TRIES = 30  # draws for each node wanted: near the end most are known already
+_TRIES = 30  # draws per node wanted: near the end most nodes are already settled
 
 
 @dataclass
@@ -21,12 +21,12 @@ class Descent:
     """Moves between nodes of a lattice (see `reduction.reduced`), for use with `yield from`.
 
     A node is affordable if it can still beat the best node scored. If any affordable node is anonymous then, under a
-    monotone privacy model, so is every affordable node above it: to look for something better it is enough to test
-    affordable nodes whose every successor is not affordable, and the rows at risk of those tested tell how far they
-    are from being anonymous. That is the search for a feasible solution below a falling cost limit. Where the
-    metric's bound is weak, as for metrics of classes, the mean of level / height stands in for it.
+    monotone privacy model, so is every affordable node above it: to find a better node it is enough to test affordable
+    nodes without affordable successors, and their rows at risk show how far they are from being anonymous. That is a
+    search for a feasible solution below a falling cost limit. Where the metric's bound is weak, as for metrics of
+    classes, the mean of level / height replaces it.
 
-    `best` is the node that the last descent ended at, the lattice's top before.
+    `best` is the node at which the last descent ended, initially the lattice's top.
     """
 
     space: Space
@@ -41,10 +41,10 @@ class Descent:
         self._cost = (metric if self._tight else METRICS["precision"]).bound_of(self.space.costs)
 
     def drop(self, node: Node) -> Asking:
-        """Lower an anonymous node, one attribute after the other in random order, and score what is reached.
+        """Lower an anonymous node, one attribute after the other in random order, and score the result.
 
-        Each attribute is bisected to its least anonymous level, given those before: few tests from far above.
-        Under a monotone privacy model the node is k-minimal then, and known to be.
+        Attributes are bisected to their least anonymous level, given the previous ones: few tests from far above.
+        Under a monotone privacy model the result is known to be k-minimal.
         """
         passed = [node]
         for j in self.rng.sample(range(len(node)), len(node)):
@@ -54,16 +54,16 @@ class Descent:
         yield from self._reach(passed)
 
     def shrink(self, node: Node) -> Asking:
-        """Lower an anonymous node step by step, and score what is reached.
+        """Lower an anonymous node step by step, and score the result.
 
-        Of the steps to an anonymous node the one that saves most for each further row at risk is taken; all are
-        tested in one request, so that this is for nodes near the border. Under a monotone privacy model the node is
-        k-minimal then, and known to be.
+        Takes the step to an anonymous node that saves most per additional row at risk; all steps are tested in one
+        request, so that this suits nodes near the border. Under a monotone privacy model the result is known to be
+        k-minimal.
         """
         passed, open_steps = [node], set(range(len(node)))
         while steps := {j: moved(node, j, -1) for j in sorted(open_steps) if node[j] > self.lattice.bottom[j]}:
-            held = yield Test(list(steps.values()))
-            open_steps = {j for j, anonymous in zip(steps, held, strict=True) if anonymous}
+            answers = yield Test(list(steps.values()))
+            open_steps = {j for j, anonymous in zip(steps, answers, strict=True) if anonymous}
             if not open_steps:
                 break
             node = max((steps[j] for j in open_steps), key=lambda lower: self._merit(lower, passed[-1]))
@@ -71,7 +71,7 @@ class Descent:
         yield from self._reach(passed)
 
     def _merit(self, lower: Node, node: Node) -> tuple[float, float]:
-        """What a step down saves for each further row at risk; a draw between equal ones."""
+        """The savings of a step down per additional row at risk, and a random number to break ties."""
         rows = self.space.at_risk(lower), self.space.at_risk(node)
         further = 0 if rows[0] is None or rows[1] is None else rows[0] - rows[1]
         return (self._cost(node) - self._cost(lower)) / (1 + further), self.rng.random()
@@ -86,7 +86,7 @@ class Descent:
         return self.space.could_win(node) and (self._tight or beats(self._cost(node), self._least))
 
     def fitted(self, node: Node) -> Node | None:
-        """Lower random attributes until the node is affordable, then raise random ones as far as it stays so.
+        """Lower random attributes until the node is affordable, then raise random ones as long as it stays affordable.
 
         None if not even the lattice's bottom is affordable.
         """
@@ -106,14 +106,14 @@ class Descent:
         return node
 
     def swapped(self, node: Node, count: int) -> Node | None:
-        """Lower so many random attributes by a level each, and raise others for it; see `fitted`."""
+        """Lower `count` random attributes by one level, and raise others in exchange; see `fitted`."""
         for j in self.rng.sample(range(len(node)), min(count, len(node))):
             if node[j] > self.lattice.bottom[j]:
                 node = moved(node, j, -1)
         return self.fitted(node)
 
     def promising(self, draw: Callable[[], Node | None], count: int) -> list[Node]:
-        """Draw up to `count` different nodes worth a test or a descent; none where the draws run dry."""
+        """Draw up to `count` different nodes worth a test or a descent; fewer if the draws yield no new ones."""
         nodes: dict[Node, None] = {}
         for _ in range(count * _TRIES):
             node = draw()
@@ -124,12 +124,12 @@ class Descent:
         return list(nodes)
 
     def _promises(self, node: Node) -> bool:
-        """Whether a node is unknown, or known to be anonymous and cheaper than what was descended to."""
+        """Whether a node is untested, or anonymous and cheaper than the best node descended to."""
         anonymous = self.space.tags.status(node)
         return anonymous is None or (anonymous and beats(self._cost(node), self._least))
 
     def rows_at_risk(self, node: Node) -> float:
-        """How far a node is from being anonymous; infinite where it was not tested itself."""
+        """How far a node is from being anonymous; infinite if it was not tested itself."""
         at_risk = self.space.at_risk(node)
         return inf if at_risk is None else at_risk
 

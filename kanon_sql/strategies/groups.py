@@ -1,8 +1,8 @@
-"""What is proven of groups of attributes: their optima, each with all other attributes at their top, add up.
+"""Lower bounds from groups of attributes: the optima of groups, with all other attributes at their top, add up.
 
-A node and the same node with all attributes outside a group at their top: the second is above the first, so it is
-anonymous if the first is, and its rows at risk are at risk in the first too. So what the group's attributes lose there
-they lose in the first at least; added up over disjoint groups, that is no more than the score of the first.
+Take a node, and the same node with all attributes outside a group at their top: the second is above the first, so it is
+anonymous if the first is, and its rows at risk are also at risk in the first. So the group's attributes lose at least
+as much in the first; added up over disjoint groups, these losses are a lower bound for the score of the first.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from kanon_sql.strategies.proof import Proof
 from kanon_sql.strategies.space import Space, beats
 from kanon_sql.strategies.tags import DenseTags
 
-_COUNTABLE = 10**10  # nodes: two groups of up to 100,000 have all attributes, and are counted to their end
+_COUNTABLE = 10**10  # nodes: two groups of up to 100,000 nodes cover all attributes, and are counted completely
 
 
 class Group:
-    """The nodes that have all attributes but these at their top: what is known of them, and the least they can cost.
+    """The nodes with all attributes but these at their top: their tags, and their least cost.
 
-    A cost is a sum of the metric's parts, those of these attributes alone. If it `counts_suppressed` rows (see
-    `Metric.of_attributes`), it is known of nodes that are scored; else it is what the levels cost. `parts`: groups that
-    this one is made of, whose bounds add up to one of this.
+    A cost is the sum of the metric's parts for these attributes. If it `counts_suppressed` rows (see
+    `Metric.of_attributes`), only scored nodes have one; otherwise it is the cost of the levels. `parts`: the groups
+    that this one consists of, whose bounds add up to a bound for it.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Group:
         self.space = self._space(lattice, self._tags)
 
     def _space(self, lattice: Lattice, tags: DenseTags) -> Space:
-        """What a search of these attributes alone is told."""
+        """The space for a search of these attributes alone."""
         whole = self._whole
         levels: LevelParts = tuple(whole.parts[j] for j in self.attributes)
         metric = Metric(whole.metric.name, (), whole.metric.formula, lambda _: levels, not self.counts_suppressed)
@@ -74,39 +74,39 @@ class Group:
             self._close(own, self.space.bound(own))
 
     def lacks(self, node: Node) -> bool:
-        """Whether a node of this group is to be scored before it is known what it costs."""
+        """Whether a node of this group must be scored for its cost."""
         return self.counts_suppressed and not self._proof.is_scored(self._of(node))
 
     def score(self, node: Node, figures: Figures) -> None:
-        """Note what an anonymous node of this group was found to lose; and those below lose the same rows, or more."""
+        """Note the loss of an anonymous node of this group; nodes below it lose the same rows, or more."""
         if self.counts_suppressed:
             self._close(self._of(node), self._cost(figures))
             parts = self._whole.metric.parts_below(self._whole.costs, figures)
             self._proof.raise_below(self._of(node), tuple(parts[j] for j in self.attributes))
 
     def cheapest_open(self) -> Node | None:
-        """The node to look at next; None if no open one can be the best."""
+        """The open node to settle next; None if no open one can be the best."""
         cheapest = self._proof.cheapest_open()
         return cheapest[0] if cheapest and beats(cheapest[1], self._best) else None
 
     @property
     def is_counted(self) -> bool:
-        """Whether its tuples are in memory, so that `count` can be asked."""
+        """Whether its tuples are in memory, so that `count` can be called."""
         return self._tuples is not None
 
     def target(self, count: int) -> float | None:
-        """The cost of the open node that so many are cheaper than, or of the last that can be best; None if none."""
+        """The cost of the open node with `count` cheaper ones, or of the last that can be best; None if none."""
         return self._proof.target(count, self._best)
 
     def count(self, target: float, most: int) -> int:
-        """Close open nodes that cost no more than the target, the dearest first, and so many at most; how many."""
+        """Close at most `most` open nodes that cost no more than the target, the dearest first; return how many."""
         nodes = [node for node in sorted(self._proof.dearest_open(target, most)) if self._proof.is_open(node)]
         for node in nodes:
             self._count(node)
         return len(nodes)
 
     def _count(self, node: Node) -> None:
-        """What the database would say of a node: whether it is anonymous, and what its attributes lose then."""
+        """Compute from the tuples what the database would: whether a node is anonymous, and its attributes' losses."""
         whole, tuples, rows = self.whole(node), self._tuples, self._whole.costs.rows
         if tuples is None or not self._proof.is_open(node):
             return
@@ -123,21 +123,21 @@ class Group:
         self._proof.scored(node, above_too=not self.counts_suppressed)
 
     def _cost(self, figures: Figures) -> float:
-        """What these attributes lose where the rows at risk are suppressed, as a sum of parts."""
+        """The loss of these attributes with the rows at risk suppressed, as a sum of parts."""
         metric, costs = self._whole.metric, self._whole.costs
         return metric.begin(metric.score(costs, self._alone(figures, metric, costs))) - self._at_top
 
     def _alone(self, figures: Figures, metric: Metric, costs: Costs) -> Figures:
-        """The figures as if the other attributes lost what their levels lose: suppressed rows count in each group."""
+        """The figures with the other attributes' losses replaced by those of their levels, without suppressed rows."""
         levels, own = unsuppressed(costs, figures.node or ()), set(self.attributes)
         pairs = {name: zip(figures.part(name, costs), levels.part(name, costs), strict=True) for name in metric.needs}
         alone: dict[str, Any] = {
-            name: tuple(x if j in own else y for j, (x, y) in enumerate(of_each)) for name, of_each in pairs.items()
+            name: tuple(x if j in own else y for j, (x, y) in enumerate(values)) for name, values in pairs.items()
         }
         return replace(figures, **alone)
 
     def lower_bound(self) -> float:
-        """The least that these attributes can cost in any anonymous node."""
+        """A lower bound for the cost of these attributes in any anonymous node."""
         return max(min(self._best, self._proof.lower_bound()), added_up(self._whole, self._parts, self.attributes))
 
     def _of(self, node: Node) -> Node:
@@ -145,7 +145,7 @@ class Group:
 
 
 class Groups:
-    """Disjoint groups of the attributes, and the lower bound that they add up to."""
+    """Disjoint groups of the attributes, and the sum of their lower bounds."""
 
     def __init__(self, whole: Space) -> None:
         self._whole = whole
@@ -153,7 +153,7 @@ class Groups:
         self._groups: list[Group] = []
 
     def merged(self, *attributes: Sequence[int]) -> Group:
-        """The attributes of several groups as one, in the place of these."""
+        """Merge groups of attributes, and replace them by the merged group."""
         wanted = [j for some in attributes for j in some]
         parts = [group for group in self._groups if not set(group.attributes).isdisjoint(wanted)]
         group = Group(wanted, self._whole, self._counts_suppressed, parts)
@@ -162,30 +162,30 @@ class Groups:
 
     def tag(self, nodes: Iterable[Node], anonymous: Iterable[bool]) -> None:
         """Tell the groups which of their nodes are anonymous."""
-        for node, held in zip(nodes, anonymous, strict=True) if self._groups else ():
+        for node, is_anonymous in zip(nodes, anonymous, strict=True) if self._groups else ():
             for group in self._having(node):
-                group.tag(node, held)
+                group.tag(node, is_anonymous)
 
     def score(self, node: Node, figures: Figures) -> None:
-        """Tell the groups that have an anonymous node what it was found to lose."""
+        """Tell the groups that have an anonymous node its loss."""
         for group in self._having(node):
             group.score(node, figures)
 
     def lack(self, node: Node) -> bool:
-        """Whether a group waits for what this node loses, although it was scored before."""
+        """Whether a group still needs the loss of this node, although it was scored before."""
         return any(group.lacks(node) for group in self._having(node))
 
     def _having(self, node: Node) -> list[Group]:
         return [group for group in self._groups if group.has(node)]
 
     def lower_bound(self) -> float:
-        """The least that any node can score."""
-        every = range(len(self._whole.lattice.top))
-        return self._whole.metric.finish(added_up(self._whole, self._groups, every))
+        """A lower bound for the score of any node."""
+        attributes = range(len(self._whole.lattice.top))
+        return self._whole.metric.finish(added_up(self._whole, self._groups, attributes))
 
 
 def added_up(whole: Space, groups: Sequence[Group], attributes: Iterable[int]) -> float:
-    """The bounds of disjoint groups, and the least levels' costs of those attributes that none of them has."""
+    """The sum of the bounds of disjoint groups, and of the least levels' costs of the remaining attributes."""
     grouped = {j for group in groups for j in group.attributes}
     alone = sum(whole.parts[j][whole.lattice.bottom[j]] for j in attributes if j not in grouped)
     return alone + sum(group.lower_bound() for group in groups)

@@ -16,13 +16,13 @@ def extended_igh(space: Space) -> Search:
     """Find the lowest level that has an anonymous node, by in-order routes (Mahanan et al., World Wide Web 2021).
 
     Needs a monotone privacy model, and one hierarchy for all quasi-identifiers, between the same levels; else
-    SpecError. All nodes of a level then have the same precision and height, so what is found is the optimum of these
-    two metrics; of its equals it is the one with the least average class size. By any other metric it is the best
+    SpecError. All nodes of a level then have the same precision and height, so the result is optimal by these two
+    metrics; among equal nodes it has the least average class size. By any other metric it is the best
     anonymous node of that level, and a node above it can be better.
 
     The routes are those of a depth-first walk, in-order, no higher than the lowest level found anonymous; levels above
-    it are left as they are. The bottom is tested first, as in the paper's example: 000, 222, 221, 220. Its listing
-    says from the bottom up, which would be pre-order.
+    it are not searched. The bottom is tested first, as in the paper's example: 000, 222, 221, 220. The paper's listing
+    starts from the bottom, which would be pre-order.
     """
     return _lowest(space, [1], first=[space.lattice.bottom])
 
@@ -30,9 +30,9 @@ def extended_igh(space: Space) -> Search:
 def optimal_igh(space: Space) -> Search:
     """Find the same node as `extended_igh` by pre-order and post-order routes (Mahanan et al., SOCA 2020).
 
-    The conditions, and what is guaranteed, are those of `extended_igh`. The algorithm is known here from what the
-    later paper (2021) says of it: that it performs both orders, not how they are joined. Here they take turns, a
-    question each, on common tags, until one of them is through.
+    The conditions and guarantees are those of `extended_igh`. We know the algorithm only from the later paper (2021),
+    which states that it performs both orders, but not how they are combined. Here they alternate, test by test, on
+    common tags, until one of them is finished.
     """
     return _lowest(space, [0, len(space.lattice.top)])
 
@@ -69,8 +69,8 @@ def _lowest(space: Space, orders: list[int], first: Sequence[Node] = ()) -> Sear
         node = next((node for node in nodes if sum(node) <= lowest), None)
         if node is None:
             break
-        (held,) = yield Test([node])
-        if held:
+        (is_anonymous,) = yield Test([node])
+        if is_anonymous:
             lowest = sum(node)
     for chunk in in_chunks(space.lattice.at_height(lowest - sum(space.lattice.bottom))):
         yield Score(chunk, by_class_size=True)

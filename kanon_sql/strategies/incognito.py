@@ -16,12 +16,12 @@ def incognito(space: Space) -> Search:
     height; any metric if nothing may be suppressed); otherwise a higher node can be better.
 
     A subset's lattice is the part of the whole one in which the other attributes are at their top, where the judge
-    does not group by them. So what is tagged there is the paper's a-priori pruning (a node is out if its projection
-    on fewer attributes was not anonymous) and, in each lattice, its generalization property. Rolling up frequency
-    sets is the judge's concern.
+    does not group by them. So the tags there are the paper's a-priori pruning (a node is excluded if its
+    projection on fewer attributes was not anonymous) and, in each lattice, its generalization property. The judge
+    rolls up frequency sets.
 
-    A node with an attribute at its top was asked for in a smaller subset's lattice already. The paper tests it again,
-    here it is asked for again and answered from the tags: so there are more questions, which are the paper's count,
+    A node with an attribute at its top was already tested in a smaller subset's lattice. The paper tests it again,
+    here it is requested again and answered from the tags: so there are more requests, which the paper counts,
     than tests.
     """
     attributes = range(len(space.lattice.top))
@@ -38,16 +38,16 @@ def minimal_of(space: Space, part: Lattice) -> Generator[Test | Score, list[bool
     for height in range(part.height + 1):
         any_below = False
         for chunk in in_chunks(part.at_height(height)):
-            asked = [node for node in chunk if _is_asked(space, part, node)]
-            anonymous += compress(asked, (yield Test(asked)))
+            candidates = [node for node in chunk if _is_candidate(space, part, node)]
+            anonymous += compress(candidates, (yield Test(candidates)))
             any_below = any_below or any(space.tags.status(node) is False for node in chunk)
         if not any_below:
-            break  # all above is anonymous, and none of it minimal
+            break  # all nodes above are anonymous, and not minimal
     return anonymous
 
 
 def _part(space: Space, subset: tuple[int, ...]) -> Lattice:
-    """The lattice of a subset, from the lowest levels at which each attribute alone is anonymous."""
+    """The lattice of a subset, starting at the lowest levels on which its attributes are anonymous alone."""
     bottom = list(space.lattice.top)
     for j in subset:
         bottom[j] = space.lattice.bottom[j]
@@ -57,12 +57,12 @@ def _part(space: Space, subset: tuple[int, ...]) -> Lattice:
 
 
 def _alone(space: Space, attribute: int, level: int) -> bool | None:
-    """What is known of an attribute on a level, all others being at their top."""
+    """The status of an attribute on a level with all others at their top."""
     top = space.lattice.top
     return space.tags.status((*top[:attribute], level, *top[attribute + 1 :]))
 
 
-def _is_asked(space: Space, part: Lattice, node: Node) -> bool:
-    """Whether a node is neither pruned nor above an anonymous one; all below it is settled when its turn comes."""
+def _is_candidate(space: Space, part: Lattice, node: Node) -> bool:
+    """Whether a node is neither pruned nor above an anonymous one; all nodes below it are settled by then."""
     status = space.tags.status
     return status(node) is not False and all(status(lower) is False for lower in part.predecessors(node))

@@ -18,7 +18,7 @@ CROSSOVER = 0.9
 MUTATION = 0.2
 HORIZONTAL_MUTATION = 0.4
 PENALTY, MOST_PENALTY = 0.1, 0.9
-HORIZONTAL_SHARE = 0.2  # of the attributes; the paper gives no figure but that of an example
+HORIZONTAL_SHARE = 0.2  # of the attributes; from an example, since the paper does not specify it
 
 Asking = Generator[Test | Score, list[bool], None]
 
@@ -34,7 +34,7 @@ class Individual:
 
     @property
     def weight(self) -> float:
-        """The fitness, less the penalty for every generation survived."""
+        """The fitness, minus the penalty for the generations survived."""
         return (1 - min(PENALTY * self.age, MOST_PENALTY)) * self.fitness
 
 
@@ -43,20 +43,20 @@ def kgen(space: Space) -> Search:
 
     The fitness of a node is 1 - LOG, LOG being the mean of level / height, whatever the metric. Parents are chosen
     by binary tournament, an anonymous node before one that is not; survivors are drawn from parents and offspring by
-    `survival`. What the paper leaves open, or says otherwise than its program, is settled so:
+    `survival`. Where the paper is silent or differs from its program:
 
     - Of two anonymous nodes the fitter is the parent; of two that are not, the more general one, as in the program.
-      If it were the fitter, the population would walk away from what is anonymous and breed nothing on wide tables.
+      With the fitter one the population would move away from anonymous nodes, and find none on wide tables.
     - The population of 100 survives by draws with replacement; the archive of minimal anonymous nodes is the
       driver's (`Outcome.minimal`), and the best of it by the space's metric is the answer.
-    - An evaluation is a node asked for, seen before or not, the crossover's meets included but not the reduction:
-      `space.evaluations`, 5,000 if not said otherwise. The published program counts half a population for each
-      generation, whatever it looks at.
+    - An evaluation is a requested node, new or not, including the crossover's meets but not the reduction:
+      `space.evaluations` (default: 5,000). The published program counts half a population per generation, whatever it
+      evaluates.
     - The horizontal mutation changes a fifth of the values, an even number and two at least.
-    - The standard mutation changes one value, as the paper says; its program may change each.
+    - The standard mutation changes one value, as the paper says; its program can change all.
 
-    Nothing here rests on a monotone privacy model: the reduction is by what is monotone (`Space.promises`). The node
-    found is anonymous; nothing is promised of its score. The same seed makes the same run.
+    Does not need a monotone privacy model: the reduction uses a monotone condition (`Space.promises`). The result is
+    anonymous, but its score is not guaranteed. The same seed repeats the same run.
     """
     yield from _Kgen(space, Random(space.seed), space.evaluations or EVALUATIONS).run()
 
@@ -80,12 +80,12 @@ class _Kgen:
         """The nodes as individuals, as many as the budget allows."""
         nodes = nodes[: self.left]
         self.left -= len(nodes)
-        held = yield Test(nodes)
-        yield Score([node for node, anonymous in zip(nodes, held, strict=True) if anonymous])
+        answers = yield Test(nodes)
+        yield Score([node for node, anonymous in zip(nodes, answers, strict=True) if anonymous])
         heights = self.space.costs.heights
         return [
             Individual(node, anonymous, 1 - level_of_generalization(node, heights))
-            for node, anonymous in zip(nodes, held, strict=True)
+            for node, anonymous in zip(nodes, answers, strict=True)
         ]
 
     def _children(self, population: Sequence[Individual]) -> Generator[Test | Score, list[bool], list[Node]]:
@@ -115,12 +115,12 @@ def join(one: Node, other: Node) -> Node:
 
 
 def between(rng: Random, lower: Node, upper: Node) -> Node:
-    """A node between two, each level drawn on its own."""
+    """A node between two, with independently drawn levels."""
     return tuple(map(rng.randint, lower, upper))
 
 
 def tournament(rng: Random, population: Sequence[Individual]) -> Individual:
-    """The better of two drawn: an anonymous one first; of two the fitter, of two that are not the more general."""
+    """The better of two drawn: an anonymous one first; of two such the fitter, otherwise the more general one."""
     drawn = rng.choice(population), rng.choice(population)
     return max(drawn, key=lambda one: (one.anonymous, one.fitness if one.anonymous else -one.fitness))
 
@@ -128,7 +128,7 @@ def tournament(rng: Random, population: Sequence[Individual]) -> Individual:
 def crossover(rng: Random, one: Individual, other: Individual, meet_anonymous: bool) -> list[Node]:
     """The lattice crossover of section 3.5, by its three cases; `meet_anonymous` counts in the first only.
 
-    Both parents anonymous: their meet if it is, else a node between it and each parent. Neither: their join. One: a
+    Both parents anonymous: their meet if it is, else nodes between it and the parents. Neither: their join. One: a
     node between their meet and that parent.
     """
     lowest = meet(one.node, other.node)
@@ -141,7 +141,7 @@ def crossover(rng: Random, one: Individual, other: Individual, meet_anonymous: b
 
 
 def mutated(rng: Random, lattice: Lattice, node: Node) -> Node:
-    """The node after both mutations, each of which happens or does not."""
+    """The node after both mutations, which happen with their probabilities."""
     if rng.random() < MUTATION:
         node = mutation(rng, lattice, node)
     if rng.random() < HORIZONTAL_MUTATION:
@@ -150,7 +150,7 @@ def mutated(rng: Random, lattice: Lattice, node: Node) -> Node:
 
 
 def mutation(rng: Random, lattice: Lattice, node: Node) -> Node:
-    """Draw one level anew: a step up or down a strategy path."""
+    """Replace one level by a random one: a move up or down a strategy path."""
     j = rng.randrange(len(node))
     return (*node[:j], rng.randint(lattice.bottom[j], lattice.top[j]), *node[j + 1 :])
 
@@ -167,7 +167,7 @@ def horizontal_mutation(rng: Random, lattice: Lattice, node: Node) -> Node:
 
 
 def survival_chances(population: Sequence[Individual]) -> list[float]:
-    """The share of each individual's weight in the sum of all: the roulette wheel of figure 5.
+    """The individuals' shares in the sum of all weights: the roulette wheel of figure 5.
 
     >>> figure_5 = [Individual((), True, 0.85), Individual((), True, 0.44, 3), Individual((), True, 0.55, 1)]
     >>> [round(chance, 3) for chance in survival_chances(figure_5)]

@@ -1,4 +1,4 @@
-"""A searched lattice level by level: how many nodes there are, what is known of them, what was asked."""
+"""Counts a searched lattice level by level: all nodes, those that are settled, and those that were checked."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kanon_sql.strategies.tags import AT_RISK, SAFE, DenseTags, Tags
 class Level:
     """The nodes whose levels add up to `height`.
 
-    `anonymous` and `at_risk` count all nodes of which that is known, or where `counted` is not set (the lattice
-    is too large to list) only the checked ones.
+    `anonymous` and `at_risk` count all nodes with that status, or if not `counted` (the lattice is too large to list)
+    only the checked ones.
     """
 
     height: int
@@ -30,17 +30,17 @@ class Level:
 
     @property
     def checked(self) -> int:
-        """How many nodes the data was asked about."""
+        """How many nodes were tested on the data."""
         return self.checked_anonymous + self.checked_at_risk
 
     @property
     def unknown(self) -> int:
-        """How many nodes may be anonymous or not."""
+        """How many nodes have no status."""
         return self.size - self.anonymous - self.at_risk
 
 
 def levels(lattice: Lattice, tags: Tags, checked: Collection[Node]) -> list[Level]:
-    """Count the nodes of each level, the bottom's level first."""
+    """Count the nodes by level, the bottom's level first."""
     verdicts = {True: Counter[int](), False: Counter[int]()}
     for node in checked:
         verdicts[bool(tags.status(node))][sum(node)] += 1
@@ -51,12 +51,12 @@ def levels(lattice: Lattice, tags: Tags, checked: Collection[Node]) -> list[Leve
         heights = range(lowest, lowest + len(sizes))
         pairs = zip(heights, sizes, strict=True)
         return [Level(h, n, safe[h], at_risk[h], safe[h], at_risk[h], False) for h, n in pairs]
-    known = zip(sizes, _per_level(tags, SAFE), _per_level(tags, AT_RISK), strict=True)
-    return [Level(h, n, a, b, safe[h], at_risk[h], True) for h, (n, a, b) in enumerate(known, start=lowest)]
+    counts = zip(sizes, _per_level(tags, SAFE), _per_level(tags, AT_RISK), strict=True)
+    return [Level(h, n, a, b, safe[h], at_risk[h], True) for h, (n, a, b) in enumerate(counts, start=lowest)]
 
 
 def level_sizes(lattice: Lattice) -> list[int]:
-    """How many nodes each level has, exact for a lattice of any size: a product of polynomials.
+    """The numbers of nodes by level, exact for a lattice of any size: a product of polynomials.
 
     >>> level_sizes(Lattice((0, 0), (1, 2)))
     [1, 2, 2, 1]
@@ -73,7 +73,7 @@ def _longer(sizes: Sequence[int], height: int) -> list[int]:
 
 
 def _per_level(tags: DenseTags, status: int) -> list[int]:
-    """How many nodes of each level have a status, one slice of the array at a time."""
+    """Count the nodes with a status by level, one slice of the array at a time."""
     shape = tags.array.shape
     counts = np.zeros(sum(shape) - len(shape) + 1, dtype=np.int64)
     rest = np.zeros((), dtype=np.int16)

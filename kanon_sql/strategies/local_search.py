@@ -14,28 +14,28 @@ from kanon_sql.strategies.random_nodes import random_node
 from kanon_sql.strategies.space import Score, Search, Space, Test, beats
 
 EVALUATIONS = 5_000
-KICKED = 3  # levels of the best node that are drawn anew
-AT_ONCE = 8  # nodes asked for together: one statement
-IDLE = 50  # rounds in a row that ask for nothing new, and all within reach is known
+KICKED = 3  # levels of the best node to draw again
+AT_ONCE = 8  # nodes per request: one statement
+IDLE = 50  # consecutive rounds without a new node, after which everything within reach has been tested
 
 
 def local_search(space: Space) -> Search:
     """Walk to ever better neighbours from the top, then again from a node near the best, and again.
 
     A neighbour has one attribute a level higher or lower, or one higher and another lower. The first one drawn that
-    scores better is the next node; where none does, three random levels of the best node are drawn anew. Where
-    suppressed rows count as lost, the best node can lie well above the k-minimal ones, and suppress far fewer rows than
-    it might: a search that only descends passes it by.
+    scores better is the next node; if none does, three levels of the best node are replaced by random ones. Where
+    suppressed rows count as lost, the best node can be well above the k-minimal ones, and suppress far fewer rows than
+    allowed: a search that only descends would miss it.
 
-    Neighbours that cannot score better than the node they are neighbours of, by their bound, are not looked at. Looks
-    at `space.evaluations` nodes at most, 5,000 if not said otherwise. Works with every metric and privacy model;
-    nothing is promised of the score. The same seed makes the same run.
+    Skips neighbours whose bound is not better than the score of the node. Evaluates at most `space.evaluations` nodes
+    (default: 5,000). Works with every metric and privacy model; the score is not guaranteed. The same seed repeats the
+    same run.
     """
     return improving(space, space.evaluations or EVALUATIONS)
 
 
 def improving(space: Space, evaluations: float) -> Search:
-    """The same with a number of evaluations, or infinite: until there is nothing new to ask."""
+    """The same with a limit of evaluations; infinite to run until there are no new nodes."""
     return _LocalSearch(space, Random(space.seed), evaluations).run()
 
 
@@ -43,7 +43,7 @@ def improving(space: Space, evaluations: float) -> Search:
 class _LocalSearch:
     space: Space
     rng: Random
-    left: float  # nodes that may still be asked for
+    left: float  # remaining evaluations
 
     def run(self) -> Asking:
         starts, idle = [self.space.lattice.top], 0
@@ -63,7 +63,7 @@ class _LocalSearch:
             step = yield from self._better(*step)
 
     def _better(self, node: Node, value: float) -> Generator[Test | Score, list[bool], tuple[Node, float] | None]:
-        """The first neighbour drawn that is better than a node, and its value; None if none is."""
+        """The first neighbour drawn that is better than a node, and its score; None if there is none."""
         space = self.space
         likely = (
             near
@@ -78,24 +78,24 @@ class _LocalSearch:
         return None
 
     def _tested(self, nodes: Sequence[Node]) -> Generator[Test | Score, list[bool], list[Node]]:
-        """Those of the nodes that are anonymous; new ones beyond the budget are left out."""
+        """The anonymous ones of the nodes; new nodes beyond the budget are left out."""
         new = [node for node in nodes if self.space.tags.status(node) is None]
-        spared = set(new[int(min(self.left, len(new))) :])
-        self.left -= len(new) - len(spared)
-        asked = [node for node in nodes if node not in spared]
-        return list(compress(asked, (yield Test(asked))))
+        skipped = set(new[int(min(self.left, len(new))) :])
+        self.left -= len(new) - len(skipped)
+        tested = [node for node in nodes if node not in skipped]
+        return list(compress(tested, (yield Test(tested))))
 
     def _value(self, node: Node) -> Generator[Test | Score, list[bool], float]:
-        """The score of an anonymous node; infinite if the budget does not allow for it."""
-        new = self.space.at_risk(node) is None  # known by its neighbours alone
+        """The score of an anonymous node; infinite if the budget is used up."""
+        new = self.space.at_risk(node) is None  # inferred from its neighbours, but never tested
         if self.left > 0 or not new:
             yield Score([node], all_of_them=True)
             self.left -= new and self.space.at_risk(node) is not None
-        known = self.space.score_of(node)
-        return inf if known is None else known
+        score = self.space.score_of(node)
+        return inf if score is None else score
 
     def _neighbours(self, node: Node) -> Iterator[Node]:
-        """The nodes a step away, in random order."""
+        """The neighbours of a node, in random order."""
         raised = [j for j, high in enumerate(self.space.lattice.top) if node[j] < high]
         lowered = [j for j, low in enumerate(self.space.lattice.bottom) if node[j] > low]
         steps: list[tuple[tuple[int, int], ...]] = [
@@ -110,7 +110,7 @@ class _LocalSearch:
             yield near
 
     def _kicked(self) -> Node:
-        """The best node with three levels drawn anew; any node while there is no best."""
+        """The best node with three random levels replaced; a random node as long as there is no best."""
         lattice = self.space.lattice
         if self.space.best() == inf:
             return random_node(self.rng, lattice)

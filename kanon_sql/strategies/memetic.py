@@ -18,8 +18,8 @@ POPULATION = 30
 OFFSPRING = 16  # in a generation: two statements
 CROSSOVER = 0.7
 SWAPS = 3  # levels lowered for others, at most
-SWEPT = 200_000  # nodes of a lattice that is settled to its end; walking a larger one costs more than the tests
-PATIENCE = 700  # nodes without a gain, then the population starts anew around the best
+SWEPT = 200_000  # nodes of a lattice that is settled completely; walking a larger one costs more than the tests
+PATIENCE = 700  # nodes without a gain, after which a new population starts around the best
 
 
 def memetic(space: Space) -> Search:
@@ -28,23 +28,23 @@ def memetic(space: Space) -> Search:
     An individual is a node that still beats the best found but from which every step up does not; see `Descent`. None
     is anonymous: the first offspring that is becomes, after a descent to a k-minimal node, the new best, and the
     population is lowered under its cost. KGen (De Pascale et al. 2022) breeds anywhere in the lattice by the cost
-    alone; the names of the rest are Moscato's (1989). Crossover takes each level from either parent.
+    alone; the names of the rest are Moscato's (1989). Crossover takes levels randomly from both parents.
 
-    Tests `space.evaluations` nodes at most, 5,000 if not said otherwise; those that the tags answer are not counted.
+    Tests at most `space.evaluations` nodes (default: 5,000), not counting those that the tags answer.
     Under a monotone privacy model every descent ends at a k-minimal node. On lattices of at most 200,000 nodes the
     result is the optimum, and proven, if the metric has a bound and the search ends within its budget. Otherwise
-    nothing is promised of its score. The same seed makes the same run.
+    its score is not guaranteed. The same seed repeats the same run.
     """
     return breeding(space, space.evaluations or EVALUATIONS)
 
 
 def breeding(space: Space, evaluations: float) -> Search:
-    """The same with a number of evaluations, or none: infinite."""
+    """The same with a limit of evaluations, possibly infinite."""
     return limited(space, _Memetic(space, Random(space.seed)).run(), evaluations)
 
 
 def limited(space: Space, search: Search, evaluations: float) -> Search:
-    """Run a search until it has asked for so many unknown nodes; what is anonymous of the last is scored."""
+    """Run a search until it has requested so many untested nodes; score the anonymous ones of the last request."""
     request = next(search, None)
     while request is not None:
         nodes = request.nodes
@@ -111,10 +111,10 @@ class _Memetic:
 
     def _settle(self, new: Sequence[Node]) -> Asking:
         """Test new nodes; take them in, or descend from the cheapest that is anonymous."""
-        held = yield Test(new)
-        self._take_in([node for node, anonymous in zip(new, held, strict=True) if not anonymous])
-        if any(held):
-            winners = [node for node, anonymous in zip(new, held, strict=True) if anonymous]
+        answers = yield Test(new)
+        self._take_in([node for node, anonymous in zip(new, answers, strict=True) if not anonymous])
+        if any(answers):
+            winners = [node for node, anonymous in zip(new, answers, strict=True) if anonymous]
             yield from self.descent.shrink(min(winners, key=self.space.bound))
             yield from self._lower_all()
             self.idle = 0
@@ -137,7 +137,7 @@ class _Memetic:
         )
 
     def _sweep(self) -> Generator[Test | Score, list[bool], None]:
-        """Settle what is left of a small lattice, cheapest first, until nothing can win."""
+        """Settle the remaining nodes of a small lattice, cheapest first, until none can win."""
         if self.space.lattice.size > SWEPT:
             return
         for node in self.space.open_nodes():
