@@ -1,4 +1,4 @@
-"""The default search: the one that proves the optimum soonest, with help where that may take long."""
+"""The default search: the one that proves the optimum soonest, with others if that might take long."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SMALL = 50_000  # nodes; up to here listing them all saves more tests than clau
 
 
 def auto(space: Space) -> Search:
-    """Prove the optimum where that can be done in the time, else find the best node and how far off it can be.
+    """Prove the optimum if there is enough time, otherwise find a good node and a bound for its distance from it.
 
-    Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search` and
-    `memetic`, which find good nodes sooner, each on other tables; `datafly` first, which finds a node at once. Where
+    Small lattices are searched best first. Larger ones are searched by `certified`, in turns with `local_search` and
+    `memetic`, which find good nodes sooner, on different tables; `datafly` first, which finds a node at once. Where
     suppressed rows count, `local_search` has a lead, and in lattices of over 10^10 nodes `memetic`, as long as nodes
-    get better. They look on for as long as there is time, unless `space.evaluations` are said. Without a monotone
+    get better. They continue until the time is over, unless `space.evaluations` limits them. Without a monotone
     privacy model every lattice that can be listed is searched best first, with `local_search` where that takes long;
     and any other, if not even prospects rule out a node, by `local_search` and from the bottom up in turns.
     """
@@ -41,7 +41,7 @@ def _large(space: Space) -> Search:
     good = improving(space, evaluations)
     if not space.prunes:
         yield from in_turns(space, exhaustive(space), good)
-        space.candidate(inf)  # there is none, which proves the best, and not only to what costs are rounded to
+        space.candidate(inf)  # there is none, which proves the optimum exactly, not only up to the rounding of costs
         return
     yield from datafly(space)  # a node to release after some dozens of tests
     bred = breeding(space, evaluations)

@@ -14,14 +14,14 @@ _AT_ONCE = 8  # nodes settled side by side, so that each statement tests several
 
 
 def best_first(space: Space) -> Search:
-    """Walk the nodes in the order of the least that they can cost, as far as one could still be the best.
+    """Walk the nodes in the order of their least costs, until no more of them could be the best.
 
-    From an unknown node the heights above it are bisected, asking for the cheapest unknown node of each: one
-    that is not anonymous rules out all below it, one that is may be the best. Several nodes are settled side by side,
+    From an unknown node the heights above it are bisected, testing the cheapest unknown node of a height: if it
+    is not anonymous, it rules out all below it, otherwise it might be the best. Several nodes are settled side by side,
     so that their tests go into the same statements. Finds the optimum of every metric under every privacy model, and
     has proven it when it ends. A lattice too large to list is a SpecError.
 
-    Where the privacy model is not monotone, what is bisected is whether nodes promise (`Space.promises`), which is
+    Where the privacy model is not monotone, the bisection is on whether nodes promise (`Space.promises`), which is
     monotone; those that do are tested one by one, as far as they could be the best.
     """
     if not space.listable:
@@ -36,7 +36,7 @@ def best_first(space: Space) -> Search:
 
 
 def _some_at_once(nodes: Iterator[Node]) -> Iterator[list[Node]]:
-    """One by one at first, then ever more: a short search would mostly ask what its first answers settle."""
+    """One by one at first, then increasingly more, because the first answers settle many of the next nodes."""
     taken = 0
     while some := list(islice(nodes, min(_AT_ONCE, 1 + taken // 4))):
         yield some
@@ -44,7 +44,7 @@ def _some_at_once(nodes: Iterator[Node]) -> Iterator[list[Node]]:
 
 
 def bisect_above(space: Space, node: Node) -> Generator[Test | Score, list[bool], None]:
-    """Settle whether a node promises, and on the way a border between what does not and what does."""
+    """Settle whether a node promises, and on the way find a border between nodes that do not and nodes that do."""
     at_risk, anonymous = sum(node) - 1, sum(space.lattice.top) + 1
     base = node
     while anonymous - at_risk > 1:

@@ -1,4 +1,4 @@
-"""Groups of attributes searched one by one, for the lower bound that their optima add up to."""
+"""Groups of attributes searched one by one, because their optima add up to a lower bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kanon_sql.strategies.space import Score, Search, Space, Test
 from kanon_sql.strategies.turns import side_by_side
 
 _LARGEST = 1_000_000  # nodes of a group; beyond, finding its cheapest takes longer than several tests
-_COUNTED = 64  # nodes counted in memory before another search has its turn
+_COUNTED = 64  # nodes counted in memory before it is the next search's turn
 _COUNTED_FASTER = 8  # times than a test
 
 Attributes = tuple[int, ...]
@@ -19,7 +19,7 @@ Attributes = tuple[int, ...]
 def by_groups(space: Space) -> Search:
     """Find the optima of pairs of attributes, then of pairs of these groups, and so on.
 
-    The driver adds up what is proven of them; a group's bound is never less than those of its parts together. Nodes
+    The driver adds up their bounds; a group's bound is at least the sum of its parts' bounds. Nodes
     that fail rule out all below them in the whole lattice, by clauses of as few attributes as the group has. The
     groups of one size are searched side by side, cheapest nodes first, so that the bound rises all the time. Ends
     when no two groups together are small enough to list.

@@ -1,4 +1,4 @@
-"""Certified search: lazy clauses from judged nodes, and a solver that asks for what they leave open."""
+"""Certified search: lazy clauses from judged nodes, and a solver that proposes nodes that are still open."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from kanon_sql.strategies.turns import in_turns, side_by_side
 Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
 
-_CANDIDATES = 8  # that are looked at side by side, so that each statement tests several nodes; more repeat each other
-_CUTS = 2  # of each, side by side too
+_CANDIDATES = 8  # searched side by side, so that statements test several nodes; more of them would repeat each other
+_CUTS = 2  # per node, side by side too
 
 
 def certified(space: Space) -> Search:
     """Find the optimum of a lattice of any size, and prove it.
 
     A solver proposes a node that all judged nodes leave open and that can still be better than the best. If it is
-    anonymous, it is lowered until it is k-minimal, and the best. If not, it is raised as long as it is not anonymous:
-    what is then below it is ruled out, and as most attributes end at their top, by a clause of few literals.
-    When nothing is left to propose, the best is the optimum. At any time before, the cheapest node left open is the
-    lower bound.
+    anonymous, it is lowered until it is k-minimal, and becomes the best. If not, it is raised as long as it is not
+    anonymous: then all nodes below it are ruled out, by a clause of few literals because most attributes end at their
+    top. When there are no more proposals, the best is the optimum. Before that, the cheapest open node is the lower
+    bound.
 
     Where the metric is monotone (precision, height; any if no row may be suppressed) the best anonymous node is the
-    one whose levels cost least, and that is all. Where a higher node can be better, that node's cost is the first
+    one whose levels cost least, and the search ends. Where a higher node can be better, that node's cost is the first
     lower bound; then every anonymous node whose levels cost less than the best scores has to be scored. As that is
     often too much, half of the tests go to groups of attributes, whose optima add up to another bound; see `by_groups`.
 
     Where the privacy model is not monotone, all this is done with the nodes that promise (`Space.promises`), which is
-    monotone, in the place of the anonymous ones; of those left open every one is tested. Clauses that rule out what is
-    below are then of nodes that promise nothing, and any other node that is not anonymous is ruled out alone.
+    monotone, in the place of the anonymous ones; the remaining open ones are all tested. Only nodes
+    that do not promise then rule out those below them; any other node that is not anonymous is ruled out alone.
 
     The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
@@ -60,7 +60,7 @@ def _proving(space: Space) -> Search:
 
 
 def _toward_cheapest(space: Space, least: list[float], draw: Random) -> Asking:
-    """Rule out nodes until none is open that costs less than the cheapest anonymous one; what that costs is `least`."""
+    """Rule out nodes until no open one is cheaper than the cheapest anonymous one, which costs `least`."""
     while (node := space.candidate(least[0])) is not None:
         high = _raised(space, node, least[0], draw)
         if not (yield from promising(space, high)):
@@ -71,7 +71,7 @@ def _toward_cheapest(space: Space, least: list[float], draw: Random) -> Asking:
 
 
 def _toward_best(space: Space, draw: Random) -> Asking:
-    """Settle what is open until none of it can be better than the best."""
+    """Settle open nodes until none can be better than the best."""
     while (node := space.candidate(inf)) is not None:
         if (yield from test(space, node)):
             yield Score([node])
@@ -80,14 +80,14 @@ def _toward_best(space: Space, draw: Random) -> Asking:
 
 
 def _reach(space: Space, node: Node, draw: Random) -> Generator[Test | Score, list[bool], float]:
-    """Score a k-minimal node below an anonymous one; what its levels cost."""
+    """Score a k-minimal node below an anonymous one; return the cost of its levels."""
     low = yield from lowered(space, node, draw)
     yield Score([low, node])
     return space.bound(low)
 
 
 def _cuts(space: Space, node: Node, draw: Random) -> Asking:
-    """Rule out as much as can be with a node that is not anonymous."""
+    """Rule out as many nodes as possible with one that is not anonymous."""
     yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_CUTS)])
 
 

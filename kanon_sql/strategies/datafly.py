@@ -6,11 +6,11 @@ from kanon_sql.strategies.space import Score, Search, Space, test
 
 
 def datafly(space: Space) -> Search:
-    """Walk one path up from the bottom, each time raising the attribute that has most distinct values on its level.
+    """Walk one path up from the bottom, always raising the attribute with the most distinct values on its level.
 
-    Of equally many the first; an attribute at its top is left. What is found is anonymous under any privacy model
-    that holds on the way, and no more is promised: not the least height, nor the best by any metric, which the walk
-    does not look at. The paper stops where no more than k rows would be suppressed; here the suppression limit says
+    The first of several with equally many; attributes at their top are skipped. The result is anonymous under any
+    privacy model that is met on the way, but neither of the least height nor the best by any metric, which the walk
+    ignores. The paper stops where no more than k rows would be suppressed; here the suppression limit says
     how many.
     """
     lattice, distinct = space.lattice, space.costs.distinct

@@ -1,4 +1,4 @@
-"""Depth-first search of the whole lattice: the other baseline that is always right."""
+"""Depth-first search of the whole lattice: a baseline that always finds the optimum."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def depth_first(space: Space) -> Search:
     """Settle every node, depth first from the bottom, and score all that could be the best.
 
     Finds the optimum of every metric under every privacy model. It is the DFS of the comparisons of Kohlmayer et
-    al. (BMC Med. Inform. Decis. Mak. 2014) and Mahanan et al. (2021): with predictive tagging, a node that is known
-    when its turn comes is not tested.
+    al. (BMC Med. Inform. Decis. Mak. 2014) and Mahanan et al. (2021): with predictive tagging, nodes that are
+    tagged by then are not tested.
     """
     for chunk in in_chunks(walk(space.lattice)):
         for node in chunk:
@@ -29,7 +29,7 @@ def walk(
     The lattice is walked as the tree in which the children of a node raise the attribute last raised, or a later
     one; that is the order of a depth-first search that remembers where it was. `children_first`: how many children's
     subtrees come before the node itself: 0 is pre-order, 1 in-order, as many as there are attributes post-order.
-    `enter`: asked of a node and of the highest node of its subtree, when its turn comes; if not, all of it is left out.
+    `enter`: called with a node and the highest node of its subtree before the visit; if false, the subtree is skipped.
 
     >>> list(walk(Lattice((0, 0), (1, 2))))
     [(0, 0), (1, 0), (1, 1), (1, 2), (0, 1), (0, 2)]

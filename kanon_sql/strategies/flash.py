@@ -11,7 +11,7 @@ from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks, te
 
 Rank = tuple[int, float, float]
 
-_SORTED = 16_384  # nodes of a level that are put in order at once; a larger level is taken piece by piece
+_SORTED = 16_384  # nodes of a level that are sorted at once; larger levels are split
 
 
 def flash(space: Space) -> Search:
@@ -32,8 +32,7 @@ def flash(space: Space) -> Search:
 def _ranking(costs: Costs) -> Callable[[Node], Rank]:
     """The paper's three criteria: low levels first, then low shares of their heights, then many labels left.
 
-    Nodes that are equal by them are taken as they come: a level in lexicographic order, successors from the first
-    attribute on.
+    Equal nodes keep their order: lexicographic within a level, successors from the first attribute on.
     """
     count = len(costs.heights)
     shares = [[labels / levels[0] for labels in levels] for levels in costs.distinct]
@@ -47,7 +46,7 @@ def _ranking(costs: Costs) -> Callable[[Node], Rank]:
 
 
 def _settle_from(space: Space, node: Node, rank: Callable[[Node], Rank]) -> Generator[Test | Score, list[bool], None]:
-    """Search a path from this node, then from what is unknown right above the nodes that failed on the way."""
+    """Search a path from this node, then from the unknown nodes directly above those that failed on the way."""
     queue = [(rank(node), node)]
     while queue:
         _, head = heappop(queue)
@@ -70,7 +69,7 @@ def _path(space: Space, node: Node, rank: Callable[[Node], Rank]) -> Iterator[No
 
 
 def _bisect(space: Space, path: list[Node]) -> Generator[Test | Score, list[bool], list[Node]]:
-    """Find the lowest anonymous node of a path, by binary search; the nodes that were not anonymous."""
+    """Find the lowest anonymous node of a path, by binary search; return those that were not anonymous."""
     low, high, failed = 0, len(path), []
     while low < high:
         middle = (low + high - 1) // 2

@@ -1,4 +1,4 @@
-"""What is proven of a lattice small enough to list: which nodes could still hold something better."""
+"""The open nodes of a lattice that is small enough to list: those that could still be better than the best."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SAME = 1e-12  # sums closer than this are the same sum
 
 
 class Proof:
-    """A node is open until it is known not to be anonymous, or it is scored; no open node, no doubt.
+    """The open nodes: neither tagged as not anonymous nor scored. Without open nodes, the best is the optimum.
 
-    The lower bound is read from the open nodes alone, so it holds whatever strategy asked the questions.
+    The lower bound depends only on the open nodes, so it is valid for every strategy.
     """
 
     def __init__(self, lattice: Lattice, tags: DenseTags, prospects: DenseTags, metric: Metric, costs: Costs) -> None:
@@ -40,13 +40,13 @@ class Proof:
         return bool(self._scored[self._tags.index(node)])
 
     def raise_below(self, node: Node, parts: LevelParts) -> None:
-        """No node below this one, nor this one, costs less than these parts add up to."""
+        """Raise the costs of this node and all below it to at least the sum of these parts."""
         block = tuple(slice(0, i + 1) for i in self._tags.index(node))
         least = _added_up(Lattice(self._lattice.bottom, node), parts)
         np.maximum(self._sums[block], least, out=self._sums[block])
 
     def cheapest_open(self) -> tuple[Node, float] | None:
-        """An open node that none is cheaper than, and the least that it can score; None if none is open."""
+        """The cheapest open node, and a lower bound for its score; None if there are no open nodes."""
         costs = np.where(self._open(), self._sums, inf)
         at = np.unravel_index(costs.argmin(), costs.shape)
         if costs[at] == inf:
@@ -55,7 +55,7 @@ class Proof:
         return node, self._finish(float(costs[at]))
 
     def target(self, count: int, best: float) -> float | None:
-        """The sum of the open node that so many are cheaper than; of the last one that beats the best, None if none."""
+        """The sum of the open node with `count` cheaper ones, or of the last that beats the best; None if none does."""
         sums = self._sums[self._open()]
         below = sums[sums < best - _SAME * max(1.0, abs(best))] if best < inf else sums
         if below.size == 0:
@@ -63,14 +63,14 @@ class Proof:
         return float(np.partition(below, count)[count] if count < below.size else below.max())
 
     def dearest_open(self, target: float, count: int) -> list[Node]:
-        """So many open nodes with sums up to the target, the dearest first."""
+        """The `count` dearest open nodes with sums up to the target, the dearest first."""
         places = np.flatnonzero(self._open() & (self._sums <= target))
         dearest = places[np.argsort(-self._sums.flat[places], kind="stable")[:count]]
         steps = np.stack(np.unravel_index(dearest, self._sums.shape), axis=1) + np.array(self._lattice.bottom)
         return list(map(tuple, steps.tolist()))
 
     def is_open(self, node: Node) -> bool:
-        """Whether a node is neither known not to be anonymous nor closed by a score."""
+        """Whether a node is neither tagged as not anonymous nor closed by a score."""
         at = self._tags.index(node)
         return bool(self._tags.array[at] != AT_RISK and not self._scored[at])
 
@@ -82,7 +82,7 @@ class Proof:
                 yield tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
 
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
-        """The cheapest node above this one, its levels adding up to `height`, of which `Space.promises` is unknown."""
+        """The cheapest node above this one, with levels that add up to `height` and unknown `Space.promises`."""
         at = self._tags.index(node)
         above = tuple(slice(i, None) for i in at)
         wanted = (self._heights[above] == height - sum(self._lattice.bottom)) & (
@@ -116,7 +116,7 @@ class Proof:
         return not beats(most, self._finish(float(self._sums[block][unknown].min())))
 
     def lower_bound(self) -> float:
-        """The least that any open node can score; infinite if none is open."""
+        """A lower bound for the score of any open node; infinite if there are none."""
         still_open = self._open()
         if not still_open.any():
             return inf

@@ -14,8 +14,8 @@ _AT_ONCE = 1024
 def random_nodes(space: Space) -> Search:
     """Judge nodes drawn uniformly from the whole lattice, and keep the best (De Pascale et al. 2022, section 4.3).
 
-    Draws `space.evaluations` nodes, 5,000 if not said otherwise, with replacement. Under any metric and any privacy
-    model the node found is anonymous; nothing is promised of its score. The same seed draws the same nodes.
+    Draws `space.evaluations` nodes, 5,000 by default, with replacement. Under any metric and any privacy model the
+    result is anonymous, but its score is not guaranteed. The same seed draws the same nodes.
     """
     rng = Random(space.seed)
     left = space.evaluations or EVALUATIONS
@@ -27,7 +27,7 @@ def random_nodes(space: Space) -> Search:
 
 
 def random_node(rng: Random, lattice: Lattice) -> Node:
-    """A node of a lattice, every one as likely.
+    """A node of a lattice, drawn uniformly.
 
     >>> random_node(Random(0), Lattice((0, 0, 1), (5, 0, 3)))
     (3, 0, 1)

@@ -1,4 +1,4 @@
-"""Lattice reduction: the least level that each attribute needs on its own."""
+"""Lattice reduction: the least levels that attributes need on their own."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kanon_sql.strategies.space import Score, Space, Test
 def lattice_minimum(space: Space) -> Generator[Test | Score, list[bool], Node]:
     """The node below which, in any attribute, nothing is anonymous (De Pascale et al. 2022, section 3.2).
 
-    Per attribute it holds the least level at which that attribute alone, all others at the lattice's top, meets the
+    Its levels are the least at which an attribute alone, all others at the lattice's top, meets the
     privacy model with the same suppression limit. The levels are bisected, all attributes in one request, so that
     hierarchies of height h take about log2(h) requests.
 
     Every anonymous node generalizes it if the privacy model is monotone, with a suppression limit too: raising the
     other attributes of an anonymous node to the top leaves no more rows at risk, so the node with only this attribute
-    below the top is anonymous as well. (Section 7 of the paper doubts it, for attributes checked one after the other,
-    each on the rows that the ones before have left. Here each is checked on the whole table.) Without a monotone
-    model it is the least level that still promises (`Space.promises`), which is monotone; where no node tells of others
-    it is the lattice's bottom, and nothing is asked.
+    below the top is anonymous as well. (Section 7 of the paper doubts it, for attributes checked one after the other
+    on the rows that the previous ones have left. Here they are all checked on the whole table.) Without a monotone
+    model it is the least level that still promises (`Space.promises`), which is monotone; if nodes
+    imply nothing about others it is the lattice's bottom, without tests.
     """
     low, top = list(space.lattice.bottom), space.lattice.top
     high = list(top)
