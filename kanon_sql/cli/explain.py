@@ -14,7 +14,7 @@ from rich.syntax import Syntax
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.show import out, watching
-from kanon_sql.verbs.explain import Step
+from kanon_sql.verbs.explain import ExplainedQuery
 from kanon_sql.verbs.explain import explain as run
 from kanon_sql.verbs.options import SearchOptions
 
@@ -32,7 +32,7 @@ def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool
         out.print(_highlighted(explained.statement))
 
 
-def _show(steps: Sequence[Step]) -> None:
+def _show(steps: Sequence[ExplainedQuery]) -> None:
     """Print the statements of a run in order, with their results and plans."""
     for number, step in enumerate(steps, start=1):
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")

@@ -27,7 +27,7 @@ class Labels:
 
 
 @dataclass
-class Counted:
+class CountedTuples:
     """The distinct tuples of some attributes with their rows; a class needs k rows."""
 
     labels: tuple[Labels, ...]
@@ -74,10 +74,10 @@ class Counted:
         return refined, count
 
 
-def counted(attributes: Sequence[Attribute], tuples: Sequence[Sequence[Any]], k: int) -> Counted:
+def counted(attributes: Sequence[Attribute], tuples: Sequence[Sequence[Any]], k: int) -> CountedTuples:
     """The counted tuples of these attributes, from rows of their codes on level 0 and their count."""
     *codes, rows = np.array(tuples, dtype=np.int64).T
-    return Counted(tuple(map(_labels, attributes, codes)), rows.astype(np.float64), k)
+    return CountedTuples(tuple(map(_labels, attributes, codes)), rows.astype(np.float64), k)
 
 
 def _labels(attribute: Attribute, codes: Numbers) -> Labels:

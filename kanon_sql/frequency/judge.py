@@ -10,7 +10,7 @@ from math import log
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.frequency.counted import Counted
+from kanon_sql.frequency.counted import CountedTuples
 from kanon_sql.frequency.counted import counted as group_counts
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.packed import packed
@@ -169,7 +169,7 @@ class Judge:
             self._decide([node])
         return self._sizes[node] if self._undecided else LeastSize()
 
-    def counted(self, attributes: Sequence[int]) -> Counted | None:
+    def counted(self, attributes: Sequence[int]) -> CountedTuples | None:
         """The tuples of some attributes in memory, so that testing their nodes needs no statements.
 
         None if there are too many tuples, or if a model requires more than k rows.

@@ -16,11 +16,11 @@ from kanon_sql.resources import install_command
 from kanon_sql.spec import Spec
 from kanon_sql.utility import (
     Association,
-    Attribute,
     Counts,
     Drawn,
     Learned,
     Marginal,
+    SharedColumn,
     Sides,
     attribute,
     coded,
@@ -140,7 +140,7 @@ class Measuring:
                 "source that the release was made of"
             )
 
-    def _attribute(self, number: int, name: str) -> Attribute:
+    def _attribute(self, number: int, name: str) -> SharedColumn:
         column = self.both["source"].table.column(name)
         assert column is not None
         cells = {side: self._cells(side, number) for side in _BOTH}
@@ -155,7 +155,7 @@ class Measuring:
         rows = self.tables.rows("utility/cells", copied=self.copies[side], cell=[_plain(number)])
         return sorted(((cell, int(n)) for cell, n in rows), key=lambda counted: (counted[0] is None, counted[0] or ""))
 
-    def _check(self, compared: Attribute, generalized: bool) -> None:
+    def _check(self, compared: SharedColumn, generalized: bool) -> None:
         """SourceError if no label of a column fits a value of the source; a note if labels cannot be read."""
         if compared.lost == self.rows["release"]:
             raise SourceError(
@@ -169,7 +169,7 @@ class Measuring:
                 "name the quasi-identifiers and their hierarchies"
             )
 
-    def _coded(self, side: str, attributes: Sequence[Attribute]) -> Relation:
+    def _coded(self, side: str, attributes: Sequence[SharedColumn]) -> Relation:
         plain = [_plain(number) for number in range(len(attributes))]
         if side == "source":
             codes = [attribute.source_codes for attribute in attributes]
@@ -207,7 +207,7 @@ class Measuring:
                 "values were changed, or labels misread; the models of the release are trained without them"
             )
 
-    def _learned_of(self, name: str, attributes: Sequence[Attribute], drawn: Drawn) -> Iterator[Learned]:
+    def _learned_of(self, name: str, attributes: Sequence[SharedColumn], drawn: Drawn) -> Iterator[Learned]:
         target = list(self.shown).index(name)
         reason = why_not(attributes, target, drawn)
         if reason:

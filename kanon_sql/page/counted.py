@@ -64,7 +64,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Shown:
+class NodeHistograms:
     """The histograms of a node, one per column."""
 
     node: Node
@@ -81,7 +81,7 @@ class Shown:
 
 
 @dataclass
-class Counted:
+class DraftCounts:
     """The distinct tuples of a draft, in a separate database, which is dropped with the last reference to it.
 
     `size`: the size of a class, in rows or people.
@@ -89,7 +89,7 @@ class Counted:
 
     frequency_set: FrequencySet
     size: Predicate
-    _last: Shown | None = field(default=None, repr=False)
+    _last: NodeHistograms | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
@@ -103,7 +103,7 @@ class Counted:
         names = [attribute.column.name for attribute in self.frequency_set.attributes]
         return dict(zip(names, self.frequency_set.heights, strict=True))
 
-    def shown(self, levels: Mapping[str, int]) -> Shown:
+    def shown(self, levels: Mapping[str, int]) -> NodeHistograms:
         """The histograms of a node. Missing levels are 0; a level that is too high is the top."""
         heights = self.heights
         node = tuple(max(0, min(levels.get(name, 0), height)) for name, height in heights.items())
@@ -112,7 +112,7 @@ class Counted:
                 self._last = self._count(node)
             return self._last
 
-    def _count(self, node: Node) -> Shown:
+    def _count(self, node: Node) -> NodeHistograms:
         counted, tables = self.frequency_set, self.frequency_set.tables
         pairs = list(zip(counted.attributes, node, strict=True))
         columns = [attribute.coded.code_column(level) for attribute, level in pairs]
@@ -123,10 +123,10 @@ class Counted:
         for (attribute, level), column in zip(pairs, columns, strict=True):
             rows = tables.rows("page/label_sizes", classes=classes, label=[column])
             histograms.append(_histogram(attribute, level, rows))
-        return Shown(node, tuple(histograms), tables.count(classes))
+        return NodeHistograms(node, tuple(histograms), tables.count(classes))
 
 
-def counted(source: Source, spec: Spec, observer: Observer) -> Counted:
+def counted(source: Source, spec: Spec, observer: Observer) -> DraftCounts:
     """Count the distinct tuples of an open source into a separate database, so that the source can be closed."""
     database = embedded(spec.session.limits)
     try:
@@ -138,7 +138,7 @@ def counted(source: Source, spec: Spec, observer: Observer) -> Counted:
     except BaseException:
         database.close()
         raise
-    return Counted(replace(counts, tables=Scratch(database, "page")), problem.judge.model.size)
+    return DraftCounts(replace(counts, tables=Scratch(database, "page")), problem.judge.model.size)
 
 
 def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) -> Histogram:

@@ -39,7 +39,7 @@ from kanon_sql.page.recipes import (
     usual,
 )
 from kanon_sql.page.state import Page
-from kanon_sql.page.values import Level, Preview, Rejected, Values, preview
+from kanon_sql.page.values import LevelPreview, Preview, Rejected, Values, preview
 from kanon_sql.page.values import shown as shown_value
 from kanon_sql.page.web import changing, rendered, shown, whole
 from kanon_sql.report.svg import Element, element, picture
@@ -385,7 +385,7 @@ def _parse(text: str, name: str, tree: bool, values: Values) -> Hierarchy:
 # The picture of a level
 
 
-def _shares(name: str, level: Level, k: int) -> str:
+def _shares(name: str, level: LevelPreview, k: int) -> str:
     """A bar of a level's rows by label, the largest first, with labels of fewer than k rows in the colour of risk."""
     total = sum(level.sizes) or 1
     parts: list[Element] = []

@@ -13,7 +13,7 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.page import web
-from kanon_sql.page.counted import Counted, counted
+from kanon_sql.page.counted import DraftCounts, counted
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.values import EditorState
 from kanon_sql.page.work import Work
@@ -66,7 +66,7 @@ class Page:
     work: Work | None = None
     results: list[Result] = field(default_factory=list)
     _lock: threading.RLock = field(default_factory=threading.RLock)
-    _counted: tuple[Mapping[str, Any], Future[Counted]] | None = None
+    _counted: tuple[Mapping[str, Any], Future[DraftCounts]] | None = None
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     _last_event: float = 0.0
     _last_number: int = 0
@@ -84,7 +84,7 @@ class Page:
         if self.draft != before:
             self.windows.tell("changed")
 
-    def counting(self) -> Future[Counted]:
+    def counting(self) -> Future[DraftCounts]:
         """The draft's frequency set, as a future; every window is notified when it is ready.
 
         It is counted once for all drafts with the same columns and hierarchies. Its `result` raises KanonError if
@@ -98,7 +98,7 @@ class Page:
                 self._counted = key, counting
             return self._counted[1]
 
-    def counted(self) -> Counted:
+    def counted(self) -> DraftCounts:
         """Wait for the draft's frequency set; KanonError if counting fails."""
         return self.counting().result()
 
@@ -165,7 +165,7 @@ class Page:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _count(draft: Draft) -> Counted:
+def _count(draft: Draft) -> DraftCounts:
     if not draft.quasi_identifiers:
         raise SpecError("no column is a quasi-identifier; under Columns, choose those that others might know")
     spec = draft.spec(privacy={"k": 1}, strategy="auto", target=None)

@@ -40,7 +40,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Level:
+class LevelPreview:
     """A level of a hierarchy: the rows of every label, the largest first, and the names of the largest."""
 
     sizes: tuple[int, ...]
@@ -56,7 +56,7 @@ class Preview:
     """A hierarchy on a column: the labels of the most frequent values on every level, and the levels' sizes."""
 
     values: tuple[tuple[int, tuple[str, ...]], ...]
-    levels: tuple[Level, ...]
+    levels: tuple[LevelPreview, ...]
 
     @property
     def height(self) -> int:
@@ -160,14 +160,14 @@ def preview(hierarchy: Hierarchy, counts: Mapping[Any, int]) -> Preview:
     return Preview(tuple(values), tuple(_level(hierarchy, level, placed) for level in levels))
 
 
-def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) -> Level:
+def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) -> LevelPreview:
     codes, labels = hierarchy.codes(level), hierarchy.distinct_labels(level)
     rows_of: dict[int, int] = {}
     for row, rows in placed:
         rows_of[codes[row]] = rows_of.get(codes[row], 0) + rows
     by_rows = sorted(rows_of, key=lambda code: -rows_of[code])
     largest = tuple((shown(labels[code]), rows_of[code]) for code in by_rows[:_LARGEST])
-    return Level(tuple(rows_of[code] for code in by_rows), largest)
+    return LevelPreview(tuple(rows_of[code] for code in by_rows), largest)
 
 
 def shown(value: Any) -> str:

@@ -18,7 +18,7 @@ from kanon_sql.loss import Figures
 from kanon_sql.plan.problem import Problem
 from kanon_sql.queries import Relation
 from kanon_sql.staging import Staging
-from kanon_sql.strategies.driver import Step
+from kanon_sql.strategies.driver import TraceEntry
 from kanon_sql.strategies.recalled import Answers, Recalled
 
 Fingerprint = dict[str, str]
@@ -93,7 +93,7 @@ class Trace:
         """How many nodes this search did not have to test, because the earlier one had."""
         return len(self._judge.recalled) if self._judge else 0
 
-    def lines(self, steps: Sequence[Step] = ()) -> str:
+    def lines(self, steps: Sequence[TraceEntry] = ()) -> str:
         """The trace as text: the steps of a completed search, then all other answers."""
         return "".join(self._text(line) for line in self._lines(steps))
 
@@ -113,7 +113,7 @@ class Trace:
             f'{error}; the results for {nodes:,} nodes are in {path}, so continue with `resume="{path}"`', error.values
         )
 
-    def _lines(self, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
+    def _lines(self, steps: Sequence[TraceEntry]) -> Iterator[dict[str, Any]]:
         tests, figures = dict(self._answers.tests), dict(self._answers.figures)
         for step in steps:
             yield {**asdict(step), **_take_details(tests, figures, step.node, step.asked)}
@@ -124,10 +124,10 @@ def _lines_of_nodes(nodes: Sequence[Node], tests: _Tests, figures: _Scores) -> I
     """The answers about nodes, in the form of steps."""
     for node in nodes:
         if node in tests:
-            step = Step(0.0, "test", node, tests[node][0], None)
+            step = TraceEntry(0.0, "test", node, tests[node][0], None)
             yield {**asdict(step), **_take_details(tests, figures, node, "test")}
         if node in figures:
-            step = Step(0.0, "score", node, None, None)
+            step = TraceEntry(0.0, "score", node, None, None)
             yield {**asdict(step), **_take_details(tests, figures, node, "score")}
 
 

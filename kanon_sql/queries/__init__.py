@@ -47,11 +47,11 @@ from kanon_sql.queries.release import (
     shown_population,
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery, StatementColumn
-from kanon_sql.queries.rounds import Step, rounds, step
+from kanon_sql.queries.rounds import RoundStatement, rounds, step
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
 from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
-from kanon_sql.queries.shown import Shown, boxes, local_classes, members
+from kanon_sql.queries.shown import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
@@ -124,6 +124,7 @@ __all__ = [
     "Conversion",
     "CountedRelease",
     "Crossed",
+    "DisplayForm",
     "FullDomainQuery",
     "GeneralizationSteps",
     "Hole",
@@ -136,12 +137,11 @@ __all__ = [
     "Relation",
     "ReleaseColumn",
     "ReleaseQuery",
+    "RoundStatement",
     "Seed",
-    "Shown",
     "StandaloneQuery",
     "Statement",
     "StatementColumn",
-    "Step",
     "Steps",
     "WrittenTable",
     "add_and_delete_a_row",

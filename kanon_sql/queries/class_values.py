@@ -21,7 +21,7 @@ from kanon_sql.privacy import POPULATION_UNIT, UNIT
 from kanon_sql.queries.value_lists import (
     CLASS_LISTS,
     PLACE,
-    Counted,
+    CountedColumn,
     counted_in,
     figure,
     fold,
@@ -67,7 +67,7 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
     """
     if not any(_is_figure(column) for column in tree.find_all(exp.Column)):
         return
-    selects: dict[int, tuple[exp.Select, dict[Counted, dict[str, None]]]] = {}
+    selects: dict[int, tuple[exp.Select, dict[CountedColumn, dict[str, None]]]] = {}
     _count_largest(tree, has_lists)
     for column in filter(_is_figure, tree.find_all(exp.Column)):
         select = column.find_ancestor(exp.Select)
@@ -89,7 +89,7 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
         fold(select, folded)
 
 
-def _is_dense(counted: Counted, names: Iterable[str]) -> bool:
+def _is_dense(counted: CountedColumn, names: Iterable[str]) -> bool:
     """Whether all classes are joined with all values; lists compare the places of the values in the class instead."""
     return counted.every and PLACE not in names
 
@@ -119,7 +119,7 @@ def _is_split(select: exp.Select) -> bool:
     return source is not None and source.this.alias_or_name in (CLASS_VALUES, CLASS_LISTS)
 
 
-def _split(select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None:
+def _split(select: exp.Select, figures: Mapping[CountedColumn, Sequence[str]]) -> None:
     """Turn a SELECT with a GROUP BY into one over its class values."""
     inner = _Inner(select, figures)
     group = select.args.get("group")
@@ -150,7 +150,7 @@ def _aggregates(select: exp.Select) -> list[exp.Expr]:
 class _Inner:
     """The columns of a SELECT's inner GROUP BYs: its keys, its aggregates, and the figures of values."""
 
-    def __init__(self, select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None:
+    def __init__(self, select: exp.Select, figures: Mapping[CountedColumn, Sequence[str]]) -> None:
         self._select = select
         self._figures = figures
         self._parts = {part: select.args.get(part) for part in _INSIDE}
@@ -210,7 +210,7 @@ class _Inner:
         query = exp.select(*self._named_keys(), *self._sums(True), *self._no_figures())
         return self._grouped(query)
 
-    def _of_values(self, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
+    def _of_values(self, counted: CountedColumn, names: Sequence[str], adding: bool) -> exp.Select:
         """The figures per class and value of one column."""
         # A value that occurs for no known person does not count: its c is NULL, which all aggregates ignore.
         people = exp.Nullif(this=units(counted.unit), expression=exp.Literal.number(0)) if counted.unit else None
@@ -224,7 +224,7 @@ class _Inner:
         grouped = self._grouped_values(query, counted)
         return self._figured(grouped, counted, names, adding)
 
-    def _figured(self, grouped: exp.Select, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
+    def _figured(self, grouped: exp.Select, counted: CountedColumn, names: Sequence[str], adding: bool) -> exp.Select:
         """The figures of values that need more than the number of rows per class and value."""
         keys = _keys_of(_IN_CLASS, (name for name, _ in self._keys))
         source = _named_subquery(grouped, _IN_CLASS)
@@ -237,7 +237,7 @@ class _Inner:
             query = query.join(values.reference, on=values.same_value, join_type="LEFT", copy=False)
         return query
 
-    def _grouped_values(self, query: exp.Select, counted: Counted) -> exp.Select:
+    def _grouped_values(self, query: exp.Select, counted: CountedColumn) -> exp.Select:
         """Group by class and value; a population's rows have no value, not even NULL."""
         grouped = self._grouped(query, exp.column(counted.name))
         return grouped.having("SUM(n) > 0", copy=False) if counted.populated else grouped
@@ -262,7 +262,7 @@ class _Inner:
             for aggregate, name in self._aggregates.items()
         ]
 
-    def _no_figures(self, given: Mapping[tuple[Counted, str], exp.Expr] = {}) -> list[exp.Expr]:
+    def _no_figures(self, given: Mapping[tuple[CountedColumn, str], exp.Expr] = {}) -> list[exp.Expr]:
         """The figures of the values of all columns: the given ones, and NULL for the others."""
         return [
             exp.alias_(given.get((counted, name), _null(name)), named_figure(name, counted))
@@ -278,7 +278,7 @@ class _ValueFigures:
     All columns are qualified, because a key may have the same name as a figure.
     """
 
-    counted: Counted
+    counted: CountedColumn
     keys: Sequence[exp.Column]
 
     @property
@@ -333,7 +333,7 @@ class _ValueFigures:
         return exp.Case().when(here, of_null.subquery()).else_(joined)
 
 
-def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted) -> exp.Select:
+def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: CountedColumn) -> exp.Select:
     """All classes with all values of the table: the class's rows of the value, and of the values up to it."""
     figures = _ValueFigures(counted, keys)
     placed = exp.select(*keys, exp.column("_c", _IN_CLASS), exp.alias_(figures.overall("place"), "_place"))
@@ -380,7 +380,7 @@ def _named_subquery(query: exp.Select, name: str) -> exp.Subquery:
     return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(name)))
 
 
-def _table(counted: Counted) -> exp.Table:
+def _table(counted: CountedColumn) -> exp.Table:
     assert counted.reference is not None
     return counted.reference.copy()
 

@@ -14,7 +14,7 @@ _ROUNDS = "kanon_rounds"
 
 
 @dataclass(frozen=True)
-class Step:
+class RoundStatement:
     """A table that a round creates by a query of `sql/`, or by the union of its results for several sets of holes."""
 
     table: str
@@ -27,12 +27,12 @@ class Step:
         return exp.union(*queries, distinct=False, copy=False) if len(queries) > 1 else queries[0]
 
 
-def step(table: str, query: str, **holes: t.Hole) -> Step:
+def step(table: str, query: str, **holes: t.Hole) -> RoundStatement:
     """A step of one query."""
-    return Step(table, query, (holes,))
+    return RoundStatement(table, query, (holes,))
 
 
-def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most: int, dialect: str) -> str:
+def rounds(start: Relation, columns: Sequence[str], steps: Sequence[RoundStatement], most: int, dialect: str) -> str:
     """The query of at most `most` rounds: the columns, round (the last that a row was in), is_open.
 
     `start`: the open rows, in the columns. `steps`: read each other, and `open`, by their tables' names; the last two

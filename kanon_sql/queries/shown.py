@@ -43,7 +43,7 @@ def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relatio
 
 
 @dataclass(frozen=True)
-class Shown:
+class DisplayForm:
     """How the classes of a local recoding show one attribute; see `kanon_sql.recode.show` for the words of `how`.
 
     `positions`: the relation of its order. `nested`: hierarchy nodes are ranges of positions. `cut`: the label
@@ -60,7 +60,7 @@ class Shown:
     bounds: Relation | None = None
 
 
-def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
+def _reached(boxes: Relation, shown: Sequence[DisplayForm]) -> exp.Expr:
     """The boxes as `b`, extended to the ends of their ranges and bounds, with lower_j and upper_j."""
     if not any(attribute.bounds for attribute in shown):
         return t.table(boxes, "b")
@@ -80,7 +80,7 @@ def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
     return in_pieces(query, joined).subquery("b", copy=False)
 
 
-def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
+def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[DisplayForm], dialect: str) -> str:
     """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
 
     The last two are the positions of the first and the last leaf that a cell can represent.
@@ -106,7 +106,7 @@ def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown]
 _RANGES = ("ranges", "bounds", "mean", "median", "mode")
 
 
-def _shown(attribute: Shown, j: int) -> list[exp.Expr]:
+def _shown(attribute: DisplayForm, j: int) -> list[exp.Expr]:
     low, high = f"low{j}", f"high{j}"
     single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
     # NULL has the first position, NaN and values outside the hierarchy the last ones: these form no range with others.
@@ -139,19 +139,19 @@ def _shown(attribute: Shown, j: int) -> list[exp.Expr]:
     return [*columns, *(exp.alias_(of, f"{name}_{j}", quoted=True) for name, of in named.items())]
 
 
-def _ends(attribute: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
+def _ends(attribute: DisplayForm, j: int) -> tuple[exp.Expr, exp.Expr]:
     """The smallest and the largest shown value of a class."""
     if attribute.bounds:
         return t.column(f"lower_{j}", "b"), t.column(f"upper_{j}", "b")
     return t.column("value", f"low{j}"), t.column("value", f"high{j}")
 
 
-def _bound(attribute: Shown, j: int, end: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
+def _bound(attribute: DisplayForm, j: int, end: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
     case = exp.Case().when(single.copy(), t.column("value", f"low{j}")).when(not_a_range.copy(), exp.null())
     return case.else_(_ends(attribute, j)[end])
 
 
-def _label(attribute: Shown, j: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
+def _label(attribute: DisplayForm, j: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
     low = f"low{j}"
     if attribute.statistic:
         return t.column("shown", f"s{j}")
@@ -172,7 +172,7 @@ def _value_text(alias: str) -> exp.Expr:
     return exp.Case().when(t.column("starred", alias), exp.Literal.string("*")).else_(text)
 
 
-def _common(attribute: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
+def _common(attribute: DisplayForm, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
     """An expression for the lowest level on which both ends have the same label; the top if nodes are not nested."""
     case = exp.Case()
     for level in range(attribute.height) if attribute.nested else range(1):

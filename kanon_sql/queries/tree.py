@@ -20,7 +20,7 @@ from sqlglot import exp
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries.class_values import LARGEST, count_values, follows_order, is_value_figure, units
-from kanon_sql.queries.value_lists import Counted, figure
+from kanon_sql.queries.value_lists import CountedColumn, figure
 from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
 
@@ -243,12 +243,12 @@ def _with_aggregates(condition: exp.Expr, given: Predicate) -> exp.Expr:
     return expression
 
 
-def _counted(given: Predicate) -> Counted:
+def _counted(given: Predicate) -> CountedColumn:
     assert given.counted
     reference = table(given.reference.relation) if given.reference else None
     every = follows_order(re.findall(r"\w+", " ".join(given.columns.values())))
     nullable = bool(given.reference and given.reference.nullable)
-    return Counted(given.counted, given.unit, every, reference, nullable, given.populated)
+    return CountedColumn(given.counted, given.unit, every, reference, nullable, given.populated)
 
 
 def _has_lists(dialect: str) -> bool:

@@ -31,7 +31,7 @@ _FOLDS: dict[type[exp.Expr], str] = {
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedColumn:
     """A column whose values are counted: its name, what is counted, and the relation of the table's own figures.
 
     `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL can be a value here.
@@ -48,14 +48,14 @@ class Counted:
     populated: bool = False
 
 
-def figure(name: str, counted: Counted) -> exp.Column:
+def figure(name: str, counted: CountedColumn) -> exp.Column:
     """A figure of one value of a column in a class, such as `c`, its rows."""
     column = exp.column(named_figure(name, counted))
     column.meta["kanon"] = (name, counted)
     return column
 
 
-def named_figure(name: str, counted: Counted) -> str:
+def named_figure(name: str, counted: CountedColumn) -> str:
     """The column of a figure."""
     every, people = "_every" if counted.every else "", "_people" if counted.unit else ""
     return f"_{name}_of{every}{people}{counted.name}"
@@ -67,7 +67,7 @@ def to_fold(select: exp.Select) -> list[exp.Expr]:
     return twice if all(_can_fold(aggregate) for aggregate in twice) else []
 
 
-def list_figures(names: Iterable[str], counted: Counted) -> list[str]:
+def list_figures(names: Iterable[str], counted: CountedColumn) -> list[str]:
     """The figures of a value in its class that the named figures are computed from."""
     if counted.every:
         return ["c", PLACE]
@@ -78,7 +78,7 @@ def fold(select: exp.Select, aggregates: Sequence[exp.Expr]) -> None:
     """Turn a SELECT over class values into one over classes with lists of their values, in place."""
     if not aggregates:
         return
-    names: dict[Counted, dict[str, None]] = {}
+    names: dict[CountedColumn, dict[str, None]] = {}
     for aggregate in aggregates:
         (counted,) = counted_in(aggregate)
         names.setdefault(counted, {}).update(dict.fromkeys(_names_of(aggregate)))
@@ -123,7 +123,7 @@ def figures_of(aggregate: exp.Expr) -> list[exp.Column]:
     return [column for column in aggregate.find_all(exp.Column) if "kanon" in column.meta]
 
 
-def counted_in(aggregate: exp.Expr) -> set[Counted]:
+def counted_in(aggregate: exp.Expr) -> set[CountedColumn]:
     """The columns whose values an aggregate is over."""
     return {column.meta["kanon"][1] for column in figures_of(aggregate)}
 
@@ -148,11 +148,11 @@ def _can_fold(aggregate: exp.Expr) -> bool:
 class _Classes:
     """The columns of classes: aggregates of their rows, and lists of the values of columns to fold."""
 
-    def __init__(self, names: Mapping[Counted, Iterable[str]]) -> None:
+    def __init__(self, names: Mapping[CountedColumn, Iterable[str]]) -> None:
         self._names = names  # of the figures that aggregates to fold are over
         self.columns: list[exp.Expr] = []
         self.folds: list[exp.Expr] = []
-        self.tables: list[Counted] = []  # the columns for which the values of the whole table are listed
+        self.tables: list[CountedColumn] = []  # the columns for which the values of the whole table are listed
 
     def column(self, aggregate: exp.Expr) -> exp.Expr:
         """The column of an aggregate."""
@@ -180,7 +180,7 @@ class _Classes:
         listed = self._of_table(counted, _VALUES) if counted.every else values
         return _over(_FOLDS[type(aggregate)], listed, _VALUE, function.this)
 
-    def _of_class(self, counted: Counted, values: exp.Expr, names: set[str]) -> dict[str, exp.Expr]:
+    def _of_class(self, counted: CountedColumn, values: exp.Expr, names: set[str]) -> dict[str, exp.Expr]:
         """The figures that are not fields of a listed value, with the expressions that compute them."""
         of_table = [name for name in _OF_TABLE if name in names]
         if not counted.every:
@@ -194,14 +194,14 @@ class _Classes:
             "value": _field(_VALUE, "raw"),
         }
 
-    def _of_table(self, counted: Counted, name: str) -> exp.Expr:
+    def _of_table(self, counted: CountedColumn, name: str) -> exp.Expr:
         """A figure of the whole table, or the list of its values: the same for all classes."""
         if counted not in self.tables:
             self.tables.append(counted)
         return exp.column(name, f"{_TABLE}_{self.tables.index(counted)}")
 
 
-def _listed(counted: Counted, names: Iterable[str]) -> exp.Select:
+def _listed(counted: CountedColumn, names: Iterable[str]) -> exp.Select:
     """The query of one row: the list of the values of the whole table, and the table's figures."""
     if counted.reference is None:
         raise ValueError(f"no reference is given for the values of {counted.name}")

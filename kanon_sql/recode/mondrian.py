@@ -16,7 +16,7 @@ from typing import Literal
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Hole, Relation, Step, over, step
+from kanon_sql.queries import Hole, Relation, RoundStatement, over, step
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
@@ -274,12 +274,12 @@ class _Run:
         ((rounds, classes, left),) = tables.rows("mondrian/progress", rounds=tables.create_as("rounds", query))
         return int(rounds), int(classes), int(left)
 
-    def _make(self, steps: Sequence[Step]) -> None:
+    def _make(self, steps: Sequence[RoundStatement]) -> None:
         for current_step in steps:
             texts = [self.tables.text(current_step.query, **holes) for holes in current_step.holes]
             self.tables.create_as(current_step.table, queries.union_all(texts), current_step.query)
 
-    def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[Step]:
+    def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[RoundStatement]:
         """The first steps of a round: count values, and find every partition's cuts."""
         safe, cells = self.task.model.rows_alone, at("cells")
         holes: dict[str, Hole] = {"cells": cells, "safe": safe}
@@ -290,18 +290,18 @@ class _Run:
         branches = step("branches", "mondrian/branches", nodes=self.tables["nodes"], **holes)
         return [*self._count(at("open"), at("counted")), medians, branches]
 
-    def _count(self, counted: Relation, counts: Relation) -> list[Step]:
+    def _count(self, counted: Relation, counts: Relation) -> list[RoundStatement]:
         """The steps that count the rows of every value of every attribute."""
         values: list[dict[str, Hole]] = [
             {"attribute": j, "code": [code], "open": counted} for j, code in enumerate(self.codes)
         ]
         places = self.tables["places"]
         return [
-            Step("counted", "mondrian/counted", values),
+            RoundStatement("counted", "mondrian/counted", values),
             step("cells", "mondrian/cells", counted=counts, places=places),
         ]
 
-    def _choose(self, at: Callable[[str], Relation]) -> list[Step]:
+    def _choose(self, at: Callable[[str], Relation]) -> list[RoundStatement]:
         """The next steps of a round: choose a cut for every partition, and move the tuples of partitions with a cut."""
         steps, rule, model = [], self.rule, self.task.model
         if rule.inherited:

@@ -19,7 +19,7 @@ from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
-from kanon_sql.queries import Relation, Shown
+from kanon_sql.queries import DisplayForm, Relation
 from kanon_sql.recode import order as orders
 from kanon_sql.recode import rounding
 from kanon_sql.recode.order import Order
@@ -216,7 +216,7 @@ def _can_show(column: Column, how: str) -> bool:
     return how in ("labels", "common", "mode") or column.ordered
 
 
-def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe: object) -> Shown:
+def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe: object) -> DisplayForm:
     attribute, statistic, bounds = order.attribute, None, None
     if how in STATISTICS:
         members = class_members(tables, local, order)
@@ -226,6 +226,6 @@ def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe
         tables.drop(members)
     if form_of(how) in ("ranges", "bounds"):
         bounds = _limits(order, how, recipe).load(tables, f"bounds_{j}", attribute.column.type)
-    return Shown(
+    return DisplayForm(
         form_of(how), order.relation, attribute.hierarchy.height, order.leaf_count, order.nested, statistic, bounds
     )

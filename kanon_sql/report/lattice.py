@@ -26,7 +26,7 @@ from kanon_sql.report.svg import (
     wrapped,
 )
 from kanon_sql.spec import limit_text
-from kanon_sql.strategies.levels import Level, level_sizes
+from kanon_sql.strategies.levels import NodesOfHeight, level_sizes
 
 _NAMED = 12  # columns named in the title; the best node names the others
 _LINE = 18
@@ -258,7 +258,7 @@ def _level_head(shown: str, x: float, y: float, counted: bool) -> Iterator[Eleme
         yield text(name, x + end, y, 11, text_anchor="end", font_weight="bold")
 
 
-def _status_bar(level: Level, x: float, y: float, high: float) -> Iterator[Element]:
+def _status_bar(level: NodesOfHeight, x: float, y: float, high: float) -> Iterator[Element]:
     """The level's nodes by status, with the checked ones underlined."""
     scale, left = _STRIP / level.size, x + _STRIP_AT
     for nodes, checked, fill in (
@@ -273,7 +273,7 @@ def _status_bar(level: Level, x: float, y: float, high: float) -> Iterator[Eleme
         left += nodes * scale
 
 
-def _checked_bar(level: Level, most: int, x: float, y: float, high: float) -> Iterator[Element]:
+def _checked_bar(level: NodesOfHeight, most: int, x: float, y: float, high: float) -> Iterator[Element]:
     """The level's checked nodes by status, since all nodes together are too many for shares."""
     scale, left = _STRIP / most, x + _STRIP_AT
     yield rectangle(left, y, _STRIP, high, Look("#f7f7f7"))
@@ -283,7 +283,7 @@ def _checked_bar(level: Level, most: int, x: float, y: float, high: float) -> It
         left += nodes * scale
 
 
-def _level_words(level: Level, x: float, y: float, size: float, best: bool) -> Iterator[Element]:
+def _level_words(level: NodesOfHeight, x: float, y: float, size: float, best: bool) -> Iterator[Element]:
     weight = {"font_weight": "bold"} if best else {}
     if best:
         tip = f"{x:.2f},{y - size:.2f} {x + 9:.2f},{y - size / 2:.2f} {x:.2f},{y:.2f}"
@@ -296,7 +296,7 @@ def _level_words(level: Level, x: float, y: float, size: float, best: bool) -> I
             yield text(word, x + end, y, size, text_anchor="end", **weight)
 
 
-def _level_tooltip(level: Level) -> str:
+def _level_tooltip(level: NodesOfHeight) -> str:
     tagged = f"{count(level.at_risk)} not anonymous, {count(level.anonymous)} anonymous"
     unknown = f", {count(level.unknown)} unknown" if level.counted else " among the checked ones"
     return f"height {level.height}: {count(level.size)} nodes, {count(level.checked)} checked; {tagged}{unknown}"

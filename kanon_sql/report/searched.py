@@ -9,7 +9,7 @@ from functools import cached_property
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.report.svg import Element, Look
 from kanon_sql.strategies import Outcome
-from kanon_sql.strategies.levels import Level, levels
+from kanon_sql.strategies.levels import NodesOfHeight, levels
 from kanon_sql.strategies.tags import Tags
 
 # Light enough for dark text, distinguishable for colour-blind readers and in black and white.
@@ -36,7 +36,7 @@ class Searched:
         return {step.node: step.rows_at_risk for step in self.outcome.trace}
 
     @cached_property
-    def levels(self) -> list[Level]:
+    def levels(self) -> list[NodesOfHeight]:
         """The number of nodes by level and status, from the bottom."""
         return levels(self.lattice, self.tags, self.rows_at_risk)
 

@@ -15,7 +15,7 @@ from kanon_sql.strategies.best_first import best_first
 from kanon_sql.strategies.certified import certified
 from kanon_sql.strategies.datafly import datafly
 from kanon_sql.strategies.depth_first import depth_first
-from kanon_sql.strategies.driver import Driver, Outcome, Progress, Step
+from kanon_sql.strategies.driver import Driver, Outcome, Progress, TraceEntry
 from kanon_sql.strategies.exhaustive import exhaustive
 from kanon_sql.strategies.flash import flash
 from kanon_sql.strategies.igh import check_identical, extended_igh, optimal_igh
@@ -28,7 +28,18 @@ from kanon_sql.strategies.random_nodes import random_nodes
 from kanon_sql.strategies.samarati import samarati
 from kanon_sql.strategies.space import Score, Search, Space, Test
 
-__all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Score", "Space", "Step", "Strategy", "Test", "strategy"]
+__all__ = [
+    "STRATEGIES",
+    "Driver",
+    "Outcome",
+    "Progress",
+    "Score",
+    "Space",
+    "Strategy",
+    "Test",
+    "TraceEntry",
+    "strategy",
+]
 _BEST_MINIMAL = "the best of the k-minimal nodes"
 _BEST_LOWEST = "the best of the anonymous nodes of least height"
 _ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and prune by what is sound

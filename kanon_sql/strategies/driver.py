@@ -16,7 +16,7 @@ from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, unsuppressed
 from kanon_sql.strategies.groups import Groups
 from kanon_sql.strategies.proof import Proof
-from kanon_sql.strategies.space import Counted, Score, Search, Space, Test, beats
+from kanon_sql.strategies.space import Score, Search, Space, Test, TuplesInMemory, beats
 from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Step:
+class TraceEntry:
     """One line of the trace: a request about a node, and its answer."""
 
     seconds: float
@@ -111,7 +111,7 @@ class Outcome:
     seconds: float
     ended: str
     found_by: FoundBy = "strategy"
-    trace: tuple[Step, ...] = field(repr=False, default=())
+    trace: tuple[TraceEntry, ...] = field(repr=False, default=())
     nodes_tagged: int | None = None
     minimal: tuple[Node, ...] = field(repr=False, default=())
     tags: Tags | None = field(repr=False, compare=False, default=None)
@@ -151,7 +151,7 @@ class Driver:
     """Whether any class of k rows is safe, so that one class of all rows need not be tested."""
     prunes: bool = False
     """Whether the judge's `verdicts` imply others about the nodes below, see `PrivacyModels.prunes`."""
-    counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
+    counted: Callable[[Sequence[int]], TuplesInMemory | None] = lambda _: None
     """The tuples of some attributes in memory, if the judge can load them."""
     mergeable: bool = False
     """Whether merged safe classes are safe, so that all nodes above one without rows at risk are anonymous."""
@@ -180,7 +180,7 @@ class Driver:
         self._until = inf  # the time by which the outcome is due, once the search has ended
         self._pace = self._pace_of_scores = 0.0  # seconds per node in the last statement
         self._class_size = inf  # of the best node, if requested
-        self._trace: list[Step] = []
+        self._trace: list[TraceEntry] = []
         self._proven = (-inf, 0.0)  # the time of the next reading of the lower bound, and the last bound
 
     def run(self, strategy: Callable[[Space], Search]) -> Outcome:
@@ -516,7 +516,7 @@ class Driver:
 
     def _note(self, request: str, node: Node, at_risk: int | None, score: float | None) -> None:
         self._at_risk[node] = at_risk
-        self._trace.append(Step(self._seconds(), request, node, at_risk, score))
+        self._trace.append(TraceEntry(self._seconds(), request, node, at_risk, score))
         if self.on_progress:
             best, winner = self._best
             found = None if best == inf else winner

@@ -13,7 +13,7 @@ from kanon_sql.strategies.tags import AT_RISK, SAFE, DenseTags, Tags
 
 
 @dataclass(frozen=True)
-class Level:
+class NodesOfHeight:
     """The nodes whose levels add up to `height`.
 
     `anonymous` and `at_risk` count all nodes with that status, or if not `counted` (the lattice is too large to list)
@@ -39,7 +39,7 @@ class Level:
         return self.size - self.anonymous - self.at_risk
 
 
-def levels(lattice: Lattice, tags: Tags, checked: Collection[Node]) -> list[Level]:
+def levels(lattice: Lattice, tags: Tags, checked: Collection[Node]) -> list[NodesOfHeight]:
     """Count the nodes by level, the bottom's level first."""
     verdicts = {True: Counter[int](), False: Counter[int]()}
     for node in checked:
@@ -50,9 +50,9 @@ def levels(lattice: Lattice, tags: Tags, checked: Collection[Node]) -> list[Leve
     if not isinstance(tags, DenseTags):
         heights = range(lowest, lowest + len(sizes))
         pairs = zip(heights, sizes, strict=True)
-        return [Level(h, n, safe[h], at_risk[h], safe[h], at_risk[h], False) for h, n in pairs]
+        return [NodesOfHeight(h, n, safe[h], at_risk[h], safe[h], at_risk[h], False) for h, n in pairs]
     counts = zip(sizes, _per_level(tags, SAFE), _per_level(tags, AT_RISK), strict=True)
-    return [Level(h, n, a, b, safe[h], at_risk[h], True) for h, (n, a, b) in enumerate(counts, start=lowest)]
+    return [NodesOfHeight(h, n, a, b, safe[h], at_risk[h], True) for h, (n, a, b) in enumerate(counts, start=lowest)]
 
 
 def level_sizes(lattice: Lattice) -> list[int]:

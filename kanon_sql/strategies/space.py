@@ -45,7 +45,7 @@ class Score:
 Search = Generator[Test | Score, list[bool], None]
 
 
-class Counted(Protocol):
+class TuplesInMemory(Protocol):
     """The tuples of some attributes in memory, which answer for nodes with all other attributes at their top."""
 
     def rows_at_risk(self, node: Node) -> int:
@@ -102,7 +102,7 @@ class Space:
     """A node not ruled out whose lower bound is below a limit and the best; None proves that there is none."""
     group: Callable[..., Any] | None = None
     """Attributes to search as a `Group`, see `Groups.merged`; None if the privacy model is not monotone."""
-    counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
+    counted: Callable[[Sequence[int]], TuplesInMemory | None] = lambda _: None
     """The tuples of some attributes in memory, if available."""
     listing: Listing | None = None
     """Queries over all nodes; None if there are too many to list."""

@@ -4,7 +4,7 @@ All measures share one interpretation of a generalized cell, see `kanon_sql.util
 """
 
 from kanon_sql.utility.alignment import Drawn, drawn_rows
-from kanon_sql.utility.attribute import Attribute, Cells, attribute
+from kanon_sql.utility.attribute import Cells, SharedColumn, attribute
 from kanon_sql.utility.counts import Counts
 from kanon_sql.utility.distributions import Bin, Treated, distribution, pooled, rare_rows, treated
 from kanon_sql.utility.marginals import Marginal, marginal
@@ -14,13 +14,13 @@ from kanon_sql.utility.sides import Sides, coded
 
 __all__ = [
     "Association",
-    "Attribute",
     "Bin",
     "Cells",
     "Counts",
     "Drawn",
     "Learned",
     "Marginal",
+    "SharedColumn",
     "Sides",
     "Treated",
     "attribute",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon_sql.queries import Relation
-from kanon_sql.utility.attribute import Attribute, Floats, Integers
+from kanon_sql.utility.attribute import Floats, Integers, SharedColumn
 from kanon_sql.utility.sides import Sides, column_of
 
 
@@ -83,7 +83,7 @@ def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
     return target[order], fitting[order]
 
 
-def _covers(sides: Sides, attribute: Attribute) -> Relation:
+def _covers(sides: Sides, attribute: SharedColumn) -> Relation:
     """The groups of values that codes cover, as keys."""
     pairs = [[f"={number}" for number in side.tolist()] for side in np.nonzero(attribute.weights)]
     return sides.tables.load("covers", {"label": "VARCHAR", "value": "VARCHAR"}, pairs)

@@ -29,7 +29,7 @@ MOST_GROUPS = 100  # of a column's values, except in its marginal
 
 
 @dataclass(frozen=True)
-class Shown:
+class ColumnDisplay:
     """The contents of a column: its `kind`, its values as text and as numbers (NaN for none), and the released labels.
 
     `rows`: the rows per label. `labels`, `places`: pairs of a label and a value that it covers.
@@ -50,7 +50,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Attribute:
+class SharedColumn:
     """A column of both tables.
 
     Per distinct value of the source, in order, NULL last: `rows` in the source, `released` rows by the uniform spread,
@@ -76,7 +76,7 @@ class Attribute:
     weights: Floats
     source_codes: Mapping[Label, int]
     released_codes: Mapping[Label, int]
-    shown: Shown
+    shown: ColumnDisplay
     unread: int = 0
 
     @property
@@ -97,7 +97,7 @@ class Attribute:
 
 def attribute(
     column: Column, source: Cells, release: Cells, hierarchy: HierarchyOf = lambda _: None, as_any: bool = True
-) -> Attribute:
+) -> SharedColumn:
     """The column's values and labels. `source`, `release`: the texts of the cells with their rows.
 
     `hierarchy`: returns the column's hierarchy for its values, if available. `as_any`: whether a label that cannot be
@@ -109,7 +109,7 @@ def attribute(
     weights, codes = _coded(covers, groups, len(numbers))
     rows = np.array([n for _, n in release], dtype=float)
     total = rows.sum() or 1.0
-    return Attribute(
+    return SharedColumn(
         column.name,
         column.ordered,
         rows=domain.rows,
@@ -204,10 +204,10 @@ class _Covers:
         """The rows of the labels, spread over the values that they cover."""
         return np.bincount(self.places, self.chances * rows[self.labels], self.size).astype(float)
 
-    def shown(self, domain: _Domain, release: Cells) -> Shown:
+    def shown(self, domain: _Domain, release: Cells) -> ColumnDisplay:
         """The values and the labels."""
         labels, rows = [label for label, _ in release], np.array([n for _, n in release], dtype=float)
-        return Shown(domain.kind, domain.texts, domain.numbers, labels, rows, self.labels, self.places)
+        return ColumnDisplay(domain.kind, domain.texts, domain.numbers, labels, rows, self.labels, self.places)
 
     @property
     def chances(self) -> Floats:

@@ -17,7 +17,7 @@ from random import Random
 
 import numpy as np
 
-from kanon_sql.utility.attribute import Attribute, Floats
+from kanon_sql.utility.attribute import Floats, SharedColumn
 
 SELECTIVITY = 0.1
 SANITY_BOUND = 0.001
@@ -45,7 +45,7 @@ class Counts:
     selectivity: float
 
 
-def drawn(attributes: Sequence[Attribute], many: int, seed: int) -> list[Query]:
+def drawn(attributes: Sequence[SharedColumn], many: int, seed: int) -> list[Query]:
     """A number of queries of 2 or 3 columns with more than one group of values (of 1 if there is only one such)."""
     random = Random(f"queries {seed}")
     columns = [number for number, attribute in enumerate(attributes) if np.count_nonzero(attribute.group_rows) > 1]
@@ -57,7 +57,7 @@ def drawn(attributes: Sequence[Attribute], many: int, seed: int) -> list[Query]:
     return [_query(attributes, kept[number % len(kept)], random) for number in range(many)]
 
 
-def _query(attributes: Sequence[Attribute], subset: tuple[int, ...], random: Random) -> Query:
+def _query(attributes: Sequence[SharedColumn], subset: tuple[int, ...], random: Random) -> Query:
     """A query of some columns: later columns compensate for deviations by columns with large groups."""
     wanted, groups = SELECTIVITY, {}
     coarse_first = sorted(subset, key=lambda number: -_shares(attributes[number]).max())
@@ -67,12 +67,12 @@ def _query(attributes: Sequence[Attribute], subset: tuple[int, ...], random: Ran
     return Query(subset, tuple(groups[number] for number in subset))
 
 
-def _shares(attribute: Attribute) -> Floats:
+def _shares(attribute: SharedColumn) -> Floats:
     shares: Floats = attribute.group_rows / attribute.group_rows.sum()
     return shares
 
 
-def _some_groups(attribute: Attribute, wanted: float, random: Random) -> Iterator[int]:
+def _some_groups(attribute: SharedColumn, wanted: float, random: Random) -> Iterator[int]:
     """At least one group, with about this share of the rows: a range if the column is ordered, without NULL."""
     shares, taken = _shares(attribute), 0.0
     order = list(range(len(shares)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon_sql.utility.attribute import Attribute, Floats, rounded
+from kanon_sql.utility.attribute import Floats, SharedColumn, rounded
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Marginal:
     generalized: float
 
 
-def marginal(attribute: Attribute) -> Marginal:
+def marginal(attribute: SharedColumn) -> Marginal:
     """The error of one column."""
     released = attribute.released.sum() + attribute.nearby.sum() + attribute.lost
     elsewhere = attribute.nearby.sum() + attribute.lost
@@ -34,7 +34,7 @@ def marginal(attribute: Attribute) -> Marginal:
     return Marginal(attribute.name, rounded(total_variation), _earth_mover(attribute), attribute.generalized)
 
 
-def _earth_mover(attribute: Attribute) -> float | None:
+def _earth_mover(attribute: SharedColumn) -> float | None:
     count = len(attribute.rows) - attribute.nullable
     source, released = attribute.rows[:count], (attribute.released + attribute.nearby)[:count]
     if not attribute.ordered or not source.sum() or not released.sum():

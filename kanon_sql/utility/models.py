@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_sql.utility.alignment import Drawn
-from kanon_sql.utility.attribute import Attribute, Floats, Integers
+from kanon_sql.utility.attribute import Floats, Integers, SharedColumn
 
 FOLDS, LEAST_ROWS = 5, 20
 _TREES, _LEAF = 40, 3
@@ -46,7 +46,7 @@ def is_installed() -> bool:
     return importlib.util.find_spec("sklearn") is not None
 
 
-def why_not(attributes: Sequence[Attribute], target: int, drawn: Drawn) -> str | None:
+def why_not(attributes: Sequence[SharedColumn], target: int, drawn: Drawn) -> str | None:
     """Why a column cannot be learned, if so."""
     attribute = attributes[target]
     if len(attributes) < 2:
@@ -58,7 +58,7 @@ def why_not(attributes: Sequence[Attribute], target: int, drawn: Drawn) -> str |
     return None
 
 
-def learned(attributes: Sequence[Attribute], target: int, drawn: Drawn, seed: int) -> Learned:
+def learned(attributes: Sequence[SharedColumn], target: int, drawn: Drawn, seed: int) -> Learned:
     """Train and test models of one column on drawn rows."""
     task = _Task(attributes, target, drawn, seed)
     is_number = attributes[target].is_number
@@ -66,14 +66,14 @@ def learned(attributes: Sequence[Attribute], target: int, drawn: Drawn, seed: in
     return Learned(attributes[target].name, "regressor" if is_number else "classifier", len(task.truth), *figures)
 
 
-def _null(attribute: Attribute) -> list[int]:
+def _null(attribute: SharedColumn) -> list[int]:
     return [] if attribute.null_group is None else [attribute.null_group]
 
 
 class _Task:
     """One column to learn: features and answers of the rows whose exact answer is not NULL, and their folds."""
 
-    def __init__(self, attributes: Sequence[Attribute], target: int, drawn: Drawn, seed: int) -> None:
+    def __init__(self, attributes: Sequence[SharedColumn], target: int, drawn: Drawn, seed: int) -> None:
         self.attributes, self.target, self.seed = attributes, target, seed
         random = np.random.default_rng(seed)
         answered, truth = self._answers(drawn.exact, random)
@@ -166,7 +166,7 @@ class _Task:
         return {"r2": r2, "mean_absolute_error": float(np.abs(off).mean())}
 
 
-def _feature(attribute: Attribute) -> Floats:
+def _feature(attribute: SharedColumn) -> Floats:
     """The features of a cell by its code: a number and the probability of none; or the probabilities of all values."""
     if not attribute.is_number:
         return attribute.weights

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from kanon_sql.utility.attribute import Attribute, Floats, Integers, rounded
+from kanon_sql.utility.attribute import Floats, Integers, SharedColumn, rounded
 
 _AT_ONCE = 20_000  # pairs of codes
 _NONE = 1e-9  # rows
@@ -34,7 +34,7 @@ class Association:
         return abs((self.source or 0.0) - (self.release or 0.0))
 
 
-def association(first: Attribute, second: Attribute, source: Pairs, release: Pairs) -> Association:
+def association(first: SharedColumn, second: SharedColumn, source: Pairs, release: Pairs) -> Association:
     """The association of two columns; `source` and `release`: their pairs of codes with their rows."""
     tables = [_table(first, second, pairs) for pairs in (source, release)]
     names = (first.name, second.name)
@@ -44,7 +44,7 @@ def association(first: Attribute, second: Attribute, source: Pairs, release: Pai
     return Association(names, "cramers_v", *map(cramers_v, tables))
 
 
-def _table(first: Attribute, second: Attribute, pairs: Pairs) -> Floats:
+def _table(first: SharedColumn, second: SharedColumn, pairs: Pairs) -> Floats:
     """The contingency table of the groups of two columns, with rows spread over the values that they cover."""
     table = np.zeros((len(first.numbers), len(second.numbers)))
     for start in range(0, len(pairs[2]), _AT_ONCE):

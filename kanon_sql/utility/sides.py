@@ -12,7 +12,7 @@ from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Coded, Relation
-from kanon_sql.utility.attribute import Attribute, Integers
+from kanon_sql.utility.attribute import Integers, SharedColumn
 from kanon_sql.utility.counts import Counts, Query, drawn, errors
 from kanon_sql.utility.pairs import Association, Pairs, association
 
@@ -24,7 +24,7 @@ class Sides:
     """The coded tuples of two tables: a column of codes per attribute, `nothing`, and n."""
 
     tables: Scratch
-    attributes: Sequence[Attribute]
+    attributes: Sequence[SharedColumn]
     source: Relation
     release: Relation
 

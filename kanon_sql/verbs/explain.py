@@ -41,7 +41,7 @@ _CLASSES = "What every class shows that {} made, with its rows, the leaves under
 
 
 @dataclass(frozen=True)
-class Step:
+class ExplainedQuery:
     """Statements with the same name: a sentence, the text of the last one, its plan and its result.
 
     `plan`: empty if a table of the query does not exist any more. `gave`: the result, in words. `seconds`, `rows`: the
@@ -73,7 +73,7 @@ class Explanation(Result):
     """
 
     source: str
-    steps: tuple[Step, ...]
+    steps: tuple[ExplainedQuery, ...]
     statement: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Explanation(Result):
         return {".sql": lambda: "\n".join(map(_commented, self.steps)), **super()._texts()}
 
 
-def _commented(step: Step) -> str:
+def _commented(step: ExplainedQuery) -> str:
     comment = f"-- {step.name} ({step.engine}): {step.sentence}\n"
     return f"{comment}{step.sql};\n" if step.sql else comment
 
@@ -142,7 +142,7 @@ def _statement(plan: Plan, spec: Spec) -> str:
     return recoded.target_sql(plan.recoding, None, printed=printed)
 
 
-def _steps(plan: Plan) -> Iterator[Step]:
+def _steps(plan: Plan) -> Iterator[ExplainedQuery]:
     """The logged statements of a finished search or recoding, and of its release into a temporary table.
 
     The plan must have been created with `keep_tuples`, inside the source engine's transaction. The dozens of statements
@@ -159,7 +159,7 @@ def _steps(plan: Plan) -> Iterator[Step]:
             continue
         engine = engines[run.engine or plan.problem.source.engine.name]
         query = queries_of.get(run.name, "") or run.sql
-        yield Step(
+        yield ExplainedQuery(
             name=run.name.rpartition("/")[2],
             sentence=run.sentence,
             engine=engine.name,

@@ -27,7 +27,7 @@ from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.norms import of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
-from kanon_sql.utility import Attribute, distribution, pooled, rare_rows, treated
+from kanon_sql.utility import SharedColumn, distribution, pooled, rare_rows, treated
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import compare
 from kanon_sql.verbs.compared import StrategyResult
@@ -304,7 +304,7 @@ class _Measurement:
             ),
         }
 
-    def _column(self, attribute: Attribute, suppressed: int) -> dict[str, Any]:
+    def _column(self, attribute: SharedColumn, suppressed: int) -> dict[str, Any]:
         """Rows at risk by this column alone, rows by their treatment, and the manifest's figures of the column."""
         rows = {row["column"]: row for row in self.manifest.get("damage") or ()}
         damage = rows.get(attribute.name, {})
@@ -319,7 +319,7 @@ class _Measurement:
             "suppressed": suppressed,
         }
 
-    def _distribution(self, attribute: Attribute) -> list[dict[str, Any]]:
+    def _distribution(self, attribute: SharedColumn) -> list[dict[str, Any]]:
         return [
             {
                 "column": attribute.name,

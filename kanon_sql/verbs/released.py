@@ -28,7 +28,7 @@ from kanon_sql.release.publish import Published, Staged, check_file, publish
 from kanon_sql.report.manifest_schema import MANIFEST_VERSION
 from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
-from kanon_sql.strategies import Step
+from kanon_sql.strategies import TraceEntry
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.verify import ITSELF, Verification, checked
 
@@ -77,7 +77,7 @@ class Release(Result):
 
     manifest: dict[str, Any]
     sql: str
-    trace: tuple[Step, ...] = field(default=(), compare=False)
+    trace: tuple[TraceEntry, ...] = field(default=(), compare=False)
     statements: tuple[Statement, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     model: PrivacyModels | None = None
@@ -321,7 +321,7 @@ def released(
     spec: ReleaseSpec,
     manifest: dict[str, Any],
     published: Published[Any],
-    trace: tuple[Step, ...] = (),
+    trace: tuple[TraceEntry, ...] = (),
     quasi_identifiers: tuple[str, ...] = (),
     model: PrivacyModels | None = None,
     population: PopulationQuery | str | None = None,
