@@ -627,7 +627,7 @@ def _unreadable(data: Any) -> SourceError:
     """The error for an object that DuckDB cannot scan, or not twice, with what to use instead.
 
     >>> print(_unreadable(["a", "b"]))
-    a list is not a table that can be read; use `pandas.DataFrame(…)` of it
+    a list is not a table that can be read; give `pandas.DataFrame(…)` of it
     """
     return SourceError(f"a {type(data).__name__} is not a table that can be read; give {_way_out(data) or _ANY}")
 
