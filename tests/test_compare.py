@@ -103,8 +103,8 @@ def test_by_default_all_are_compared_that_auto_chooses_from(monkeypatch: pytest.
 def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
     made = []
-    make = rollup.Rollups._make
-    monkeypatch.setattr(rollup.Rollups, "_make", lambda self, *levels: made.append(levels) or make(self, *levels))
+    make = rollup.Rollups._create
+    monkeypatch.setattr(rollup.Rollups, "_create", lambda self, *levels: made.append(levels) or make(self, *levels))
     with duckdb.connect() as connection:
         connection.register("people_frame", WIDER)
         connection.execute("CREATE TABLE people AS FROM people_frame")

@@ -384,7 +384,7 @@ def covers(shown: Sequence[Any], age: int | None) -> bool:
             "has no levels, so min_level and max_level of 'age'",
         ),
         ({"quasi_identifiers": {"age": {"show": "mean"}, "city": {"show": "ranges"}}}, "'city' is of type .*no ranges"),
-        ({"quasi_identifiers": {"age": {"show": "bounds"}}, "keep": ["age_min"]}, "a column 'age_min' already"),
+        ({"quasi_identifiers": {"age": {"show": "bounds"}}, "keep": ["age_min"]}, "'age_min' exists already"),
         ({"quasi_identifiers": {"age": {}, "ill": {}}, "sensitive": []}, "'ill' has no hierarchy, and .* has no order"),
     ],
 )

@@ -383,7 +383,7 @@ def test_two_models_count_the_values_of_two_columns(engine: Engine, source: str)
         ({"privacy": [PrivacyModel("x", {}, {"r": "MAX(c)"}, "r >= 2")]}, "uses 'c'"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "(SELECT 1) >= r")]}, "a privacy model cannot contain"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >=")]}, "not a condition in SQL"),
-        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r > 1", achieved="r")]}, "no MIN, MAX or SUM"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r > 1", achieved="r")]}, "is not MIN, MAX or SUM"),
         (
             {"privacy": [PrivacyModel("x", {}, {"m": "MAX(c)"}, "m > 1", "elsewhere")]},
             "no sensitive column 'elsewhere'",
