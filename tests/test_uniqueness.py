@@ -256,7 +256,7 @@ def test_merging_classes_of_several_rows_may_raise_the_estimate(
         (-0.1, 0.1, "dankar", "from 0 to below 1"),
         (0.1, 0.0, "dankar", "the rows of the data over those of the population"),
         (0.1, 10, "dankar", "above 0 and at most 1"),
-        (0.1, 0.1, "hoshino", "choose one of dankar, pitman, zayatz, snb"),
+        (0.1, 0.1, "hoshino", "choose dankar, pitman, zayatz, snb"),
         (0.1, float("nan"), "dankar", "above 0 and at most 1"),
     ],
 )

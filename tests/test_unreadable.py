@@ -103,8 +103,8 @@ UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
     "one stream": (lambda: Stream(ARROW, times=1), "a Stream is not .*; give a pandas or Polars DataFrame"),
     "lazy": (lambda: narwhals.from_native(duckdb.sql("SELECT 1")), "a LazyFrame is not .*; give the result of its"),
     "series": (lambda: PEOPLE["zip"], "a Series is not .*; give the result of its `to_frame"),
-    "list": (lambda: [{"zip": "12"}], "a list is not .*; use `pandas.DataFrame"),
-    "dict": (lambda: {"zip": ["12"]}, "a dict is not .*; use `pandas.DataFrame"),
+    "list": (lambda: [{"zip": "12"}], "a list is not .*; give `pandas.DataFrame"),
+    "dict": (lambda: {"zip": ["12"]}, "a dict is not .*; give `pandas.DataFrame"),
     "number": (lambda: 5, "a int is not .*; give a pandas or Polars DataFrame, an Arrow table, the path of a file"),
 }
 
