@@ -16,12 +16,11 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import VerificationError
 from kanon_sql.queries import Relation
-from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
-from kanon_sql.release.populated import shown_population
+from kanon_sql.release.populated import summary_of
 from kanon_sql.release.publish import write_file
-from kanon_sql.release.recoding import Recoding, unmodelled
+from kanon_sql.release.recoding import Recoding
 
 
 def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
@@ -39,17 +38,7 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
                 f"the written release differs from what its people were counted in, in {differing:,} kinds of rows; "
                 "nothing was released; run again and report this if it persists"
             )
-        source = recoding.engine, recoding.table.relation
-        with shown_population(recoding) as population:
-            return findings.summarize(
-                engine,
-                people,
-                recoding.quasi_identifiers,
-                recoding.model,
-                source=source,
-                population=population,
-                sensitive=unmodelled(recoding),
-            )
+        return summary_of(recoding, engine, people)
 
 
 def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> Relation:

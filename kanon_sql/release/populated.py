@@ -10,9 +10,12 @@ from tempfile import TemporaryDirectory
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.files import file_format
+from kanon_sql.queries import Relation
+from kanon_sql.release import findings
+from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import write_file
-from kanon_sql.release.recoding import Recoding
+from kanon_sql.release.recoding import Recoding, unmodelled
 
 
 @contextmanager
@@ -38,3 +41,18 @@ def _counts(recoding: Recoding, reader: Engine, written: queries.Relation) -> st
     """The columns as in the file, with the population's rows as a number: a CSV file has no numbers."""
     columns = recoding.quasi_identifiers
     return queries.text("population/counts", reader.dialect, written=written, columns=columns)
+
+
+def summary_of(recoding: Recoding, engine: Engine, relation: Relation, once: bool = False) -> Summary:
+    """Check the classes of a written release; `once`: read it only once, see `findings.summarize`."""
+    with shown_population(recoding) as population:
+        return findings.summarize(
+            engine,
+            relation,
+            recoding.quasi_identifiers,
+            recoding.model,
+            source=(recoding.engine, recoding.table.relation),
+            population=population,
+            sensitive=unmodelled(recoding),
+            once=once,
+        )

@@ -14,12 +14,12 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation, Statement
-from kanon_sql.release import findings, minimality, people, private
+from kanon_sql.release import minimality, people, private
 from kanon_sql.release.findings import Redrawn, Summary
 from kanon_sql.release.pieces import Piece, companion
-from kanon_sql.release.populated import shown_population
+from kanon_sql.release.populated import summary_of
 from kanon_sql.release.publish import Published, Staged, publish
-from kanon_sql.release.recoding import Recoding, unmodelled
+from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 
@@ -163,18 +163,8 @@ def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, stag
     if people.without(recoding):
         summary = people.summarize(recoding, engine, relation)
     else:
-        source, target = (recoding.engine, recoding.table.relation), recoding.spec.target
-        with shown_population(recoding) as population:
-            summary = findings.summarize(
-                engine,
-                relation,
-                recoding.quasi_identifiers,
-                recoding.model,
-                source=source,
-                population=population,
-                sensitive=unmodelled(recoding),
-                once=target is not None and target.stays_a_query,
-            )
+        target = recoding.spec.target
+        summary = summary_of(recoding, engine, relation, once=target is not None and target.stays_a_query)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if redrawn:

@@ -66,10 +66,7 @@ def rounds_line(rounds: Rounds) -> str:
     parts = [f"round {rounds.round}", f"{count(rounds.classes)} classes"]
     if rounds.left is not None:
         parts.append(f"{count(rounds.left)} to go")
-    parts.append(_duration(rounds.seconds))
-    if rounds.seconds_left is not None:
-        parts.append(f"{_duration(rounds.seconds_left)} left")
-    return ", ".join(parts)
+    return ", ".join([*parts, *_times(rounds.seconds, rounds.seconds_left)])
 
 
 def progress_line(progress: Progress) -> str:
@@ -79,10 +76,12 @@ def progress_line(progress: Progress) -> str:
         parts += [f"best {figure(progress.score)}", f"bound {figure(progress.bound)}", f"gap {figure(progress.gap)}"]
     elif 0 < progress.bound < inf:
         parts.append(f"bound {figure(progress.bound)}")
-    parts.append(_duration(progress.seconds))
-    if progress.seconds_left is not None:
-        parts.append(f"{_duration(progress.seconds_left)} left")
-    return ", ".join(parts)
+    return ", ".join([*parts, *_times(progress.seconds, progress.seconds_left)])
+
+
+def _times(seconds: float, seconds_left: float | None) -> list[str]:
+    """The time that has passed, and the time that is left if there is a limit."""
+    return [_duration(seconds), *([] if seconds_left is None else [f"{_duration(seconds_left)} left"])]
 
 
 def _duration(seconds: float) -> str:
