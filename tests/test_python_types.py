@@ -66,6 +66,23 @@ def test_verbs_take_a_release_where_they_take_a_table(
         kanon_sql.risk(release=made)
 
 
+def test_figures_of_a_manifest_with_people_are_what_the_reference_says() -> None:
+    visits = pandas.DataFrame(
+        {"who": [row // 3 for row in range(60)], "age": [20 + row // 15 * 10 for row in range(60)]}
+    )
+    spec = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 20]}}}, "unit": "who", "keep": []}
+    made = kanon_sql.anonymize(visits, spec, k=3)
+    sizes = made.to_df().groupby("age").size()
+    assert made.manifest["smallest_class"] == sizes.min() == 15, "rows, while the model counts people"
+    assert made.manifest["average_class"] == sizes.mean()
+    assert made.manifest["privacy"][0]["achieved"] == made.manifest["risk_of_people"]["smallest_class"] == 5
+    assert made.manifest["gap"] == made.manifest["score"] - made.manifest["lower_bound"]
+    assert kanon_sql.risk(visits, release=made).release.classes.people == 20
+    with pytest.raises(SpecError, match="does not have 'who', by which people are counted; pass its source too"):
+        kanon_sql.risk(made)
+    assert kanon_sql.risk(made, quasi_identifiers=["age"]).source.classes.people is None
+
+
 def test_progress_says_nothing_where_nobody_sees_it(capfd: pytest.CaptureFixture[str]) -> None:
     with kanon_sql.progress() as observer:
         kanon_sql.anonymize(PEOPLE, SPEC, k=2, observer=observer)

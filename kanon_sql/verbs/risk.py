@@ -161,6 +161,11 @@ def risk(
     if spec is None and "quasi_identifiers" not in options:
         spec = next((data.spec for data in (source, release) if isinstance(data, Readable)), None)
     settled = settle_spec(source, spec, taken(RiskOptions, options))
+    if isinstance(source, Readable) and settled.unit:
+        raise SpecError(
+            f"a release does not have {settled.unit!r}, by which people are counted; pass its source too, as in "
+            "risk(source, release=release), or pass `quasi_identifiers` to count rows"
+        )
     target = settled.target if source is None and release is None else None
     # The identifiers of the spec are missing in a release, as they should be.
     settled = settled.model_copy(update={"target": None, "identifiers": (), "keep": None})
