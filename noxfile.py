@@ -8,7 +8,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 @nox.session
 def quick(session: nox.Session) -> None:
-    """Run the quick tests on DuckDB, in a minute or two; arguments after -- go to pytest."""
+    """Run the quick tests on DuckDB, in about five minutes on two cores; arguments after -- go to pytest."""
     session.install("-e", ".[test]")
     session.run("pytest", "-n", "2", "--engines", "duckdb", "-m", "quick", *session.posargs)
 

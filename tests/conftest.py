@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as quick the first case of every test but the slow ones: something of every module, in a minute or two."""
+    """Mark as quick the first case of every test but the slow ones: something of every module."""
     items[:] = [item for item in items if not _left_out(item)]
     seen = set()
     for item in items:
