@@ -24,7 +24,7 @@ def limits(table: str, scratch: Path, columns: list[str], kept: list[str]) -> di
     source, copied = f"read_parquet('{table}')", scratch / "copied.parquet"
     grouped, released = _names(columns), _names([*columns, *kept])
     bytes_read = ", ".join(
-        f"sum(strlen({name}::VARCHAR))" if _is_text(connection, source, name) else f"sum({name})"
+        f"sum(strlen({name}::VARCHAR))" if _is_text(connection, source, name) else f"max({name})"
         for name in released.split(", ")
     )
     groups = f"SELECT count(*), max(n) FROM (SELECT {grouped}, count(*) AS n FROM {source} GROUP BY ALL)"

@@ -56,6 +56,27 @@ def alike(folder: Path, rows: int = 5_000, columns: int = 7) -> Table:
     return Table(path, f"answers, {rows:,} rows, {columns} identical hierarchies", rows, spec)
 
 
+def visits(folder: Path, rows: int, per_person: int = 1) -> Table:
+    """Made-up visits to a hospital, five quasi-identifiers: nearly all tuples differ, `per_person` rows a patient."""
+    path = folder / f"visits-{rows}-{per_person}.parquet"
+    if not path.exists():
+        duckdb.connect().execute(VISITS.format(rows=rows, per_person=per_person, path=path))
+    spec: dict[str, Any] = {
+        **({"identifiers": ["patient"]} if per_person == 1 else {"unit": "patient"}),
+        "quasi_identifiers": {
+            "age": {"hierarchy": {"ranges": [5, 10, 20]}},
+            "zip": {"hierarchy": {"redact": "right"}},
+            "sex": {"hierarchy": "suppress"},
+            "admitted": {"hierarchy": {"dates": ["month", "quarter", "year"]}},
+            "race": {"hierarchy": "suppress"},
+        },
+        "sensitive": ["diagnosis"],
+        "privacy": {"k": 5},
+        "keep": ["days"],
+    }
+    return Table(path, f"visits, {rows:,} rows, {per_person} per patient", rows, spec, ("diagnosis", "days"))
+
+
 def taxis(folder: Path, rows: int) -> Table:
     """Places and times of made-up taxis, to be cloaked."""
     path = folder / f"taxis-{rows}.parquet"
@@ -117,5 +138,20 @@ COPY (
       (hash(i, 5) % 1000003) / 1000003.0 AS u4
     FROM range({rows}) AS r (i)
   )
+) TO '{path}' (FORMAT parquet)
+"""
+
+VISITS = """
+COPY (
+  SELECT
+    hash(i // {per_person}, 9)::VARCHAR AS patient,
+    18 + (hash(i // {per_person}, 1) % 73)::INTEGER AS age,
+    (10000 + (hash(i // {per_person}, 2) % 5000)::INTEGER * 17)::VARCHAR AS zip,
+    IF(hash(i // {per_person}, 3) % 2 = 0, 'female', 'male') AS sex,
+    DATE '2024-01-01' + (hash(i, 4) % 730)::INTEGER AS admitted,
+    (['White', 'Black', 'Asian', 'Native', 'Other'])[1 + (hash(i // {per_person}, 5) % 5)::INTEGER] AS race,
+    'D' || sqrt(hash(i, 6) % 40000)::INTEGER AS diagnosis,
+    1 + (hash(i, 7) % 30)::INTEGER AS days
+  FROM range({rows}) AS r (i)
 ) TO '{path}' (FORMAT parquet)
 """
