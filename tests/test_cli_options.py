@@ -69,6 +69,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--metric height", "metric", "height"),
     ("--strategy ola", "strategy", "ola"),
     ("--time-limit 1.5", "time_limit", 1.5),
+    ("--patience 2.5", "patience", 2.5),
     ("--evaluations 300", "evaluations", 300),
     ("--seed 3", "seed", 3),
     ("--show median", "show", "median"),

@@ -361,6 +361,20 @@ def test_what_is_too_little_to_be_cut_joins_a_class_when_there_is_no_moment_left
     assert (sizes.total(), min(sizes.values()) >= 3) == (7, True)
 
 
+def test_it_ends_by_patience_with_safe_classes(embedded: DuckDB) -> None:
+    """Some classes are safe from the beginning, and the first round takes longer than there is patience."""
+    leaves = {value: (value, value[0], "*") for value in ("a1", "a2", "b1", "b2")}
+    problem, seconds = Problem([("a1",)] * 5 + [("a2",)] + [("b1",)] * 2 + [("b2",)] * 2, [Column(leaves)], k=3), [0.0]
+    clock = Clock(watch=lambda _: seconds.__setitem__(0, seconds[0] + 100.0), now=lambda: seconds[0], patience=60.0)
+    task = task_of(embedded, problem, clock=clock)
+    local = kaca(task)
+    sizes: Counter[int] = Counter()
+    for _, n, number, _, _ in assigned(task):
+        sizes[number] += n
+    assert (local.ended, local.facts["rounds"], sizes.total()) == ("patience", 0, 10)
+    assert min(sizes.values()) >= 3
+
+
 @pytest.mark.slow
 def test_many_seekers_look_in_several_goes(embedded: DuckDB) -> None:
     task = task_of(embedded, lines())

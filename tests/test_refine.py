@@ -261,6 +261,24 @@ def test_outsiders_find_a_place_when_there_is_no_time_for_all_to_choose(monkeypa
     assert assigned(frequency_set, local) == {frozenset("abcd")}
 
 
+def test_it_ends_by_patience_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first regrouping takes longer than there is patience."""
+    frequency_set, seconds, seen = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), [0.0], []
+    refinement = RECODERS["refine"].recode.__globals__["_Refinement"]
+    regroup = refinement._regroup
+
+    def regroup_slowly(run: Any, clock: Clock) -> bool:
+        seconds[0] += 100.0
+        return regroup(run, clock)
+
+    monkeypatch.setattr(refinement, "_regroup", regroup_slowly)
+    clock = Clock(None, seen.append, now=lambda: seconds[0], patience=60.0)
+    local = RECODERS["refine"](replace(task_of(frequency_set, all_of(k_anonymity(4)), 0.0), clock=clock))
+    assert local.ended == "patience"
+    assert min(map(len, assigned(frequency_set, local))) >= 2
+    assert local.facts["moves"] == 0
+
+
 def test_what_it_worked_with_is_gone_and_whoever_watches_is_told() -> None:
     frequency_set, told = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), []
     RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(3)), 0.0, watch=told.append))

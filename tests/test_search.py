@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from math import inf
 from random import Random
+from typing import Any
 
 import pandas
 import pytest
@@ -267,6 +268,44 @@ def test_a_slow_test_is_not_begun_eight_times_before_the_end(name: str, limit: f
     outcome, now = ended(Ticking(problem, test=seconds, score=0.05), limit, strategy(name), problem)
     assert now <= limit + max(1, 0.05 * limit)
     assert outcome.ended == ("time limit" if now > limit else "complete")
+
+
+def stagnating(problem: Problem, patience: float | None) -> tuple[Outcome, list[Progress]]:
+    """A search that scores the best node first, and then tests all others at a second each."""
+    judge, seen = Ticking(problem, test=1.0), []
+    best = ended(Ticking(problem, test=0.0), 1.0, strategy("exhaustive"), problem)[0].node
+    options: dict[str, Any] = {"clock": lambda: judge.now, "on_progress": seen.append, "patience": patience}
+    driver = Driver(lattice_of(problem), costs_of(problem), metric("loss"), judge, problem.may_suppress, **options)
+
+    def search(_: Space) -> Search:
+        yield Test([best])
+        yield Score([best])
+        for node in problem.nodes:
+            yield Test([node])
+
+    return driver.run(search), seen
+
+
+def test_a_search_that_stagnates_ends_by_patience() -> None:
+    patient, seen = stagnating(SPREAD, None)
+    stopped, _ = stagnating(SPREAD, 3.0)
+    assert (patient.ended, stopped.ended) == ("complete", "patience")
+    assert (stopped.node, stopped.score) == (patient.node, patient.score)
+    assert stopped.nodes_checked < patient.nodes_checked
+    assert seen[-1].stagnant == seen[-1].seconds - 1.0
+
+
+def test_patience_begins_with_the_first_release() -> None:
+    problem, judge = SPREAD, Ticking(SPREAD, test=1.0)
+
+    def search(_: Space) -> Search:
+        for node in reversed(problem.nodes):
+            yield Test([node])
+
+    options: dict[str, Any] = {"clock": lambda: judge.now, "patience": 0.5}
+    driver = Driver(lattice_of(problem), costs_of(problem), metric("loss"), judge, problem.may_suppress, **options)
+    outcome = driver.run(search)
+    assert (outcome.ended, outcome.found_by) == ("complete", "last resort")
 
 
 def test_the_last_resort_ends_in_time() -> None:

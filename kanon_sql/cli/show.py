@@ -43,7 +43,7 @@ def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Observ
     if not err.is_terminal:
         yield Observer()
         return
-    with shown_on(err, interrupt) as observer:
+    with shown_on(err, interrupt, "stop with Ctrl-C, or use --patience") as observer:
         yield observer
 
 

@@ -128,6 +128,7 @@ def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) 
         prunes=judge.model.prunes,
         mergeable=judge.model.mergeable,
         counted=judge.counted,
+        patience=spec.patience,
     )
 
 
@@ -182,7 +183,8 @@ def recode(problem: Problem, observer: Observer, regions: Regions | None = None)
     """Run the local recoding of the spec within its time limit, on all tuples or on those outside the regions."""
     spec, recoder, judge = problem.spec, RECODERS[problem.spec.strategy], problem.judge
     started = time.monotonic()
-    clock = Clock(recoder.default_seconds if spec.time_limit is None else spec.time_limit, observer.recode)
+    limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
+    clock = Clock(limit, observer.recode, patience=spec.patience)
     weights = problem.costs.weights or (1.0,) * len(problem.columns)
 
     def spans() -> tuple[Spans | None, ...]:
@@ -201,7 +203,7 @@ def recode(problem: Problem, observer: Observer, regions: Regions | None = None)
         def optimum(seconds: float | None) -> Node:
             """The best node of a lattice search."""
             seconds = _INTERRUPTED_SECONDS if clock.interrupted else seconds
-            limited = spec.model_copy(update={"strategy": "auto", "time_limit": seconds})
+            limited = spec.model_copy(update={"strategy": "auto", "time_limit": seconds, "patience": None})
             return search(replace(moved_problem, spec=limited), observer).node
 
         task = Task(

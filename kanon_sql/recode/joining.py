@@ -76,8 +76,8 @@ class _Joining:
         if local.split:  # it is not known which values the rows of a part have
             source = self.tables.create("parts", "joining/largest_parts", assignment=source, keys=self.keys)
         self.tables.create(self.assignment, "frequency_sets/copy", columns=self.columns, source=source)
-        stopped, until = self.task.clock.ended == "interrupted", time_to_cut(self.task)
-        clock = self.task.clock.last_part(_MOMENT) if stopped else self.task.clock.part(until)
+        until = time_to_cut(self.task)
+        clock = self.task.clock.last_part(_MOMENT) if self.task.clock.stopped else self.task.clock.part(until)
         late = not self._join_nearest(clock) and self._join_largest()
         self.task.results.create(local.assignment, "frequency_sets/copy", columns=self.columns, source=self.assignment)
         ended = clock.ended if late and local.ended == "complete" else local.ended

@@ -165,6 +165,8 @@ class _Run:
             salt=f"{self.task.spec.seed}|{number}",
         )
         ((classes, unsafe, alone),) = self.tables.rows("kaca/unsafe", classes=self.tables["classes"])
+        if int(unsafe) < self.unsafe:
+            self.task.clock.better()
         self.unsafe = int(unsafe)
         self.task.clock.tell(number, int(classes), self.unsafe)
         if unsafe and classes == 1:

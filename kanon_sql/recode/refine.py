@@ -135,6 +135,7 @@ class _Refinement:
             self._place_the_rest()
         self._choose_beginning(start, bool(cut))
         self._begun = True
+        self.task.clock.better()
 
     def _unimproved(self, start: Node, cut: Relation | None) -> Local:
         """The result if time ran out before the first state: the start node, or a better cut."""
@@ -469,6 +470,7 @@ class _Refinement:
             return False
         self.state, self.spare, self._cost = self.spare, self.state, cost
         self.regrouped += 1
+        self.task.clock.better()
         self._tell()
         return (before - cost) * _LEAST_GAIN > before
 
@@ -488,6 +490,8 @@ class _Refinement:
         if self._cost > before:  # impossible while gains are exact
             self.state, self.spare, self._cost = self.spare, self.state, before
             return False
+        if self._cost < before:
+            self.task.clock.better()
         self._tell()
         self._find_movers()
         far, seen = self._find_best()
@@ -573,6 +577,7 @@ class _Refinement:
             first, seen = seen, min(last, seen + max(1, self._pairs // (changed if one_by_one else classes)))
             self._add_best(places=(first + 1, seen + 1), changed=one_by_one)
             batches += 1
+            self.task.clock.tell_again()
         return far, seen
 
     @property

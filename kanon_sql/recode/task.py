@@ -38,11 +38,16 @@ class Rounds:
     classes: int
     left: int | None = None
     seconds_left: float | None = None
+    stagnant: float = 0.0
+    """Seconds since the last better release."""
 
 
 @dataclass
 class Clock:
-    """The time limit of an algorithm, Ctrl-C, and the callback for its progress; `now`: returns the time in seconds."""
+    """The limits of an algorithm, Ctrl-C, and the callback for its progress; `now`: returns the time in seconds.
+
+    `patience`: seconds without a better release after which the algorithm ends, as by an interruption.
+    """
 
     limit: float | None = None
     watch: Callable[[Rounds], None] | None = None
@@ -51,6 +56,10 @@ class Clock:
     _started: float = field(default=nan)
     _whole: Clock | None = None
     _interrupted_at: float = inf
+    patience: float | None = None
+    _better_at: float = inf  # since there is a release that only changes for a better one
+    _out_of_patience: bool = False
+    _told: tuple[int, int, int | None] = (0, 0, None)
 
     def __post_init__(self) -> None:
         if isnan(self._started):
@@ -65,22 +74,40 @@ class Clock:
     def ended(self) -> str:
         """How a run that stops now has ended: complete, time limit, or interrupted."""
         late = self.limit is not None and self.seconds > self.limit
-        return "interrupted" if self._stopped else "time limit" if late else "complete"
+        return self.stopped or ("time limit" if late else "complete")
 
     @property
-    def _stopped(self) -> bool:
-        return self.interrupted or (self._whole is not None and self._whole._stopped)
+    def stopped(self) -> str | None:
+        """What stops this part and the whole algorithm, apart from the time limit: interrupted, or patience."""
+        if self.interrupted:
+            return "interrupted"
+        if self.patience is not None and self.seconds - self._better_at > self.patience:
+            self._out_of_patience = True  # stays so: final work can still find a better release
+        if self._out_of_patience:
+            return "patience"
+        return self._whole.stopped if self._whole else None
 
     @property
     def spent(self) -> bool:
         """Whether to stop at the next safe place."""
         return self.ended != "complete"
 
+    def better(self) -> None:
+        """Note that there is a first or a better release; a part of the work does not end by patience."""
+        self._better_at = self.seconds
+
     def tell(self, number: int, classes: int, left: int | None = None) -> None:
         """Report a round to the callback."""
+        self._told = number, classes, left
+        self.tell_again()
+
+    def tell_again(self) -> None:
+        """Report the last round again, with the time since then."""
         if self.watch:
+            number, classes, left = self._told
             remaining = None if self.limit is None else max(0.0, self.limit - self.seconds)
-            self.watch(Rounds(self.seconds, number, classes, left, remaining))
+            stagnant = max(0.0, self.seconds - self._better_at)
+            self.watch(Rounds(self.seconds, number, classes, left, remaining, stagnant))
 
     def part(self, until: float | None) -> Clock:
         """The same clock with another limit, for a part of the work."""
@@ -92,7 +119,7 @@ class Clock:
         After an interruption, all final work together has `_LAST_SECONDS`.
         """
         soon = self.seconds + seconds
-        if self._stopped:
+        if self.stopped:
             return Clock(min(soon, self._stopped_at + _LAST_SECONDS), now=self.now, _started=self._started)
         return self.part(None if self.limit is None else max(0.95 * self.limit, soon))
 

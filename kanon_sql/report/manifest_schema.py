@@ -88,7 +88,7 @@ GENERALIZED: Keys = {
     "lower_bound": (_or_null(_NUMBER), "A proven lower bound of the score of any node."),
     "gap": (_or_null(_NUMBER), "The score minus the lower bound: how much less another node could lose."),
     "proven_optimal": (_FLAG, "Whether no other node loses less."),
-    "search_ended": (_or_null(_TEXT), "`complete`, or what ended it before."),
+    "search_ended": (_or_null(_TEXT), "`complete`, or what ended it: `time limit`, `patience` or `interrupted`."),
     "found_by": (_or_null(_TEXT), "What found the node: the strategy, or its last resort."),
     "pruned_by": (_or_null(_TEXT), "Which bound ruled nodes out, if the privacy models are not monotone."),
     "chosen_by_values": (_or_null(_FLAG), "Whether only sensitive values ruled out a less general node."),

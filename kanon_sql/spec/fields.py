@@ -508,6 +508,13 @@ class Spec(ReleaseSpec):
         ge=0,
         allow_inf_nan=False,
     )
+    patience: StrictFloat | None = spec_key(
+        "Seconds without a better release after which a search, refine or kaca ends with the best so far. No limit by "
+        "default.",
+        takes="a number of seconds above 0",
+        gt=0,
+        allow_inf_nan=False,
+    )
     evaluations: StrictInt | None = spec_key(
         "The most nodes that memetic, local_search, kgen and random may evaluate. By default 5000.", ge=1
     )

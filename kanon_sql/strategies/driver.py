@@ -30,6 +30,7 @@ _BOUND_SECONDS = 0.1  # for one such reading
 _LAST_BOUND_SECONDS = 2.0  # for the last, if there is time
 _LATE, _LEAST_LATE = 0.05, 1.0  # allowed delay after the limit: this share of it, or seconds, whichever is larger
 _MARGIN = 0.3  # the last seconds of that delay, in which nothing new is begun
+_TOLD_EVERY = 5.0  # maximum seconds between two reports of the progress, if something looks at the time
 _LAST_RESORT = 16  # nodes scored at the end, if none was scored before
 
 FoundBy = Literal["strategy", "lowered", "reduction", "last resort", "kept"]
@@ -72,6 +73,8 @@ class Progress:
     score: float
     bound: float = 0.0
     seconds_left: float | None = None
+    stagnant: float = 0.0
+    """Seconds since the last better node was found."""
 
     @property
     def gap(self) -> float:
@@ -95,12 +98,12 @@ class Outcome:
     """The end of a search: the node to release, and what is proven.
 
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
-    `ended`: complete, time limit, or interrupted. `found_by`: how the node was found. `strategy`: by the search;
-    `lowered`: by the driver, below the search's node, with an equal score. If the search found none, the driver took
-    the best node tested on the way: `reduction`, a probe of the lattice's reduction; `last resort`, any other, possibly
-    the top. `kept`: without a search, and without a proof. `nodes_tagged`: concluded from nodes above or below, None if
-    the lattice is too large to count them. `minimal`: the anonymous nodes that were judged, without those above
-    another. `tags`: the status of every node.
+    `ended`: complete, time limit, patience, or interrupted. `found_by`: how the node was found. `strategy`: by the
+    search; `lowered`: by the driver, below the search's node, with an equal score. If the search found none, the driver
+    took the best node tested on the way: `reduction`, a probe of the lattice's reduction; `last resort`, any other,
+    possibly the top. `kept`: without a search, and without a proof. `nodes_tagged`: concluded from nodes above or
+    below, None if the lattice is too large to count them. `minimal`: the anonymous nodes that were judged, without
+    those above another. `tags`: the status of every node.
     """
 
     node: Node
@@ -128,7 +131,7 @@ class Outcome:
 
 
 class _BudgetSpent(Exception):  # noqa: N818 - not an error, an end
-    """The time is up, or the user pressed Ctrl-C."""
+    """Why the search ends early: interrupted, time limit or patience."""
 
 
 @dataclass
@@ -155,6 +158,8 @@ class Driver:
     """The tuples of some attributes in memory, if the judge can load them."""
     mergeable: bool = False
     """Whether merged safe classes are safe, so that all nodes above one without rows at risk are anonymous."""
+    patience: float | None = None
+    """Seconds without a better node after which the search ends."""
 
     def __post_init__(self) -> None:
         self._tags = tags_for(self.lattice)
@@ -180,6 +185,7 @@ class Driver:
         self._until = inf  # the time by which the outcome is due, once the search has ended
         self._pace = self._pace_of_scores = 0.0  # seconds per node in the last statement
         self._class_size = inf  # of the best node, if requested
+        self._better_at = self._told_at = 0.0  # the time of the last better node, and of the last progress
         self._trace: list[TraceEntry] = []
         self._proven = (-inf, 0.0)  # the time of the next reading of the lower bound, and the last bound
 
@@ -214,8 +220,8 @@ class Driver:
                 self._require_top()
                 self._converse(search)
                 self._prefer_lower()
-            except _BudgetSpent:
-                ended = "interrupted" if self._interrupted else "time limit"
+            except _BudgetSpent as spent:
+                ended = str(spent)
             except KanonError:  # of an interrupted statement
                 if not self._interrupted or self._best[0] == inf:
                     raise
@@ -408,7 +414,7 @@ class Driver:
             return
         size = METRICS["average_class_size"].score(self.costs, self.judge.classes(node)) if by_class_size else inf
         if beats(score, self._best[0]) or (size, node) < (self._class_size, self._best[1]):
-            self._best, self._class_size = (score, node), size
+            self._best, self._class_size, self._better_at = (score, node), size, self._seconds()
 
     def _score_of(self, figures: Figures) -> float:
         score = self.metric.score(self.costs, figures)
@@ -518,12 +524,17 @@ class Driver:
         self._at_risk[node] = at_risk
         self._trace.append(TraceEntry(self._seconds(), request, node, at_risk, score))
         if self.on_progress:
-            best, winner = self._best
-            found = None if best == inf else winner
             seconds = self._seconds()
-            left = None if self.time_limit is None else max(0.0, self.time_limit - seconds)
-            bound = min(best, self._bound_for_show(seconds))
-            self.on_progress(Progress(seconds, len(self._at_risk), self.lattice.size, found, best, bound, left))
+            self._tell(self.on_progress, seconds, self._bound_for_show(seconds))
+
+    def _tell(self, on_progress: Callable[[Progress], None], seconds: float, bound: float) -> None:
+        self._told_at = seconds
+        best, winner = self._best
+        found = None if best == inf else winner
+        left = None if self.time_limit is None else max(0.0, self.time_limit - seconds)
+        stagnant = 0.0 if found is None else seconds - self._better_at
+        checked, size = len(self._at_risk), self.lattice.size
+        on_progress(Progress(seconds, checked, size, found, best, min(best, bound), left, stagnant))
 
     def _bound_for_show(self, seconds: float) -> float:
         """The lower bound, updated from time to time: on a large lattice it costs more than a test."""
@@ -534,9 +545,15 @@ class Driver:
         return self._proven[1]
 
     def _spend(self) -> None:
-        late = self.time_limit is not None and self._seconds() > self.time_limit
-        if self._interrupted or late:
-            raise _BudgetSpent
+        if self._interrupted:
+            raise _BudgetSpent("interrupted")
+        seconds = self._seconds()
+        if self.time_limit is not None and seconds > self.time_limit:
+            raise _BudgetSpent("time limit")
+        if self.patience is not None and self._best[0] < inf and seconds - self._better_at > self.patience:
+            raise _BudgetSpent("patience")
+        if self.on_progress and seconds - self._told_at > _TOLD_EVERY:  # a solver can be busy without any request
+            self._tell(self.on_progress, seconds, self._proven[1])
 
     def _end(self) -> float:
         """The time by which the outcome is due, with a margin for a statement or solver call that is running then."""

@@ -96,6 +96,7 @@ class BudgetOptions(TypedDict, total=False):
     """Limits and parameters of searches."""
 
     time_limit: float | None
+    patience: float | None
     evaluations: int | None
     kgen: Mapping[str, Any] | None
     memetic: Mapping[str, Any] | None

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+STAGNANT = 20.0  # seconds without a better release after which the progress says so
+
+
 @contextmanager
 def progress() -> Iterator[Observer]:
     """Show the progress of a verb in a notebook or a terminal: the stage, nodes checked, the best loss and its bound.
@@ -35,13 +38,14 @@ def progress() -> Iterator[Observer]:
     if not (console.is_terminal or console.is_jupyter):
         yield Observer()
         return
-    with shown_on(console, "interrupt to release the best so far") as observer:
+    stop = "interrupt, or set `patience`"
+    with shown_on(console, "interrupt to release the best so far", stop) as observer:
         yield observer
 
 
 @contextmanager
-def shown_on(console: Console, interrupt: str) -> Iterator[Observer]:
-    """Show progress on a console; `interrupt`: what an interrupt does."""
+def shown_on(console: Console, interrupt: str, stop: str) -> Iterator[Observer]:
+    """Show progress on a console; `interrupt`: what an interrupt does, `stop`: how to end a search that stagnates."""
     from rich.markup import escape
 
     with console.status("Reading") as status:
@@ -53,12 +57,24 @@ def shown_on(console: Console, interrupt: str) -> Iterator[Observer]:
             status.update(escape(text))
 
         def search(progress: Progress) -> None:
-            status.update(escape(f"{current}: {progress_line(progress)} ({interrupt})"))
+            hint = stagnation(progress, stop) or f" ({interrupt})"
+            status.update(escape(f"{current}: {progress_line(progress)}{hint}"))
 
         def recode(rounds: Rounds) -> None:
-            status.update(escape(f"{current}: {rounds_line(rounds)}"))
+            status.update(escape(f"{current}: {rounds_line(rounds)}{stagnation(rounds, stop)}"))
 
         yield Observer(stage, search, recode)
+
+
+def stagnation(progress: Progress | Rounds, stop: str) -> str:
+    """A sentence about a search that has found nothing better for a while, and how to end it; otherwise empty.
+
+    >>> stagnation(Rounds(60.0, 3, 100, stagnant=25.0), "stop with Ctrl-C, or use --patience")
+    '; no better release for 25 s; stop with Ctrl-C, or use --patience'
+    """
+    if progress.stagnant < STAGNANT:
+        return ""
+    return f"; no better release for {_duration(progress.stagnant)}; {stop}"
 
 
 def rounds_line(rounds: Rounds) -> str:
