@@ -128,7 +128,8 @@ def test_json_is_alone_on_standard_output(folder: Path) -> None:
     run = command("anonymize", "people.csv", *ASK[2:], "--keep", "*", "--output", "out.csv", "--json", cwd=folder)
     manifest = json.loads(run.out)
     assert (run.code, set(manifest)) == (0, MANIFEST)
-    assert set(manifest["seconds"]) == {"frequency_set", "search", "release", "verify", "total"}
+    phases = {"read", "frequency_set", "loss", "search", "release", "verify", "describe", "total"}
+    assert set(manifest["seconds"]) == phases
     assert set(manifest["sql"]) == {"frequency_set", "release"}
     assert set(manifest["privacy"][0]) == {"model", "required", "achieved"}
     assert manifest["target"] == {"file": "out.csv"}

@@ -20,10 +20,14 @@ from kanon_sql.verbs.progress import shown_on
 EMPTY = 3  # exit code of --fail-empty for a release without rows or information
 
 _STAGES = {
+    "read": "reading",
     "frequency_set": "counting",
     "search": "searching",
+    "classes": "forming classes",
+    "loss": "measuring the loss",
     "release": "writing",
     "verify": "verifying",
+    "describe": "describing",
     "cloak": "cloaking",
 }
 
@@ -119,14 +123,13 @@ def smallest_of(manifest: Mapping[str, Any]) -> str:
 
 
 def took(seconds: Mapping[str, float]) -> str:
-    """How long a run and its stages took, the longest stage first; the rest of the time is reading and describing.
+    """How long a run and its stages took, the longest stage first.
 
-    >>> took({"frequency_set": 20.31, "search": 0.04, "release": 1.5, "verify": 0.2, "total": 23.05})
-    '23.1 s in all: counting 20.3, writing 1.5, reading and describing 1.0, verifying 0.2'
+    >>> took({"read": 1.0, "frequency_set": 20.31, "search": 0.04, "release": 1.5, "verify": 0.2, "total": 23.05})
+    '23.1 s in all: counting 20.3, writing 1.5, reading 1.0, verifying 0.2'
     """
     stages = {_STAGES.get(name, name.replace("_", " ")): taken for name, taken in seconds.items() if name != "total"}
     total = seconds.get("total", sum(stages.values()))
-    stages["reading and describing"] = max(0.0, total - sum(stages.values()))
     longest_first = sorted(stages, key=lambda name: -stages[name])
     shown = [f"{name} {stages[name]:.1f}" for name in longest_first if stages[name] >= 0.05]
     return f"{total:.1f} s in all{': ' if shown else ''}{', '.join(shown)}"

@@ -70,7 +70,7 @@ def describe(
         "verified": True,
         "strategy": "cloak",
         "seed": spec.seed,
-        "seconds": {stage: round(value, 4) for stage, value in seconds.items()},
+        "seconds": seconds,
         "roles": {
             "identifiers_dropped": list(spec.dropped),
             "location": list(spec.location),

@@ -71,7 +71,10 @@ def plan_release(
     if spec.strategy in RECODERS:
         return _recode_or_keep(ready, observer, keep_tuples)
     plan = _search_or_keep(ready, observer, keep_tuples)
-    return shown_by_classes(plan) if shows.is_configured(spec) else plan
+    if not shows.is_configured(spec):
+        return plan
+    observer.phases.begin("classes")
+    return shown_by_classes(plan)
 
 
 def plan_search(source: Source, spec: Spec, observer: Observer, search_in: str = "embedded") -> Plan:
@@ -92,6 +95,7 @@ def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False)
         kept = Kept(earlier.why_not is None, earlier.why_not, bool(earlier.manifest.get("chosen_by_values")))
     if earlier and earlier.why_not is None:
         observer.stage("Testing the node")
+        observer.phases.begin("search")
         try:
             node = node_of(earlier, spec, problem.frequency_set, problem.lattice)
             allowed = may_suppress(spec.max_suppressed, problem.costs.rows)
@@ -101,6 +105,7 @@ def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False)
                 raise
             kept = Kept(False, str(error).partition(";")[0])
     observer.stage("Searching the lattice")
+    observer.phases.begin("search")
     return replace(planned(problem, search(problem, observer)), kept=kept)
 
 
@@ -167,6 +172,7 @@ def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan
     spec, earlier, regions = ready.spec, ready.earlier, ready.regions
     problem = count(ready, observer, keep_tuples)
     observer.stage("Recoding")
+    observer.phases.begin("search")
     kept = Kept(False, earlier.why_not) if earlier else None
     if regions:
         regions = check_regions(regions, problem.columns, _display_forms(problem, RECODERS[spec.strategy]))
@@ -221,6 +227,7 @@ def recode(problem: Problem, observer: Observer, regions: Regions | None = None)
         local = recoder(task) if regions is None else keep_regions(recoder, task, regions)
         local = bring_back(local, moved.engine, problem.frequency_set.tables)
     seconds = time.monotonic() - started  # the time limit does not cover building and releasing the classes
+    observer.phases.begin("classes")
     return Plan(problem, local_recoding(problem, local, recoder), local.ended, seconds)
 
 

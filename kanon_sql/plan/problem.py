@@ -63,6 +63,7 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
         scratch.keep_lasting(*releases.scratch_place(here, spec.target))
     with opened_population(source.engine, spec, model) as population:
         observer.stage("Counting the distinct tuples")
+        observer.phases.begin("frequency_set")
         started = time.monotonic()
         frequency_set = build_frequency_set(
             source.engine,
@@ -80,6 +81,7 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
     if local:
         frequency_set = merge_equal_codes(sampled(frequency_set))
     seconds = time.monotonic() - started
+    observer.phases.begin("loss")
     judge = _judge(spec, model, frequency_set)
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
     costs = judge.with_cells(costs) if metric(spec.metric).needs_cells else costs

@@ -52,7 +52,13 @@ COMMON: Keys = {
     "source": (_TEXT, "The source's name, or `in memory`."),
     "target": ({"type": "object"}, "Where the release is: `file` or `table`, and `as`, its form."),
     "engine": (_TEXT, "The database: duckdb, postgresql or spark."),
-    "seconds": (_by_name(_NUMBER), "The duration of each stage and in `total`."),
+    "seconds": (
+        _by_name(_NUMBER),
+        "The duration of each phase; they add up to `total`. `read`: open the source, check the spec, load hierarchies."
+        " `frequency_set`: count the distinct tuples. `search`. `classes`: form the classes of a local recoding and "
+        "their labels. `loss`: measure the information loss. `ways_out`. `release`: write. `verify`. `describe`: "
+        "compose the manifest. `cloak`: find the boxes of places.",
+    ),
     "warnings": (_NAMES, "Warnings for readers of the release."),
 }
 GENERALIZED: Keys = {

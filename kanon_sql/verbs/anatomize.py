@@ -7,11 +7,11 @@ sensitive values belongs to it. This is a separate verb, so that it cannot be mi
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql.errors import SpecError
+from kanon_sql.plan.observer import Phases
 from kanon_sql.plan.preflight import check_roles, settle_roles
 from kanon_sql.plan.source import Source, check_engine, settle_spec
 from kanon_sql.release import anatomy, exact
@@ -50,7 +50,7 @@ def anatomize(
     >>> release.manifest["groups"], release.manifest["k_anonymous"]
     (2, False)
     """
-    started = time.monotonic()
+    phases = Phases()
     if l < 2:
         raise SpecError(f"l is {l}; it must be at least 2, or nothing is hidden")
     settled = settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"}, releases=True)
@@ -59,8 +59,9 @@ def anatomize(
         check_engine(data.engine, "anatomize")
         _check(data, settled)
         data = settle_roles(data, settled)
+        phases.begin("release")
         published = exact.deal(data.scratches[data.engine], data.table, settled, l).release(staging)
-        described = _described(data, settled, l, published, started)
+        described = _described(data, settled, l, published, phases)
     return warned(released(data, settled, described, published))
 
 
@@ -70,8 +71,10 @@ def _check(source: Source, spec: Spec) -> None:
     anatomy.check(source.engine, source.table, spec)
 
 
-def _described(source: Source, spec: Spec, l: int, published: Published[Summary], started: float) -> dict[str, Any]:  # noqa: E741
+def _described(source: Source, spec: Spec, l: int, published: Published[Summary], phases: Phases) -> dict[str, Any]:  # noqa: E741
     summary = published.checked
+    phases.move(published.verify_seconds, "verify")
+    phases.begin("describe")
     return {
         "release": f"Anatomy: {l}-diverse groups of exact rows, NOT k-anonymous",
         "k_anonymous": False,
@@ -93,7 +96,7 @@ def _described(source: Source, spec: Spec, l: int, published: Published[Summary]
         **anatomy.described(spec, published, source.engine.dialect),
         "engine": source.engine.name,
         "sql": {"release": published.sql},
-        "seconds": {"total": round(time.monotonic() - started, 4), "verify": round(published.verify_seconds, 4)},
+        "seconds": phases.described(),
         "warnings": [
             "the quasi-identifiers are released as they are: anyone who knows them finds the person's row, and learns "
             "that the person is in the table",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.measure.labelled import kept_population
 from kanon_sql.pipeline.copies import Past
-from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.observer import Observer, Phases
 from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import Source, opened, settle_labelled
@@ -73,7 +72,7 @@ def anonymize(
     >>> release.manifest["node"], release.manifest["proven_optimal"]
     ({'zip': 1}, True)
     """
-    observer = observer or Observer()
+    observer, phases = observer or Observer(), Phases()
     settled = settle_labelled(source, spec, taken(AnonymizeOptions, options), connection)
     check_spec(settled, "anonymize")
     if trace or resume:
@@ -90,12 +89,11 @@ def anonymize(
         check_report(Path(report), settled.target is not None and settled.target.overwrite)
     recorder = Trace(resume and Path(resume), trace and Path(trace)) if trace or resume else None
     observer = replace(observer, judge=recorder.recalling) if recorder else observer
-    started = time.monotonic()
     with (
         _saving_trace(recorder, trace, replaces),
         releasing(source, settled, connection, keep=settled.target is None) as (data, staging),
     ):
-        release = make_release(data, settled, observer, staging, search_in, started, ways=ways_out)
+        release = make_release(data, settled, observer, staging, search_in, phases, ways=ways_out)
         if trace and recorder:
             with staging.file(Path(trace), replaces) as path:
                 path.write_text(recorder.lines(release.trace), encoding="utf-8")
@@ -178,7 +176,7 @@ def make_release(
     observer: Observer,
     staging: Staging,
     search_in: str = "embedded",
-    started: float | None = None,
+    phases: Phases | None = None,
     earlier: Sequence[Past] = (),
     ways: bool = False,
 ) -> Release:
@@ -187,7 +185,8 @@ def make_release(
     `earlier`: older releases that it is compared with, in addition to the one that it replaces. `ways`: whether to look
     for ways out for columns at their top level.
     """
-    started = time.monotonic() if started is None else started
+    phases = phases or Phases()
+    observer = replace(observer, phases=phases)
     is_compared = spec.differencing_limit not in (None, "unlimited")
     if is_compared and search_in == "engine" and not source.engine.is_embedded:
         raise SpecError(  # the comparison copies rows; with `search_in="engine"` not even counts may leave the server
@@ -197,11 +196,14 @@ def make_release(
     waiting.check(source.engine, spec, lasts=spec.database is not None or not source.owned)
     _check_regions(spec, source)
     plan = plan_release(source, spec, observer, search_in)
+    phases.begin("loss")
     costs = manifests.measure(plan)
     costs["at_top"] = at_top(plan)
     if ways:
-        costs["ways_out"] = ways_of(plan, observer)
+        phases.begin("ways_out")
+        costs["ways_out"] = ways_of(plan, replace(observer, phases=Phases()))
     observer.stage("Writing the release")
+    phases.begin("release")
     with (
         _guarded(source, spec, plan.recoding.columns, earlier) as guard,
         perturb.perturbed_source(source.engine, plan.problem.source.table, spec) as shown,
@@ -219,7 +221,9 @@ def make_release(
     if not source.files and source.engine.may_change(source.table):
         check_rows(source.engine, source.table, plan.problem.frequency_set)
     observer.stage("Describing the release")
-    described = manifests.describe(plan, costs, published, started)
+    phases.move(published.verify_seconds, "verify")
+    phases.begin("describe")
+    described = manifests.describe(plan, costs, published, phases)
     described |= guard.to_dict() if guard else {}
     live = spec.target is not None and spec.target.stays_a_query
     return released(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.cloak import Cloaked, Summary, check_columns, describe, in_boxes
-from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.observer import Observer, Phases
 from kanon_sql.plan.preflight import check_spec, settle_roles
 from kanon_sql.plan.source import Source, check_engine, settle
 from kanon_sql.release import inputs
@@ -46,7 +45,7 @@ def cloak(
     (2, 2)
     """
     observer = observer or Observer()
-    started = time.monotonic()
+    phases = Phases()
     settled = settle(CloakSpec, source, spec, taken(CloakOptions, options), releases=True)
     check_spec(settled, "anonymize")
     target = settled.target
@@ -58,34 +57,35 @@ def cloak(
 
         check_report(Path(report), overwrite)
     with releasing(source, settled, connection, keep=target is None) as (data, staging):
-        release = make_cloaked(data, settled, observer, staging, started)
+        release = make_cloaked(data, settled, observer, staging, phases)
     if report:
         release.report(report, source=source, overwrite=overwrite, observer=observer)
     return warned(release)
 
 
 def make_cloaked(
-    source: Source, spec: CloakSpec, observer: Observer, staging: Staging, started: float | None = None
+    source: Source, spec: CloakSpec, observer: Observer, staging: Staging, phases: Phases | None = None
 ) -> Release:
     """Create a cloaked release of an open source; it becomes visible when the block of `releasing` ends."""
-    started = time.monotonic() if started is None else started
+    phases = phases or Phases()
     check_engine(source.engine, "the cloaking of places")
     check_columns(source.table, spec)
     source = settle_roles(source, spec)
     check_target(spec, source.engine, source.table, source.files)
     here = source.engine if source.engine.is_embedded else source.engine.embedded()
+    phases.begin("verify")
     cloaked = in_boxes(source.scratches[here], source.engine, source.table, spec, observer.stage)
+    for phase, taken_seconds in cloaked.seconds.items():
+        phases.move(taken_seconds, phase)
     observer.stage("Writing the release")
+    phases.begin("release")
     published = _publish(cloaked, source, spec.target, staging)
     observer.stage("Describing the release")
     target = manifests.target_of(spec, published, source.engine.dialect)
-    seconds = {
-        **cloaked.seconds,
-        "release": published.write_seconds,
-        "verify": published.verify_seconds,
-        "total": time.monotonic() - started,
-    }
-    described = describe(cloaked, target, source.engine.name, source.roles.described(), source.warnings, seconds)
+    phases.move(published.verify_seconds, "verify")
+    phases.begin("describe")
+    roles, seconds = source.roles.described(), phases.described()
+    described = describe(cloaked, target, source.engine.name, roles, source.warnings, seconds)
     return released(source, spec, described, published)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -16,6 +15,7 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import METRICS, Figures, metric
 from kanon_sql.measure.damage import damage
 from kanon_sql.plan.models import class_by_class
+from kanon_sql.plan.observer import Phases
 from kanon_sql.plan.plan import Plan
 from kanon_sql.plan.problem import Problem
 from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
@@ -42,7 +42,7 @@ _FOLDER = (
 )
 
 
-def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary], started: float) -> dict[str, Any]:
+def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary], phases: Phases) -> dict[str, Any]:
     """The manifest of a published release, as a mapping for JSON. Runs no query; `costs`: the result of `measure`."""
     problem = plan.problem
     spec, source, frequency_set = problem.spec, problem.source, problem.frequency_set
@@ -65,7 +65,7 @@ def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary]
         "classification": classification(plan, summary),
         "strategy": "kept" if _is_kept_node(plan) else spec.strategy,
         "seed": spec.seed,
-        "seconds": _seconds(plan, published, started),
+        "seconds": phases.described(),
         "verified": summary.holds,
         "privacy": [finding_entry(finding) for finding in summary.findings],
         **({"unit": spec.unit} if spec.unit else {}),
@@ -385,17 +385,6 @@ def _not_found(plan: Plan) -> list[str]:
     name = plan.problem.spec.strategy
     way_out = "give it more time" if name == "auto" else "give it more time or evaluations, or choose auto"
     return [f"{name} found no anonymous node, and {node} is released; {way_out}"]
-
-
-def _seconds(plan: Plan, published: Published[Summary], started: float) -> dict[str, float]:
-    seconds = {
-        "frequency_set": plan.problem.frequency_seconds,
-        "search": plan.search_seconds,
-        "release": published.write_seconds,
-        "verify": published.verify_seconds,
-        "total": time.monotonic() - started,
-    }
-    return {stage: round(value, 4) for stage, value in seconds.items()}
 
 
 def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:

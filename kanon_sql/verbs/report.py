@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,7 +16,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.measure.whole import opened_whole
 from kanon_sql.plan.earlier import read_manifest
-from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.observer import Observer, Phases
 from kanon_sql.plan.plan import plan_release
 from kanon_sql.plan.source import Source, opened_source, settle_either
 from kanon_sql.release.findings import Homogeneous, Summary, homogeneous
@@ -200,7 +199,6 @@ def _described(spec: ReleaseSpec, release: Source, source: Source | str, observe
     assert verification.summary is not None
     if isinstance(source, str):
         return _described_without_source(spec, verification.summary)
-    started = time.monotonic()
     with source.engine.transaction(), source.scratches:
         plan = plan_release(source, spec.model_copy(update={"target": None}), observer)
         costs = manifests.measure(plan)
@@ -210,7 +208,7 @@ def _described(spec: ReleaseSpec, release: Source, source: Source | str, observe
         path = Path(spec.target.file) if spec.target and spec.target.file else None
         statement = Statement("release", "", plan.recoding.select_sql(), 0.0)  # on mapping tables, so without values
         published = Published(release.table.relation, summary, (statement,), 0.0, 0.0, path)
-        manifest = manifests.describe(plan, costs, published, started)
+        manifest = manifests.describe(plan, costs, published, Phases())
     manifest |= {"seconds": {}, "target": _target(spec)}
     return manifest if same else _without_plan(manifest, costs)
 
