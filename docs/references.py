@@ -25,28 +25,28 @@ PAGES = Path(__file__).resolve().parent / "reference"
 CLI = """\
 # The command line
 
-Every command with its options, as `kanon COMMAND --help` lists them too. What is not said on the command line is read from
-[a spec](spec.md), where `--spec` names one; an option wins over the spec. The task pages tell what the commands are for, and
+All commands and their options, as in `kanon COMMAND --help`. Options that are not set on the command line are read from the
+[spec](spec.md) named by `--spec`; an option overrides the spec. The task pages explain what the commands are for, and
 [Python](python-api.md) has the same verbs with the same options.
 
-`python docs/references.py` writes this page from the commands.
+`python docs/references.py` generates this page from the commands.
 
 ## Exit codes
 
 | exit code | meaning |
 |---|---|
-| 0 | done, and what was checked holds |
-| 1 | done, and what was checked does not hold: of `verify`, `run`, `releases verify`, and with `--fail-above` `risk` and `attack` |
-| 2 | an error, said in one line on standard error with what to do next; nothing was released |
-| 3 | done, but no row is left, or nothing of the quasi-identifiers: of `anonymize` and `run` with `--fail-empty` |
-| 130, 143 | stopped by Ctrl-C or by SIGTERM; [nothing is left half done](../databases.md#what-an-interrupted-run-leaves) |
+| 0 | done, and all checks passed |
+| 1 | done, but a check failed, in `verify`, `run` and `releases verify`, and in `risk` and `attack` with `--fail-above` |
+| 2 | an error, which one line on standard error reports with a remedy; nothing was released |
+| 3 | done, but all rows are suppressed or the quasi-identifiers no longer distinguish any rows, in `anonymize` and `run` with `--fail-empty` |
+| 130, 143 | stopped by Ctrl-C or by SIGTERM; [nothing is left unfinished](../databases.md#what-an-interrupted-run-leaves) |
 """  # noqa: E501
 
 SPEC = """\
 # The spec
 
-A spec is a YAML file that says all that a release is told: `kanon anonymize --spec release.yml`, or with a `location`
-`kanon cloak --spec trips.yml`. In Python it is the same as a dictionary. [`kanon init`](../init.md) writes one for a table, and `kanon spec check release.yml` reads one without its data.
+A spec is a YAML file with all options of a release: `kanon anonymize --spec release.yml`, or with a `location`
+`kanon cloak --spec trips.yml`. In Python it is a dictionary with the same keys. [`kanon init`](../init.md) suggests one for a table, and `kanon spec check release.yml` checks one without its data.
 
 An editor with a YAML language server completes and checks a spec as you type, if it knows the schema (in Python,
 `kanon_sql.spec.schema()`):
@@ -61,12 +61,12 @@ source: people.parquet
 quasi_identifiers: [age, education]
 ```
 
-No key is required in a file, since each can be given on the command line. A release needs a `source` and `quasi_identifiers`;
-to cloak places it needs `location`, `time` and `unit` in their place, and the keys of hierarchies, searches and local
-recodings, of other privacy models than `k` and of perturbation are refused. A key without a value is as if it were not there.
-Relative paths start from the folder of the spec. In the spec of a [pipeline](../pipeline.md) a value may be a variable, `${NAME}`.
+No key is required in the file, because every key can be set on the command line. A release needs a `source` and
+`quasi_identifiers`. To cloak places it needs `location`, `time` and `unit` instead of quasi-identifiers; then the keys of
+hierarchies, searches, local recodings, perturbation and privacy models other than `k` are refused. A key without a value is
+ignored. Relative paths start from the folder of the spec. In the spec of a [pipeline](../pipeline.md) a value may be a variable, `${NAME}`.
 
-`python docs/references.py` writes this page from the schema.
+`python docs/references.py` generates this page from the schema.
 """  # noqa: E501
 
 
@@ -77,7 +77,7 @@ A manifest describes a release in aggregates; it contains no value of the source
 [Stability](../stability.md#the-manifest) says how it may change. `kanon_sql.manifest_schema()`
 returns this page as a JSON Schema.
 
-`python docs/references.py` writes this page from the schema.
+`python docs/references.py` generates this page from the schema.
 """
 MANIFEST_KEYS = {
     "In every manifest": COMMON,
@@ -125,7 +125,7 @@ def _kind(kind: dict[str, Any]) -> str:
 
 def cli() -> str:
     """The page of the command line."""
-    parts = [CLI, "## Before any command\n", "`kanon --help` lists the commands.\n", *_options(_root)]
+    parts = [CLI, "## Options of every command\n", "`kanon --help` lists the commands.\n", *_options(_root)]
     for name, said in COMMANDS.items():
         module = import_module(f"kanon_sql.cli.{name}")
         subcommands: dict[str, tuple[Any, str]] | None = getattr(module, "SUBCOMMANDS", None)

@@ -243,7 +243,7 @@ def test_the_command_says_each_attack_in_a_sentence(folder: Path) -> None:
     (outcome,) = told["attacks"]
     assert {"name": "homogeneity", "affected": 2, "counted": "rows", "share": 0.5}.items() <= outcome.items()
     skipped = done("attack", "released.csv", "--quasi-identifiers", "zip,age,ill", "--only", "homogeneity")
-    assert "Not tried: homogeneity; it needs a sensitive column" in skipped
+    assert "Not run: homogeneity; it needs a sensitive column" in skipped
 
 
 def test_the_command_fails_above_a_limit(folder: Path) -> None:

@@ -77,6 +77,6 @@ def test_the_command_line_takes_priors_and_says_what_they_need(tmp_path) -> None
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     (tmp_path / "priors.csv").write_text("sex,ill,share\nf,x,0\nf,z,0.001\nm,x,0.25\n")
     asked = ["attack", tmp_path / "release.csv", "--quasi-identifiers", "zip", "--only", "priors"]
-    assert "Not tried: priors; it needs how common the sensitive values are" in done(*asked)
+    assert "Not run: priors; it needs how common the sensitive values are" in done(*asked)
     shown = done(*asked, "--priors", tmp_path / "priors.csv", "--auxiliary", tmp_path / "people.csv")
     assert "is 90% sure of it for 1 of 4 rows; by the records alone, for 0" in shown.replace("\n  ", " ")

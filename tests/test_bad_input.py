@@ -263,7 +263,7 @@ COMMANDS: list[tuple[str, Files, str]] = [
     (f"lattice people.csv {QI} --strategy magic", {}, "'magic' is not a strategy; choose one of auto"),
     (f"lattice people.csv {QI} --strategy refine", {}, "refine is a local recoding, which has no lattice to look at"),
     (f"compare people.csv {QI} --strategies kaca --k 3,x", {}, "--k takes whole numbers separated by commas"),
-    (f"lattice people.csv {QI} --output lattice.png", {}, "lattice.png does not end in .svg; name such a file"),
+    (f"lattice people.csv {QI} --output lattice.png", {}, "lattice.png does not end in .svg; choose a name"),
     (f"lattice people.csv {QI}", {"lattice.svg": "old"}, "the file lattice.svg exists already; use --overwrite"),
     (f"lattice people.csv {QI} --output no/lattice.svg", {}, "there is no folder no for lattice.svg; make it first"),
     (f"lattice people.csv {QI} --output h/age.csv/x.svg", {}, "there is no folder h/age.csv for x.svg"),

@@ -183,7 +183,7 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
     shown = re.sub(r"[ \t]+$", "", run.out, flags=re.M)
     for number, step in enumerate(steps, start=1):
         text = f"{step['sql']};\n" if step["sql"] else ""
-        assert f"{number}. {step['name']} ({step['engine']}): {step['sentence']}\n{text}gave " in shown
+        assert f"{number}. {step['name']} ({step['engine']}): {step['sentence']}\n{text}result: " in shown
         assert step["seconds"] > 0
         plan = step["plan"].strip().splitlines()
         assert plan or step["name"] not in road
@@ -318,13 +318,13 @@ def test_a_lattice_is_drawn() -> None:
     options = ["lattice", "people.csv", *ASK, "--k", 12, "--strategy", "exhaustive"]
     run = kanon(*options)
     assert (run.code, run.err) == (0, "")
-    assert run.out.endswith("Drawn in lattice.svg\n")
+    assert run.out.endswith("Drawn to lattice.svg\n")
     manifest = json.loads(done("anonymize", *options[1:], "--output", "anon.csv", "--json"))
     node = ", ".join(f"{name} {level}" for name, level in manifest["node"].items())
     assert f"Best: {node}; loss {manifest['score']:.4f}, proven optimal." in run.out
     first = Path("lattice.svg").read_text(encoding="utf-8")
     assert "Strategy exhaustive, metric loss" in first
-    assert done(*options, "--output", "again.SVG", "--seed", 0).endswith("Drawn in again.SVG\n")
+    assert done(*options, "--output", "again.SVG", "--seed", 0).endswith("Drawn to again.SVG\n")
     assert Path("again.SVG").read_text(encoding="utf-8") == first
     Path("again.SVG").write_text("old")
     done(*options, "--output", "again.SVG", "--overwrite")

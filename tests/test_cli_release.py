@@ -241,7 +241,7 @@ def test_what_is_printed_warns_of_the_values_in_it(words: str) -> None:
     run = kanon(name, "people.csv", *options)
     told = " ".join(run.err.split())
     assert "note: dropped, no role: zip, disease; keep them with --keep" in told
-    assert "note: the statement lists values of the data, those of its hierarchies: keep it as private as" in told
+    assert "note: the statement lists values of the data, those of its hierarchies: protect them like" in told
     Path("ranges.yml").write_text("quasi_identifiers: {age: {hierarchy: {ranges: [10]}}}")
     run = kanon(name, "people.csv", *more, "--spec", "ranges.yml", "--identifiers", "name,zip,disease")
     assert (run.code, "values of the data" in run.err, "dropped" in run.err) == (0, False, False)
@@ -326,7 +326,7 @@ def test_an_anatomy_of_exact_rows_says_what_it_is_not(database: str) -> None:
     options = ["--database", database, *ASK[:4], "--sensitive", "disease", "--l", 2]
     run = kanon("anatomize", "people", *options, "--into", "anon")
     assert run.code == 0, run
-    assert "120 rows released as they are in 60 groups, the smallest of 2 rows. Not k-anonymous." in run.out
+    assert "120 rows released unchanged in 60 groups, the smallest of 2 rows. Not k-anonymous." in run.out
     assert "no sensitive value has more than 1 / 2 of its group. Written to" in run.out
     assert "anonymous" not in run.out.replace("Not k-anonymous", "")
     assert "who knows them finds the person's row" in run.err

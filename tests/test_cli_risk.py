@@ -24,7 +24,14 @@ def test_a_source_and_its_release_stand_side_by_side() -> None:
     largest = next(line.split() for line in lines if line.startswith("largest k"))
     assert largest[-2] == str(SMALLEST)
     assert max(map(len, lines)) <= 80
-    for heading in ("Verdict", "Class sizes", "Risk of being found", "Sensitive: disease", "Norms", "Identifiers"):
+    for heading in (
+        "Verdict",
+        "Class sizes",
+        "Risk of re-identification",
+        "Sensitive: disease",
+        "Norms",
+        "Identifiers",
+    ):
         assert heading in lines
     for said in ("suppressed rows", "3-anonymous", "unique in the population", "EMA Policy 0070", "source", "release"):
         assert said in shown

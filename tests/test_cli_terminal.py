@@ -78,7 +78,7 @@ def test_a_search_is_watched_on_a_terminal(tmp_path: Path) -> None:
     figure = r"\d(\.\d+|e-\d+)?"
     assert re.search(
         rf"auto, 1 of 2: [\d,]+ of [\d,]+ nodes checked, best {figure}, bound {figure}, gap {figure}, \d s, \d s left "
-        r"\(Ctrl-C goes on to the next\)",
+        r"\(Ctrl-C skips to the next\)",
         text,
     )
     assert re.search(r"exhaustive, 2 of 2: [\d,]+ of [\d,]+ nodes checked", text)

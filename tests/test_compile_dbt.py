@@ -202,7 +202,7 @@ def test_the_command_writes_into_a_project(tmp_path: Path, monkeypatch: pytest.M
     text = (tmp_path / "models" / "people_k4.sql").read_text()
     assert text.count("{{ ref('stg_people') }} AS s") in (1, 2)
     assert kanon(*line, "--ref", "stg_people", "--into", "people_k4").code == 2, "they exist"
-    assert "leave out the one or the other" in kanon(*line, "--table", "t").err
-    assert "are about the files of a dbt model" in kanon(*line[:-2], "--ref", "t").err
+    assert "leave out one of them" in kanon(*line, "--table", "t").err
+    assert "apply only to a dbt model" in kanon(*line[:-2], "--ref", "t").err
     nowhere = kanon(*line[:-1], "elsewhere", "--ref", "stg_people")
     assert (nowhere.code, "there is no dbt_project.yml in elsewhere" in nowhere.err) == (2, True)

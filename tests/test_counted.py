@@ -150,4 +150,4 @@ def test_the_command_line(counted: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (run.code, run.out) == (2, "")
     assert "a release cannot be printed for tsql" in run.err
     run = kanon("anonymize", counted.name, *asked[:2], "--dialect", "trino", "--output", "x.csv")
-    assert "use --sql too" in run.err
+    assert "use it with --sql" in run.err

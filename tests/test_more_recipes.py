@@ -152,7 +152,7 @@ def test_every_new_recipe_is_built_on_the_command_line(tmp_path: Path, monkeypat
         assert expected in Path("h.csv").read_text().splitlines()
     run = kanon("hierarchy", "build", "x.csv", "--column", "zip", "--prefix", "a", "--output", "h.csv", "--overwrite")
     assert run.code == 2
-    assert "no list of whole numbers" in run.err
+    assert "not a list of whole numbers" in run.err
 
 
 def test_a_spec_says_the_new_recipes() -> None:

@@ -470,7 +470,7 @@ def test_a_report_is_written_with_a_release_and_by_itself(folder: Path) -> None:
     )
     less = ["--without", ",".join(QUICK)]
     run = kanon("report", "--spec", "release.yml", *less)
-    assert (run.code, run.out) == (0, "Report in report.html\n")
+    assert (run.code, run.out) == (0, "Report written to report.html\n")
     assert run.err == ""
     done("report", "--spec", "release.yml", "--format", "json")
     manifest = json.loads((folder / "report.json").read_text())

@@ -155,7 +155,7 @@ def test_nothing_is_replaced_unasked(suggested: kanon_sql.Suggestions, tmp_path:
 
 def test_roles_that_are_given_win() -> None:
     made = kanon_sql.suggest(PEOPLE, quasi_identifiers=["age"], identifiers=["ip"], keep=["married"])
-    assert {column.name: column.role for column in made.columns if column.reason == "as you said"} == {
+    assert {column.name: column.role for column in made.columns if column.reason == "your choice"} == {
         "age": "quasi-identifier", "ip": "identifier", "married": "kept",
     }  # fmt: skip
     assert {column.role for column in made.columns if column.name in ("city", "job", "zip")} == {"dropped"}

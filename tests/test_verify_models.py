@@ -135,7 +135,8 @@ def test_the_command_line_says_what_was_compared(tmp_path: Path, monkeypatch: py
     text = " ".join(alone.out.split())
     assert text.startswith(held)
     assert (
-        "compared with the release itself, which may have lost rows; to compare them with its source, name it" in text
+        "compared with the release itself, which can lack suppressed rows; to compare them with its source, name "
+        "it" in text
     )
     against = kanon("verify", "anon.csv", *options, "--against", "people.csv")
     text = " ".join(against.out.split())

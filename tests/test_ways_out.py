@@ -78,7 +78,7 @@ def test_the_command_line_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
     PEOPLE.to_csv("people.csv", index=False)
     Path("s.yml").write_text(yaml.safe_dump({**SPEC, "source": "people.csv"}))
     said = done("anonymize", "--spec", "s.yml", "--output", "a.csv")
-    assert "At the top level, where all values are the same: " in said
+    assert "At the top level, where all values have the same label: " in said
     assert "--ways-out" in said
     said = done("anonymize", "--spec", "s.yml", "--output", "b.csv", "--ways-out")
     assert "strategy: refine" in said

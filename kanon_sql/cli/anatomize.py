@@ -32,7 +32,7 @@ def anatomize(
     as_json: bool | None,
     **overrides: Any,
 ) -> None:
-    """Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too."""  # noqa: E501
+    """Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006). anonymize --as anatomy hides the row too."""  # noqa: E501
     overwrite = bool(overrides["overwrite"])
     if report:
         check_report(report, overwrite)
@@ -50,7 +50,7 @@ def _show(manifest: dict[str, Any]) -> None:
     """Print what was released, and that it is not k-anonymous."""
     model, target = manifest["privacy"][0], manifest["target"]
     out.print(
-        f"{manifest['rows']:,} rows released as they are in {manifest['groups']:,} groups, the smallest of "
+        f"{manifest['rows']:,} rows released unchanged in {manifest['groups']:,} groups, the smallest of "
         f"{manifest['smallest_group']} rows. [yellow]Not k-anonymous[/yellow]."
     )
     roles(manifest["roles"])

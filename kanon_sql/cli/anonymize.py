@@ -59,10 +59,10 @@ def anonymize(
         print(f"{statement};")
         return
     if dialect:
-        raise SpecError("`dialect` is for a statement that is printed; use `sql` too, or leave it out")
+        raise SpecError("`dialect` applies only to a printed statement; use it with `sql`, or leave it out")
     if settled.target is None:
         raise SpecError(
-            'there is no target; use `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
+            'there is no target; use `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only print the statement'
         )
     with watching() as watch:
         release = run(
@@ -100,7 +100,7 @@ def show_release(manifest: dict[str, Any]) -> None:
     if "people" in manifest:
         out.print(
             f"{manifest['released_people']:,} of {manifest['people']:,} people, by {escape(manifest['unit'])}, have "
-            f"rows in it; {manifest['suppressed_people']:,} have none."
+            f"rows in the release; {manifest['suppressed_people']:,} have none."
         )
     _show_kept(manifest)
     roles(manifest["roles"])
@@ -120,7 +120,7 @@ def _show_ways_out(manifest: dict[str, Any]) -> None:
         return
     hint = "" if "ways_out" in manifest else " Show alternatives and their loss with --ways-out."
     columns = escape(", ".join(manifest["at_top"]))
-    out.print(f"At the top level, where all values are the same: {columns}.{hint}")
+    out.print(f"At the top level, where all values have the same label: {columns}.{hint}")
     if not manifest.get("ways_out"):
         return
     ways = Table("column", "way out", "loss", "of the column", "suppressed", box=None, pad_edge=False)
@@ -132,7 +132,7 @@ def _show_ways_out(manifest: dict[str, Any]) -> None:
         loss_of_column = "" if way["loss_of_column"] is None else f"{way['loss_of_column']:.3f}"
         ways.add_row(column, escape(way["way"]), f"{way['loss']:.4f}", loss_of_column, f"{way['suppressed_rows']:,}")
     out.print(ways)
-    out.print("Finer levels in the hierarchy, between the last and the top, may help as well.")
+    out.print("More levels in the hierarchy, just below the top, might help as well.")
 
 
 def _show_kept(manifest: dict[str, Any]) -> None:

@@ -16,35 +16,40 @@ if TYPE_CHECKING:
 
 # Every command is in the module of its name; its help is here, so that listing the commands imports none of them.
 COMMANDS = {
-    "init": "Suggest a spec for a table: what each column is, and a hierarchy for each that others may know. Nothing "
+    "init": "Suggest a spec for a table: the role of every column, and a hierarchy for every quasi-identifier. Nothing "
     "is anonymized.",
-    "page": "Open a page in the browser to steer it all: roles, hierarchies, k, the search as it goes, results side by "
-    "side.",
-    "anonymize": "Make a k-anonymous release of a table or file, and verify what was written.",
-    "cloak": "Turn places and times into boxes and intervals that k units share, and verify what was written.",
-    "anatomize": "Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.",
-    "run": "Make the releases of a spec again where anything has changed, each held against the one that it replaces; "
-    "for pipelines.",
+    "page": "Serve a page for the browser: set roles, hierarchies and k, watch the search, and compare results.",
+    "anonymize": "Create a k-anonymous release of a table or file, and verify the written result.",
+    "cloak": "Generalize places and times to boxes and intervals that k people or devices share, and verify the "
+    "written result.",
+    "anatomize": "Release rows unchanged, and their sensitive values in a separate table, by groups of rows. NOT "
+    "k-anonymous.",
+    "run": "Recreate the releases of a spec that have changed inputs, and compare each with the release that it "
+    "replaces. For pipelines.",
     "releases": "Read the audit trail of a pipeline, and verify its chain of checksums.",
-    "explain": "Show a run in SQL: each statement with a sentence, its plan, and what it gave. Nothing is written.",
-    "compile": "Search, then print the release as SQL, for this engine or another system, or write it as a dbt model.",
-    "search": "Search a table, or a frequency set that another system exported, for the best node. Nothing is written.",
-    "compare": "Run several search strategies on one table, and show what each finds, proves and asks of the data. "
-    "Nothing is written.",
-    "lattice": "Search the lattice and draw it as SVG: which nodes are anonymous, which were checked, which is best.",
-    "verify": "Check any table or file: exit code 0 if every class has at least k rows, 1 if not.",
-    "attack": "Try what an attacker could do with a release, and say how many people it succeeds with.",
-    "risk": "Measure how far people are at risk in a table, or before and after in a source and its release.",
-    "utility": "Measure what a release is still good for: how far its columns, pairs of columns, counts and models are "
+    "explain": "Show the SQL of a run: every statement with an explanation, its query plan and its result. Nothing is "
+    "written.",
+    "compile": "Search, then print the release as SQL for this engine or another system, or write it as a dbt model.",
+    "search": "Search a table, or a frequency set exported by another system, for the best node. Nothing is written.",
+    "compare": "Run several search strategies on one table, and compare their results, proofs and effort. Nothing is "
+    "written.",
+    "lattice": "Search the lattice and draw it as SVG: which nodes are anonymous, which were checked, and which is "
+    "best.",
+    "verify": "Check any table or file for k-anonymity and other privacy models: exit code 0 if it satisfies them, 1 "
+    "if not.",
+    "attack": "Run known attacks on a release, and report how many people they succeed against.",
+    "risk": "Measure the re-identification risk in a table, or in a source and its release.",
+    "utility": "Measure the utility of a release: how much its columns, pairs of columns, counts and models differ "
     "from those of its source.",
-    "report": "Report on a release in one page, for whoever decides and for experts: what was promised, by which "
-    "figure it holds, what is left.",
-    "refresh": "Refill a materialized release from its source, and verify it; if it does not hold, the old one stays.",
-    "profile": "Look at a table before anonymizing it: types, distinct counts, and how unique columns and sets of "
-    "them are.",
-    "demo": "Make up a census-shaped table, anonymize it, and show it before and after. Nothing is downloaded.",
-    "spec": "Check a spec without its data, and print the JSON Schema with which an editor completes one.",
-    "hierarchy": "Build, check and show hierarchies: what each value becomes, level by level.",
+    "report": "Write a one-page report on a release, for decision makers and experts: guarantees, evidence and "
+    "remaining risks.",
+    "refresh": "Refill a materialized release from its source, and verify it. If the check fails, the old release "
+    "stays.",
+    "profile": "Profile a table before anonymizing it: types, distinct counts, and how unique columns and sets of "
+    "columns are.",
+    "demo": "Generate a census-like table, anonymize it, and show some rows before and after. Nothing is downloaded.",
+    "spec": "Check a spec without its data, or print the JSON Schema that editors use to complete and check specs.",
+    "hierarchy": "Build, check and show hierarchies: the labels that replace every value, level by level.",
 }
 
 
@@ -86,7 +91,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="kanon",
     cls=_Commands,
-    help="Anonymize a table where it lives: k-anonymous releases, searched, written and verified in SQL.",
+    help="Anonymize tables where they live: search for, write and verify k-anonymous releases in SQL.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -108,9 +113,9 @@ def _root(
         bool,
         typer.Option(
             SHOW_VALUES,
-            help="Let errors show values of the data in a log or a pipe too, as they do on a terminal; may stand "
-            "anywhere on the line.",
+            help="Show values of the data in error messages even in a log or a pipe, as on a terminal. Can be used "
+            "anywhere on the command line.",
         ),
     ] = False,
 ) -> None:
-    """Options before any command."""
+    """Options of every command."""

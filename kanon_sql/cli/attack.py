@@ -20,29 +20,43 @@ from kanon_sql.verbs.options import AttackOptions
 
 RELEASES = Argument(
     "releases",
-    "A release: a CSV or Parquet file, or with --database a table or view; further ones are other releases of the same "
-    "table. Left out, the target of --spec.",
+    "The release to attack, a CSV or Parquet file or with --database a table or view, and any other releases of the "
+    "same table. By default the target of --spec.",
     type=list[str],
 )
 _ATTACKER = "Attacker"
-SOURCE = Option("source", "The table that the release was made of: it tells which guesses are right.", _ATTACKER)
-AUXILIARY = Option("auxiliary", "A table of people, with their names say, that an attacker may have.", _ATTACKER)
+SOURCE = Option("source", "The table from which the release was created, to check which guesses are right.", _ATTACKER)
+AUXILIARY = Option("auxiliary", "A table of people that an attacker could have, for example with names.", _ATTACKER)
 CONTROL = Option(
-    "control", "People like those of the source who are not in the release: what is right of them too.", _ATTACKER
+    "control",
+    "A table of comparable people who are not in the release. What attacks guess right about them is not counted as a "
+    "leak.",
+    _ATTACKER,
 )
 PRIORS = Option(
-    "priors", "A table of values and the `share` of people, by their other columns, who have it.", _ATTACKER
+    "priors",
+    "Background knowledge: a table of sensitive values, with the `share` of people that have them, by its other "
+    "columns.",
+    _ATTACKER,
 )
 PREVIOUS = Option("previous", "An earlier release of the same table.", _ATTACKER)
 ONLY = Option(
-    "only", "The attacks to try, such as homogeneity,linkage (default: all that can be).", _ATTACKER, read=o.names
+    "only",
+    "The attacks to run, such as homogeneity,linkage (default: all that have the tables they need).",
+    _ATTACKER,
+    read=o.names,
 )
 ATTEMPTS = Option(
-    "attempts", "People to attack, where an attack draws some.", _ATTACKER, int, default=2000, limits={"min": 1}
+    "attempts",
+    "Number of people to attack, in attacks on a random sample.",
+    _ATTACKER,
+    int,
+    default=2000,
+    limits={"min": 1},
 )
 FAIL_ABOVE = Option(
     "fail_above",
-    "Exit with 1 if an attack is right more often than this, 0 to 1, above what chance gives.",
+    "Exit with 1 if the success of an attack above chance exceeds this limit, 0 to 1.",
     "Output",
     float,
     limits={"min": 0, "max": 1},
@@ -66,7 +80,7 @@ FAIL_ABOVE = Option(
 def attack(
     releases: list[str] | None, spec: Path | None, fail_above: float | None, as_json: bool | None, **overrides: Any
 ) -> None:
-    """Counts and shares only, never a value of anybody. Nothing is written."""
+    """Prints only counts and shares, never the values of a person. Nothing is written."""
     with watching() as watch:
         attacks = run(*(releases or ()), spec=spec, observer=watch, **overrides)
     if as_json:
@@ -81,7 +95,7 @@ def _show(attacks: Attacks) -> None:
     """Print a row of figures for every attack, then a sentence on it."""
     with_control = any(outcome.on_control for outcome in attacks.outcomes)
     control_header = ["control"] if with_control else []
-    table = grid("attack", "on", "succeeds with", "right", *control_header, "by chance", "above chance")
+    table = grid("attack", "on", "affected", "right", *control_header, "by chance", "above chance")
     for outcome in attacks.outcomes:
         cells = [
             escape(outcome.name),
@@ -103,5 +117,5 @@ def _show(attacks: Attacks) -> None:
     for name, needs in attacks.skipped:
         for option in (SOURCE, AUXILIARY, PRIORS, PREVIOUS):
             needs = needs.replace(f"`{option.name}`", option.spelled)
-        out.print(f"\nNot tried: {escape(name)}; it needs {escape(in_flags(needs))}.")
+        out.print(f"\nNot run: {escape(name)}; it needs {escape(in_flags(needs))}.")
     warn(attacks.notes)

@@ -28,14 +28,15 @@ _Place = tuple[int | None, tuple[int, ...]]  # k, and the level of every quasi-i
 
 STRATEGIES = Option(
     "strategies",
-    f"Which of {', '.join((*get_args(SearchStrategy), *get_args(LocalStrategy)))} (default all searches but auto).",
+    f"The strategies to compare, of {', '.join((*get_args(SearchStrategy), *get_args(LocalStrategy)))} (default: all "
+    f"searches except auto).",
     keys.SEARCH,
     read=o.names,
 )
 
-SIZES = replace(o.K, help=f"{o.K.help[:-1]}; several are compared: 3,5,10).", type=str, read=o.sizes)
+SIZES = replace(o.K, help=f"{o.K.help} Several values, such as 3,5,10, are compared.", type=str, read=o.sizes)
 STRATEGY_TIME_LIMIT = replace(
-    o.OPTIONS["time_limit"], help="Seconds for each strategy (default 60); counting the rows is not limited."
+    o.OPTIONS["time_limit"], help="Seconds per strategy, without the time for counting rows (default 60)."
 )
 
 
@@ -57,7 +58,7 @@ def compare(
     as_json: bool | None,
     **overrides: Any,
 ) -> None:
-    with watching("Ctrl-C goes on to the next") as watch:
+    with watching("Ctrl-C skips to the next") as watch:
         compared = run(source, spec, strategies=strategies, observer=watch, search_in=search_in, **overrides)
     if as_json:
         print(json.dumps(compared.to_dict(), indent=2))
@@ -93,7 +94,7 @@ def _summary(compared: Comparison) -> str:
     privacy = models((model["model"], model["required"]) for model in compared.privacy)
     if len(compared.by_k) > 1:
         privacy += f", then k = {', '.join(str(proven.k) for proven in compared.by_k[1:])}"
-    limit = f"{limit_text(compared.suppression_limit)} suppressed at most"
+    limit = f"at most {limit_text(compared.suppression_limit)} suppressed"
     return f"{compared.rows:,} rows, {size}; {privacy}, {limit}, metric {compared.metric}"
 
 

@@ -70,7 +70,7 @@ def compile(
             out.print(escape(str(path)))
         return
     if ref or overwrite:
-        raise SpecError("`ref` and `overwrite` are about the files of a dbt model; use `dbt`, or leave them out")
+        raise SpecError("`ref` and `overwrite` apply only to a dbt model; use them with `dbt`, or leave them out")
     if frequency_set_sql:
         print(f"{counting_sql(settled, dialect=dialect or 'duckdb', table=table)};")
         return
@@ -91,6 +91,4 @@ def _refuse_printing(options: dict[str, Any]) -> None:
     """Refuse options about printed output together with `dbt`."""
     for name, value in options.items():
         if value:
-            raise SpecError(
-                f"`{name}` is about what is printed, and `dbt` writes files; leave out the one or the other"
-            )
+            raise SpecError(f"`{name}` applies to printed output, but `dbt` writes files; leave out one of them")

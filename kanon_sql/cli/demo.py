@@ -1,4 +1,4 @@
-"""`kanon demo`: made-up people, anonymized with the hierarchies of the package."""
+"""`kanon demo`: generated people, anonymized with the hierarchies of the package."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ target: {{file: people_k{k}.parquet, overwrite: true}}
 
 
 DIRECTORY = Option("directory", "The folder for the demo's files.", type=Path, default=Path("kanon-demo"))
-ROWS = Option("rows", "How many people to make up.", type=int, default=30_162, limits={"min": 100})
+ROWS = Option("rows", "Number of people to generate.", type=int, default=30_162, limits={"min": 100})
 K = replace(o.K, help="Minimum number of rows in a class.", panel=None, default=5, limits={"min": 1})
-SEED = replace(o.OPTIONS["seed"], help="Another seed makes other people.", panel=None, default=0)
+SEED = replace(o.OPTIONS["seed"], help="The seed of the generated people.", panel=None, default=0)
 
 
 @takes(DIRECTORY, ROWS, K, SEED, o.JSON)
@@ -61,20 +61,22 @@ def demo(directory: Path, rows: int, k: int, seed: int, as_json: bool | None) ->
 
 
 def run(directory: Path, rows: int, k: int, seed: int) -> Release:
-    """Make up the people, write the spec, the hierarchies and the files of the examples in docs/, and run the spec."""
+    """Generate the people, write the spec, the hierarchies and the files of the examples in docs/, and run the spec."""
     if k > rows:
-        raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower `k`, or make up more with --rows")
+        raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower `k`, or generate more with --rows")
     try:
         (directory / "hierarchies").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TargetError(f"{directory} cannot be the demo's folder ({error.strerror}); give another") from error
+        raise TargetError(
+            f"{directory} cannot be the demo's folder ({error.strerror}); choose another with `directory`"
+        ) from error
     for name in (*QUASI_IDENTIFIERS, "salary-class"):
         content = (folder("hierarchies") / "adult" / f"{name}.csv").read_bytes()
         (directory / "hierarchies" / f"{name}.csv").write_bytes(content)
     spec = directory / "release.yml"
     spec.write_text(SPEC.format(quasi_identifiers=", ".join(QUASI_IDENTIFIERS), k=k, seed=seed), encoding="utf-8")
     with watching() as watch:
-        watch.stage(f"Inventing {rows:,} people")
+        watch.stage(f"Generating {rows:,} people")
         write_parquet(directory / "people.parquet", rows, seed)
         demo_files.write(directory)
         return anonymize(None, spec, observer=watch)
@@ -86,7 +88,7 @@ def _show(release: Release, directory: Path) -> None:
     k = manifest["privacy"][0]["required"]
     before = _selected(*reader.sample(str(directory / "people.parquet")))
     after = _selected(*reader.sample(manifest["target"]["file"]))
-    out.print("[bold]Before[/bold]: invented people with an identifier (some of the columns)")
+    out.print("[bold]Before[/bold]: generated people with an identifier (some of the columns)")
     sample(*before)
     out.print(f"[bold]After[/bold]: every row looks like at least {k - 1} others")
     sample(*after)
@@ -98,12 +100,12 @@ def _show(release: Release, directory: Path) -> None:
     columns = ",".join(manifest["node"])
     out.print("\n[bold]Next[/bold]")
     for command, purpose in (
-        (f"cd {quote(str(directory))}", "run the following in the demo's folder"),
-        ("kanon profile people.parquet", "how unique the people were"),
+        (f"cd {quote(str(directory))}", "run the commands below in the demo's folder"),
+        ("kanon profile people.parquet", "how unique the people are"),
         (f"kanon verify {released} --quasi-identifiers {columns} --k {k}", "check it yourself"),
         ("kanon explain --spec release.yml", "every SQL statement of this run"),
         ("kanon anonymize --spec release.yml --k 20 --output people_stricter.parquet", "a stricter release"),
-        ("kanon anonymize --help", "your own table"),
+        ("kanon anonymize --help", "anonymize your own table"),
     ):
         out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
 

@@ -28,7 +28,7 @@ def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool
         return
     _show(explained.steps)
     if explained.statement:
-        out.print("\n[bold]The release as one statement[/bold], as `--sql` prints it, to be run by itself")
+        out.print("\n[bold]The release as one statement[/bold], as printed by `--sql`, to run separately")
         out.print(_highlighted(explained.statement))
 
 
@@ -38,7 +38,7 @@ def _show(steps: Sequence[ExplainedQuery]) -> None:
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
         if step.sql:
             out.print(_highlighted(step.sql))
-        out.print(f"[green]gave[/green] {escape(step.outcome)}")
+        out.print(f"[green]result:[/green] {escape(step.outcome)}")
         if step.plan:
             out.print(escape(step.plan), style="dim")
 

@@ -18,14 +18,14 @@ from kanon_sql.spec import RECIPES, Keyword, read_value
 from kanon_sql.verbs import hierarchies
 from kanon_sql.verbs.options import PlaceOptions
 
-COLUMN = Option("column", "The column it is for.", default=...)
-A_COLUMN = replace(COLUMN, help="The column it is for (default: the file's name).", default=None)
+COLUMN = Option("column", "The column of the hierarchy.", default=...)
+A_COLUMN = replace(COLUMN, help="The column of the hierarchy (default: the file's name).", default=None)
 FILE = Argument("file", "A hierarchy file: value;level1;…;*", type=Path, default=...)
-COVERED = Argument("source", "A file or table that it should cover.")
+COVERED = Argument("source", "A file or table whose values the hierarchy must cover.")
 
 
 def _numbers(
-    text: str, flag: str = "--ranges", form: str = "widths with commas between them, as in 5,10,20"
+    text: str, flag: str = "--ranges", form: str = "widths separated by commas, as in 5,10,20"
 ) -> list[int | float]:
     try:
         return [_exact(float(part)) for part in text.split(",")]
@@ -35,14 +35,14 @@ def _numbers(
 
 def _whole(text: str) -> list[int]:
     if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", text):
-        raise SpecError(f"{text!r} is no list of whole numbers; write them with commas between, as in 4,3,2")
+        raise SpecError(f"{text!r} is not a list of whole numbers; separate them with commas, as in 4,3,2")
     return [int(part) for part in text.split(",")]
 
 
 def _levels(text: str) -> list[list[int | float]]:
     """Read `1,10,100;10`: the edges of the levels, with semicolons between levels."""
     return [
-        _numbers(level, "--edges", "edges with commas between them, and `;` between levels")
+        _numbers(level, "--edges", "edges separated by commas, and levels separated by `;`")
         for level in text.split(";")
     ]
 
@@ -70,7 +70,9 @@ _FORMS = {  # by key, for the keys of recipes that have an option
     "bands": o.Form("For example 1,5,10 (default 1,5,10,20).", read=_whole),
     "taxonomy": o.Form(type=Path, read=str),
     "known": o.Form(),
-    "groups": o.Form("As in a spec, for example {Higher: [Bachelors, Masters]}; levels in a list.", read=_groups),
+    "groups": o.Form(
+        "Written as in a spec, for example {Higher: [Bachelors, Masters]}, or a list of such levels.", read=_groups
+    ),
 }
 _RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "taxonomy", "known", "groups")
 _PARTS = {name: [key for key in RECIPES[name].model_fields if key in _FORMS] for name in _RECIPES}
@@ -92,7 +94,7 @@ SEPARATOR, HEADER = _options("file", "separator", "header")
     replace(o.OUTPUT, help="The file to write.", panel=None, type=Path, default=...),
     *o.PLACES,
     *(option for name in _RECIPES for option in _options(name, *_PARTS[name]) if (name, option.name) != ("age", "top")),
-    Option("suppress", "One step, from the value to *.", type=bool),
+    Option("suppress", "A hierarchy with one step, from the value to *.", type=bool),
     o.OVERWRITE,
 )
 def build(source: str, column: str, output: Path, overwrite: bool | None, **options: Any) -> None:
@@ -120,15 +122,18 @@ def check(file: Path, source: str | None, column: str | None, header: bool | Non
     out.print(f"[green]{escape(f'{file} {result}')}[/green]: {size}")
 
 
-@takes(FILE, Option("rows", "Values to show.", type=int, default=12, limits={"min": 1}), SEPARATOR, HEADER)
+@takes(FILE, Option("rows", "Number of values to show.", type=int, default=12, limits={"min": 1}), SEPARATOR, HEADER)
 def show(file: Path, rows: int, separator: str | None, header: bool | None) -> None:
     _show(hierarchies.show(file, separator=separator, header=bool(header)).hierarchy, str(file), rows)
 
 
 SUBCOMMANDS = {
-    "build": (build, "Build a hierarchy from a column's values and write it as a file, to be read, edited and kept."),
+    "build": (
+        build,
+        "Build a hierarchy from the values of a column, and write it to a file that you can review and edit.",
+    ),
     "check": (check, "Check that a file is a hierarchy, and that it covers every value of a column."),
-    "show": (show, "Show a hierarchy file: its levels, and what some of its values become."),
+    "show": (show, "Show a hierarchy file: its levels, and the labels of some of its values."),
 }
 
 
@@ -136,7 +141,7 @@ def _show(hierarchy: Hierarchy, name: str, rows: int) -> None:
     """Print the number of labels per level, and the labels of some values at all levels."""
     levels = range(hierarchy.height + 1)
     out.print(f"{escape(name)}: {hierarchy.leaf_count:,} values, height {hierarchy.height}")
-    counts = grid("level", "labels", "largest label holds")
+    counts = grid("level", "labels", "largest label")
     for level in levels:
         largest = max(hierarchy.leaves(level), default=0)
         counts.add_row(str(level), f"{len(hierarchy.distinct_labels(level)):,}", f"{largest:,} values")

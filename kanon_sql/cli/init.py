@@ -23,16 +23,18 @@ from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Sug
 
 _ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
 _ANSWERS = (
-    "Enter takes it; q generalizes, i or d drops, s keeps as sensitive, k keeps; or a recipe, such as "
+    "Enter accepts; q = quasi-identifier, i = identifier, s = sensitive, k = keep, d = drop; or a recipe, such as "
     "{ranges: [5, 10]} or suppress"
 )
 
-OUTPUT = Option("output", "The spec to write; hierarchies/ is made beside it (default release.yml).", None, Path)
+OUTPUT = Option(
+    "output", "The spec to write; a folder hierarchies/ is created next to it (default release.yml).", None, Path
+)
 K = replace(o.K, default=5)
 LIMIT = replace(o.OPTIONS["suppression_limit"], default="0.02")
-TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=30.0, limits={"min": 0})
+TIME_LIMIT = Option("time_limit", "Seconds for examining sets of columns.", type=float, default=30.0, limits={"min": 0})
 INTERACTIVE = Option("interactive", "Ask about each column, with a preview of its labels.", type=bool)
-OVERWRITE = replace(o.OVERWRITE, help="Replace a spec and hierarchies that are there.", panel=None)
+OVERWRITE = replace(o.OVERWRITE, help="Replace an existing spec and existing hierarchies.", panel=None)
 
 
 @takes(o.NEEDED_SOURCE, OUTPUT, *o.of(RoleOptions), K, LIMIT, TIME_LIMIT, INTERACTIVE, OVERWRITE, o.JSON)
@@ -46,7 +48,7 @@ def init(
 ) -> None:
     """[bold]kanon init patients.csv && kanon anonymize --spec release.yml[/bold]
 
-    What is written comes from the data: keep it as private as the source."""
+    The written files contain values of the data: protect them like the source."""
     target = output or Path("release.yml")
     check_spec_file(target, bool(overwrite))
     if interactive:
@@ -60,7 +62,7 @@ def init(
         return
     _show(suggestions)
     command = shlex.join(["kanon", "anonymize", "--spec", str(written)])
-    out.print(f"\nWritten to {escape(str(written))}. Read it, edit it, then: [bold]{escape(command)}[/bold]")
+    out.print(f"\nWritten to {escape(str(written))}. Review and edit it, then run: [bold]{escape(command)}[/bold]")
     warn(suggestions.notes)
 
 
@@ -78,10 +80,10 @@ def _ask(column: SuggestedColumn, preview: Preview, problem: str) -> SuggestedCo
     if answer.lower() in _ROLES:
         role = _ROLES[answer.lower()]
         recipe = "suppress" if role == QUASI_IDENTIFIER and not column.labels else column.recipe
-        return replace(column, role=role, reason="as you said", recipe=recipe)
+        return replace(column, role=role, reason="your choice", recipe=recipe)
     if not answer:
         return column
-    return replace(column, role=QUASI_IDENTIFIER, recipe=_recipe_of(answer), reason="as you said")
+    return replace(column, role=QUASI_IDENTIFIER, recipe=_recipe_of(answer), reason="your choice")
 
 
 def _recipe_of(answer: str) -> Any:

@@ -32,10 +32,10 @@ def lattice(
     source: str | None, spec: Path | None, search_in: Any, output: Path, overwrite: bool | None, **overrides: Any
 ) -> None:
     if output.suffix.lower() != ".svg":
-        raise SpecError(f"a lattice is drawn as SVG, and {output} does not end in .svg; name such a file")
+        raise SpecError(f"the lattice is drawn as SVG, but {output} does not end in .svg; choose a name that does")
     check_file(output, bool(overwrite), ())
     with watching() as watch:
         picture = run(source, spec, observer=watch, search_in=search_in, **overrides)
     picture.write(output, overwrite=bool(overwrite))
     out.print(escape(picture.summary))
-    out.print(f"Drawn in {escape(str(output))}")
+    out.print(f"Drawn to {escape(str(output))}")

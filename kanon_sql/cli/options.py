@@ -305,7 +305,11 @@ FORMS: Mapping[str, Form] = {
         risk,
     ),
     "models": Form("For example my_models:three_hospitals.", read=names),
-    "uniqueness": _once("--uniqueness", "For example 0.01:fraction=0.1, the rows over the population.", uniqueness),
+    "uniqueness": _once(
+        "--uniqueness",
+        "For example 0.01:fraction=0.1, where the fraction is that of the population in the source.",
+        uniqueness,
+    ),
     "suppression_limit": Form("For example 0.02 or '20 rows'.", read=limit_of),
     "perturb": Form(
         "For example pay=noise:100,visit=swap:0.05,city=pram:0.8; bounds, distributions and matrices need a spec.",
@@ -314,7 +318,7 @@ FORMS: Mapping[str, Form] = {
     "cloak": Form(f"One of {', '.join(get_args(CloakMethod))} (default adaptive).", str, flag="--method"),
     "metric": Form(f"One of {', '.join(get_args(Metric))}.", str),
     "priorities": Form(
-        "For example age=1,sex=2; 1 comes first.",
+        "For example age=1,sex=2; 1 is the most important.",
         read=pairs("--priorities", "COLUMN=NUMBER", "age=1,sex=2, 1 first", whole(1)),
     ),
     "node": Form("For example age=2,zip=1.", read=pairs("--node", "COLUMN=LEVEL", "age=2,zip=1", whole(0))),
@@ -380,8 +384,8 @@ DIFFERENCING_LIMIT = OPTIONS["differencing_limit"]
 SPEC = Option("spec", "A YAML spec of the run; options on the command line override it.", keys.DATA, Path)
 AGAINST = Option(
     "against",
-    "The source of the release, for models that compare its classes with the whole table; else they compare with the "
-    "release itself. A file, or with --database a table.",
+    "The source of the release, a file or with --database a table, for models that compare classes with the whole "
+    "table. Without it, they compare with the release itself.",
     keys.DATA,
 )
 LATTICE_SEARCH = replace(
@@ -394,40 +398,49 @@ SEARCH_IN = Option(
     choices=get_args(SearchIn),
     default="embedded",
 )
-TRACE = Option("trace", "Write every question of the search to this file, as lines of JSON.", _OUTPUT, Path)
-RESUME = Option("resume", "Go on with the search of an earlier run, from the trace that it wrote.", _OUTPUT, Path)
+TRACE = Option("trace", "Write every step of the search to this file, one JSON object per line.", _OUTPUT, Path)
+RESUME = Option("resume", "Resume the search of an earlier run from its trace.", _OUTPUT, Path)
 WAYS_OUT = Option(
     "ways_out",
-    "For each column at its top level, show what a lower `max_level`, a weight, or refine would lose (seconds each).",
+    "For every column at its top level, show the loss with a lower `max_level`, with a weight, or with refine (seconds "
+    "each).",
     _OUTPUT,
     bool,
 )
 REPORT = Option(
-    "report", "Write a report on the release too: a file that ends in .html, .pdf, .md or .json.", _OUTPUT, Path
+    "report", "Also write a report on the release, to a file that ends in .html, .pdf, .md or .json.", _OUTPUT, Path
 )
 JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, flag="--json")
 DIALECT = Option(
     "dialect",
-    f"Print the release for this system: {', '.join(DIALECTS)}. Only DuckDB and PostgreSQL have executed it in tests.",
+    f"Print the release for this system: {', '.join(DIALECTS)}. Only DuckDB and PostgreSQL are tested.",
     _OUTPUT,
 )
-TABLE = Option("table", "The table that the printed statement reads there (default: the source's own name).", _OUTPUT)
+TABLE = Option("table", "The table that the printed statement reads (default: the source's own name).", _OUTPUT)
 FREQUENCY_SET = Option(
     "frequency_set",
-    "A Parquet or CSV file of counted tuples to search in place of the source, exported by the query of "
+    "A Parquet or CSV file of counted tuples to search instead of the source, exported by the query of "
     "--frequency-set-sql.",
     keys.DATA,
     Path,
 )
 FREQUENCY_SET_SQL = Option(
-    "frequency_set_sql", "Print the query that exports the counted tuples to search. Nothing is opened.", _OUTPUT, bool
+    "frequency_set_sql", "Print the query that exports the counted tuples, without opening the source.", _OUTPUT, bool
 )
 DBT = Option(
     "dbt",
-    "Write a dbt model into this project's models/, its mapping tables into seeds/; for each --dialect, comma between.",
+    "Write a dbt model to models/ of this dbt project, and its mapping tables to seeds/. --dialect can list several "
+    "systems.",
     keys.TARGET,
     Path,
 )
-REF = Option("ref", "The dbt model that the written one reads (default: the name of the source's table).", keys.TARGET)
-FAIL_EMPTY = Option("fail_empty", "Exit with 3 if no row is left, or nothing of the quasi-identifiers.", _OUTPUT, bool)
-SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
+REF = Option(
+    "ref", "The dbt model that the written model reads (default: the name of the source's table).", keys.TARGET
+)
+FAIL_EMPTY = Option(
+    "fail_empty",
+    "Exit with 3 if all rows are suppressed, or if the quasi-identifiers no longer distinguish any rows.",
+    _OUTPUT,
+    bool,
+)
+SQL = Option("sql", "Search, then print the SQL statement of the release without running it.", _OUTPUT, bool)

@@ -15,15 +15,17 @@ from kanon_sql.cli.show import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.resources import install_command
 
-PORT = Option(
-    "port", "The port to listen on; a free one unless it is given.", type=int, limits={"min": 1, "max": 65535}
-)
+PORT = Option("port", "The port to listen on (default: a free one).", type=int, limits={"min": 1, "max": 65535})
 HIERARCHIES = replace(
-    o.OPTIONS["hierarchies"], help="A folder of hierarchy files to choose from; <column>.csv is taken.", panel=None
+    o.OPTIONS["hierarchies"],
+    help="A folder of hierarchy files to choose from; <column>.csv is preselected.",
+    panel=None,
 )
 BROWSER = Option("browser", "Open the page in the browser.", type=bool)
-TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=10.0, limits={"min": 0})
-OUTPUT = Option("output", "The folder to write releases, specs and reports to (default: this one).", type=Path)
+TIME_LIMIT = Option("time_limit", "Seconds for examining sets of columns.", type=float, default=10.0, limits={"min": 0})
+OUTPUT = Option(
+    "output", "The folder to write releases, specs and reports to (default: the current folder).", type=Path
+)
 
 
 @takes(o.SOURCE, *o.PLACES, o.SPEC, HIERARCHIES, OUTPUT, PORT, BROWSER, TIME_LIMIT)
@@ -39,8 +41,8 @@ def page(
 ) -> None:
     """[bold]kanon page patients.csv[/bold]
 
-    The page is for this machine alone: its address holds a secret, and ends with the command. It shows values of the
-    data. Needs the extra `page`."""
+    Only this machine can reach the page, at an address with a secret, and only while the command runs. It shows values
+    of the data. Requires the extra `page`."""
     try:
         from kanon_sql.page import serve
         from kanon_sql.page.opening import open_page
@@ -53,7 +55,7 @@ def page(
     with TemporaryDirectory(prefix="kanon_page_", ignore_cleanup_errors=True) as folder:
 
         def announce(address: str) -> None:
-            out.print(f"Steer it at [bold]{escape(address)}[/bold]\nCtrl-C ends it.", soft_wrap=True)
+            out.print(f"Open [bold]{escape(address)}[/bold]\nCtrl-C stops the page.", soft_wrap=True)
             if browser:
                 import webbrowser
 

@@ -21,10 +21,14 @@ from kanon_sql.verbs.profile import profile as run
 _SETS_SHOWN = 10
 
 LARGEST_SET = Option(
-    "largest_set", "The most columns to look at together.", type=int, default=3, limits={"min": 1, "max": 4}
+    "largest_set", "Maximum number of columns in a set.", type=int, default=3, limits={"min": 1, "max": 4}
 )
 TIME_LIMIT = Option(
-    "time_limit", "Seconds to spend; then what is known so far is shown.", type=float, default=30.0, limits={"min": 0}
+    "time_limit",
+    "Seconds to spend; after that, the results so far are shown.",
+    type=float,
+    default=30.0,
+    limits={"min": 0},
 )
 
 
@@ -52,7 +56,7 @@ def _show(profiled: Profile, source: str, database: str | None) -> None:
         if column.reason:
             out.print(f"  {escape(column.name)}: {escape(column.reason)}")
     if profiled.suspects:
-        out.print("\nFound in columns without a role, which a release has only if --keep names them:")
+        out.print("\nFound in columns without a role, which are released only if --keep names them:")
     for suspect in profiled.suspects:
         out.print(f"  {escape(suspect.column)}: {escape(suspect.reason)}")
     sets = grid("together", "different", "unique rows", "in classes < 5")
@@ -68,7 +72,7 @@ def _show(profiled: Profile, source: str, database: str | None) -> None:
         out.print(sets, soft_wrap=False)
     if profiled.together:
         unique = _share(profiled.together.unique_rows, profiled.together.unique_share)
-        out.print(f"\nOn all suggested quasi-identifiers together, {unique} of the rows are unique.")
+        out.print(f"\nIn all suggested quasi-identifiers together, {unique} of the rows are unique.")
     warn(profiled.notes)
     if profiled.quasi_identifiers:
         out.print("\n[bold]Next[/bold]")

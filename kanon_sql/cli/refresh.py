@@ -10,7 +10,7 @@ from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.show import out, promised, smallest_of, verified, warn
 from kanon_sql.verbs.refresh import refresh as run
 
-NAME = Argument("name", "What anonymize --as materialized made.", default=...)
+NAME = Argument("name", "The materialized view that anonymize --as materialized created.", default=...)
 
 
 @takes(NAME, *o.PLACES, o.JSON)
@@ -30,4 +30,4 @@ def _show(manifest: dict[str, Any]) -> None:
     )
     warn(manifest["warnings"])
     name = manifest["target"]["table"]
-    out.print(verified(promised(manifest["privacy"]), f"materialized view {name}", in_="what is there now"))
+    out.print(verified(promised(manifest["privacy"]), f"materialized view {name}", in_="the refreshed view"))

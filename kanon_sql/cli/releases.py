@@ -64,16 +64,20 @@ def verify(name: str, as_json: bool | None, **place: Any) -> None:
     else:
         _print_broken(trail)
         if trail:
-            out.print(f"[green]holds[/green]: {len(trail.entries):,} rows, the last of checksum {trail.head}")
+            out.print(f"[green]intact[/green]: {len(trail.entries):,} rows, the last with checksum {trail.head}")
     if not trail:
         raise typer.Exit(1)
 
 
 SUBCOMMANDS = {
-    "list": (list_, "List what was released: when, at which node, and how many people the change singled out."),
-    "show": (show, "Print the manifest of a row."),
+    "list": (
+        list_,
+        "List the releases: their time, their node, and how many people the comparison with earlier releases singled "
+        "out.",
+    ),
+    "show": (show, "Print the manifest of one row of the trail."),
     "verify": (
         verify,
-        "Work out the chain of checksums again: exit code 0 if every row is as it was written, 1 if not.",
+        "Recompute the chain of checksums: exit code 0 if every row is unchanged, 1 if not.",
     ),
 }

@@ -16,24 +16,24 @@ from kanon_sql.verbs.figures import PARTS
 from kanon_sql.verbs.report import FORMATS, check_report
 from kanon_sql.verbs.report import report as run
 
-OUTPUT = Option("output", "The file to write (default: report.html, or report and the format).", "Output", Path)
+OUTPUT = Option(
+    "output", "The file to write (default: report.html, or report with the ending of the format).", "Output", Path
+)
 FORMAT = Option(
     "form",
-    "html; pdf, by chromium where it is installed; md, a data protection record; or json, the manifest (default: by "
-    "the file's ending).",
+    "html; pdf, which requires Chromium; md, a data protection record; or json, the manifest (default: the file's "
+    "ending).",
     "Output",
     flag="--format",
     choices=FORMATS,
 )
 MANIFEST = Option(
     "manifest",
-    "The manifest of the release (JSON), as its command prints it with --json; without it the search is made again.",
+    "The manifest of the release (JSON), as its command prints it with --json. Without it, the search is repeated.",
     "Data",
     Path,
 )
-WITHOUT = Option(
-    "without", f"Parts that are not measured, of {', '.join(PARTS)}.", "Output", read=o.names, default=None
-)
+WITHOUT = Option("without", f"Parts to leave out, of {', '.join(PARTS)}.", "Output", read=o.names, default=None)
 
 
 @takes(o.SOURCE, *o.PLACES, o.SPEC, MANIFEST, WITHOUT, OUTPUT, FORMAT, o.OVERWRITE)
@@ -48,7 +48,7 @@ def report(
 ) -> None:
     """[bold]kanon report --spec release.yml --output report.html[/bold]
 
-    Aggregates only: no row, and of the source no count of fewer than k. The page needs no network and no script."""
+    Contains only aggregates: no rows, and no counts of the source below k. It needs no network and no scripts."""
     path = output or Path(f"report.{form or 'html'}")
     if form and path.suffix.lower() != f".{form}":
         raise SpecError(f"{path} does not end in .{form}; name a file that does, or leave out --format")
@@ -61,4 +61,4 @@ def report(
     for part, reason in written.figures.missing.items():
         if part not in without:
             err.print(f"[yellow]note:[/yellow] without {escape(part.replace('_', ' '))}: {escape(in_flags(reason))}")
-    out.print(f"Report in {escape(str(path))}")
+    out.print(f"Report written to {escape(str(path))}")

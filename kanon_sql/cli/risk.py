@@ -32,18 +32,16 @@ _CELL_WIDTH = 16
 _SETS_SHOWN = 10  # the JSON has all
 _NUMBERS = ("classes", "rows", "people", "distinction", "separation", "unique rows", "without it")
 
-RELEASE = Option(
-    "release", "The release that was made of the source, to show both side by side: a file, or a table.", "Data"
-)
+RELEASE = Option("release", "The release of the source, a file or a table, to show both side by side.", "Data")
 POPULATION = Option(
     "population",
-    "A table or file of the people that the rows were drawn from, with the quasi-identifiers: for the journalist's "
-    "risk.",
+    "A table or file of the population from which the rows were sampled, with the quasi-identifiers, for the "
+    "journalist risk.",
     "Data",
 )
 SAMPLING_FRACTION = Option(
     "sampling_fraction",
-    "The rows of the source over those of the population, to estimate how much of it is unique.",
+    "The rows of the source divided by those of the population, to estimate the uniqueness of the population.",
     "Data",
     float,
 )
@@ -62,7 +60,7 @@ def _bound(text: str) -> tuple[str, float]:
         limit = -1
     if not 0 <= limit <= 1 or (name or "highest") not in FIGURES:
         raise SpecError(
-            f"--fail-above takes RISK, 0 to 1, or FIGURE=RISK, FIGURE of {', '.join(FIGURES)}; got {text!r}"
+            f"--fail-above takes RISK, 0 to 1, or FIGURE=RISK with FIGURE one of {', '.join(FIGURES)}; got {text!r}"
         )
     return name or "highest", limit
 
@@ -94,7 +92,7 @@ def risk(
     as_json: bool | None,
     **overrides: Any,
 ) -> None:
-    """A release alone may be the source. Counts and shares only, never a value of anybody. Nothing is written."""
+    """The source can also be a release. Prints counts and shares, never the values of a person. Nothing is written."""
     with watching() as watch:
         measured = run(source, spec, observer=watch, **overrides)
     name, limit = fail_above or ("highest", 1.0)
@@ -130,7 +128,7 @@ def _show(measured: Risks) -> None:
     for sensitive in source.sensitive:
         _show_sensitive(measured, sensitive.column)
     if not source.sensitive:
-        _heading("Sensitive columns", "None was named; name them with --sensitive to see what classes tell of them.")
+        _heading("Sensitive columns", "None named. Name them with --sensitive to see what classes reveal about them.")
     _show_columns(measured, roles)
     _show_norms(measured, roles)
     _show_identifiers(measured, roles)
@@ -141,7 +139,9 @@ def _show_verdict(measured: Risks) -> None:
     _heading("Verdict", measured.meanings["verdict"])
     by_rows = measured.source.people_unknown
     _figures(
-        measured, f"largest k{' of rows' if by_rows else ''} that holds", lambda table: f"{table.classes.smallest:,}"
+        measured,
+        f"largest k{' of rows' if by_rows else ''} that is satisfied",
+        lambda table: f"{table.classes.smallest:,}",
     )
     for index, model in enumerate(measured.source.findings):
         label = promised([{"model": model.model, "required": model.required}])
@@ -165,7 +165,7 @@ def _show_sizes(measured: Risks, roles: Sequence[str]) -> None:
 
 def _show_risks(measured: Risks) -> None:
     source = measured.source
-    _heading("Risk of being found", "1 is certain; 0.2 is one right guess in five.")
+    _heading("Risk of re-identification", "1 is certain; 0.2 is one right guess in five.")
     _figures(measured, "prosecutor, highest", lambda table: _figure(table.classes.highest), "highest")
     _figures(measured, "prosecutor, mean", lambda table: _figure(table.classes.mean), "mean")
     for index, above in enumerate(source.classes.above):
@@ -179,7 +179,7 @@ def _show_risks(measured: Risks) -> None:
         _paragraph(measured.meanings["journalist"])
     else:
         _line("journalist", ["not known"])
-        _paragraph("It needs the population that the rows were drawn from: --population.")
+        _paragraph("It requires the population from which the rows were sampled: --population.")
     if source.uniqueness is not None or measured.last.uniqueness is not None:
         _figures(measured, "unique in the population", lambda table: _figure(table.uniqueness), "uniqueness")
 
@@ -197,7 +197,7 @@ def _show_sensitive(measured: Risks, column: str) -> None:
             _paragraph(measured.meanings[meaning])
 
     counted = "people" if measured.source.unit else "rows"
-    _heading(f"Sensitive: {column}", "What a class tells of this column, in the worst class or on average.")
+    _heading(f"Sensitive: {column}", "What a class reveals about this column, in the worst class or on average.")
     line("l, distinct values", lambda s: _count(s.distinct_l), "distinct_l")
     line("l, by entropy", lambda s: _figure(s.entropy_l), "entropy_l")
     line("t, equal distance", lambda s: _figure(s.t_equal))

@@ -35,13 +35,13 @@ def _variables(texts: list[str]) -> dict[str, str]:
 
 
 RELEASES = Argument("spec", "A spec of one release, or of several under `releases`.", type=Path, default=...)
-VAR = Option("vars", "A variable of the spec, as in DAY=2026-03-01; wins over the environment. Repeatable.", None,
+VAR = Option("vars", "A variable of the spec, such as DAY=2026-03-01; overrides the environment. Repeatable.", None,
              list[str], "--var", read=_variables)  # fmt: skip
-ONLY = Option("only", "The releases to make, such as research,public (default: all).", read=o.names)
-DRY_RUN = Option("dry_run", "Say what would be done, and why, without doing it.", type=bool)
+ONLY = Option("only", "The releases to create, such as research,public (default: all).", read=o.names)
+DRY_RUN = Option("dry_run", "Print what would be done, and why, without doing it.", type=bool)
 
 REPORTS = Option(
-    "reports", "Write a report on each release that is made into this folder, named after it, as .html.", "Output", Path
+    "reports", "Write an HTML report on every created release to this folder, named after the release.", "Output", Path
 )
 
 
@@ -54,9 +54,9 @@ def run(
     as_json: bool | None,
     **options: Any,
 ) -> None:
-    """Exit code 0: done, or nothing to do. 1: a release was refused for what the data are, and the old one stays.
-    2: any other error. 3, with --fail-empty: a release tells nothing. One release that is refused keeps no other from
-    being made."""
+    """Exit code 0: done, or nothing to do. 1: a release was refused because of its data, and the old one stays. 2: any
+    other error. 3, with --fail-empty: a release has no rows or no information. A refused release does not prevent the
+    others from being created."""
     if reports:
         check_report(reports / "release.html", overwrite=True)
     with watching() as watch:

@@ -41,7 +41,7 @@ def print_schema(output: Path | None, overwrite: bool | None) -> None:
 
 @takes(FILES, VAR)
 def check(files: list[Path], vars: dict[str, str] | None) -> None:
-    """Opens no database and no data file. Exit code 0 if every spec can be used; otherwise 2, with the first error."""
+    """Opens no database and no data file. Exit code 0 if every spec is valid, otherwise 2 with the first error."""
     for file in files:
         try:
             specs = load_to_check(file, vars)
@@ -60,10 +60,10 @@ def _summary(spec: ReleaseSpec) -> str:
 SUBCOMMANDS = {
     "schema": (
         print_schema,
-        "Print the JSON Schema of a spec, or write it for an editor that completes and checks specs.",
+        "Print the JSON Schema of specs, or write it to a file for editors that complete and check them.",
     ),
     "check": (
         check,
-        "Check specs as a release would read them, variables included, and print a summary of each.",
+        "Check specs, with their variables, as they are read for a release, and print a summary of each.",
     ),
 }

@@ -21,16 +21,17 @@ _MEASURES = "Measures"
 _PAIRS_SHOWN = 5
 
 RELEASE = Argument(
-    "release", "A release of the source: a CSV or Parquet file, or a table or view. Left out, the target of --spec."
+    "release", "A release of the source: a CSV or Parquet file, or a table or view. By default the target of --spec."
 )
 PREDICT = Option(
     "predict",
-    "Columns that models are trained to tell from all others (default: each sensitive one); takes scikit-learn.",
+    "Columns that models are trained to predict from all others (default: every sensitive column). Requires "
+    "scikit-learn.",
     _MEASURES,
     read=o.names,
 )
-QUERIES = Option("queries", "Count queries to ask.", _MEASURES, int, default=1000, limits={"min": 1})
-ROWS = Option("rows", "Rows to train models on, at most.", _MEASURES, int, default=10_000, limits={"min": 1})
+QUERIES = Option("queries", "Number of random count queries.", _MEASURES, int, default=1000, limits={"min": 1})
+ROWS = Option("rows", "Maximum number of rows to train models on.", _MEASURES, int, default=10_000, limits={"min": 1})
 
 
 @takes(
@@ -44,7 +45,7 @@ ROWS = Option("rows", "Rows to train models on, at most.", _MEASURES, int, defau
     o.JSON,
 )
 def utility(source: str | None, release: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
-    """Aggregates only. Nothing is written."""
+    """Prints only aggregates. Nothing is written."""
     with watching() as watch:
         measured = run(source, release, spec, observer=watch, **overrides)
     if as_json:
@@ -59,7 +60,9 @@ def _show(measured: Utility) -> None:
     out.print(f"[bold]{escape(measured.release)}[/bold]: {rows}\n")
     out.print(_columns(measured), soft_wrap=False)
     if measured.associations:
-        out.print(f"\nPairs of columns, off by {measured.association_error:.4f} on average; the worst:")
+        out.print(
+            f"\nPairs of columns, with an error of {measured.association_error:.4f} on average; the largest errors:"
+        )
         out.print(_pairs(measured), soft_wrap=False)
     if measured.counts:
         out.print(f"\n{counts_line(measured.counts)}.")

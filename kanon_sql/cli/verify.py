@@ -21,7 +21,7 @@ from kanon_sql.verbs.verify import verify as run
 
 @takes(o.SOURCE, o.SPEC, *o.of(VerifyOptions), o.AGAINST, o.JSON)
 def verify(source: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
-    """With --spec and no source, checks the spec's target. Prints how many classes fail, of which size; never whose."""
+    """With --spec and no source, checks the spec's target. Prints only how many classes fail, and their sizes."""
     checked = run(source, spec, **overrides).to_dict()
     if as_json:
         print(json.dumps(checked, indent=2))
@@ -72,8 +72,8 @@ def _show_comparison(checked: dict[str, Any]) -> None:
     compared = checked["compared_with"]
     if compared == ITSELF:
         out.print(
-            "The classes were compared with the release itself, which may have lost rows; to compare them with its "
-            "source, name it with --against."
+            "The classes were compared with the release itself, which can lack suppressed rows; to compare them with "
+            "its source, name it with --against."
         )
     elif compared:
         out.print(f"The classes were compared with {escape(compared)}.")

@@ -24,19 +24,20 @@ class PrioPrivacy(_Options):
     """The options of `prioprivacy`, explained in `docs/priorities.md`."""
 
     rules: LocalPath | None = spec_key(
-        "The folder of the rule files of prioprivacy, <level>_<column>.txt.",
+        "The folder with the rule files of prioprivacy, <level>_<column>.txt.",
         takes="the path of a folder with <level>_<column>.txt",
     )
     suppression_order: SuppressionOrder = spec_key("The order in which prioprivacy tries to suppress cells.", "plain")
     wildcard_suppression: StrictBool = spec_key(
-        "Let prioprivacy suppress single cells, as published. The release is not k-anonymous to GROUP BY.", False
+        "Let prioprivacy suppress single cells, as published. Classes counted by GROUP BY can then be smaller than k.",
+        False,
     )
 
 
 class Budget(_Options):
     """How many nodes one search may evaluate."""
 
-    evaluations: StrictInt | None = spec_key("The most nodes that this search may evaluate.", ge=1)
+    evaluations: StrictInt | None = spec_key("Maximum number of nodes that this search evaluates.", ge=1)
 
 
 FLAT = dict.fromkeys(PrioPrivacy.model_fields, "prioprivacy")  # options that can also be outside their algorithm

@@ -32,24 +32,26 @@ class Cloak(Model):
     space are in the unit of the location's columns.
     """
 
-    method: CloakMethod = spec_key("How to cloak.", "adaptive")
+    method: CloakMethod = spec_key("The cloaking method.", "adaptive")
     shared: StrictBool = spec_key("Whether k units share exactly the same box and interval.", True)
     depth: StrictInt = spec_key("How many times the area is divided into quadrants (adaptive, both).", 16, ge=1, le=20)
     interval: StrictFloat | None = spec_key(
-        "The length of a slice of time (adaptive). By default all of the time.", gt=0, allow_inf_nan=False
+        "The length of a time slice (adaptive). By default the whole period.", gt=0, allow_inf_nan=False
     )
     level: StrictInt | None = spec_key(
-        "The quadrants that are the cells (temporal): 8 if neither this nor `cell` is given.", ge=0, le=20
+        "The level of the quadrants that are used as cells (temporal); 8 if neither this nor `cell` is set.",
+        ge=0,
+        le=20,
     )
     cell: StrictFloat | None = spec_key(
-        "The side of the squares that are the cells (temporal).", gt=0, allow_inf_nan=False
+        "The side length of the squares that are used as cells (temporal).", gt=0, allow_inf_nan=False
     )
     dx: Tolerance | None = spec_key(
-        "How far a box may reach from its row along the first column (both, clique).", takes=_TOLERANCE
+        "Maximum extent of a box from its row along the first column (both, clique).", takes=_TOLERANCE
     )
     dy: Tolerance | None = spec_key("The same along the second column. By default the same as `dx`.", takes=_TOLERANCE)
     dt: Tolerance | None = spec_key(
-        "How far an interval may reach from its row in time (both, clique).", takes=_TOLERANCE
+        "Maximum extent of an interval from its row in time (both, clique).", takes=_TOLERANCE
     )
     k: Text | None = spec_key(
         "The column with the k of the rows (clique).", takes="the name of a column of whole numbers"
@@ -100,14 +102,14 @@ class CloakSpec(ReleaseSpec):
     """The options of a run that cloaks places and times."""
 
     location: Annotated[Columns, Field(min_length=2, max_length=2)] = spec_key(
-        "The two columns of a place to cloak.",
+        "The two columns of the places to cloak.",
         ...,
         takes="the two columns of a place, such as [lat, lon]",
         group=PLACES,
     )
     time: Text = spec_key("The column of times to cloak.", ..., takes="the name of the column of times")
     cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = spec_key(
-        "How places and times are cloaked.",
+        "The method for cloaking places and times.",
         Cloak(),
         takes="a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}",
     )

@@ -75,10 +75,12 @@ class Attribute(Model):
     """How one quasi-identifier may be generalized: its hierarchy and the allowed levels."""
 
     hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
-        "The labels of the values, level by level. Without it `<column>.csv` of the folder `hierarchies`.",
+        "The labels of the values, level by level. By default `<column>.csv` in the folder `hierarchies`.",
         takes=f"a file, the word suppress, or a mapping with one of {', '.join(RECIPES)}",
     )
-    min_level: StrictInt = spec_key("The lowest level that may be released; 1 never shows the value itself.", 0, ge=0)
+    min_level: StrictInt = spec_key(
+        "The lowest level that may be released; from 1 on, the value itself is never shown.", 0, ge=0
+    )
     max_level: StrictInt | None = spec_key(
         "The highest level that may be released. By default the top of the hierarchy.", ge=0
     )
@@ -86,9 +88,9 @@ class Attribute(Model):
         "How important it is that the column stays exact.", takes="a whole number, 1 for the most important", ge=1
     )
     weight: Weight | None = spec_key("How much the column counts in the metric. By default 1, or by the priorities.")
-    show: Show | None = spec_key("What a class of a local recoding shows in this column.")
+    show: Show | None = spec_key("What a local recoding shows for a class in this column.")
     domain: Annotated[StrictInt, Field(ge=1)] | Literal["occurring", "hierarchy"] | None = spec_key(
-        "How many values prioprivacy takes the column to have.",
+        "The number of values that prioprivacy assumes for the column.",
         takes="a number of values of at least 1, occurring, or hierarchy",
     )
 
@@ -111,9 +113,9 @@ class Noise(Model):
         gt=0,
         allow_inf_nan=False,
     )
-    distribution: Distribution = spec_key("How the numbers are distributed.", "normal")
-    bottom: Number | None = spec_key("What noisy numbers below are brought back to.")
-    top: Number | None = spec_key("What noisy numbers above are brought back to.")
+    distribution: Distribution = spec_key("The distribution of the numbers.", "normal")
+    bottom: Number | None = spec_key("The lower bound: noisy numbers below it are replaced by it.")
+    top: Number | None = spec_key("The upper bound: noisy numbers above it are replaced by it.")
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Noise:
@@ -126,7 +128,9 @@ class Swap(Model):
     """Values exchanged between rows of near rank; `within` is a fraction of the column's values (Moore 1996)."""
 
     within: Weight = spec_key(
-        "How far apart the ranks of exchanged values may be.", ..., takes="a fraction of the ranks above 0, at most 1"
+        "Maximum distance between the ranks of exchanged values.",
+        ...,
+        takes="a fraction of the ranks above 0, at most 1",
     )
 
 
@@ -134,7 +138,7 @@ class Pram(Model):
     """Categories changed at random (PRAM): by a transition matrix, or redrawn unless kept with a probability."""
 
     matrix: LocalPath | None = spec_key(
-        "The transition matrix: the value, then the probability of each value, all named in the first line.",
+        "The transition matrix: on every line a value, then the probability of every value; the first line names them.",
         takes="the path of a CSV file with a transition matrix",
     )
     keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = spec_key(
@@ -177,7 +181,8 @@ class Target(Model):
     )
     table: Text | None = spec_key("The table or view to write.", takes="the name of a table to write", keyword="into")
     form: Form = spec_key(
-        "What to write: a table; a view, which recounts whenever it is read; a materialized view, which `kanon "
+        "What to write: a table; a view, which recomputes the release whenever it is read; a materialized view, which "
+        "`kanon "
         "refresh` refills (PostgreSQL); or an anatomy, with the sensitive columns in a separate table.",
         "table",
         keyword="form",
@@ -186,12 +191,12 @@ class Target(Model):
     )
     overwrite: StrictBool = spec_key("Replace an existing release or file.", False)
     formulas: Formulas = spec_key(
-        "What to do with texts in a .csv or .tsv file that a spreadsheet would take for formulas: put ' before "
-        "them, or keep them.",
+        "What to do with texts in a .csv or .tsv file that a spreadsheet would read as formulas: put ' before them, or "
+        "keep them.",
         "escape",
     )
     replace_foreign_table: Text | None = spec_key(
-        "The name of the target table once more, to replace a table that is not a release. Its rows are lost.",
+        "Repeat the name of the target table here to replace a table that is not a release. Its rows are lost.",
         takes="the name of the target table once more",
     )
 
@@ -336,8 +341,8 @@ class Places(Model):
         repr=False,
     )
     attach: Annotated[Mapping[Text, LocalPath], AfterValidator(MappingProxyType), PlainSerializer(dict)] = spec_key(
-        "DuckDB files to attach to the database; their tables are NAME.main.TABLE. They are only read "
-        "unless `into` names one.",
+        "DuckDB files to attach to the database; their tables are NAME.main.TABLE. They are opened read-only unless "
+        "`into` names one.",
         takes="names and DuckDB files, such as {lake: lake.duckdb}",
         default_factory=lambda: MappingProxyType({}),
         repr=False,
@@ -349,12 +354,12 @@ class Places(Model):
     )
     threads: StrictInt | None = spec_key("Threads for each embedded DuckDB.", ge=1)
     temp_directory: LocalPath | None = spec_key(
-        "The folder to spill to, in a private folder there. By default next to the database, else TMPDIR.",
+        "The folder for spilled data, in a private subfolder. By default next to the database, else TMPDIR.",
         takes="the path of a folder",
     )
     time_zone: Text | None = spec_key(
-        "The time zone in which labels of timestamps with a time zone are shown. By default that of the "
-        "server; in DuckDB UTC.",
+        "The time zone in which labels of timestamps with a time zone are shown. By default that of the server, or UTC "
+        "in DuckDB.",
         takes="the name of a time zone such as Europe/Zurich",
         group=DATA,
     )
@@ -384,14 +389,14 @@ class ReleaseSpec(Places):
 
     source: Source = spec_key(
         "The source: a CSV, Parquet or Excel file, a glob of files, or a table or view of the "
-        "database. A mapping of `file` and how the file is read works too.",
+        "database. Or a mapping of `file` and how the file is read.",
         ...,
         takes="the name of a table or the path of a file",
         group=DATA,
     )
     identifiers: Columns = spec_key("Columns that identify a person directly; they are dropped.", (), takes=_NAMES)
     unit: Text | None = spec_key(
-        "The column that identifies people or devices: these are counted, not rows. It is dropped.",
+        "The column that identifies people or devices, which are then counted instead of rows. It is dropped.",
         takes="the name of the column that identifies people or devices",
     )
     sensitive: Columns = spec_key(
@@ -409,7 +414,7 @@ class ReleaseSpec(Places):
         default_factory=Anonymity,
     )
     suppression_limit: SuppressionLimit = spec_key(
-        "Largest fraction or number of rows that may be suppressed. It counts rows, with `unit` too.",
+        "Maximum fraction or number of rows to suppress. It counts rows even with `unit`.",
         0.02,
         takes=FRACTION_OR_ROWS,
     )
@@ -419,8 +424,8 @@ class ReleaseSpec(Places):
         "Where the release is written.", takes="a mapping such as {table: patients_anon, as: view}", group=TARGET
     )
     differencing_limit: Annotated[int | Literal["unlimited"] | None, PlainValidator(_people)] = spec_key(
-        "The most people that a release and the one it replaces may single out together; above it the "
-        "old one stays. In a pipeline 0 by default.",
+        "Maximum number of people who can be singled out by comparing the release with the one it replaces; above it, "
+        "the old release stays. In a pipeline 0 by default.",
         takes="a number of people, 0 or more, or the word unlimited",
     )
 
@@ -485,8 +490,8 @@ class Spec(ReleaseSpec):
         group=DATA,
     )
     hierarchies: LocalPath | None = spec_key(
-        "A folder with a <column>.csv for each quasi-identifier that has no hierarchy in the spec; in "
-        "Python also hierarchies by column.",
+        "A folder with a <column>.csv for every quasi-identifier without a hierarchy in the spec. In Python also a "
+        "mapping of columns to hierarchies.",
         takes="the path of a folder with <column>.csv",
     )
     privacy: Privacy = spec_key(
@@ -516,15 +521,15 @@ class Spec(ReleaseSpec):
         allow_inf_nan=False,
     )
     evaluations: StrictInt | None = spec_key(
-        "The most nodes that memetic, local_search, kgen and random may evaluate. By default 5000.", ge=1
+        "Maximum number of nodes that memetic, local_search, kgen and random evaluate. By default 5000.", ge=1
     )
     show: Show | None = spec_key(
-        "What a class of a local recoding shows: a label, a range, two bounds (rounded outward, or exact), or one "
+        "What a local recoding shows for a class: a label, a range, two bounds (rounded outward, or exact), or one "
         "value.",
         group=LOCAL,
     )
     beta: StrictFloat = spec_key(
-        "How much more steps near the root of a hierarchy weigh in the metric distortion.",
+        "How much more the metric distortion weighs steps near the root of a hierarchy.",
         0.0,
         ge=0,
         allow_inf_nan=False,
@@ -537,45 +542,47 @@ class Spec(ReleaseSpec):
     local_search: Budget = _budget("local_search")
     random: Budget = _budget("random")
     node: Levels | None = spec_key(
-        "The node to release at, without a search. In the spec of a pipeline also one of the words keep, "
-        "search and keep_else_search, for what is reused from the previous release.",
+        "The node to release at, without a search. In the spec of a pipeline also keep, search or keep_else_search, "
+        "which set whether the previous node is reused.",
         takes="a mapping of every quasi-identifier to a level of at least 0",
         group=KEEPING,
     )
     node_from: Manifest | None = spec_key(
-        "The manifest (JSON) of an earlier release, whose node or regions are released again.",
+        "The manifest (JSON) of an earlier release whose node or regions are reused.",
         takes="the manifest of an earlier release",
         repr=False,
     )
     node_else: NodeElse = spec_key(
-        "What to do where an earlier node no longer meets the models: stop, or search again.", "error"
+        "What to do if an earlier node no longer satisfies the privacy models: stop, or search again.", "error"
     )
     regions: LocalPath | None = spec_key(
-        "The regions of an earlier local recoding, where its manifest does not name them.",
+        "The file of regions of an earlier local recoding, if its manifest does not name it.",
         takes="the path of a file of regions",
     )
     write_regions: LocalPath | None = spec_key(
-        "Where to write the regions of a local recoding, for the next release. They contain values of "
-        "people: protect the file like the source.",
+        "Where to write the regions of a local recoding, for the next release. They contain values of people: protect "
+        "the file like the source.",
         takes="the path of a Parquet file to write",
     )
     unmapped: Unmapped = spec_key(
-        "What to do with values that their hierarchy lacks: stop, or generalize them to *.", "error", group=DATA
+        "What to do with values that are missing from their hierarchy: stop, or generalize them to *.",
+        "error",
+        group=DATA,
     )
     new_columns: NewColumns = spec_key(
         "What to do with columns that the earlier release did not have: stop, or drop them.", "error", group=KEEPING
     )
     changed_types: ChangedTypes = spec_key(
-        "What to do where the type of a column has changed: stop, or accept it.", "error"
+        "What to do if the type of a column has changed: stop, or accept it.", "error"
     )
     changed_hierarchies: ChangedHierarchies = spec_key(
-        "What to do where a hierarchy has changed other than by new rows at its end: stop, or search again.", "error"
+        "What to do if a hierarchy has changed, except for new rows at its end: stop, or search again.", "error"
     )
     incremental: StrictBool = spec_key(
         "Hold back rows that no class fits yet, however many, instead of suppressing them.", False
     )
     waiting: Text | None = spec_key(
-        "The table for the rows that wait, in the database of the source. No other user may read it.",
+        "The table for the rows that are held back, in the database of the source. No other user may read it.",
         takes="the name of a table for the rows that wait",
     )
     mask: StrictBool = spec_key(
@@ -588,7 +595,7 @@ class Spec(ReleaseSpec):
         validate_default=True,
     )
     secret: LocalPath | None = spec_key(
-        "A file with the secret that makes a perturbation, or redrawn values, reproducible.",
+        "A file with a secret that makes perturbed and redrawn values reproducible.",
         takes="the path of a file with a secret",
     )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())

@@ -63,12 +63,15 @@ class LDiversity(SensitiveModel):
     title, symbol, least = "l-diversity", "l", 2
     bound = "every class has at least so many different values"
     example = "disease=3, disease=3:entropy or disease=3:recursive:4"
-    l: StrictFloat = spec_key("The least diversity.", ..., ge=1, allow_inf_nan=False)  # noqa: E741  (the literature's name)
+    l: StrictFloat = spec_key("The minimum diversity.", ..., ge=1, allow_inf_nan=False)  # noqa: E741  (the literature's name)
     kind: Diversity = spec_key(
-        "How values are counted: different ones, by their entropy, or without the most frequent ones.", "distinct"
+        "How diversity is measured: by distinct values, by entropy, or by recursive (c, l)-diversity.", "distinct"
     )
     c: StrictFloat | None = spec_key(
-        "How many times the rarer values the most frequent one may be (recursive).", gt=0, allow_inf_nan=False
+        "The constant c, which limits how much more frequent the most frequent value is than the rarer ones "
+        "(recursive).",
+        gt=0,
+        allow_inf_nan=False,
     )
 
     def model(self, column: str) -> PrivacyModel:
@@ -83,7 +86,7 @@ class TCloseness(SensitiveModel):
     title, symbol = "t-closeness", "t"
     bound = "no class is further from the whole table than this, from 0 to 1"
     example = "income=0.2, income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies"
-    t: StrictFloat = spec_key("The largest distance.", ..., gt=0, le=1)
+    t: StrictFloat = spec_key("The maximum distance.", ..., gt=0, le=1)
     distance: Distance = spec_key(
         "How the distance of two values is measured: all equal, by their order, or by a hierarchy.", "equal"
     )
@@ -113,9 +116,9 @@ class AlphaK(SensitiveModel):
     title, symbol, flag = "(α, k)-anonymity", "α", "--alpha"
     bound = "no value makes up a larger share of a class, from 0 to 1"
     example = "disease=0.5 or disease=0.5:HIV"
-    alpha: StrictFloat = spec_key("The largest share.", ..., gt=0, le=1)
+    alpha: StrictFloat = spec_key("The maximum share.", ..., gt=0, le=1)
     value: Annotated[str | None, BeforeValidator(_as_text), WithJsonSchema(_VALUE)] = spec_key(
-        "The value that it is about. By default every value.", takes="a value of the column"
+        "The value that is limited. By default every value.", takes="a value of the column"
     )
 
     def model(self, column: str) -> PrivacyModel:
@@ -130,8 +133,10 @@ class BetaLikeness(SensitiveModel):
     title, symbol = "β-likeness", "β"
     bound = "a value's share of a class exceeds that of the table by no more"
     example = "disease=2 or disease=2:basic"
-    beta: StrictFloat = spec_key("The largest relative gain.", ..., gt=0, allow_inf_nan=False)
-    kind: Likeness = spec_key("The bound as given, or also bounded for frequent values.", "enhanced")
+    beta: StrictFloat = spec_key("The maximum relative gain.", ..., gt=0, allow_inf_nan=False)
+    kind: Likeness = spec_key(
+        "Whether only beta limits the gain (basic), or also the frequency of the value (enhanced).", "enhanced"
+    )
 
     def model(self, column: str) -> PrivacyModel:
         """β-likeness."""
@@ -145,7 +150,7 @@ class DeltaDisclosure(SensitiveModel):
     title, symbol = "δ-disclosure", "δ"
     bound = "the logarithm of a share of a class over that of the table"
     example = "disease=1"
-    delta: StrictFloat = spec_key("The largest distance from 0.", ..., gt=0, allow_inf_nan=False)
+    delta: StrictFloat = spec_key("The maximum absolute logarithm.", ..., gt=0, allow_inf_nan=False)
 
     def model(self, column: str) -> PrivacyModel:
         """δ-disclosure privacy."""
@@ -156,7 +161,7 @@ class PopulationModel(Model):
     """A privacy model that compares classes with a population, of which the source is a sample."""
 
     population: Source = spec_key(
-        "The table that the source is a sample of, with the quasi-identifiers.",
+        "The table of the population from which the source was sampled, with the quasi-identifiers.",
         ...,
         takes="the name of a table or the path of a file with the quasi-identifiers",
     )
@@ -169,7 +174,7 @@ class PopulationModel(Model):
 class KMap(PopulationModel):
     """Every class corresponds to at least `k` rows of the population."""
 
-    k: StrictInt = spec_key("The least number of rows of the population.", ..., ge=1)
+    k: StrictInt = spec_key("The minimum number of rows of the population.", ..., ge=1)
 
     def model(self) -> PrivacyModel:
         """k-map."""
@@ -179,8 +184,8 @@ class KMap(PopulationModel):
 class DeltaPresence(PopulationModel):
     """Of the population's rows in every class, a share between `min` and `max` is released."""
 
-    min: StrictFloat = spec_key("The least share.", 0.0, takes="a share from 0 to 1", ge=0, le=1)
-    max: StrictFloat = spec_key("The largest share.", 1.0, takes="a share above 0, at most 1", gt=0, le=1)
+    min: StrictFloat = spec_key("The minimum share.", 0.0, takes="a share from 0 to 1", ge=0, le=1)
+    max: StrictFloat = spec_key("The maximum share.", 1.0, takes="a share above 0, at most 1", gt=0, le=1)
 
     @model_validator(mode="after")
     def _requires_something(self) -> DeltaPresence:
@@ -225,25 +230,26 @@ DeltaDisclosures: TypeAlias = Annotated[Mapping[Text, DeltaDisclosure], _spelled
 class Above(Model):
     """At most a `share` of the rows may have a risk above a `threshold`."""
 
-    threshold: Share = spec_key("The risk.", ...)
-    share: StrictFloat = spec_key("The largest share of the rows that may have a higher one.", ..., ge=0, lt=1)
+    threshold: Share = spec_key("The threshold of the risk.", ...)
+    share: StrictFloat = spec_key("The maximum share of rows with a higher risk.", ..., ge=0, lt=1)
 
 
 class Risk(Model):
     """The risk of re-identification, by the background knowledge of the attacker."""
 
     model: Literal["prosecutor", "journalist", "marketer"] = spec_key(
-        "The attacker: one who knows that a person is in the release, or only in the population; or one who "
-        "identifies as many people as possible.",
+        "The attacker: the prosecutor knows that a person is in the release, the journalist only that the person is in "
+        "the population, and the marketer wants to identify as many people as possible.",
         "prosecutor",
     )
-    highest: Share | None = spec_key("The largest risk of any row.")
-    mean: Share | None = spec_key("The largest mean of the rows' risks.")
+    highest: Share | None = spec_key("The maximum risk of any row.")
+    mean: Share | None = spec_key("The maximum mean risk of the rows.")
     above: Above | None = spec_key(
-        "How many rows may have a risk above a threshold.", takes="a mapping such as {threshold: 0.2, share: 0.1}"
+        "The share of rows that may have a risk above a threshold.",
+        takes="a mapping such as {threshold: 0.2, share: 0.1}",
     )
     population: Source | None = spec_key(
-        "The table that the source is a sample of, with the quasi-identifiers.",
+        "The table of the population from which the source was sampled, with the quasi-identifiers.",
         takes="the name of a table or the path of a file",
     )
 
@@ -273,9 +279,9 @@ class Risk(Model):
 class Uniqueness(Model):
     """At most a `share` of the population is unique; the rows are a sample of it."""
 
-    share: StrictFloat = spec_key("The largest share of the population that is unique.", ..., ge=0, lt=1)
+    share: StrictFloat = spec_key("The maximum share of the population that is unique.", ..., ge=0, lt=1)
     sampling_fraction: Share = spec_key(
-        "How much of the population the source is.",
+        "The fraction of the population that is in the source.",
         ...,
         takes="the rows over those of the population, above 0 and at most 1",
     )
@@ -321,39 +327,39 @@ class Privacy(Anonymity):
         default_factory=_none,
     )
     t_closeness: TClosenesses = spec_key(
-        "Largest distance of the values of a sensitive column in a class from those of the whole table.",
+        "Maximum distance between the distribution of a sensitive column in a class and in the whole table.",
         takes="a mapping such as {income: 0.2} or {income: {t: 0.2, distance: ordered}}",
         default_factory=_none,
     )
     alpha_k: AlphaKs = spec_key(
-        "Largest share of a class that may have the same sensitive value, or a given one.",
+        "Maximum share of a class with the same sensitive value, or with a particular one.",
         takes="a mapping such as {disease: 0.5} or {disease: {alpha: 0.5, value: HIV}}",
         default_factory=_none,
     )
     beta_likeness: BetaLikenesses = spec_key(
-        "Largest relative gain of the share of a sensitive value in a class over its share in the table.",
+        "Maximum relative gain of a sensitive value's share in a class over its share in the table.",
         takes="a mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}",
         default_factory=_none,
     )
     delta_disclosure: DeltaDisclosures = spec_key(
-        "Largest absolute logarithm of the share of a sensitive value in a class over its share in the table.",
+        "Maximum absolute logarithm of a sensitive value's share in a class divided by its share in the table.",
         takes="a mapping such as {disease: 1.0}",
         default_factory=_none,
     )
     k_map: KMap | None = spec_key(
-        "Minimum number of rows of the population, of which the source is a sample, for every class.",
+        "Minimum number of rows that every class has in the population from which the source was sampled.",
         takes="a mapping such as {k: 5, population: voters.parquet}",
     )
     delta_presence: DeltaPresence | None = spec_key(
-        "Smallest and largest share of the rows of each class of the population that may be released.",
+        "Minimum and maximum share of every class of the population that may be in the source.",
         takes="a mapping such as {max: 0.5, population: voters.parquet}",
     )
     risk: Risk | None = spec_key(
-        "Largest risk that a person is found. `k` then applies only if you set it.",
+        "Maximum risk that a person is re-identified. `k` then applies only if you set it.",
         takes="a mapping such as {model: prosecutor, mean: 0.05}",
     )
     uniqueness: Uniqueness | None = spec_key(
-        "Largest share of the population that is unique, as estimated from the source. `k` then applies "
+        "Maximum share of the population that is unique, estimated from the source. `k` then applies "
         "only if you set it.",
         takes="a mapping such as {share: 0.01, sampling_fraction: 0.1}",
     )

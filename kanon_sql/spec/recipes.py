@@ -29,9 +29,9 @@ from kanon_sql.spec.keys import spec_key
 from kanon_sql.spec.types import LocalPath, Model, Number, Text
 
 _SEPARATOR = partial(
-    spec_key, "The separator of the fields. By default taken from the first line.", takes="a text such as ',' or ';'"
+    spec_key, "The separator of the fields. By default detected from the first line.", takes="a text such as ',' or ';'"
 )
-_HEADER = partial(spec_key, "Whether the first line names the columns.", False)
+_HEADER = partial(spec_key, "The first line names the columns.", False)
 Known: TypeAlias = Literal["countries", "icd10"]
 
 
@@ -64,9 +64,9 @@ class RangesRecipe(Model):
         takes="a list of range widths above 0",
         min_length=1,
     )
-    top: Number | None = spec_key("Numbers from here upwards get one label.")
-    bottom: Number | None = spec_key("Numbers below get one label.")
-    origin: Number = spec_key("Where the ranges start to count.", Decimal(0))
+    top: Number | None = spec_key("Numbers from this one upwards share one label.")
+    bottom: Number | None = spec_key("Numbers below this one share one label.")
+    origin: Number = spec_key("The number at which a range starts.", Decimal(0))
 
 
 class RedactRecipe(Model):
@@ -96,12 +96,12 @@ class AgeRecipe(Model):
         takes="the date at which the age is counted, such as 2026-01-01",
     )
     bands: tuple[Annotated[StrictInt, Field(ge=1)], ...] = spec_key(
-        "The years of the bands of ages, one per level.",
+        "The widths of age bands in years, one per level.",
         (1, 5, 10, 20),
         takes="a list of whole numbers of years such as [1, 5, 10]",
         min_length=1,
     )
-    top: StrictInt | None = spec_key("Ages from here upwards get one label.", ge=1)
+    top: StrictInt | None = spec_key("Ages from this one upwards share one label.", ge=1)
 
 
 class EdgesRecipe(Model):
@@ -119,19 +119,19 @@ class PrefixRecipe(Model):
     """A hierarchy of the first characters of a code, with a length per level."""
 
     prefix: tuple[Annotated[StrictInt, Field(ge=1)], ...] = spec_key(
-        "How many first characters of a code are shown, one number per level.",
+        "How many leading characters of a code are shown, one number per level.",
         ...,
         takes="a list of lengths such as [4, 3, 2]",
         min_length=1,
     )
-    pad: StrictInt | None = spec_key("The length of codes that lost their leading zeros.", ge=1)
+    pad: StrictInt | None = spec_key("The length to which codes are padded with their lost leading zeros.", ge=1)
 
 
 class NetworksRecipe(Model):
     """A hierarchy of the networks of IP addresses, with a number of bits per level."""
 
     networks: tuple[Annotated[StrictInt, Field(ge=1, le=32)], ...] = spec_key(
-        "How many bits of an IP address are shown, one number per level; of IPv6 twice as many.",
+        "How many bits of an IP address are shown, one number per level; twice as many for IPv6.",
         ...,
         takes="a list of bits such as [24, 16, 8]",
         min_length=1,
@@ -193,7 +193,7 @@ class GroupsRecipe(Model):
     groups: Annotated[
         tuple[dict[str, tuple[Member, ...]], ...], BeforeValidator(_levels), AfterValidator(_labelled)
     ] = spec_key(
-        "Groups by hand: the members of each label, level by level, of the first level the values.",
+        "Custom groups: the members of every label, level by level. On the first level, the members are values.",
         ...,
         takes=_GROUPS,
     )
@@ -219,7 +219,7 @@ class FunctionRecipe(Model):
     function: Annotated[
         Any, BeforeValidator(_function), WithJsonSchema({"type": "string", "pattern": r"^[\w.]+:\w+$"})
     ] = spec_key(
-        "A function of your own that gives the labels of a value, in a module that KANON_MODULES allows.",
+        "A custom function that returns the labels of a value, in a module that KANON_MODULES allows.",
         ...,
         takes="module:name, such as my_rules:bands",
     )

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 KEPT, DROPPED = "kept", "dropped"
 MOST_QUASI_IDENTIFIERS = 16  # suggested at most: with more, hardly any detail is left in any of them
 _ROLES = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
-_ASKED = "as you said"
+_CHOSEN = "your choice"
 _PREVIEWED = 5  # values, and classes per level
 _MOST_RELATED = 200  # values of another column that categories are grouped by
 _MOST_PAIRS = 100_000
@@ -281,7 +281,7 @@ def _with_roles(
     for column in profile.columns:
         role, reason = _role(column, profile, unit)
         if column.name in requested:
-            role, reason = requested[column.name], _ASKED
+            role, reason = requested[column.name], _CHOSEN
         elif role_options["quasi_identifiers"] is not None and role == QUASI_IDENTIFIER:
             role, reason = DROPPED, "it is not among the quasi-identifiers that you named"
         elif role_options["keep"] is not None and role == KEPT:
@@ -343,8 +343,8 @@ def _with_fewer_quasi_identifiers(columns: Sequence[SuggestedColumn], profile: P
     suggested = {column.name for column in profile.columns if column.suggestion == QUASI_IDENTIFIER}
     quasi = [column for column in columns if column.role == QUASI_IDENTIFIER]
     hinted = {column.name for column in quasi if name_hint(column.name) in (QUASI_IDENTIFIER, SENSITIVE)}
-    quasi.sort(key=lambda column: (column.reason != _ASKED, column.name not in hinted, column.name not in suggested))
-    dropped = [column for column in quasi[MOST_QUASI_IDENTIFIERS:] if column.reason != _ASKED]
+    quasi.sort(key=lambda column: (column.reason != _CHOSEN, column.name not in hinted, column.name not in suggested))
+    dropped = [column for column in quasi[MOST_QUASI_IDENTIFIERS:] if column.reason != _CHOSEN]
     reason = f"{MOST_QUASI_IDENTIFIERS} quasi-identifiers precede it, and more would leave hardly anything of any"
     for column in columns:
         yield replace(column, role=DROPPED, reason=reason) if column in dropped else column
@@ -354,11 +354,11 @@ def _generalized_if_unique(
     tables: Scratch, data: Source, columns: Sequence[SuggestedColumn], profile: Profile, unit: str | None
 ) -> list[SuggestedColumn]:
     """A sensitive column that would make too many people unique is generalized, or dropped if most values differ."""
-    unchanged = [c.name for c in columns if c.role == KEPT or (c.role == SENSITIVE and c.reason == _ASKED)]
+    unchanged = [c.name for c in columns if c.role == KEPT or (c.role == SENSITIVE and c.reason == _CHOSEN)]
     mostly_unique = {c.name for c in profile.columns if c.kind == "text" and (c.unique_share or 0) >= UNIQUE_SHARE}
     result = []
     for column in columns:
-        if column.role == SENSITIVE and column.reason != _ASKED:
+        if column.role == SENSITIVE and column.reason != _CHOSEN:
             found = exact(tables, data.table.relation, [*_countable(data, unchanged), column.name], unit)
             if found.too_many:
                 role = DROPPED if column.name in mostly_unique else QUASI_IDENTIFIER
@@ -411,7 +411,7 @@ def _confirmed(
             except (HierarchyError, SpecError, ValueError) as error:
                 problem = str(error).splitlines()[0]
                 continue
-            answer = replace(answer, labels=tuple(labels), levels=(), why=_ASKED)
+            answer = replace(answer, labels=tuple(labels), levels=(), why=_CHOSEN)
         column = answer
     return column
 
