@@ -241,7 +241,7 @@ def test_what_is_printed_warns_of_the_values_in_it(words: str) -> None:
     run = kanon(name, "people.csv", *options)
     told = " ".join(run.err.split())
     assert "note: dropped, no role: zip, disease; keep them with --keep" in told
-    assert "note: the statement lists values of the data, those of its hierarchies: protect them like" in told
+    assert "note: the statement lists values of the data, those of its hierarchies: keep it as private as" in told
     Path("ranges.yml").write_text("quasi_identifiers: {age: {hierarchy: {ranges: [10]}}}")
     run = kanon(name, "people.csv", *more, "--spec", "ranges.yml", "--identifiers", "name,zip,disease")
     assert (run.code, "values of the data" in run.err, "dropped" in run.err) == (0, False, False)

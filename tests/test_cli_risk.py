@@ -80,7 +80,7 @@ def test_a_bound_is_held_against_the_release_where_there_is_one() -> None:
     ("more", "said"),
     [
         (["--fail-above", "2"], "--fail-above takes RISK, 0 to 1, or FIGURE=RISK"),
-        (["--fail-above", "luck=0.1"], "FIGURE of highest, mean, journalist"),
+        (["--fail-above", "luck=0.1"], "FIGURE one of highest, mean, journalist"),
         (["--fail-above", "journalist=0.1"], "name a population"),
         (["--release", "nowhere.csv"], "there is no file nowhere.csv"),
         (["--sensitive", "illness"], "the source has no column 'illness'"),
