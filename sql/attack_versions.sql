@@ -10,13 +10,22 @@ FROM (
 ) AS valued
 GROUP BY valued.class, valued.value;
 
+-- name: values
+-- Count the rows of each class by the given columns, as the text of attack_versions/shapes.
+-- gives: class, value, n (rows)
+-- engines: duckdb
+SELECT valued.class, valued.value, SUM(valued.n) AS n
+FROM (SELECT r.class, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value, r.n FROM $numbered AS r) AS valued
+GROUP BY valued.class, valued.value;
+
 -- name: shapes_of_people
 -- Count the rows of each person in each class by shape, the text of attack_versions/shapes.
 -- gives: class, value, person, n (rows)
 -- engines: duckdb
-SELECT valued.class, valued.value, valued.person, COUNT(*) AS n
+SELECT valued.class, valued.value, valued.person, SUM(valued.n) AS n
 FROM (
-  SELECT r.class, $unit AS person, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value FROM $numbered AS r
+  SELECT r.class, $unit AS person, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value, r.n
+  FROM $numbered AS r
 ) AS valued
 GROUP BY valued.class, valued.value, valued.person;
 
@@ -24,10 +33,46 @@ GROUP BY valued.class, valued.value, valued.person;
 -- Number the class of every row of a release, as in attack_matching/classes.
 SELECT r.row_id, DENSE_RANK() OVER (ORDER BY $labels) AS class, $kept FROM $release AS r;
 
--- name: smallest_class
--- Count the people of the smallest class of a release that has a unit column.
-SELECT MIN(sizes.people) AS people
-FROM (SELECT COUNT(DISTINCT $unit) AS people FROM $release AS r GROUP BY $labels) AS sizes;
+-- name: counted
+-- Count the equal rows of a release; with a unit, those of every person.
+-- gives: release (its number), the columns, n (rows)
+SELECT $release AS release, $columns, COUNT(*) AS n FROM $copy AS r GROUP BY $columns;
+
+-- name: of_classes
+-- Number the classes of several releases, and give every counted row the number of its class.
+-- gives: class, release, the labels, the other columns, n (rows)
+SELECT DENSE_RANK() OVER (ORDER BY r.release, $labels) AS class, r.release, $labels, $kept, r.n FROM $counted AS r;
+
+-- name: classes
+-- List the classes of several releases.
+-- gives: class, release, the labels, n (rows)
+SELECT r.class, r.release, $labels, SUM(r.n) AS n FROM $numbered AS r GROUP BY r.class, r.release, $labels;
+
+-- name: smallest_classes
+-- Count the rows of the smallest class of each release.
+-- gives: release, size
+SELECT k.release, MIN(k.n) AS size FROM $classes AS k GROUP BY k.release;
+
+-- name: smallest_classes_of_people
+-- Count the people of the smallest class of each release.
+-- gives: release, size
+SELECT sizes.release, MIN(sizes.people) AS size
+FROM (SELECT r.release, COUNT(DISTINCT $unit) AS people FROM $numbered AS r GROUP BY r.release, r.class) AS sizes
+GROUP BY sizes.release;
+
+-- name: labels
+-- List the distinct labels of one attribute in each release.
+SELECT DISTINCT k.release, $label AS label FROM $classes AS k;
+
+-- name: value_codes
+-- Number the values of an attribute, from 0 in the order of their texts.
+-- gives: value, text, code
+SELECT v.value, v.text, ROW_NUMBER() OVER (ORDER BY v.text, v.value) - 1 AS code
+FROM (SELECT DISTINCT p.value, CAST(p.value AS TEXT) AS text FROM (SELECT $value AS value FROM $people AS p) AS p) AS v;
+
+-- name: values_by_code
+-- List the values of an attribute and their texts, in the order of their codes.
+SELECT c.value, c.text FROM $codes AS c ORDER BY c.code;
 
 -- name: known_values
 -- List the distinct combinations of known values, each numbered by one of its rows (a target).
@@ -35,25 +80,29 @@ FROM (SELECT COUNT(DISTINCT $unit) AS people FROM $release AS r GROUP BY $labels
 SELECT MIN(p.row_id) AS target, $columns, COUNT(*) AS n FROM $people AS p GROUP BY $columns;
 
 -- name: in_both
--- Pair the classes that match each target in two releases, for every person behind the target; 0 means no class.
-SELECT m.target, m.person, COALESCE(a.class, 0) AS first, COALESCE(b.class, 0) AS second, m.n
+-- Pair the classes that match each target in an earlier release and in the new one, for every person behind the target; 0 means no class.
+-- gives: release (the earlier one), target, person, first, second, n
+SELECT l.release, m.target, m.person, COALESCE(a.class, 0) AS first, COALESCE(b.class, 0) AS second, m.n
 FROM $members AS m
-LEFT JOIN $first AS a ON a.target = m.target
+CROSS JOIN $limits AS l
+LEFT JOIN (
+  SELECT f.target, f.class, k.release FROM $first AS f JOIN $classes AS k ON k.class = f.class
+) AS a ON a.target = m.target AND a.release = l.release
 LEFT JOIN $second AS b ON b.target = m.target
 WHERE a.class IS NOT NULL OR b.class IS NOT NULL;
 
 -- name: cells
--- Number the distinct pairs of classes.
--- gives: class (the number of a pair), first, second
-SELECT ROW_NUMBER() OVER (ORDER BY p.first, p.second) AS class, p.first, p.second
+-- Number the distinct pairs of classes of each earlier release and the new one.
+-- gives: class (the number of a pair), release, first, second
+SELECT ROW_NUMBER() OVER (ORDER BY p.release, p.first, p.second) AS class, p.release, p.first, p.second
 FROM $pairs AS p
-GROUP BY p.first, p.second;
+GROUP BY p.release, p.first, p.second;
 
 -- name: in_cells
 -- List the numbered pairs of classes that match each target.
-SELECT p.target, p.person, c.class, p.n
+SELECT p.release, p.target, p.person, c.class, p.n
 FROM $pairs AS p
-JOIN $cells AS c ON c.first = p.first AND c.second = p.second;
+JOIN $cells AS c ON c.release = p.release AND c.first = p.first AND c.second = p.second;
 
 -- name: members
 -- Treat all people with the same known values as one target, if there is no unit column.
@@ -68,56 +117,62 @@ FROM (SELECT MIN(p.row_id) OVER (PARTITION BY $columns) AS target, $unit AS pers
 
 -- name: hidden
 -- Find how many people each target hides among: those of the largest class that it matches, a lower bound.
-SELECT f.target, MAX(sizes.n) AS among
-FROM (SELECT DISTINCT p.target, $class AS class FROM $fits AS p) AS f
+SELECT f.release, f.target, MAX(sizes.n) AS among
+FROM (SELECT DISTINCT p.release, p.target, $class AS class FROM $fits AS p) AS f
 JOIN (
-  SELECT one.class, SUM(one.n) AS n
-  FROM (SELECT DISTINCT p.person, $class AS class, p.n FROM $fits AS p) AS one
-  GROUP BY one.class
-) AS sizes ON sizes.class = f.class
-GROUP BY f.target;
+  SELECT one.release, one.class, SUM(one.n) AS n
+  FROM (SELECT DISTINCT p.release, p.person, $class AS class, p.n FROM $fits AS p) AS one
+  GROUP BY one.release, one.class
+) AS sizes ON sizes.release = f.release AND sizes.class = f.class
+GROUP BY f.release, f.target;
 
 -- name: narrowed
 -- Find the targets that hide among k people in each of two releases, but among fewer in every pair of their classes.
-SELECT b.target
+SELECT b.release, b.target
 FROM $both AS b
-JOIN $first AS a ON a.target = b.target
-JOIN $second AS o ON o.target = b.target
-WHERE a.among >= $k AND o.among >= $k AND b.among < $k;
+JOIN $first AS a ON a.release = b.release AND a.target = b.target
+JOIN $second AS o ON o.release = b.release AND o.target = b.target
+JOIN $limits AS l ON l.release = b.release
+WHERE a.among >= l.k AND o.among >= l.k AND b.among < l.k;
 
 -- name: company
 -- Count the people who match any of the pairs of classes that a target matches.
-SELECT shared.target, SUM(shared.n) AS among
+SELECT shared.release, shared.target, SUM(shared.n) AS among
 FROM (
-  SELECT DISTINCT s.target, o.person, o.n
+  SELECT DISTINCT s.release, s.target, o.person, o.n
   FROM $narrowed AS s
-  JOIN $fits AS f ON f.target = s.target
+  JOIN $fits AS f ON f.release = s.release AND f.target = s.target
   JOIN $fits AS o ON o.class = f.class
 ) AS shared
-GROUP BY shared.target;
+GROUP BY shared.release, shared.target;
 
 -- name: hidden_in_both
 -- Count the people who hide among k in each of two releases.
-SELECT COALESCE(SUM(hidden.n), 0) AS people
+SELECT hidden.release, SUM(hidden.n) AS people
 FROM (
-  SELECT DISTINCT m.person, m.n
+  SELECT DISTINCT a.release, m.person, m.n
   FROM $members AS m
   JOIN $first AS a ON a.target = m.target
-  JOIN $second AS b ON b.target = m.target
-  WHERE a.among >= $k AND b.among >= $k
-) AS hidden;
+  JOIN $second AS b ON b.release = a.release AND b.target = m.target
+  JOIN $limits AS l ON l.release = a.release
+  WHERE a.among >= l.k AND b.among >= l.k
+) AS hidden
+GROUP BY hidden.release;
 
 -- name: below
 -- Count the people who hide among fewer than k, and those who are alone.
 SELECT
-  COALESCE(SUM(CASE WHEN found.among < $k THEN found.n ELSE 0 END), 0) AS below,
-  COALESCE(SUM(CASE WHEN found.among = 1 THEN found.n ELSE 0 END), 0) AS alone
+  found.release,
+  SUM(CASE WHEN found.among < l.k THEN found.n ELSE 0 END) AS below,
+  SUM(CASE WHEN found.among = 1 THEN found.n ELSE 0 END) AS alone
 FROM (
-  SELECT m.person, m.n, MIN(c.among) AS among
+  SELECT c.release, m.person, m.n, MIN(c.among) AS among
   FROM $candidates AS c
   JOIN $members AS m ON m.target = c.target
-  GROUP BY m.person, m.n
-) AS found;
+  GROUP BY c.release, m.person, m.n
+) AS found
+JOIN $limits AS l ON l.release = found.release
+GROUP BY found.release;
 
 -- name: common_values
 -- List the values that both classes of a pair contain: a person in both classes has one of them.
@@ -128,11 +183,11 @@ JOIN $second AS b ON b.class = c.second AND b.value = a.value;
 
 -- name: possible_values
 -- Count the values that each target may have, given the classes that it matches.
--- gives: target, different (values), value (the first one)
-SELECT f.target, COUNT(DISTINCT v.value) AS different, MIN(v.value) AS value
-FROM (SELECT DISTINCT p.target, $class AS class FROM $fits AS p) AS f
+-- gives: release, target, different (values), value (the first one)
+SELECT f.release, f.target, COUNT(DISTINCT v.value) AS different, MIN(v.value) AS value
+FROM (SELECT DISTINCT p.release, p.target, $class AS class FROM $fits AS p) AS f
 JOIN $values AS v ON v.class = f.class
-GROUP BY f.target;
+GROUP BY f.release, f.target;
 
 -- name: own_values_of_people
 -- List the values of every person by target, as the text of attack_versions/shapes; a person may have several.
@@ -161,24 +216,23 @@ FROM (
 ) AS valued
 GROUP BY valued.target, valued.value;
 
--- name: believed_values
--- Use the values that two releases imply together as people's values, if no table contains the true ones.
-SELECT m.target, m.person, b.value, m.n
-FROM $members AS m
-JOIN $both AS b ON b.target = m.target;
+-- name: unknown_values
+-- Treat all people as having any value, if no table contains the true ones.
+SELECT m.target, m.person, CAST(NULL AS TEXT) AS value, m.n FROM $members AS m;
 
 -- name: composed
 -- Count the people whose value is uncertain in each of two releases, and those whose value both releases together reveal.
-SELECT COALESCE(SUM(doubted.n), 0) AS people, COALESCE(SUM(doubted.n * doubted.told), 0) AS told
+SELECT doubted.release, SUM(doubted.n) AS people, SUM(doubted.n * doubted.told) AS told
 FROM (
-  SELECT o.person, o.n, MAX(CASE WHEN c.different = 1 AND c.value = o.value THEN 1 ELSE 0 END) AS told
+  SELECT c.release, o.person, o.n, MAX(CASE WHEN c.different = 1 AND COALESCE(o.value, c.value) = c.value THEN 1 ELSE 0 END) AS told
   FROM $own AS o
-  JOIN $first AS a ON a.target = o.target
-  JOIN $second AS b ON b.target = o.target
   JOIN $both AS c ON c.target = o.target
+  JOIN $first AS a ON a.release = c.release AND a.target = o.target
+  JOIN $second AS b ON b.release = c.release AND b.target = o.target
   WHERE a.different > 1 AND b.different > 1
-  GROUP BY o.person, o.n
-) AS doubted;
+  GROUP BY c.release, o.person, o.n
+) AS doubted
+GROUP BY doubted.release;
 
 -- name: class_targets
 -- Use the classes of a release as targets: people whose labels are known.
@@ -229,18 +283,20 @@ GROUP BY bounded.first, bounded.second;
 -- name: exposed_people
 -- Count the people who appeared and who vanished between two releases, and those who appeared in, vanished from or stayed in a group as fewer than k.
 SELECT
+  c.release,
   COALESCE(SUM(c.came), 0) AS appeared,
   COALESCE(SUM(c.went), 0) AS vanished,
   COALESCE(SUM(
-    CASE WHEN c.came_least < $k THEN c.came ELSE 0 END + CASE WHEN c.went_least < $k THEN c.went ELSE 0 END
+    CASE WHEN c.came_least < l.k THEN c.came ELSE 0 END + CASE WHEN c.went_least < l.k THEN c.went ELSE 0 END
   ), 0) AS exposed,
   COALESCE(SUM(
     CASE WHEN c.came_least = 1 THEN 1 ELSE 0 END + CASE WHEN c.went_least = 1 THEN 1 ELSE 0 END
   ), 0) AS alone,
-  COALESCE(SUM(CASE WHEN c.stayed < $k AND c.came + c.went > 0 THEN c.stayed ELSE 0 END), 0) AS stayed
+  COALESCE(SUM(CASE WHEN c.stayed < l.k AND c.came + c.went > 0 THEN c.stayed ELSE 0 END), 0) AS stayed
 FROM (
   -- came_least, went_least: the fewest people who can account for a group's arrivals and departures, those with most rows first
   SELECT
+    p.release,
     p.part,
     SUM(CASE WHEN p.appeared > 0 AND p.came > 0 THEN 1 ELSE 0 END) AS came,
     SUM(CASE WHEN p.vanished > 0 AND p.went > 0 THEN 1 ELSE 0 END) AS went,
@@ -249,62 +305,71 @@ FROM (
     SUM(CASE WHEN p.went > 0 AND p.went_to - p.went < p.vanished THEN 1 ELSE 0 END) AS went_least
   FROM (
     SELECT
+      m.release,
       m.part,
       m.came,
       m.went,
       m.stayed,
       m.appeared,
       m.vanished,
-      SUM(m.came) OVER (PARTITION BY m.part ORDER BY m.came DESC, m.person ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS came_to,
-      SUM(m.went) OVER (PARTITION BY m.part ORDER BY m.went DESC, m.person ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS went_to
+      SUM(m.came) OVER (PARTITION BY m.release, m.part ORDER BY m.came DESC, m.person ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS came_to,
+      SUM(m.went) OVER (PARTITION BY m.release, m.part ORDER BY m.went DESC, m.person ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS went_to
     FROM $moves AS m
   ) AS p
-  GROUP BY p.part
-) AS c;
+  GROUP BY p.release, p.part
+) AS c
+JOIN $limits AS l ON l.release = c.release
+GROUP BY c.release;
 
 -- name: exposed
 -- Count the rows that appeared and that vanished between two releases, and those that appeared in, vanished from or stayed in a group as fewer than k.
 SELECT
+  c.release,
   COALESCE(SUM(c.appeared), 0) AS appeared,
   COALESCE(SUM(c.vanished), 0) AS vanished,
   COALESCE(SUM(
-    CASE WHEN c.appeared < $k THEN c.appeared ELSE 0 END + CASE WHEN c.vanished < $k THEN c.vanished ELSE 0 END
+    CASE WHEN c.appeared < l.k THEN c.appeared ELSE 0 END + CASE WHEN c.vanished < l.k THEN c.vanished ELSE 0 END
   ), 0) AS exposed,
   COALESCE(SUM(
     CASE WHEN c.appeared = 1 THEN 1 ELSE 0 END + CASE WHEN c.vanished = 1 THEN 1 ELSE 0 END
   ), 0) AS alone,
-  COALESCE(SUM(CASE WHEN c.stayed < $k AND c.appeared + c.vanished > 0 THEN c.stayed ELSE 0 END), 0) AS stayed
+  COALESCE(SUM(CASE WHEN c.stayed < l.k AND c.appeared + c.vanished > 0 THEN c.stayed ELSE 0 END), 0) AS stayed
 FROM (
   SELECT
+    d.release,
     d.part,
     SUM(GREATEST(d.after - d.before, 0)) AS appeared,
     SUM(GREATEST(d.before - d.after, 0)) AS vanished,
     SUM(LEAST(d.before, d.after)) AS stayed
   FROM $changes AS d
-  GROUP BY d.part
-) AS c;
+  GROUP BY d.release, d.part
+) AS c
+JOIN $limits AS l ON l.release = c.release
+GROUP BY c.release;
 
 -- name: certain_people
 -- Count the people who joined or left a group of classes and all have one value, which the group itself does not reveal.
-SELECT COUNT(*) AS certain
+SELECT m.release, COUNT(*) AS certain
 FROM $moves AS m
 JOIN (
   SELECT
+    d.release,
     d.part,
     SUM(CASE WHEN d.after > d.before THEN 1 ELSE 0 END) AS values_gained,
     SUM(CASE WHEN d.after < d.before THEN 1 ELSE 0 END) AS values_lost,
     SUM(CASE WHEN d.after > 0 THEN 1 ELSE 0 END) AS values_after,
     SUM(CASE WHEN d.before > 0 THEN 1 ELSE 0 END) AS values_before
   FROM $changes AS d
-  GROUP BY d.part
-) AS c ON c.part = m.part
+  GROUP BY d.release, d.part
+) AS c ON c.release = m.release AND c.part = m.part
 WHERE
   (c.values_lost = 0 AND c.values_gained = 1 AND c.values_after > 1 AND m.came > 0)
-  OR (c.values_gained = 0 AND c.values_lost = 1 AND c.values_before > 1 AND m.went > 0);
+  OR (c.values_gained = 0 AND c.values_lost = 1 AND c.values_before > 1 AND m.went > 0)
+GROUP BY m.release;
 
 -- name: certain
 -- Count the rows that joined or left a group of classes and all have one value, which the group itself does not reveal.
-SELECT COALESCE(SUM(
+SELECT c.release, COALESCE(SUM(
   CASE
     WHEN c.values_lost = 0 AND c.values_gained = 1 AND c.values_after > 1 THEN c.moved
     WHEN c.values_gained = 0 AND c.values_lost = 1 AND c.values_before > 1 THEN c.moved
@@ -313,6 +378,7 @@ SELECT COALESCE(SUM(
 ), 0) AS certain
 FROM (
   SELECT
+    d.release,
     d.part,
     SUM(ABS(d.after - d.before)) AS moved,
     SUM(CASE WHEN d.after > d.before THEN 1 ELSE 0 END) AS values_gained,
@@ -320,73 +386,81 @@ FROM (
     SUM(CASE WHEN d.after > 0 THEN 1 ELSE 0 END) AS values_after,
     SUM(CASE WHEN d.before > 0 THEN 1 ELSE 0 END) AS values_before
   FROM $changes AS d
-  GROUP BY d.part
-) AS c;
+  GROUP BY d.release, d.part
+) AS c
+GROUP BY c.release;
 
 -- name: moves_of_people
 -- Count the rows of each person that joined, left and stayed in each group of classes, with the arrivals and departures of the group.
--- gives: part, person, came, went, stayed (rows of the person), appeared, vanished (rows of the group)
-SELECT people.part, people.person, people.came, people.went, people.stayed, seen.appeared, seen.vanished
+-- gives: release, part, person, came, went, stayed (rows of the person), appeared, vanished (rows of the group)
+SELECT people.release, people.part, people.person, people.came, people.went, people.stayed, seen.appeared, seen.vanished
 FROM (
   SELECT
+    own.release,
     own.part,
     own.person,
     SUM(GREATEST(own.after - own.before, 0)) AS came,
     SUM(GREATEST(own.before - own.after, 0)) AS went,
     SUM(LEAST(own.before, own.after)) AS stayed
   FROM (
-    SELECT counted.part, counted.person, counted.value, SUM(counted.before) AS before, SUM(counted.after) AS after
+    SELECT
+      counted.release, counted.part, counted.person, counted.value,
+      SUM(counted.before) AS before, SUM(counted.after) AS after
     FROM (
-      SELECT g.part, b.person, b.value, b.n AS before, 0 AS after FROM $before AS b JOIN $groups AS g ON g.node = b.class
+      SELECT g.release, g.part, b.person, b.value, b.n AS before, 0 AS after
+      FROM $before AS b JOIN $groups AS g ON g.node = b.class
       UNION ALL
-      SELECT g.part, a.person, a.value, 0 AS before, a.n AS after FROM $after AS a JOIN $groups AS g ON g.node = -a.class
+      SELECT g.release, g.part, a.person, a.value, 0 AS before, a.n AS after
+      FROM $after AS a JOIN $groups AS g ON g.node = -a.class
     ) AS counted
-    GROUP BY counted.part, counted.person, counted.value
+    GROUP BY counted.release, counted.part, counted.person, counted.value
   ) AS own
-  GROUP BY own.part, own.person
+  GROUP BY own.release, own.part, own.person
 ) AS people
 JOIN (
   SELECT
+    c.release,
     c.part,
     SUM(GREATEST(c.after - c.before, 0)) AS appeared,
     SUM(GREATEST(c.before - c.after, 0)) AS vanished
   FROM $changes AS c
-  GROUP BY c.part
-) AS seen ON seen.part = people.part;
+  GROUP BY c.release, c.part
+) AS seen ON seen.release = people.release AND seen.part = people.part;
 
 -- name: changes
 -- Count the rows of each group of classes by value, before and after.
-SELECT counted.part, counted.value, SUM(counted.before) AS before, SUM(counted.after) AS after
+SELECT counted.release, counted.part, counted.value, SUM(counted.before) AS before, SUM(counted.after) AS after
 FROM (
-  SELECT g.part, b.value, b.n AS before, 0 AS after FROM $before AS b JOIN $groups AS g ON g.node = b.class
+  SELECT g.release, g.part, b.value, b.n AS before, 0 AS after FROM $before AS b JOIN $groups AS g ON g.node = b.class
   UNION ALL
-  SELECT g.part, a.value, 0 AS before, a.n AS after FROM $after AS a JOIN $groups AS g ON g.node = -a.class
+  SELECT g.release, g.part, a.value, 0 AS before, a.n AS after FROM $after AS a JOIN $groups AS g ON g.node = -a.class
 ) AS counted
-GROUP BY counted.part, counted.value;
+GROUP BY counted.release, counted.part, counted.value;
 
 -- name: links
 -- Link the classes of two releases that may share people, in both directions; classes of the second have negative numbers.
-SELECT o.target AS node, -o.class AS other FROM $overlaps AS o
+-- gives: release (the earlier one), node, other
+SELECT k.release, o.target AS node, -o.class AS other FROM $overlaps AS o JOIN $first AS k ON k.class = o.target
 UNION ALL
-SELECT -o.class AS node, o.target AS other FROM $overlaps AS o;
+SELECT k.release, -o.class AS node, o.target AS other FROM $overlaps AS o JOIN $first AS k ON k.class = o.target;
 
 -- name: own_groups
--- Start with every class of two releases in a separate group; classes of the second have negative numbers.
-SELECT a.class AS node, a.class AS part FROM $first AS a
+-- Start with every class of each earlier release and of the new one in a separate group; classes of the new one have negative numbers.
+SELECT a.release, a.class AS node, a.class AS part FROM $first AS a
 UNION ALL
-SELECT -b.class AS node, -b.class AS part FROM $second AS b;
+SELECT l.release, -b.class AS node, -b.class AS part FROM $limits AS l CROSS JOIN $second AS b;
 
 -- name: joined_groups
 -- Move every class to the group with the lowest number among its current group and those of the classes linked to it.
-SELECT g.node, LEAST(g.part, COALESCE(MIN(o.part), g.part)) AS part
+SELECT g.release, g.node, LEAST(g.part, COALESCE(MIN(o.part), g.part)) AS part
 FROM $groups AS g
-LEFT JOIN $links AS l ON l.node = g.node
-LEFT JOIN $groups AS o ON o.node = l.other
-GROUP BY g.node, g.part;
+LEFT JOIN $links AS l ON l.release = g.release AND l.node = g.node
+LEFT JOIN $groups AS o ON o.release = l.release AND o.node = l.other
+GROUP BY g.release, g.node, g.part;
 
 -- name: followed_groups
 -- Move every class to the current group of the class that its group is named after.
-SELECT g.node, o.part FROM $groups AS g JOIN $groups AS o ON o.node = g.part;
+SELECT g.release, g.node, o.part FROM $groups AS g JOIN $groups AS o ON o.release = g.release AND o.node = g.part;
 
 -- name: groups_sum
 -- Add up the group numbers of all classes: the sum falls as long as groups merge.

@@ -6,6 +6,7 @@ Everything is counted in an embedded engine, and only counts are returned.
 
 from kanon_sql.attack.attributes import ATTRIBUTES
 from kanon_sql.attack.background import BACKGROUND
+from kanon_sql.attack.blocks import People
 from kanon_sql.attack.downcoding import DOWNCODING
 from kanon_sql.attack.homogeneity import HOMOGENEITY
 from kanon_sql.attack.inference import INFERENCE
@@ -20,7 +21,7 @@ from kanon_sql.attack.places import PLACES
 from kanon_sql.attack.priors import PRIORS
 from kanon_sql.attack.singling_out import SINGLING_OUT
 from kanon_sql.attack.skewness import SIMILARITY, SKEWNESS
-from kanon_sql.attack.versions import VERSIONS, Comparison, compared
+from kanon_sql.attack.versions import VERSIONS, Comparison, Versions
 
 ATTACKS: tuple[Attack, ...] = (
     HOMOGENEITY,
@@ -41,4 +42,16 @@ ATTACKS: tuple[Attack, ...] = (
     PLACES,
 )
 
-__all__ = ["ATTACKS", "Attack", "Comparison", "Control", "Copy", "Material", "Need", "Outcome", "compared", "interval"]
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "Comparison",
+    "Control",
+    "Copy",
+    "Material",
+    "Need",
+    "Outcome",
+    "People",
+    "Versions",
+    "interval",
+]

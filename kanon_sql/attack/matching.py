@@ -6,7 +6,7 @@ examined.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -79,12 +79,14 @@ def fitting(
     classes: Relation,
     names: Sequence[str] | None = None,
     stem: str = "fits",
+    covers: Mapping[str, Relation] | None = None,
 ) -> Relation:
     """The pairs of a target and a class that fit: target, class.
 
     `targets`: target (a number), and the known columns under plain names. `kinds`: the copy that these values come
     from; of a release, they are labels, which fit if they can stand for the same value. `names`: the known columns, by
-    default all quasi-identifiers; the labels of any other column are values.
+    default all quasi-identifiers; the labels of any other column are values. `covers`: for each of them the values that
+    the labels can stand for, as `load_covers` finds them.
     """
     tables = material.tables
     columns = material.quasi_identifiers if names is None else tuple(names)
@@ -92,11 +94,11 @@ def fitting(
     tables.create("fitting", "attack_matching/first_fitting", targets=targets)
     for name in columns:
         plain = kinds.plain([name])
-        load_covers(material, targets, classes, name, kinds)
+        standing_for = covers[name] if covers else load_covers(material, targets, classes, name, kinds)
         tables.create(
             "next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=plain
         )
-        relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": tables["covers"]}
+        relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": standing_for}
         tables.create("next_fitting", "attack_matching/next_fitting", targets=targets, value=plain, **relations)
         tables.rename("next_places", "places")
         tables.rename("next_fitting", "fitting")
@@ -115,30 +117,46 @@ def load_covers(material: Material, targets: Relation, classes: Relation, name: 
     elif kinds.is_release:
         pairs, unread = _overlapping(material, name, labels, [text for _, text in values])
     else:
-        pairs, unread = _covered(material, Column(name, "", kinds.kinds[name]), labels, values)
+        places, unread = _covered(material, Column(name, "", kinds.kinds[name]), labels, values)
+        pairs = [(label, values[place][1]) for label, covering in places.items() for place in covering]
+    _note_unread(material, name, unread)
+    types, keys = (
+        {"label": "VARCHAR", "value": "VARCHAR"},
+        [(text_key(label), text_key(value)) for label, value in pairs],
+    )
+    return tables.load("covers", types, list(zip(*keys, strict=True)) or [[], []])
+
+
+def covered_values(
+    material: Material, people: Copy, name: str, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
+) -> Mapping[Label, Sequence[int]]:
+    """The places of the values (with their texts) of people's column that each label can stand for."""
+    places, unread = _covered(material, Column(name, "", people.kinds[name]), labels, values)
+    _note_unread(material, name, unread)
+    return places
+
+
+def _note_unread(material: Material, name: str, unread: Sequence[str]) -> None:
     if unread:
         material.note(
-            f"{len(unread):,} labels of {name} cannot be read without its hierarchy, and are taken to stand for any "
-            "value; name the hierarchies, so that the attacks are as strong as an informed attacker's"
+            f"{len(unread):,} labels of {name} cannot be read without its hierarchy, and are {ANY_VALUE}; "
+            "name the hierarchies, so that the attacks are as strong as an informed attacker's"
         )
-    types, keys = {"label": "VARCHAR", "value": "VARCHAR"}, [(_key(label), _key(value)) for label, value in pairs]
-    return tables.load("covers", types, list(zip(*keys, strict=True)) or [[], []])
 
 
 def _covered(
     material: Material, column: Column, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
-) -> tuple[list[tuple[Label, Label]], list[str]]:
-    """The pairs of a label and the text of a value that it can stand for; and the labels that cannot be read."""
+) -> tuple[Mapping[Label, Sequence[int]], list[str]]:
+    """The places of the values that each label can stand for; and the labels that cannot be read."""
     if column.name in material.averaged:
         material.note(
             f"{column.name} shows a mean, a median or a mode of every class, which is {ANY_VALUE}; "
             "an attacker who looks for the nearest class learns more"
         )
-        return [(label, text) for label in labels for _, text in values], []
+        return dict.fromkeys(labels, range(len(values))), []
     texts, others = [text for _, text in values], _values_of_others(material, column.name)
     readable = texts if column.kind == "other" else [value for value, _ in values]
-    found, unread = covered(labels, readable, column.kind, material.hierarchy(column, readable), texts, others)
-    return [(label, values[place][1]) for label, places in found.items() for place in places], unread
+    return covered(labels, readable, column.kind, material.hierarchy(column, readable), texts, others)
 
 
 def _overlapping(
@@ -168,7 +186,7 @@ def _values(material: Material, people: Relation, value: Sequence[str]) -> list[
     return material.tables.rows("attack_matching/values", targets=people, value=value)
 
 
-def _key(text: str | None) -> str:
+def text_key(text: str | None) -> str:
     """A join key for a text or NULL."""
     return "" if text is None else f"={text}"
 

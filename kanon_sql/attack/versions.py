@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from kanon_sql.attack.matching import classes_of, fitting
+from kanon_sql.attack.blocks import People
+from kanon_sql.attack.matching import fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.queries import Hole, Relation
-
-_SIDES = ("first", "second")
 
 
 @dataclass(frozen=True)
@@ -78,190 +76,252 @@ def compared(material: Material, other: Copy) -> Comparison:
     by the values that their labels can stand for, and the counts are bounds; they are not certain if rows arrived or
     left. k is the largest that both releases satisfy, at most `material.k` and at least 2.
     """
-    two = _Two.of(material, other)
-    if material.source and other is not material.previous:
-        return Comparison(two.k, *_by_source(two))
-    overlaps = _overlaps(two)
-    changes = _changes(two, overlaps)
+    versions = Versions(material, material.kept_with(other))
+    versions.add(other)
     if material.source:
-        return Comparison(two.k, *_by_source(two), changes)
-    below, composed = _by_labels(two, overlaps)
+        (comparison,) = versions.compared(People.of(material), changes=other is material.previous)
+        return comparison
+    sides = versions.sides()
+    overlaps = _overlaps(sides)
+    (changes,) = _changes(sides, overlaps)
+    below, composed = _by_labels(sides, overlaps, min(material.release.rows, other.rows))
     if changes.appeared or changes.vanished:
         below, composed = below.uncertain(), {name: found.uncertain() for name, found in composed.items()}
-    return Comparison(two.k, below, composed, changes)
+    return Comparison(sides.limits[0], below, composed, changes)
+
+
+class Versions:
+    """Releases of a table that `material.release` is compared with, all by the same statements.
+
+    `kept`: the columns that all of them and the new release show unchanged. The equal rows of a release are counted
+    when it is added, so that its copy is not needed any more; `rows` is the number of counted rows. After a comparison
+    further releases can be added, and compared by themselves.
+    """
+
+    def __init__(self, material: Material, kept: Sequence[str]) -> None:
+        self._material = material
+        self._kept = tuple(kept)
+        self._unit: tuple[str, ...] = ()
+        self._added = 0
+        self._second: _Side | None = None
+        self.rows = 0
+
+    def add(self, other: Copy) -> None:
+        """Count the rows of one more release, with or without their owners as in those before it."""
+        tables, query = self._material.tables, "attack_versions/counted"
+        holes: dict[str, Hole] = {"release": self._added, "columns": self._columns(other), "copy": other.relation}
+        if self._added:
+            tables.add("first_rows", query, **holes)
+        else:
+            tables.create("first_rows", query, **holes)
+        self._unit = other.unit
+        self._added += 1
+        self.rows = tables.count("first_rows")
+
+    def _columns(self, release: Copy) -> list[str]:
+        names = [*self._material.quasi_identifiers, *self._kept]
+        return [*release.plain(names), *release.unit]
+
+    def compared(self, people: People, changes: bool) -> list[Comparison]:
+        """Compare each of the added releases with the new one, by the people of the source.
+
+        `changes`: whether they are earlier releases, so that arrivals and departures are counted as well.
+        """
+        sides = self.sides()
+        moved = _changes(sides, _overlaps(sides)) if changes else [None] * self._added
+        found = zip(sides.limits, *_by_source(sides, people), moved, strict=True)
+        self._added = self.rows = 0
+        return [Comparison(k, below, composed, change) for k, below, composed, change in found]
+
+    def sides(self) -> _Sides:
+        """The classes of the added releases, and of the new one."""
+        material, tables = self._material, self._material.tables
+        if self._second is None:
+            release = material.release
+            holes: dict[str, Hole] = {"columns": self._columns(release), "copy": release.relation}
+            counted = tables.create("second_rows", "attack_versions/counted", release=0, **holes)
+            self._second = self._side("second", counted, release.unit)
+        first = self._side("first", tables["first_rows"], self._unit)
+        sizes, smallest = _smallest_classes(material, first), _smallest_classes(material, self._second).get(0, 0)
+        least = [min(sizes.get(number, 0), smallest) for number in range(self._added)]
+        limits = [max(2, min(size, material.k or size)) for size in least]
+        tables.load("limits", {"release": "INTEGER", "k": "BIGINT"}, [[*range(self._added)], limits])
+        return _Sides(material, first, self._second, self._kept, limits)
+
+    def _side(self, stem: str, counted: Relation, unit: tuple[str, ...]) -> _Side:
+        """Number the classes, and drop the counted rows, which are in the numbered ones."""
+        material, tables = self._material, self._material.tables
+        labels = material.release.plain(material.quasi_identifiers)
+        kept: dict[str, Hole] = {"labels": labels, "kept": [*material.release.plain(self._kept), *unit]}
+        numbered = tables.create(f"{stem}_numbered", "attack_versions/of_classes", counted=counted, **kept)
+        classes = tables.create(f"{stem}_classes", "attack_versions/classes", numbered=numbered, labels=labels)
+        tables.drop(counted)
+        return _Side(stem, classes, numbered, unit)
 
 
 @dataclass(frozen=True)
-class _Two:
-    """Two releases, the other one first: their classes, their rows with class numbers, and their common columns."""
+class _Side:
+    """The new release, or those that it is compared with: their classes, and counted rows with class numbers."""
+
+    stem: str
+    classes: Relation
+    numbered: Relation
+    unit: tuple[str, ...]
+
+
+def _smallest_classes(material: Material, side: _Side) -> dict[int, int]:
+    """The size of the smallest class of each release: in people if it shows the owners of rows, otherwise in rows."""
+    if side.unit:
+        holes: dict[str, Hole] = {"numbered": side.numbered, "unit": side.unit}
+        sizes = material.tables.rows("attack_versions/smallest_classes_of_people", **holes)
+    else:
+        sizes = material.tables.rows("attack_versions/smallest_classes", classes=side.classes)
+    return {int(release): int(size) for release, size in sizes}
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The releases on both sides of a comparison, their common columns, and for each of the first ones its k."""
 
     material: Material
-    other: Copy
-    classes: tuple[Relation, Relation]
-    numbered: tuple[Relation, Relation]
+    first: _Side
+    second: _Side
     kept: tuple[str, ...]
-    k: int
+    limits: Sequence[int]
 
-    @classmethod
-    def of(cls, material: Material, other: Copy) -> _Two:
-        releases = (other, material.release)
-        kept = material.kept_with(other)
-        numbered = [_classes(material, release, kept, stem) for release, stem in zip(releases, _SIDES, strict=True)]
-        smallest = min(_smallest(material, release) for release in releases)
-        k = max(2, min(smallest, material.k or smallest))
-        (first, first_rows), (second, second_rows) = numbered
-        return cls(material, other, (first, second), (first_rows, second_rows), kept, k)
-
-    def values(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
-        """The combinations of values of columns in the classes of both releases: class, value, n."""
-        plain, tables = self.material.release.plain(columns), self.material.tables
-        first, second = (
-            tables.create(f"{stem}_values", "attack_versions/shapes", numbered=rows, values=plain)
-            for stem, rows in zip(("first", "second"), self.numbered, strict=True)
-        )
-        return first, second
+    @property
+    def both(self) -> tuple[_Side, _Side]:
+        """Both sides, in order."""
+        return self.first, self.second
 
     @property
     def people(self) -> bool:
-        """Whether both releases show the owners of rows, so that arrivals and departures count people."""
-        return bool(self.other.unit and self.material.release.unit)
-
-    def values_of_people(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
-        """The same for every person: class, value, person, n."""
-        release, tables = self.material.release, self.material.tables
-        holes: dict[str, Hole] = {"values": release.plain(columns), "unit": release.unit}
-        first, second = (
-            tables.create(f"{stem}_values_of_people", "attack_versions/shapes_of_people", numbered=rows, **holes)
-            for stem, rows in zip(_SIDES, self.numbered, strict=True)
-        )
-        return first, second
+        """Whether all releases show the owners of rows, so that arrivals and departures count people."""
+        return bool(self.first.unit and self.second.unit)
 
     @property
     def sensitive(self) -> list[str]:
-        """The sensitive columns that both releases have."""
+        """The sensitive columns that all releases have."""
         return [name for name in self.material.sensitive if name in self.kept]
 
+    def labels(self, name: str) -> list[str | None]:
+        """The labels of a quasi-identifier on both sides."""
+        tables, plain = self.material.tables, self.material.release.plain([name])
+        rows = [
+            row
+            for side in self.both
+            for row in tables.rows("attack_matching/labels", classes=side.classes, label=plain)
+        ]
+        return [label for (label,) in dict.fromkeys(rows)]
 
-def _classes(material: Material, release: Copy, kept: Sequence[str], stem: str) -> tuple[Relation, Relation]:
-    """The classes of a release, and its rows with the numbers of their classes."""
-    labels, classes = release.plain(material.quasi_identifiers), classes_of(material, release, f"{stem}_classes")
-    shown = [*release.plain(kept), *release.unit]
-    holes: dict[str, Hole] = {"release": release.relation, "labels": labels, "kept": shown}
-    return classes, material.tables.create(f"{stem}_rows", "attack_versions/numbered", **holes)
+    def values(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
+        """The combinations of values of columns in the classes of both sides: class, value, n."""
+        tables, plain = self.material.tables, self.material.release.plain(columns)
+        first, second = (
+            tables.create(f"{side.stem}_values", "attack_versions/values", numbered=side.numbered, values=plain)
+            for side in self.both
+        )
+        return first, second
 
+    def values_of_people(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
+        """The same for every person: class, value, person, n."""
+        tables, plain = self.material.tables, self.material.release.plain(columns)
+        query = "attack_versions/shapes_of_people"
+        first, second = (
+            tables.create(f"{side.stem}_of_people", query, numbered=side.numbered, values=plain, unit=side.unit)
+            for side in self.both
+        )
+        return first, second
 
-def _smallest(material: Material, release: Copy) -> int:
-    labels = release.plain(material.quasi_identifiers)
-    if release.unit:
-        holes: dict[str, Hole] = {"labels": labels, "unit": release.unit}
-        ((people,),) = material.tables.rows("attack_versions/smallest_class", release=release.relation, **holes)
-        return int(people or 0)
-    sizes = material.tables.rows("release/class_sizes", release=release.relation, quasi_identifiers=labels)
-    return int(sizes[0][0]) if sizes else 0
+    def figures(self, query: str, number: int, /, **holes: Hole) -> list[tuple[int, ...]]:
+        """So many figures of each of the first releases, by a query that begins with its number; 0 without a row."""
+        rows = self.material.tables.rows(query, **holes)
+        found = {int(release): tuple(map(int, figures)) for release, *figures in rows}
+        return [found.get(release, (0,) * number) for release in range(len(self.limits))]
 
 
 # With the source
 
 
-def _by_source(two: _Two) -> tuple[Intersection, dict[str, Intersection]]:
+def _by_source(sides: _Sides, people: People) -> tuple[list[Intersection], list[dict[str, Intersection]]]:
     """Compare by placing the source's people in the classes that fit them."""
-    material, tables = two.material, two.material.tables
-    source = material.source
-    assert source
-    names = [name for name in material.quasi_identifiers if name in source.columns]
-    tuples = tables.create(
-        "tuples", "attack_versions/known_values", people=source.relation, columns=source.plain(names)
-    )
+    material, tables = sides.material, sides.material.tables
+    covers = people.covers({name: sides.labels(name) for name in people.known})
     first, second = (
-        fitting(material, tuples, source, classes, names, f"{stem}_fits")
-        for stem, classes in zip(("first", "second"), two.classes, strict=True)
+        fitting(material, people.tuples, people.copy, side.classes, people.known, f"{side.stem}_fits", covers)
+        for side in sides.both
     )
-    members = _members(two, source, tuples, names)
-    pairs = tables.create("pairs", "attack_versions/in_both", members=members, first=first, second=second)
+    fits: dict[str, Hole] = {"first": first, "second": second, "classes": sides.first.classes}
+    limits = tables["limits"]
+    pairs = tables.create("pairs", "attack_versions/in_both", members=people.members, limits=limits, **fits)
     cells = tables.create("cells", "attack_versions/cells", pairs=pairs)
     tables.create("in_cells", "attack_versions/in_cells", pairs=pairs, cells=cells)
-    composed = {name: _composed(two, source, names, name) for name in two.sensitive}
-    return _narrowed(two), composed
+    composed = {name: _composed(sides, people, name) for name in sides.sensitive}
+    return _narrowed(sides), [{name: found[n] for name, found in composed.items()} for n in range(len(sides.limits))]
 
 
-def _members(two: _Two, source: Copy, tuples: Relation, names: Sequence[str]) -> Relation:
-    """The people behind the known values: target, person, n. One person can be behind several targets."""
-    tables = two.material.tables
-    if not source.unit:
-        return tables.create("members", "attack_versions/members", tuples=tuples)
-    holes: dict[str, Hole] = {"columns": source.plain(names), "unit": source.unit}
-    return tables.create("members", "attack_versions/members_of_people", people=source.relation, **holes)
-
-
-def _narrowed(two: _Two) -> Intersection:
+def _narrowed(sides: _Sides) -> list[Intersection]:
     """People in groups of at least k in both releases, and of fewer in both together."""
-    tables, k = two.material.tables, two.k
-    pairs, in_cells, members = tables["pairs"], tables["in_cells"], tables["members"]
+    tables = sides.material.tables
+    pairs, in_cells, members, limits = (tables[stem] for stem in ("pairs", "in_cells", "members", "limits"))
     first, second = (
-        tables.create(f"{side}_hidden", "attack_versions/hidden", fits=pairs, **{"class": [side]}) for side in _SIDES
+        tables.create(f"{side.stem}_hidden", "attack_versions/hidden", fits=pairs, **{"class": [side.stem]})
+        for side in sides.both
     )
     both = tables.create("both_hidden", "attack_versions/hidden", fits=in_cells, **{"class": ["class"]})
-    narrowed = tables.create("narrowed", "attack_versions/narrowed", first=first, second=second, both=both, k=k)
+    hidden: dict[str, Hole] = {"first": first, "second": second, "limits": limits}
+    narrowed = tables.create("narrowed", "attack_versions/narrowed", both=both, **hidden)
     candidates = tables.create("candidates", "attack_versions/company", narrowed=narrowed, fits=in_cells)
-    ((people,),) = tables.rows("attack_versions/hidden_in_both", first=first, second=second, members=members, k=k)
-    ((below, alone),) = tables.rows("attack_versions/below", candidates=candidates, members=members, k=k)
-    return Intersection(int(people), int(below), int(alone))
+    people = sides.figures("attack_versions/hidden_in_both", 1, members=members, **hidden)
+    below = sides.figures("attack_versions/below", 2, candidates=candidates, members=members, limits=limits)
+    return [Intersection(many, few, alone) for (many,), (few, alone) in zip(people, below, strict=True)]
 
 
-def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Intersection:
+def _composed(sides: _Sides, people: People, column: str) -> list[Intersection]:
     """People whose value is revealed by both releases together, and by neither alone."""
-    tables = two.material.tables
-    values = two.values([column])
+    tables = sides.material.tables
+    values = sides.values([column])
     common = tables.create(
         "common", "attack_versions/common_values", cells=tables["cells"], first=values[0], second=values[1]
     )
     possible = {
-        side: tables.create(
-            f"{side}_told", "attack_versions/possible_values", fits=tables["pairs"], values=value, **{"class": [side]}
-        )
-        for side, value in zip(_SIDES, values, strict=True)
+        side.stem: _possible_values(tables, side.stem, tables["pairs"], of_side)
+        for side, of_side in zip(sides.both, values, strict=True)
     }
     both = _possible_values(tables, "class", tables["in_cells"], common)
-    if column in source.columns:
-        holes: dict[str, Any] = {"columns": source.plain(names), "values": source.plain([column])}
-        holes |= {"unit": source.unit} if source.unit else {}
-        query = "attack_versions/own_values_of_people" if source.unit else "attack_versions/own_values"
-        own = tables.create("own", query, people=source.relation, **holes)
-    else:
-        own = tables.create("own", "attack_versions/believed_values", members=tables["members"], both=both)
-    ((people, found),) = tables.rows("attack_versions/composed", own=own, both=both, **possible)
-    return Intersection(int(people), int(found))
+    found = sides.figures("attack_versions/composed", 2, own=people.own_values(column), both=both, **possible)
+    return [Intersection(doubted, revealed) for doubted, revealed in found]
 
 
 def _possible_values(tables: Scratch, side: str, fits: Relation, values: Relation) -> Relation:
     """The number of possible values of every target in the classes of one side that fit, and one of the values."""
     holes: dict[str, Hole] = {"fits": fits, "values": values, "class": [side]}
-    return tables.create(f"{side}_told", "attack_versions/possible_values", **holes)
+    return tables.create(f"{side}_possible", "attack_versions/possible_values", **holes)
 
 
 # By the labels alone
 
 
-def _overlaps(two: _Two) -> Relation:
-    """The classes of both releases that can have people in common, by their labels: target (of the first), class."""
-    material = two.material
+def _overlaps(sides: _Sides) -> Relation:
+    """The classes of both sides that can have people in common, by their labels: target (of the first), class."""
+    material = sides.material
     labels = material.release.plain(material.quasi_identifiers)
     targets = material.tables.create(
-        "class_targets", "attack_versions/class_targets", classes=two.classes[0], labels=labels
+        "class_targets", "attack_versions/class_targets", classes=sides.first.classes, labels=labels
     )
-    return fitting(material, targets, material.release, two.classes[1], stem="overlaps")
+    return fitting(material, targets, material.release, sides.second.classes, stem="overlaps")
 
 
-def _by_labels(two: _Two, overlaps: Relation) -> tuple[Intersection, dict[str, Intersection]]:
-    """Bounds from the classes that can have people in common, and from their common values."""
-    tables, people = two.material.tables, min(two.material.release.rows, two.other.rows)
-    sizes = dict(zip(_SIDES, two.classes, strict=True))
-    bounds = _bounds(two, overlaps, two.values(two.kept))
-    ((least, most, alone),) = tables.rows("attack_versions/bounded_below", bounds=bounds, k=two.k, **sizes)
+def _by_labels(sides: _Sides, overlaps: Relation, people: int) -> tuple[Intersection, dict[str, Intersection]]:
+    """Bounds from the classes of two releases that can have people in common, and from their common values."""
+    tables, (k,) = sides.material.tables, sides.limits
+    sizes: dict[str, Hole] = {side.stem: side.classes for side in sides.both}
+    bounds = _bounds(sides, overlaps, sides.values(sides.kept))
+    ((least, most, alone),) = tables.rows("attack_versions/bounded_below", bounds=bounds, k=k, **sizes)
     composed = {}
-    for name in two.sensitive:
-        first, second = values = two.values([name])
-        of_column = _bounds(two, overlaps, values)
+    for name in sides.sensitive:
+        first, second = values = sides.values([name])
+        of_column = _bounds(sides, overlaps, values)
         ((certain, at_most),) = tables.rows(
             "attack_versions/bounded_composed", bounds=of_column, first=first, second=second
         )
@@ -269,57 +329,60 @@ def _by_labels(two: _Two, overlaps: Relation) -> tuple[Intersection, dict[str, I
     return Intersection(people, int(least), int(alone), min(people, int(most))), composed
 
 
-def _bounds(two: _Two, overlaps: Relation, values: tuple[Relation, Relation]) -> Relation:
+def _bounds(sides: _Sides, overlaps: Relation, values: tuple[Relation, Relation]) -> Relation:
     first, second = values
-    return two.material.tables.create(
+    return sides.material.tables.create(
         "bounds", "attack_versions/shared_bounds", overlaps=overlaps, first=first, second=second
     )
 
 
-def _changes(two: _Two, overlaps: Relation) -> Changes:
+def _changes(sides: _Sides, overlaps: Relation) -> list[Changes]:
     """Arrivals and departures in groups of classes that have no people in common with classes outside."""
-    tables, groups = two.material.tables, _groups(two, overlaps)
-    changes = _changed(two, groups, two.kept)
-    if two.people:
-        moves = _moved(two, groups, two.kept, changes)
-        found = tables.rows("attack_versions/exposed_people", moves=moves, k=two.k)
+    tables, groups = sides.material.tables, _groups(sides, overlaps)
+    changes, limits = _changed(sides, groups, sides.kept), tables["limits"]
+    if sides.people:
+        moves = _moved(sides, groups, sides.kept, changes)
+        found = sides.figures("attack_versions/exposed_people", 5, moves=moves, limits=limits)
     else:
-        found = tables.rows("attack_versions/exposed", changes=changes, k=two.k)
-    ((appeared, vanished, exposed, alone, stayed),) = found
-    certain = {name: _certain(two, groups, name) for name in two.sensitive}
-    return Changes(int(appeared), int(vanished), int(exposed), int(alone), certain, int(stayed))
+        found = sides.figures("attack_versions/exposed", 5, changes=changes, limits=limits)
+    certain = {name: _certain(sides, groups, name) for name in sides.sensitive}
+    return [
+        Changes(
+            appeared, vanished, exposed, alone, {name: of_release[n] for name, of_release in certain.items()}, stayed
+        )
+        for n, (appeared, vanished, exposed, alone, stayed) in enumerate(found)
+    ]
 
 
-def _certain(two: _Two, groups: Relation, column: str) -> int:
-    tables, changes = two.material.tables, _changed(two, groups, [column])
-    if two.people:
-        moves = _moved(two, groups, [column], changes)
-        found = tables.rows("attack_versions/certain_people", changes=changes, moves=moves)
+def _certain(sides: _Sides, groups: Relation, column: str) -> list[int]:
+    changes = _changed(sides, groups, [column])
+    if sides.people:
+        moves = _moved(sides, groups, [column], changes)
+        found = sides.figures("attack_versions/certain_people", 1, changes=changes, moves=moves)
     else:
-        found = tables.rows("attack_versions/certain", changes=changes)
-    ((certain,),) = found
-    return int(certain)
+        found = sides.figures("attack_versions/certain", 1, changes=changes)
+    return [certain for (certain,) in found]
 
 
-def _moved(two: _Two, groups: Relation, columns: Sequence[str], changes: Relation) -> Relation:
+def _moved(sides: _Sides, groups: Relation, columns: Sequence[str], changes: Relation) -> Relation:
     """Every person's rows that arrived, left and stayed."""
-    before, after = two.values_of_people(columns)
+    before, after = sides.values_of_people(columns)
     holes: dict[str, Hole] = {"groups": groups, "before": before, "after": after, "changes": changes}
-    return two.material.tables.create("moves", "attack_versions/moves_of_people", **holes)
+    return sides.material.tables.create("moves", "attack_versions/moves_of_people", **holes)
 
 
-def _changed(two: _Two, groups: Relation, columns: Sequence[str]) -> Relation:
-    before, after = two.values(columns)
-    return two.material.tables.create("changes", "attack_versions/changes", groups=groups, before=before, after=after)
+def _changed(sides: _Sides, groups: Relation, columns: Sequence[str]) -> Relation:
+    before, after = sides.values(columns)
+    return sides.material.tables.create("changes", "attack_versions/changes", groups=groups, before=before, after=after)
 
 
-def _groups(two: _Two, overlaps: Relation) -> Relation:
-    """The smallest groups of classes of both releases that must have the same people: node, part."""
-    tables = two.material.tables
-    links = tables.create("links", "attack_versions/links", overlaps=overlaps)
+def _groups(sides: _Sides, overlaps: Relation) -> Relation:
+    """The smallest groups of classes of two releases that must have the same people: release, node, part."""
+    tables, first = sides.material.tables, sides.first.classes
+    links = tables.create("links", "attack_versions/links", overlaps=overlaps, first=first)
     groups, other = tables.pair("groups")
-    first, second = two.classes
-    tables.create(groups, "attack_versions/own_groups", first=first, second=second)
+    second, limits = sides.second.classes, tables["limits"]
+    tables.create(groups, "attack_versions/own_groups", first=first, second=second, limits=limits)
     before, now = 1, 0
     while now != before:
         tables.create(other, "attack_versions/joined_groups", groups=groups, links=links)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kanon_sql import queries
-from kanon_sql.attack import Copy, Material, compared
+from kanon_sql.attack import Comparison, Copy, Material, People, Versions
 from kanon_sql.attack.matching import ANY_VALUE
 from kanon_sql.engine import Engine, FileEngine, Table, reads_files
 from kanon_sql.engines.files import file_format
@@ -82,6 +82,7 @@ class _Older:
 
 
 _REPLACED = _Older("it")
+_MOST_ROWS = 1_000_000  # counted rows of earlier releases that are compared together
 _Past: TypeAlias = tuple[_Older, Callable[[], Copy]]
 
 
@@ -98,6 +99,7 @@ class Guard:
         self._past = past
         self._source = source
         self._people = people
+        self._notes: list[str] = []
         self.found: SingledOut | None = None
         self.earlier: list[int] = []
 
@@ -105,15 +107,52 @@ class Guard:
         """DifferencingError if more people are singled out than the limit allows."""
         rows = staged[PEOPLE] if self._copying.spec.unit else staged["release"]
         new = self._copying.copied("release", Source(engine, engine.table(rows)))
-        for older, copy in self._past:
-            copies = {"release": new, "source": self._people, "previous": copy()}
-            found = singled_out(self._copying, copies, self._source, older)
+        for older, found in self._compared(new):
             if found.people > self._limit:
                 raise self._too_many(older, found)
             if older.at:
                 self.earlier.append(found.people)
             else:
                 self.found = found
+
+    def _compared(self, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
+        """Compare the new release with the earlier ones, as many at a time as have few rows together."""
+        together: _Together | None = None
+        for past in self._past:
+            material = self._material(new, past)
+            if together and (together.rows >= _MOST_ROWS or not together.takes(material)):
+                yield from self._finish(together, new)
+            if together is None or not together.takes(material):
+                together = _Together.of(material)
+            together.add(past, material)
+        if together:
+            yield from self._finish(together, new)
+
+    def _finish(self, together: _Together, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
+        past, comparisons = [*together.past], together.compared()
+        unread = [note for note in self._notes if ANY_VALUE in note]
+        self._notes.clear()
+        if unread and len(past) > 1:  # one at a time, to name the release that cannot be read
+            for one in past:
+                together.add(one, self._material(new, one))
+                yield from self._finish(together, new)
+        else:
+            for (older, _), comparison in zip(past, comparisons, strict=True):
+                if unread:
+                    raise _incomparable(self._copying.target, older, unread[0].partition(";")[0])
+                yield older, _singled_out(comparison, self._copying.spec)
+
+    def _material(self, new: Copy, past: _Past) -> Material:
+        """What an attacker has who knows the new release and an earlier one."""
+        (older, copied), copying = past, self._copying
+        copies = {"release": new, "source": self._people, "previous": copied()}
+        if copying.spec.unit:
+            if not copies["previous"].unit:
+                raise _incomparable(copying.target, older, "it is not known which people its rows are of")
+            keys = _keys(copying.tables, copies["previous"]) | _keys(copying.tables, new)
+            if len(keys) > 1:
+                raise _incomparable(copying.target, older, "its people were recorded with another key, or without one")
+        return copying.material(_of_same_kinds(copying, copies), self._source, self._notes.append)
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of a manifest; empty if nothing was compared."""
@@ -130,6 +169,53 @@ class Guard:
             f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
             f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.remedy}"
         )
+
+
+@dataclass
+class _Together:
+    """Earlier releases that are compared by the same statements: their copies have the same columns and kinds."""
+
+    material: Material
+    kept: tuple[str, ...]
+    versions: Versions
+    people: People
+    past: list[_Past] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, material: Material) -> _Together:
+        """No release yet, but those with the same columns as the earlier one of the material can be added."""
+        assert material.previous
+        kept = material.kept_with(material.previous)
+        return cls(material, kept, Versions(material, kept), People.of(material))
+
+    @property
+    def rows(self) -> int:
+        """The counted rows of all that were added."""
+        return self.versions.rows
+
+    def takes(self, material: Material) -> bool:
+        """Whether the earlier release of a material can be compared with those that were added."""
+        assert material.previous
+        same_source, same_release = material.source == self.material.source, material.release == self.material.release
+        return same_source and same_release and self.kept == material.kept_with(material.previous)
+
+    def add(self, past: _Past, material: Material) -> None:
+        """Add the earlier release of a material."""
+        assert material.previous
+        self.versions.add(material.previous)
+        self.past.append(past)
+
+    def compared(self) -> list[Comparison]:
+        """Compare those that were added with the new release; then others can be added."""
+        self.past.clear()
+        return self.versions.compared(self.people, changes=True)
+
+
+def _singled_out(comparison: Comparison, spec: Spec) -> SingledOut:
+    assert comparison.changes
+    revealed = {column: found.found for column, found in comparison.composed.items() if column in spec.privacy.counted}
+    came = comparison.changes.exposed + comparison.changes.stayed
+    return SingledOut(comparison.k, came=came, narrowed=comparison.below_k.found, revealed=revealed)
 
 
 @contextlib.contextmanager
@@ -207,7 +293,7 @@ class _Copying:
             self.tables,
             copies["release"],
             tuple(self.shown),
-            tuple(spec.sensitive),
+            tuple(column for column in spec.sensitive if column in spec.privacy.counted),
             source=copies["source"],
             previous=copies["previous"],
             unit=spec.unit,
@@ -216,32 +302,6 @@ class _Copying:
             averaged=tuple(name for name in spec.quasi_identifiers if how_of(spec, source.table, name) in STATISTICS),
             note=note,
         )
-
-
-def singled_out(copying: _Copying, copies: Mapping[str, Copy], source: Source, older: _Older) -> SingledOut:
-    """Compare two releases, with the source of the newer one."""
-    target, spec = copying.target, copying.spec
-    if spec.unit:
-        if not copies["previous"].unit:
-            raise _incomparable(target, older, "it is not known which people its rows are of")
-        keys = _keys(copying.tables, copies["previous"]) | _keys(copying.tables, copies["release"])
-        if len(keys) > 1:
-            raise _incomparable(target, older, "its people were recorded with another key, or without one")
-    notes: list[str] = []
-    material = copying.material(_of_same_kinds(copying, copies), source, notes.append)
-    assert material.previous
-    comparison = compared(material, material.previous)
-    if unread := [note for note in notes if ANY_VALUE in note]:
-        raise _incomparable(target, older, unread[0].partition(";")[0])
-    assert comparison.changes
-    return SingledOut(
-        comparison.k,
-        came=comparison.changes.exposed + comparison.changes.stayed,
-        narrowed=comparison.below_k.found,
-        revealed={
-            column: values.found for column, values in comparison.composed.items() if column in spec.privacy.counted
-        },
-    )
 
 
 def _keys(tables: Scratch, copy: Copy) -> set[str]:

@@ -1,6 +1,7 @@
 """Every query and statement of the package, as text in an engine's dialect: only this package imports sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
+from kanon_sql.queries.codes import replaced
 from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, tuples, with_population
 from kanon_sql.queries.counted_release import (
     CountedRelease,
@@ -215,6 +216,7 @@ __all__ = [
     "refresh",
     "regions",
     "rename",
+    "replaced",
     "revoke",
     "rounds",
     "ruled_labels",

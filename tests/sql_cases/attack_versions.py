@@ -5,7 +5,7 @@ from typing import Any
 from kanon_sql.queries import Relation
 from sql_cases.case import Case, Rows, relation
 
-_TEXTS = dict.fromkeys(["c0", "c1", "value", "owner", "way", "label", "digest"], "VARCHAR")
+_TEXTS = dict.fromkeys(["c0", "c1", "value", "text", "owner", "way", "label", "digest"], "VARCHAR")
 _REALS = dict.fromkeys(["x", "y", "t", "x_min", "x_max", "y_min", "y_max", "since", "until", "weight"], "FLOAT8")
 
 
@@ -20,29 +20,38 @@ def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Row
 
 _ROWS = ("row_id c0 c1 c2", [(1, "b", "x", 7), (2, "a", None, 7), (3, "b", "x", 7), (4, None, "y", 8)])
 _NUMBERED = ("row_id class c1 c2", [(1, 2, "x", 7), (2, 1, None, 7), (3, 2, "x", 7), (4, 1, None, 8)])
+_COUNTED = ("class c1 c2 n", [(2, "x", 7, 4), (1, None, 7, 1), (2, "x", 7, 1), (1, None, 8, 1)])
 # Targets 1 and 2 of 3 and 1 people in both releases; 3 in the first alone; 4 may be in two classes of the second.
 _PAIRS = (
-    "target person first second n",
-    [(1, 1, 1, 1, 3), (2, 2, 1, 2, 1), (3, 3, 2, 0, 2), (4, 4, 2, 1, 2), (4, 4, 2, 2, 2)],
+    "release target person first second n",
+    [(8, 1, 1, 1, 1, 3), (8, 2, 2, 1, 2, 1), (8, 3, 3, 2, 0, 2), (8, 4, 4, 2, 1, 2), (8, 4, 4, 2, 2, 2)],
 )
 # Persons 7 and 8 have several rows: 7 is behind two targets.
-_OF_PEOPLE = ("target person first second n", [(1, 7, 1, 1, 1), (1, 8, 1, 1, 1), (2, 7, 1, 2, 1), (2, 9, 1, 2, 1)])
+_OF_PEOPLE = (
+    "release target person first second n",
+    [(8, 1, 7, 1, 1, 1), (8, 1, 8, 1, 1, 1), (8, 2, 7, 1, 2, 1), (8, 2, 9, 1, 2, 1)],
+)
 _MEMBERS = "target person n"
-_CELLS = ("class first second", [(1, 1, 1), (2, 1, 2), (3, 2, 0), (4, 2, 1), (5, 2, 2)])
-_IN_CELLS = ("target person class n", [(1, 1, 1, 3), (2, 2, 2, 1), (3, 3, 3, 2), (4, 4, 4, 2), (4, 4, 5, 2)])
-_HIDDEN = "target among"
-_MOVES = "part person came went stayed appeared vanished"
-_POSSIBLE = "target different value"
+_CELLS = ("class release first second", [(1, 8, 1, 1), (2, 8, 1, 2), (3, 8, 2, 0), (4, 8, 2, 1), (5, 8, 2, 2)])
+_IN_CELLS = (
+    "release target person class n",
+    [(8, 1, 1, 1, 3), (8, 2, 2, 2, 1), (8, 3, 3, 3, 2), (8, 4, 4, 4, 2), (8, 4, 4, 5, 2)],
+)
+_HIDDEN = "release target among"
+_MOVES = "release part person came went stayed appeared vanished"
+_POSSIBLE = "release target different value"
 _VALUES = "class value n"
-_GROUPS = ("node part", [(1, 1), (2, 2), (-1, -1), (-2, -2)])
-_STAYED = ("part value before after", [(1, "a", 2, 9), (1, "b", 5, 0), (2, "a", 2, 2)])  # two of a group, and all
+_LIMITS = ("release k", [(7, 9), (8, 3)])
+_GROUPS = ("release node part", [(8, 1, 1), (8, 2, 2), (8, -1, -1), (8, -2, -2)])
+_CHANGED = "release part value before after"
+_STAYED = (_CHANGED, [(8, 1, "a", 2, 9), (8, 1, "b", 5, 0), (8, 2, "a", 2, 2)])  # two of a group, and all
 _CHANGES = (
-    "part value before after",
+    _CHANGED,
     [
-        *[(1, "a", 2, 3), (1, "b", 4, 4)],  # one came
-        *[(2, "a", 1, 0), (2, "b", 2, 0)],  # three left
-        *[(3, "a", 1, 2), (3, "b", 3, 1), (3, "c", 1, 1)],  # one came and two left
-        *[(4, "a", 5, 6)],  # one came to a group of its kind
+        *[(8, 1, "a", 2, 3), (8, 1, "b", 4, 4)],  # one came
+        *[(8, 2, "a", 1, 0), (8, 2, "b", 2, 0)],  # three left
+        *[(8, 3, "a", 1, 2), (8, 3, "b", 3, 1), (8, 3, "c", 1, 1)],  # one came and two left
+        *[(8, 4, "a", 5, 6)],  # one came to a group of its kind
     ],
 )
 
@@ -71,11 +80,16 @@ _VERSIONS = [
     ),
     _case(
         "attack_versions/in_both",
-        "target person first second n",
-        [(1, 1, 1, 1, 3), (3, 3, 2, 0, 2), (4, 4, 2, 1, 2), (4, 4, 2, 2, 2), (6, 3, 0, 1, 5)],
+        "release target person first second n",
+        [
+            *[(8, 1, 1, 1, 1, 3), (8, 3, 3, 2, 0, 2), (8, 4, 4, 2, 1, 2), (8, 4, 4, 2, 2, 2), (8, 6, 3, 0, 1, 5)],
+            *[(7, 1, 1, 0, 1, 3), (7, 4, 4, 0, 1, 2), (7, 4, 4, 0, 2, 2), (7, 5, 5, 3, 0, 9), (7, 6, 3, 0, 1, 5)],
+        ],
         {
+            "limits": _LIMITS,
+            "classes": ("class release", [(1, 8), (2, 8), (3, 7)]),
             "members": (_MEMBERS, [(1, 1, 3), (3, 3, 2), (4, 4, 2), (5, 5, 9), (6, 3, 5)]),
-            "first": ("target class", [(1, 1), (3, 2), (4, 2)]),
+            "first": ("target class", [(1, 1), (3, 2), (4, 2), (5, 3)]),
             "second": ("target class", [(1, 1), (4, 1), (4, 2), (6, 1)]),
         },
     ),
@@ -88,57 +102,105 @@ _VERSIONS = [
         columns=["c0"],
         unit=["c2"],
     ),
-    _case("attack_versions/cells", _CELLS[0], _CELLS[1], {"pairs": (_PAIRS[0], [*_PAIRS[1], (5, 5, 2, 2, 3)])}),
+    _case("attack_versions/cells", _CELLS[0], _CELLS[1], {"pairs": (_PAIRS[0], [*_PAIRS[1], (8, 5, 5, 2, 2, 3)])}),
     _case("attack_versions/in_cells", _IN_CELLS[0], _IN_CELLS[1], {"pairs": _PAIRS, "cells": _CELLS}),
     _case(
-        "attack_versions/hidden", _HIDDEN, [(1, 5), (2, 3), (3, 2), (4, 5)], {"fits": _PAIRS}, **{"class": ["second"]}
+        "attack_versions/hidden",
+        _HIDDEN,
+        [(8, 1, 5), (8, 2, 3), (8, 3, 2), (8, 4, 5)],
+        {"fits": _PAIRS},
+        **{"class": ["second"]},
     ),
-    _case("attack_versions/hidden", _HIDDEN, [(1, 3), (2, 3)], {"fits": _OF_PEOPLE}, **{"class": ["first"]}),
+    _case("attack_versions/hidden", _HIDDEN, [(8, 1, 3), (8, 2, 3)], {"fits": _OF_PEOPLE}, **{"class": ["first"]}),
     _case(
         "attack_versions/narrowed",
-        "target",
-        [(3,)],
+        "release target",
+        [(8, 3)],
         {
-            "first": (_HIDDEN, [(1, 9), (2, 3), (3, 4)]),
-            "second": (_HIDDEN, [(1, 9), (2, 9), (3, 5)]),
-            "both": (_HIDDEN, [(1, 4), (2, 1), (3, 3)]),
+            "first": (_HIDDEN, [(8, 1, 9), (8, 2, 2), (8, 3, 3), (7, 3, 8)]),
+            "second": (_HIDDEN, [(8, 1, 9), (8, 2, 9), (8, 3, 5), (7, 3, 9)]),
+            "both": (_HIDDEN, [(8, 1, 3), (8, 2, 1), (8, 3, 2), (7, 3, 1)]),
+            "limits": _LIMITS,
         },
-        k=4,
     ),
     _case(
         "attack_versions/company",
         _HIDDEN,
-        [(4, 6)],
-        {"narrowed": ("target", [(4,)]), "fits": (_IN_CELLS[0], [*_IN_CELLS[1], (5, 5, 4, 4), (5, 5, 5, 4)])},
+        [(8, 4, 6)],
+        {
+            "narrowed": ("release target", [(8, 4)]),
+            "fits": (_IN_CELLS[0], [*_IN_CELLS[1], (8, 5, 5, 4, 4), (8, 5, 5, 5, 4), (7, 4, 4, 9, 2)]),
+        },
     ),
     _case(
         "attack_versions/below",
-        "below alone",
-        [(4, 1)],
+        "release below alone",
+        [(8, 4, 1), (7, 3, 0)],
         {
-            "candidates": (_HIDDEN, [(1, 3), (2, 1), (3, 4), (4, 2)]),
+            "candidates": (_HIDDEN, [(8, 1, 2), (8, 2, 1), (8, 3, 3), (8, 4, 2), (7, 1, 8)]),
             "members": (_MEMBERS, [(1, 1, 3), (2, 2, 1), (3, 3, 2), (4, 2, 1)]),
+            "limits": _LIMITS,
         },
-        k=4,
     ),
     _case(
         "attack_versions/hidden_in_both",
-        "people",
-        [(2,)],
+        "release people",
+        [(8, 2)],
         {
-            "first": (_HIDDEN, [(1, 4), (2, 3), (3, 4), (4, 9)]),
-            "second": (_HIDDEN, [(1, 5), (2, 9), (3, 3), (4, 9)]),
+            "first": (_HIDDEN, [(8, 1, 3), (8, 2, 2), (8, 3, 3), (8, 4, 9), (7, 1, 8)]),
+            "second": (_HIDDEN, [(8, 1, 5), (8, 2, 9), (8, 3, 2), (8, 4, 9), (7, 1, 9)]),
             "members": (_MEMBERS, [(1, 7, 1), (1, 8, 1), (2, 9, 1), (3, 9, 1), (4, 7, 1)]),
+            "limits": _LIMITS,
         },
-        k=4,
     ),
     _case(
-        "attack_versions/smallest_class",
-        "people",
-        [(1,)],
-        {"release": ("c0 c2", [("a", 1), ("a", 2), ("b", 3), ("b", 3)])},
+        "attack_versions/counted",
+        "release c0 c2 n",
+        [(8, "b", 7, 2), (8, "a", 7, 1), (8, None, 8, 1)],
+        {"copy": _ROWS},
+        release=8,
+        columns=["c0", "c2"],
+    ),
+    _case(
+        "attack_versions/of_classes",
+        "class release c0 c2 n",
+        [(1, 7, "b", 5, 2), (2, 8, "a", 5, 1), (2, 8, "a", 6, 3), (3, 8, None, 6, 4)],
+        {"counted": ("release c0 c2 n", [(8, "a", 5, 1), (8, "a", 6, 3), (7, "b", 5, 2), (8, None, 6, 4)])},
         labels=["c0"],
+        kept=["c2"],
+    ),
+    _case(
+        "attack_versions/classes",
+        "class release c0 n",
+        [(1, 7, "b", 2), (2, 8, None, 4)],
+        {"numbered": ("class release c0 c2 n", [(1, 7, "b", 5, 2), (2, 8, None, 5, 1), (2, 8, None, 6, 3)])},
+        labels=["c0"],
+    ),
+    _case(
+        "attack_versions/smallest_classes",
+        "release size",
+        [(7, 2), (8, 1)],
+        {"classes": ("class release n", [(1, 7, 2), (2, 8, 4), (3, 8, 1)])},
+    ),
+    _case(
+        "attack_versions/smallest_classes_of_people",
+        "release size",
+        [(7, 2), (8, 1)],
+        {"numbered": ("class release c2 n", [(1, 7, 5, 1), (1, 7, 6, 1), (2, 8, 5, 3), (2, 8, 5, 1), (3, 8, 5, 1)])},
         unit=["c2"],
+    ),
+    _case(
+        "attack_versions/value_codes",
+        "value text code",
+        [("a", "a", 0), ("b", "b", 1), (None, None, 2)],
+        {"people": _ROWS},
+        value=["c0"],
+    ),
+    _case(
+        "attack_versions/values_by_code",
+        "value text",
+        [("a", "a"), (None, None)],
+        {"codes": ("value text code", [("a", "a", 0), (None, None, 1)])},
     ),
     _case(
         "attack_versions/common_values",
@@ -153,7 +215,7 @@ _VERSIONS = [
     _case(
         "attack_versions/possible_values",
         _POSSIBLE,
-        [(1, 2, "a"), (2, 2, "b"), (4, 3, "a")],
+        [(8, 1, 2, "a"), (8, 2, 2, "b"), (8, 4, 3, "a")],
         {"fits": _PAIRS, "values": (_VALUES, [(1, "a", 2), (1, "b", 1), (2, "b", 3), (2, "c", 1)])},
         **{"class": ["second"]},
     ),
@@ -175,23 +237,32 @@ _VERSIONS = [
         unit=["c1"],
     ),
     _case(
-        "attack_versions/believed_values",
+        "attack_versions/unknown_values",
         "target person value n",
-        [(1, 1, "a", 3)],
-        {"members": (_MEMBERS, [(1, 1, 3), (2, 2, 1)]), "both": (_POSSIBLE, [(1, 1, "a")])},
+        [(1, 1, None, 3), (2, 2, None, 1)],
+        {"members": (_MEMBERS, [(1, 1, 3), (2, 2, 1)])},
     ),
     _case(
         "attack_versions/composed",
-        "people told",
-        [(9, 4)],
+        "release people told",
+        [(8, 9, 4)],
         {
             "own": (
                 "target person value n",
                 [(1, 1, "a", 3), (1, 2, "b", 1), (2, 3, "a", 5), (3, 4, "c", 7), (4, 5, "c", 1), (1, 2, "a", 1)],
             ),
-            "first": (_POSSIBLE, [(1, 2, "a"), (2, 3, "a"), (3, 1, "c"), (4, 2, "a")]),
-            "second": (_POSSIBLE, [(1, 2, "a"), (2, 2, "a"), (3, 2, "c"), (4, 2, "a")]),
-            "both": (_POSSIBLE, [(1, 1, "a"), (2, 2, "a"), (3, 1, "c")]),
+            "first": (_POSSIBLE, [(8, 1, 2, "a"), (8, 2, 3, "a"), (8, 3, 1, "c"), (8, 4, 2, "a")]),
+            "second": (_POSSIBLE, [(8, 1, 2, "a"), (8, 2, 2, "a"), (8, 3, 2, "c"), (8, 4, 2, "a"), (7, 1, 2, "a")]),
+            "both": (_POSSIBLE, [(8, 1, 1, "a"), (8, 2, 2, "a"), (8, 3, 1, "c"), (7, 1, 1, "a")]),
+        },
+    ),
+    _case(
+        "attack_versions/composed",
+        "release people told",
+        [(8, 3, 3)],
+        {
+            "own": ("target person value n", [(1, 1, None, 3)]),
+            **{hole: (_POSSIBLE, [(8, 1, number, "a")]) for hole, number in (("first", 2), ("second", 2), ("both", 1))},
         },
     ),
     _case(
@@ -231,84 +302,99 @@ _VERSIONS = [
             "second": (_VALUES, [(1, "a", 1), (1, "c", 2), (2, "a", 1)]),
         },
     ),
-    _case("attack_versions/links", "node other", [(1, -2), (-2, 1)], {"overlaps": ("target class", [(1, 2)])}),
+    _case(
+        "attack_versions/links",
+        "release node other",
+        [(8, 1, -2), (8, -2, 1)],
+        {"overlaps": ("target class", [(1, 2)]), "first": ("class release", [(1, 8), (2, 7)])},
+    ),
     _case(
         "attack_versions/own_groups",
-        "node part",
-        _GROUPS[1],
-        {"first": ("class", [(1,), (2,)]), "second": ("class", [(1,), (2,)])},
+        "release node part",
+        [(8, 1, 1), (8, -5, -5), (7, 2, 2), (7, -5, -5)],
+        {"first": ("class release", [(1, 8), (2, 7)]), "second": ("class", [(5,)]), "limits": _LIMITS},
     ),
     _case(
         "attack_versions/joined_groups",
-        "node part",
-        [(1, -2), (2, 2), (-1, -1), (-2, -2)],
-        {"groups": _GROUPS, "links": ("node other", [(1, -2), (-2, 1)])},
+        "release node part",
+        [(8, 1, -2), (8, 2, 2), (8, -1, -1), (8, -2, -2), (7, 3, 3)],
+        {
+            "groups": (_GROUPS[0], [*_GROUPS[1], (7, 3, 3)]),
+            "links": ("release node other", [(8, 1, -2), (8, -2, 1), (7, 3, -2)]),
+        },
     ),
     _case(
         "attack_versions/followed_groups",
-        "node part",
-        [(1, -3), (-2, -3), (-3, -3)],
-        {"groups": ("node part", [(1, -2), (-2, -3), (-3, -3)])},
+        "release node part",
+        [(8, 1, -3), (8, -2, -3), (8, -3, -3)],
+        {"groups": ("release node part", [(8, 1, -2), (8, -2, -3), (8, -3, -3)])},
     ),
     _case("attack_versions/groups_sum", "total", [(0,)], {"groups": _GROUPS}),
     _case(
         "attack_versions/changes",
-        "part value before after",
-        [(-1, "a", 3, 1), (-1, "b", 0, 2), (2, "a", 4, 0)],
+        _CHANGED,
+        [(8, -1, "a", 3, 1), (8, -1, "b", 0, 2), (8, 2, "a", 4, 0), (7, -1, "a", 0, 1), (7, -1, "b", 0, 2)],
         {
-            "groups": ("node part", [(1, -1), (2, 2), (-1, -1)]),
+            "groups": ("release node part", [(8, 1, -1), (8, 2, 2), (8, -1, -1), (7, -1, -1)]),
             "before": (_VALUES, [(1, "a", 3), (2, "a", 4)]),
             "after": (_VALUES, [(1, "a", 1), (1, "b", 2)]),
         },
     ),
     _case(
         "attack_versions/exposed",
-        "appeared vanished exposed alone stayed",
-        [(3, 5, 5, 3, 0)],
-        {"changes": _CHANGES},
-        k=3,
+        "release appeared vanished exposed alone stayed",
+        [(8, 3, 5, 5, 3, 0)],
+        {"changes": _CHANGES, "limits": _LIMITS},
     ),
     _case(
         "attack_versions/exposed",
-        "appeared vanished exposed alone stayed",
-        [(7, 5, 0, 0, 2)],
-        {"changes": _STAYED},
-        k=3,
+        "release appeared vanished exposed alone stayed",
+        [(8, 7, 5, 0, 0, 2)],
+        {"changes": _STAYED, "limits": _LIMITS},
     ),
-    _case("attack_versions/certain", "certain", [(1,)], {"changes": _CHANGES}),
+    _case("attack_versions/certain", "release certain", [(8, 1)], {"changes": _CHANGES}),
     _case(
         "attack_versions/certain_people",
-        "certain",
-        [(1,)],
-        {"changes": _CHANGES, "moves": (_MOVES, [(1, 7, 1, 0, 1, 1, 0), (1, 8, 0, 0, 2, 1, 0), (2, 7, 0, 3, 0, 0, 3)])},
+        "release certain",
+        [(8, 1)],
+        {
+            "changes": _CHANGES,
+            "moves": (_MOVES, [(8, 1, 7, 1, 0, 1, 1, 0), (8, 1, 8, 0, 0, 2, 1, 0), (8, 2, 7, 0, 3, 0, 0, 3)]),
+        },
     ),
     _case(
         "attack_versions/shapes_of_people",
         "class value person n",
-        [(2, "['=x']", 7, 2), (1, "['']", 7, 1), (1, "['']", 8, 1)],
-        {"numbered": _NUMBERED},
+        [(2, "['=x']", 7, 5), (1, "['']", 7, 1), (1, "['']", 8, 1)],
+        {"numbered": _COUNTED},
         values=["c1"],
         unit=["c2"],
     ),
     _case(
+        "attack_versions/values",
+        _VALUES,
+        [(2, "['=x', '=7']", 5), (1, "['', '=7']", 1), (1, "['', '=8']", 1)],
+        {"numbered": _COUNTED},
+        values=["c1", "c2"],
+    ),
+    _case(
         "attack_versions/moves_of_people",
         _MOVES,
-        [(1, 7, 5, 0, 2, 6, 1), (1, 8, 1, 0, 0, 6, 1), (1, 9, 0, 1, 0, 6, 1)],
+        [(8, 1, 7, 5, 0, 2, 6, 1), (8, 1, 8, 1, 0, 0, 6, 1), (8, 1, 9, 0, 1, 0, 6, 1)],
         {
-            "groups": ("node part", [(1, 1), (-1, 1)]),
+            "groups": ("release node part", [(8, 1, 1), (8, -1, 1)]),
             "before": ("class value person n", [(1, "a", 7, 2), (1, "b", 9, 1)]),
             "after": ("class value person n", [(1, "a", 7, 7), (1, "c", 8, 1)]),
-            "changes": ("part value before after", [(1, "a", 2, 7), (1, "b", 1, 0), (1, "c", 0, 1)]),
+            "changes": (_CHANGED, [(8, 1, "a", 2, 7), (8, 1, "b", 1, 0), (8, 1, "c", 0, 1)]),
         },
     ),
     # One person with five rows; two of whom four rows are new and three leave; as many who come as are seen to.
     *(
         _case(
             "attack_versions/exposed_people",
-            "appeared vanished exposed alone stayed",
-            [expected],
-            {"moves": (_MOVES, moves)},
-            k=3,
+            "release appeared vanished exposed alone stayed",
+            [(8, *expected)],
+            {"moves": (_MOVES, [(8, *move) for move in moves]), "limits": _LIMITS},
         )
         for expected, moves in (
             ((1, 0, 1, 1, 0), [(1, 7, 5, 0, 0, 5, 0), *((1, n, 0, 0, 1, 5, 0) for n in range(3))]),

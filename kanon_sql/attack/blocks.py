@@ -1,0 +1,130 @@
+"""The people of a source in blocks: values that the labels of the compared releases do not tell apart count as one.
+
+The classes that fit a person stay the same. A table of nearly distinct rows has about as many known values as rows, but
+only about as many blocks of values as a release has classes, and the comparison of releases takes as long as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.attack.matching import covered_values, text_key
+from kanon_sql.attack.material import Copy, Material
+from kanon_sql.queries import Hole, Relation
+
+_Blocks = Mapping[str, Sequence[int]]
+
+
+@dataclass
+class People:
+    """The people of a source, with their values of quasi-identifiers as codes; created once for all comparisons.
+
+    `known`: the quasi-identifiers that the source has. `values`: their values and the values' texts, by code.
+    """
+
+    material: Material
+    source: Copy
+    known: tuple[str, ...]
+    values: Mapping[str, Sequence[tuple[Any, str | None]]]
+    coded: Relation
+    _blocks: _Blocks | None = None
+    _own: dict[str, Relation] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, material: Material) -> People:
+        """Code the values of the source."""
+        source, tables = material.source, material.tables
+        assert source
+        known = tuple(name for name in material.quasi_identifiers if name in source.columns)
+        values, coding = {}, {}
+        for name in known:
+            (plain,) = source.plain([name])
+            codes: dict[str, Hole] = {"people": source.relation, "value": [plain]}
+            coding[plain] = tables.create(f"codes_{plain}", "attack_versions/value_codes", **codes)
+            values[name] = [
+                (value, text) for value, text in tables.rows("attack_versions/values_by_code", codes=coding[plain])
+            ]
+        others = [plain for name, plain in source.columns.items() if name not in known]
+        query = queries.replaced(source.relation, coding, ["row_id", *others], tables.engine.dialect)
+        return cls(material, source, known, values, tables.create_as("coded_people", query))
+
+    def covers(self, labels: Mapping[str, Sequence[str | None]]) -> Mapping[str, Relation]:
+        """Put the people into blocks for labels of the known columns; the blocks that each label covers, by column."""
+        tables, blocks, covers = self.material.tables, {}, {}
+        for name in self.known:
+            values = self.values[name]
+            places = covered_values(self.material, self.source, name, labels[name], values)
+            blocks[name], pairs = blocks_of([*places.values()], len(values))
+            keys = [text_key(label) for label in places]
+            covering = [[keys[label] for label, _ in pairs], [f"={block}" for _, block in pairs]]
+            (plain,) = self.source.plain([name])
+            covers[name] = tables.load(f"covers_{plain}", {"label": "VARCHAR", "value": "VARCHAR"}, covering)
+        if blocks != self._blocks:
+            self._put(blocks)
+        return covers
+
+    def _put(self, blocks: _Blocks) -> None:
+        source, tables, by_code = self.source, self.material.tables, {}
+        for name, of_value in blocks.items():
+            (plain,) = source.plain([name])
+            types, codes = {"value": "INTEGER", "code": "INTEGER"}, [[*range(len(of_value))], [*of_value]]
+            by_code[plain] = tables.load(f"blocks_{plain}", types, codes)
+        others = [plain for name, plain in source.columns.items() if name not in self.known]
+        query = queries.replaced(self.coded, by_code, ["row_id", *others], tables.engine.dialect)
+        people, columns = tables.create_as("people_in_blocks", query), source.plain(self.known)
+        tuples = tables.create("tuples", "attack_versions/known_values", people=people, columns=columns)
+        if source.unit:
+            holes: dict[str, Hole] = {"columns": columns, "unit": source.unit}
+            tables.create("members", "attack_versions/members_of_people", people=people, **holes)
+        else:
+            tables.create("members", "attack_versions/members", tuples=tuples)
+        self._blocks = blocks
+        self._own.clear()
+
+    @property
+    def copy(self) -> Copy:
+        """The people in blocks."""
+        return replace(self.source, relation=self.material.tables["people_in_blocks"])
+
+    @property
+    def tuples(self) -> Relation:
+        """The distinct known values in blocks: target, the columns, n."""
+        return self.material.tables["tuples"]
+
+    @property
+    def members(self) -> Relation:
+        """The people behind the known values: target, person, n. One person can be behind several targets."""
+        return self.material.tables["members"]
+
+    def own_values(self, column: str) -> Relation:
+        """The values of a sensitive column by target: target, person, value, n; NULL if the source does not have it."""
+        tables, source = self.material.tables, self.source
+        if column not in source.columns:
+            return tables.create("own", "attack_versions/unknown_values", members=self.members)
+        if column not in self._own:
+            (plain,) = source.plain([column])
+            holes: dict[str, Any] = {"columns": source.plain(self.known), "values": [plain]}
+            holes |= {"unit": source.unit} if source.unit else {}
+            query = "attack_versions/own_values_of_people" if source.unit else "attack_versions/own_values"
+            self._own[column] = tables.create(f"own_{plain}", query, people=self.copy.relation, **holes)
+        return self._own[column]
+
+
+def blocks_of(covered: Sequence[Sequence[int]], values: int) -> tuple[list[int], list[tuple[int, int]]]:
+    """Values that the same labels cover are one block: the block of each value, and the pairs of a label and a block.
+
+    `covered`: the places of the values that each label covers.
+
+    >>> blocks_of([[0, 1, 2], [2]], 4)
+    ([0, 0, 1, 2], [(0, 0), (0, 1), (1, 1)])
+    """
+    labels: list[list[int]] = [[] for _ in range(values)]
+    for label, places in enumerate(covered):
+        for place in places:
+            labels[place].append(label)
+    blocks: dict[tuple[int, ...], int] = {}
+    of_value = [blocks.setdefault(tuple(covering), len(blocks)) for covering in labels]
+    return of_value, sorted((label, block) for covering, block in blocks.items() for label in covering)
