@@ -104,7 +104,7 @@ def test_identifiers_are_found_by_name_and_content_and_no_value_is_shown(engine:
     make_table(engine, "people", types, drawn)
     offenders = Package(engine).offenders("no_identifiers", "people", identifiers=["SECRET"], keep=["kept"])
     assert sorted((name, reason) for name, reason, *_ in offenders) == [
-        ("contact", "holds e-mail addresses"),
+        ("contact", "contains e-mail addresses"),
         ("note", "differs in nearly every row"),
         ("patient_id", "is an identifier by its name"),
         ("secret", "is an identifier"),

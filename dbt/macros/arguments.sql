@@ -1,4 +1,4 @@
-{#- The columns of a model (or of a `where` on it) as they are spelled there. -#}
+{#- The columns of a model (or of a `where` on it), in their exact spelling. -#}
 {% macro columns_of(model) %}
   {{ return(get_columns_in_query("select * from " ~ model)) }}
 {% endmacro %}

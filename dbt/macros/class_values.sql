@@ -1,8 +1,8 @@
-{#- The CTEs that all tests of classes begin with; every column has a plain name there, q0, q1, … the quasi-identifiers'.
+{#- The CTEs with which all tests of classes begin. Columns have plain names in them: q0, q1, … are the quasi-identifiers.
 
-    kanon_rows: the model's rows. kanon_class_values: one row per class and value, with its rows (n) and what counts (c):
-    the rows, or the different people of `unit`, NULL if nobody is known. Without `sensitive` the value is 1. With `unit`,
-    `people` adds up to the people of a class: each is counted with one of her values. -#}
+    kanon_rows: the model's rows. kanon_class_values: one row per class and value, with its rows (n) and its count (c): of
+    rows, or of distinct people with `unit`, NULL if no person is known. Without `sensitive`, the value is 1. With `unit`,
+    `people` adds up to the people of a class: every person is counted with only one of their values. -#}
 {% macro class_values(model, quasi_identifiers, sensitive=none, unit=none) %}
   {%- set known = kanon.columns_of(model) -%}
   {%- set named = kanon.names("quasi_identifiers", quasi_identifiers) -%}

@@ -1,4 +1,4 @@
-{#- The words of a column's name that say that it tells who somebody is; the same as `kanon profile` goes by. -#}
+{#- The words in a column's name that mark it as an identifier; the same words as in `kanon profile`. -#}
 {% macro identifier_words() %}
   {%- set persons = (
     "afiliado alumno aluno asegurado assicurato assure bewohner citizen client cliente customer dipendente "
@@ -36,7 +36,7 @@
 {% endmacro %}
 
 
-{#- Whether a column is an identifier by its name: a word of it, or two neighbours as one, with or without a plural's s. -#}
+{#- Whether a column is an identifier by its name: by a word, or two adjacent words joined, with or without a plural s. -#}
 {% macro is_named_identifier(name) %}
   {%- set spaced = namespace(text="", before="") -%}
   {%- for letter in name -%}

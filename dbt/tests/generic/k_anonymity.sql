@@ -1,4 +1,4 @@
-{#- Every class of equal quasi-identifiers (NULL is a value) has k rows, or k different people of `unit`, or more. -#}
+{#- Every class of equal quasi-identifiers (NULL is a value) has at least k rows, or at least k people with `unit`. -#}
 {% test k_anonymity(model, quasi_identifiers, k, unit=none) %}
 {%- set k = kanon.figure("k", k, 1, whole=true) -%}
 {%- if execute -%}

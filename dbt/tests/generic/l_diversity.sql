@@ -1,6 +1,6 @@
 {#- Every class has l well-represented values of a sensitive column (NULL is one): `distinct`, l different ones; `entropy`,
-    values as evenly spread as l equal ones. With `unit`, values are counted by people; a class then has no entropy if
-    anybody has several values in it, for the shares do not add up to 1. -#}
+    values as diverse as l equally frequent ones. With `unit`, values are counted by people. A class then has no entropy
+    if a person has several values in it, because the shares do not add up to 1. -#}
 {% test l_diversity(model, quasi_identifiers, sensitive, l, kind="distinct", unit=none) %}
 {%- set kind = kanon.choice("kind", kind, ["distinct", "entropy"]) -%}
 {%- set l = kanon.figure("l", l, 1, whole=kind == "distinct") -%}

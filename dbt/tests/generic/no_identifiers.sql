@@ -1,5 +1,5 @@
-{#- No column is one of `identifiers`; and none that has no role (`quasi_identifiers`, `sensitive`, `keep`) is an identifier
-    by its name, holds e-mail addresses, or differs in nearly every row. Gives the columns, never a value. -#}
+{#- No column is one of `identifiers`, and no column without a role (`quasi_identifiers`, `sensitive`, `keep`) is an
+    identifier by its name, contains e-mail addresses, or differs in nearly every row. Returns columns, never values. -#}
 {% test no_identifiers(model, identifiers=none, quasi_identifiers=none, sensitive=none, keep=none) %}
 {%- if execute -%}
 {%- set banned = (([identifiers] if identifiers is string else identifiers) or []) | map("lower") | list -%}
@@ -45,7 +45,7 @@ kanon_reasons as (
       when has_role = 1 then null
       when named = 1 and different_values >= 3 and (different_values >= 100 or different_values * 50 >= all_rows)
         then 'is an identifier by its name'
-      when different_values > 1 and mails * 2 >= filled_rows then 'holds e-mail addresses'
+      when different_values > 1 and mails * 2 >= filled_rows then 'contains e-mail addresses'
       when filled_rows >= 20 and different_values * 10 >= filled_rows * 9 then 'differs in nearly every row'
     end as reason
   from kanon_columns

@@ -1,5 +1,5 @@
-{#- The model is not empty, and leaves out no more of the rows of `against`, such as ref('stg_patients'), than `suppression_limit`: a
-    fraction of them, or a number of rows such as '20 rows'. -#}
+{#- The model is not empty, and does not lack more rows of `against`, such as ref('stg_patients'), than
+    `suppression_limit`: a fraction of them, or a number of rows such as '20 rows'. -#}
 {% test suppression(model, against, suppression_limit) %}
 {%- set rows = (suppression_limit.split()[0] | int) if suppression_limit is string else none -%}
 {%- set share = kanon.figure("suppression_limit", suppression_limit, 0, 1) if rows is none -%}

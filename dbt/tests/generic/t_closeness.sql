@@ -1,8 +1,8 @@
-{#- The values of a sensitive column (NULL is one, and the last in their order) are spread in every class as in the whole
-    table, but for an earth mover's distance of t: `equal`, between any two values; `ordered`, by their places in order.
-    The whole table is what `against` names, such as ref('stg_patients'); without it the tested model itself, which says
-    less of a release, since that may lack rows. With `unit`, values are counted by people, each of whom must have one value:
-    else the shares do not add up to 1. -#}
+{#- The values of a sensitive column (NULL is one, and the last in their order) are distributed in every class as in the
+    whole table, up to an earth mover's distance of t: `equal`, all values are equally distant; `ordered`, by their order.
+    The whole table is `against`, such as ref('stg_patients'). Without it, it is the tested model itself, a weaker test of
+    a release, which can lack suppressed rows. With `unit`, values are counted by people. Each person must have one value,
+    otherwise the shares do not add up to 1. -#}
 {% test t_closeness(model, quasi_identifiers, sensitive, t, distance="equal", against=none, unit=none) %}
 {%- set distance = kanon.choice("distance", distance, ["equal", "ordered"]) -%}
 {%- set t = kanon.figure("t", t, 0, 1) -%}
