@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kanon_sql.cli.demo import run
-from kanon_sql.report import charts, page
+from kanon_sql.report import charts, document
 
-STYLE = Path(page.__file__).parent / "templates" / "style.css"
+STYLE = Path(document.__file__).parent / "templates" / "style.css"
 _OWN = (":root", "svg", "@media (prefers")
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.attack import Attacks, attack
     from kanon_sql.verbs.cloak import cloak
     from kanon_sql.verbs.compare import compare
-    from kanon_sql.verbs.compared import Comparison
+    from kanon_sql.verbs.comparison import Comparison
     from kanon_sql.verbs.compile_dbt import DbtModel, compile_dbt
-    from kanon_sql.verbs.counted import frequency_set_sql
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.figures import ReleaseFigures
+    from kanon_sql.verbs.frequency_sets import frequency_set_sql
     from kanon_sql.verbs.lattice import LatticePicture, lattice
     from kanon_sql.verbs.profile import Profile, profile
     from kanon_sql.verbs.progress import progress
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Attacks": "verbs.attack",
     "CloakSpec": "spec",
-    "Comparison": "verbs.compared",
+    "Comparison": "verbs.comparison",
     "Compiled": "verbs.statement",
     "DbtModel": "verbs.compile_dbt",
     "Explanation": "verbs.explain",
@@ -80,7 +80,7 @@ _HOMES = {
     "compile": "verbs.statement",
     "compile_dbt": "verbs.compile_dbt",
     "explain": "verbs.explain",
-    "frequency_set_sql": "verbs.counted",
+    "frequency_set_sql": "verbs.frequency_sets",
     "k_anonymity": "privacy",
     "lattice": "verbs.lattice",
     "progress": "verbs.progress",

@@ -16,7 +16,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.cloak import METHODS as CLOAKING
-from kanon_sql.cloak import written as cloak_written
+from kanon_sql.cloak import cloaked_release as cloak_written
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError, TargetError, VerificationError
 from kanon_sql.spec import CloakSpec, parse, parsed
 from support.command_line import kanon

@@ -20,7 +20,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.source import opened, settle_spec
-from kanon_sql.queries import Relation, dialects, written
+from kanon_sql.queries import Relation, dialects, inlined_tables
 from kanon_sql.release.recoded import target_sql
 from kanon_sql.spec import Target
 from support.database import create_table
@@ -92,7 +92,7 @@ def test_a_release_is_printed_as_in_its_snapshot(
     plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, dialect: str
 ) -> None:
     for most in ("MOST_ROWS", "_MOST_LINES"):  # so that code has a table of its own, and ward has not
-        monkeypatch.setattr(written, most, 4)
+        monkeypatch.setattr(inlined_tables, most, 4)
     printed = _printed(plans, dialect)
     text = "".join(f"-- {name}\n\n{sql};\n\n" for name, sql in printed.items())
     kept = SNAPSHOTS / f"{dialect}.sql"
@@ -136,7 +136,7 @@ def test_a_materialized_view_is_for_postgresql(plans: dict[str, Plan]) -> None:
 @pytest.mark.parametrize("dialect", dialects.DIALECTS)
 def test_nothing_but_the_target_lasts(plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, dialect: str) -> None:
     for most in ("MOST_ROWS", "_MOST_LINES"):
-        monkeypatch.setattr(written, most, 4)
+        monkeypatch.setattr(inlined_tables, most, 4)
     for form, beside in (("table", set()), ("view", {"clinic.anon__code"})):
         target = Target(table="clinic.anon", form=form)
         script = target_sql(plans["every recipe"].recoding, target, dialect, Relation("clinic", "people"))

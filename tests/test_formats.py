@@ -374,13 +374,13 @@ def test_a_copy_is_for_nobody_else_and_what_a_killed_run_left_goes_with_the_next
     left = tmp_path / f".kanon-{os.uname().nodename}-99999999-left"
     left.mkdir()
     seen: list[tuple[int, int]] = []
-    load: Callable[..., Any] = __import__("kanon_sql.engines.reading", fromlist=["load_csv"]).load_csv
+    load: Callable[..., Any] = __import__("kanon_sql.engines.file_source", fromlist=["load_csv"]).load_csv
 
     def spy(connection: Any, pattern: str, paths: list[Path], *rest: Any) -> Any:
         seen.extend((path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) for path in paths)
         return load(connection, pattern, paths, *rest)
 
-    monkeypatch.setattr("kanon_sql.engines.reading.load_csv", spy)
+    monkeypatch.setattr("kanon_sql.engines.file_source.load_csv", spy)
     read(tmp_path / "people.csv", "a;b\nÖde;1\n".encode("utf-16"))
     assert seen == [(0o600, 0o700)]
     assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.report import lattice as pictures
-from kanon_sql.report.lattice import _STRIP, can_draw_nodes, lattice_svg
+from kanon_sql.report import lattice_picture as pictures
+from kanon_sql.report.lattice_picture import _STRIP, can_draw_nodes, lattice_svg
 from kanon_sql.report.searched import ANONYMOUS, AT_RISK, UNKNOWN, Searched
 from kanon_sql.report.svg import INK, text_width, wrapped
 from kanon_sql.strategies import STRATEGIES, tags

@@ -16,7 +16,7 @@ from kanon_sql import anonymize, attack, verify
 from kanon_sql.engine import Engine
 from kanon_sql.errors import InfeasibleError, SpecError, VerificationError
 from kanon_sql.privacy import alpha, k_anonymity
-from kanon_sql.release import minimality
+from kanon_sql.release import minimality_mask
 from support.data import DATA, needs_adult
 from support.database import create_table
 
@@ -157,13 +157,13 @@ def test_a_value_that_nobody_has_is_refused() -> None:
 
 def test_a_staged_release_without_its_lookalikes_is_not_published(tmp_path: Path, monkeypatch: Any) -> None:
     """What was planned is not believed: the staged file is asked how many classes show none of the value."""
-    mask = minimality.mask
+    mask = minimality_mask.mask
 
     def spoilt(recoding: Any) -> Any:
         query, redrawn = mask(recoding)
         return query.replace("ORDER BY", "WHERE ward IN ('w0', 'w1') ORDER BY"), redrawn
 
-    monkeypatch.setattr(minimality, "mask", spoilt)
+    monkeypatch.setattr(minimality_mask, "mask", spoilt)
     with pytest.raises(VerificationError):
         several(tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

@@ -23,9 +23,9 @@ from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.plan import source as sources
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import plan_release
-from kanon_sql.release import exact, perturb
+from kanon_sql.release import exact_anatomy, perturb
 from kanon_sql.release import publish as release
-from kanon_sql.verbs import anatomize as exact_anatomy
+from kanon_sql.verbs import anatomize as anatomize_verb
 from kanon_sql.verbs import manifest
 from support.command_line import kanon
 
@@ -65,7 +65,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made(kind: str, source: str = "people.csv", observer: Observer | None = None, **where: Any) -> Any:
     if kind == "exact":
-        return exact_anatomy.anatomize(source, EXACT, l=3, **where)
+        return anatomize_verb.anatomize(source, EXACT, l=3, **where)
     if kind == "cloak":
         return cloak(source, CLOAKED, observer=observer, **where)
     form = {"form": "anatomy"} if kind == "anatomy" else {}
@@ -454,7 +454,7 @@ def test_a_source_that_changes_while_it_is_read_stops_the_run(
     before(release, "_publish_files")
     before(import_module("kanon_sql.cloak"), "judge")
     before(perturb, "perturbed_source")
-    before(exact, "deal")
+    before(exact_anatomy, "deal")
     where = {"output": "out.parquet"} if target == "file" else {"database": "new.duckdb", "into": "released"}
     with pytest.raises(SourceError, match=r"people\*.* changed while it was read, and nothing was released; run again"):
         made(kind, f"people*{suffix}", **where)

@@ -304,7 +304,7 @@ def test_no_module_comes_from_the_folder_of_the_data(project: Path, monkeypatch:
 def test_the_page_runs_no_code(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("starlette")
     from kanon_sql.page import worker
-    from kanon_sql.page.opening import open_page
+    from kanon_sql.page.first_draft import open_page
 
     monkeypatch.setenv(own.ALLOWED, "our_rules")
     monkeypatch.syspath_prepend(str(project.parent / "modules"))

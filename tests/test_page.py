@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 
-from kanon_sql.page.opening import open_page
+from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.server import MOST_BYTES, serve
 from support.page import PEOPLE, TOKEN, client_of, finished, text_of
 

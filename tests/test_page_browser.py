@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from kanon_sql.page.opening import open_page
+from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.state import Page
 from support.page import CHROMIUM, served
 

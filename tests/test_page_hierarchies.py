@@ -16,9 +16,9 @@ from kanon_sql.errors import SpecError
 from kanon_sql.generalization.recipes import groups
 from kanon_sql.page import compare
 from kanon_sql.page.draft import Draft, DraftColumn
+from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.groups import ByHand
 from kanon_sql.page.hierarchies import MOST_UPLOADED
-from kanon_sql.page.opening import open_page
 from kanon_sql.page.recipes import KINDS
 from kanon_sql.spec import as_yaml
 from kanon_sql.verbs.suggest import SuggestedColumn

@@ -12,7 +12,7 @@ from kanon_sql import anonymize
 from kanon_sql import spec as specs
 from kanon_sql.page import worker
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.opening import open_page
+from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.release import spec_text
 from kanon_sql.page.work import Work
 from support.page import CHROMIUM, PEOPLE, client_of, finished, served, work_here

@@ -35,7 +35,7 @@ from kanon_sql.privacy import (
     t_closeness,
 )
 from kanon_sql.queries import Relation
-from kanon_sql.release import people as people_check
+from kanon_sql.release import people_check as people_check
 from support.command_line import kanon
 from support.database import create_table
 from support.models import Defined, People, entropy, equal_distance, gains, share, size

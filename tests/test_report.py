@@ -19,7 +19,7 @@ from kanon_sql import Release, ReleaseFigures, Report
 from kanon_sql.engine import Column, Engine
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.report import words
-from kanon_sql.report.page import MOST_BYTES, glance, page, record
+from kanon_sql.report.document import MOST_BYTES, glance, page, record
 from kanon_sql.utility import attribute, distribution, rare_rows
 from support.command_line import ASK, done, kanon
 from support.database import create_table

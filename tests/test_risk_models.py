@@ -27,7 +27,7 @@ from kanon_sql.privacy import (
     population_uniqueness,
     prosecutor_risk,
 )
-from kanon_sql.privacy.risk import least_size
+from kanon_sql.privacy.risk_models import least_size
 from kanon_sql.strategies import STRATEGIES, strategy, tags
 from support.counting import counted
 from support.examples import examples

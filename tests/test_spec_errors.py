@@ -5,7 +5,7 @@ import pytest
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Privacy, Spec, parse
-from kanon_sql.spec.limit import FRACTION_OR_ROWS
+from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS
 from support.specs import QI_TEXT, error
 
 RECIPE_TEXT = (

@@ -17,7 +17,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.looks import looks_plain
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import cover
-from kanon_sql.generalization.rules import Range
+from kanon_sql.generalization.label_rules import Range
 from kanon_sql.generalization.values import key
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation, StandaloneQuery, StatementColumn

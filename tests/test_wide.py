@@ -11,7 +11,7 @@ from sqlglot import exp
 import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.queries import pieces
+from kanon_sql.queries import split_joins
 from support.database import MakeTable
 
 VALUES = [None, "aa", "ab", "ba", "bb", "b"]
@@ -50,8 +50,8 @@ def test_a_release_in_pieces_is_the_same_release(
     make_table(engine, "people", types(4), rows(60, 4))
     asked = {"connection": engine.connection, "k": 3, "suppression_limit": 0.1, **asked}  # type: ignore[attr-defined]
     released = []
-    for most in (pieces.MOST_JOINS, 1):
-        monkeypatch.setattr(pieces, "MOST_JOINS", most)
+    for most in (split_joins.MOST_JOINS, 1):
+        monkeypatch.setattr(split_joins, "MOST_JOINS", most)
         release = kanon_sql.anonymize("people", spec(4), into=f"anon{most}", **asked)
         assert ("kanon_piece_1" in release.manifest["sql"]["frequency_set"][1]) == (most < 4)
         released.append((str(release.to_df().values.tolist()), release.manifest["information_loss"]))
@@ -86,8 +86,12 @@ def test_no_select_joins_more_than_can_be_planned(statements: list[str], strateg
     release = kanon_sql.anonymize("people", spec(30), connection=connection, k=2, strategy=strategy, time_limit=1)
     assert release.manifest["verified"]
     joins = [len(s.args.get("joins") or ()) for sql in statements for s in select_trees(sql)]
-    assert 2 <= max(joins) <= pieces.MOST_JOINS + 1
+    assert 2 <= max(joins) <= split_joins.MOST_JOINS + 1
 
 
 def select_trees(sql: str) -> list[exp.Select]:
-    return list(sqlglot.parse_one(sql, "duckdb").find_all(exp.Select)) if sql.count("JOIN") > pieces.MOST_JOINS else []
+    return (
+        list(sqlglot.parse_one(sql, "duckdb").find_all(exp.Select))
+        if sql.count("JOIN") > split_joins.MOST_JOINS
+        else []
+    )

@@ -18,7 +18,7 @@ from kanon_sql.cli.show import found_by, grid, out, watching
 from kanon_sql.report.numbers import count, figure, models
 from kanon_sql.spec import LocalStrategy, SearchStrategy, keys, limit_text
 from kanon_sql.verbs.compare import compare as run
-from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
+from kanon_sql.verbs.comparison import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.options import CompareOptions
 
 _NODES_PER_TABLE = 5

@@ -14,7 +14,7 @@ from kanon_sql.cli.show import out, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_spec
 from kanon_sql.verbs.compile_dbt import check_project, compile_dbt
-from kanon_sql.verbs.counted import frequency_set_sql as counting_sql
+from kanon_sql.verbs.frequency_sets import frequency_set_sql as counting_sql
 from kanon_sql.verbs.options import SearchOptions
 from kanon_sql.verbs.statement import compile as run
 

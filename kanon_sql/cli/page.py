@@ -45,7 +45,7 @@ def page(
     of the data. Requires the extra `page`."""
     try:
         from kanon_sql.page import serve
-        from kanon_sql.page.opening import open_page
+        from kanon_sql.page.first_draft import open_page
     except ModuleNotFoundError as error:
         raise SpecError(f"{error.name} is not installed; run: {install_command('page')}") from error
     with watching() as watch:

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql.cloak import adaptive as quadrants
+from kanon_sql.cloak import cloaked_release
 from kanon_sql.cloak import temporal as spans
-from kanon_sql.cloak import written
 from kanon_sql.cloak.adaptive import adaptive
 from kanon_sql.cloak.both import both
 from kanon_sql.cloak.boxes import Boxes
 from kanon_sql.cloak.clique import clique
+from kanon_sql.cloak.cloaked_release import Summary, judge, refuse_if_suppressed
 from kanon_sql.cloak.describe import describe
 from kanon_sql.cloak.points import Cloaking, check_columns, read
 from kanon_sql.cloak.temporal import temporal
-from kanon_sql.cloak.written import Summary, judge, refuse_if_suppressed
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import all_of, k_anonymity
@@ -54,11 +54,11 @@ class Cloaked:
     @property
     def sql(self) -> str:
         """The query of the released rows."""
-        return written.release_sql(self.cloaking, self.table)
+        return cloaked_release.release_sql(self.cloaking, self.table)
 
     def verify(self, engine: Engine, release: Relation) -> Summary:
         """Compare the boxes of a written release with the verified ones; VerificationError if they differ."""
-        written.compare(self.cloaking, self.table, engine, release)
+        cloaked_release.compare(self.cloaking, self.table, engine, release)
         return self.summary
 
 
@@ -77,10 +77,10 @@ def in_boxes(tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, sta
     seconds = {"read": read_seconds, "cloak": time.monotonic() - began}
     stage("Verifying the boxes")
     tables.drop("keys")
-    written.place(cloaking, boxes, table)
+    cloaked_release.place(cloaking, boxes, table)
     summary = judge(cloaking, inside)
     ((area, length),) = tables.rows("cloak_points/medians", classes=tables["classes"])
-    identifying = tuple(written.identifying(cloaking, summary.rows, table))
+    identifying = tuple(cloaked_release.identifying(cloaking, summary.rows, table))
     return Cloaked(cloaking, table, summary, inside, (area, length), identifying, seconds)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from kanon_sql.cloak.cloaked_release import Summary
 from kanon_sql.cloak.points import Cloaking
-from kanon_sql.cloak.written import Summary
 from kanon_sql.resources import package_version
 from kanon_sql.spec import may_suppress
 

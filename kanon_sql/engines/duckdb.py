@@ -28,8 +28,8 @@ from kanon_sql.engines.duckdb_files import (
     spill_apart,
     write_copy,
 )
+from kanon_sql.engines.file_source import LINES, SOURCE_VIEW, Reader
 from kanon_sql.engines.files import file_format, files, quoted_path
-from kanon_sql.engines.reading import LINES, SOURCE_VIEW, Reader
 from kanon_sql.engines.singles import printed_singles
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.reading import SOURCE_VIEW
+from kanon_sql.engines.file_source import SOURCE_VIEW
 from kanon_sql.errors import SpecError
 
 

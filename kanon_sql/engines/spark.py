@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, folder_named, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.reading import SOURCE_VIEW
+from kanon_sql.engines.file_source import SOURCE_VIEW
 from kanon_sql.engines.singles import shortest
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation

@@ -22,7 +22,16 @@ from kanon_sql.frequency.ruled import Ruled
 from kanon_sql.generalization import codes, recipes
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.given import by_function, digest
-from kanon_sql.generalization.rules import Calendar, Itself, Prefix, Redaction, Rule, age_rule, edges_rule, range_rule
+from kanon_sql.generalization.label_rules import (
+    Calendar,
+    Itself,
+    Prefix,
+    Redaction,
+    Rule,
+    age_rule,
+    edges_rule,
+    range_rule,
+)
 from kanon_sql.spec import (
     AgeRecipe,
     Attribute,

@@ -1,7 +1,8 @@
 """Columns with many values: the engine builds their mapping tables by the rules of the recipe, not value by value.
 
-A rule returns the same labels as the recipe (`kanon_sql.queries.rules`). As a check, the recipe labels some hundreds of
-the values, and the labels are compared. If a type or value is not supported, the recipe labels all values instead.
+A rule returns the same labels as the recipe (`kanon_sql.queries.rule_labels`). As a check, the recipe labels some
+hundreds of the values, and the labels are compared. If a type or value is not supported, the recipe labels all values
+instead.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from kanon_sql.engines.looks import looks_plain
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy, Level, coded_hierarchy, cover
+from kanon_sql.generalization.label_rules import MOST, Age, Calendar, Edges, Prefix, Range, Rule
 from kanon_sql.generalization.later import Later
-from kanon_sql.generalization.rules import MOST, Age, Calendar, Edges, Prefix, Range, Rule
 from kanon_sql.queries import Coded, Relation
 
 MANY = 20_000  # values; the recipe labels fewer values as fast

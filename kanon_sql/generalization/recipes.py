@@ -23,7 +23,7 @@ from kanon_sql.generalization.hierarchy import (
     new_level,
     of_levels,
 )
-from kanon_sql.generalization.rules import MOST
+from kanon_sql.generalization.label_rules import MOST
 from kanon_sql.generalization.values import Label, Value, as_text, ordered, printed
 
 Number: TypeAlias = int | float | Decimal | str

@@ -23,7 +23,7 @@ from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release.full_domain import FullDomain, shown_population
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.release.people import as_read, with_people
+from kanon_sql.release.people_check import as_read, with_people
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, SuppressRecipe
 

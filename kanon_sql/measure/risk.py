@@ -13,9 +13,9 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
 from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.whole import Whole, shown, shown_columns
-from kanon_sql.plan.models import check_models, check_unit, models_of
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.preflight import check_roles
+from kanon_sql.plan.privacy_models import check_models, check_unit, models_of
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
 from kanon_sql.release.findings import Homogeneous, Summary, summarize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.page.counted import Histogram
+from kanon_sql.page.histograms import Histogram
 from kanon_sql.report.numbers import figure
 from kanon_sql.report.svg import Element, element, picture
 

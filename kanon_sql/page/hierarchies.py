@@ -21,6 +21,8 @@ from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.recipes import grouped
 from kanon_sql.page import groups
+from kanon_sql.page.column_values import LevelPreview, Preview, Rejected, Values, preview
+from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import DraftColumn, suggested_recipe
 from kanon_sql.page.groups import ByHand, Chip, by_hand
 from kanon_sql.page.recipes import (
@@ -39,8 +41,6 @@ from kanon_sql.page.recipes import (
     usual,
 )
 from kanon_sql.page.state import Page
-from kanon_sql.page.values import LevelPreview, Preview, Rejected, Values, preview
-from kanon_sql.page.values import shown as shown_value
 from kanon_sql.page.web import changing, rendered, shown, whole
 from kanon_sql.report.svg import Element, element, picture
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.generalization.calendar import NAMED
-from kanon_sql.page.values import Values, shown
+from kanon_sql.page.column_values import Values, shown
 from kanon_sql.spec import Known
 from kanon_sql.suggestion import steps, suggested
 

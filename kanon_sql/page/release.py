@@ -25,7 +25,7 @@ from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
 from kanon_sql.spec import Spec, as_yaml, completed, in_flow, parse
 from kanon_sql.staging import Staging
-from kanon_sql.suggestion.written import comment, listed
+from kanon_sql.suggestion.spec_file import comment, listed
 from kanon_sql.verbs.suggest import DROPPED, KEPT, has_password
 
 DRAFT = "draft"  # what is released, if not a result

@@ -13,9 +13,9 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.page import web
-from kanon_sql.page.counted import DraftCounts, counted
+from kanon_sql.page.column_values import EditorState
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.values import EditorState
+from kanon_sql.page.histograms import DraftCounts, counted
 from kanon_sql.page.work import Work
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened

@@ -14,8 +14,8 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import files
 from kanon_sql.frequency.fitting import hierarchy_sources
-from kanon_sql.plan.models import models_of
 from kanon_sql.plan.population import opened_population
+from kanon_sql.plan.privacy_models import models_of
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_sql.engine import Engine, Table
-from kanon_sql.engines.reading import SOURCE_VIEW
+from kanon_sql.engines.file_source import SOURCE_VIEW
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
@@ -14,14 +14,14 @@ from kanon_sql.loss import metric
 from kanon_sql.own import Own
 from kanon_sql.plan.drift import drift, without_new
 from kanon_sql.plan.earlier import Earlier, check_columns, check_kind, earlier_of, regions_file
-from kanon_sql.plan.models import check_feasible, check_unit, searched_models
 from kanon_sql.plan.population import check_population
+from kanon_sql.plan.privacy_models import check_feasible, check_unit, searched_models
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.recode.regions import Regions, read_regions
-from kanon_sql.release import anatomy, as_written, minimality, perturb, tables
+from kanon_sql.release import anatomy, as_written, minimality_mask, perturb, tables
 from kanon_sql.release import publish as releases
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
@@ -87,7 +87,7 @@ def preflight(
     releases.check_target(spec, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)
-    minimality.check(spec)
+    minimality_mask.check(spec)
     check_feasible(all_models, spec, source.table)
     check_unit(models, source)
     as_written.check(source.engine, source.table, spec.target, all_models)

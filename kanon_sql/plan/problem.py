@@ -11,10 +11,10 @@ from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set,
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
-from kanon_sql.plan.models import check_reachable, check_sizes, searched_models
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.population import check_shares, opened_population
 from kanon_sql.plan.preflight import Ready
+from kanon_sql.plan.privacy_models import check_reachable, check_sizes, searched_models
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS

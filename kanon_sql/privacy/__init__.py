@@ -5,11 +5,11 @@ from kanon_sql.privacy.k_anonymity import k_anonymity
 from kanon_sql.privacy.l_diversity import l_diversity
 from kanon_sql.privacy.likeness import beta_likeness, delta_disclosure
 from kanon_sql.privacy.model import Finding, PrivacyModel
-from kanon_sql.privacy.models import POPULATION_UNIT, UNIT, PrivacyModels, all_of
-from kanon_sql.privacy.population import delta_presence, k_map
+from kanon_sql.privacy.model_set import POPULATION_UNIT, UNIT, PrivacyModels, all_of
+from kanon_sql.privacy.population_models import delta_presence, k_map
 from kanon_sql.privacy.predicate import Groups, Predicate, Reference
 from kanon_sql.privacy.release_model import ClassCount, Histogram, LeastSize, ReleaseModel
-from kanon_sql.privacy.risk import THRESHOLDS, PeopleByClass, journalist_risk, marketer_risk, prosecutor_risk
+from kanon_sql.privacy.risk_models import THRESHOLDS, PeopleByClass, journalist_risk, marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
 

@@ -1,5 +1,6 @@
 """Every query and statement of the package, as text in an engine's dialect: only this package imports sqlglot."""
 
+from kanon_sql.queries.class_labels import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
 from kanon_sql.queries.codes import replaced
 from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, tuples, with_population
@@ -12,6 +13,7 @@ from kanon_sql.queries.counted_release import (
     typed_columns,
 )
 from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
+from kanon_sql.queries.inlined_tables import Statement, WrittenTable, written_table
 from kanon_sql.queries.local import (
     assigned,
     beside_patterns,
@@ -26,7 +28,6 @@ from kanon_sql.queries.local import (
 )
 from kanon_sql.queries.local_release import LocalReleaseQuery
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
-from kanon_sql.queries.reading import LEADING_ZERO, PLAIN_NUMBER, Conversion, converted, files_converted, number_pattern
 from kanon_sql.queries.reference import reference
 from kanon_sql.queries.references import Seed, escaped, with_references
 from kanon_sql.queries.refine import (
@@ -49,10 +50,9 @@ from kanon_sql.queries.release import (
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery, StatementColumn
 from kanon_sql.queries.rounds import RoundStatement, rounds, step
+from kanon_sql.queries.rule_labels import EXACT, EXACT_SINGLE
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
-from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
-from kanon_sql.queries.shown import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
@@ -84,6 +84,14 @@ from kanon_sql.queries.statements import (
     with_texts,
     without_formulas,
 )
+from kanon_sql.queries.text_conversion import (
+    LEADING_ZERO,
+    PLAIN_NUMBER,
+    Conversion,
+    converted,
+    files_converted,
+    number_pattern,
+)
 from kanon_sql.queries.tree import (
     Bits,
     Columns,
@@ -107,7 +115,6 @@ from kanon_sql.queries.tree import (
     typed,
     union_all,
 )
-from kanon_sql.queries.written import Statement, WrittenTable, written_table
 from kanon_sql.relation import Relation
 
 __all__ = [

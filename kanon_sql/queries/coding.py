@@ -9,7 +9,7 @@ from functools import reduce
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.queries.split_joins import in_pieces
 from kanon_sql.relation import Relation
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.order import by_looks, ordered, release_order
 from kanon_sql.queries.release_query import ReleaseColumn
+from kanon_sql.queries.row_order import by_looks, ordered, release_order
 from kanon_sql.relation import Relation
 
 _ROWS_AT_A_TIME = 1024  # a row's repetitions per list, which could be as long as the largest class

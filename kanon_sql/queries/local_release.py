@@ -10,9 +10,7 @@ from sqlglot import exp
 from kanon_sql.privacy import POPULATION_UNIT
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.counted_release import PLACE, CountedRelease, ShownColumn, with_place
-from kanon_sql.queries.limit import HELD, within_limit
-from kanon_sql.queries.order import concatenated, release_order
-from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.queries.inlined_tables import Statement, WrittenTable, laid_out
 from kanon_sql.queries.release import (
     CLASSES,
     COUNTED,
@@ -24,7 +22,9 @@ from kanon_sql.queries.release import (
     with_safe_classes,
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
-from kanon_sql.queries.written import Statement, WrittenTable, laid_out
+from kanon_sql.queries.row_order import concatenated, release_order
+from kanon_sql.queries.split_joins import in_pieces
+from kanon_sql.queries.suppression_limit import HELD, within_limit
 from kanon_sql.relation import Relation
 
 

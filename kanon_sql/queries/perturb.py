@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.order import ordered
+from kanon_sql.queries.row_order import ordered
 from kanon_sql.relation import Relation
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.written import WrittenTable
+from kanon_sql.queries.inlined_tables import WrittenTable
 
 
 def escaped(text: str) -> str:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.coding import Coded
-from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.queries.split_joins import in_pieces
 from kanon_sql.relation import Relation
 
 SPAN_UNIT = 2**28  # more than four times the highest cost of a cell

@@ -10,10 +10,10 @@ from sqlglot import exp
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.counted_release import CountedRelease, ShownColumn, with_place
-from kanon_sql.queries.order import concatenated, release_order
-from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
+from kanon_sql.queries.row_order import concatenated, release_order
+from kanon_sql.queries.split_joins import in_pieces
 from kanon_sql.relation import Relation
 
 UNMAPPED_CODE = -1

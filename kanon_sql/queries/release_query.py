@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kanon_sql.generalization.rules import Rule
+from kanon_sql.generalization.label_rules import Rule
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries.written import WrittenTable
+from kanon_sql.queries.inlined_tables import WrittenTable
 from kanon_sql.relation import Relation
 
 

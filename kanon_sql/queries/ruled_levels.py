@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from kanon_sql.generalization.rules import Rule
+from kanon_sql.generalization.label_rules import Rule
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.rules import ruled
+from kanon_sql.queries.rule_labels import ruled
 from kanon_sql.relation import Relation
 
 

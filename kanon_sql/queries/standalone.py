@@ -13,13 +13,13 @@ from sqlglot import exp
 from kanon_sql.privacy import POPULATION_UNIT
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.limit import HELD, within_limit
-from kanon_sql.queries.order import release_order
-from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.queries.inlined_tables import Statement, WrittenTable, laid_out
 from kanon_sql.queries.release import CLASSES, RECODED, with_safe_classes
 from kanon_sql.queries.release_query import ReleaseQuery, StatementColumn
-from kanon_sql.queries.rules import ruled
-from kanon_sql.queries.written import Statement, WrittenTable, laid_out
+from kanon_sql.queries.row_order import release_order
+from kanon_sql.queries.rule_labels import ruled
+from kanon_sql.queries.split_joins import in_pieces
+from kanon_sql.queries.suppression_limit import HELD, within_limit
 from kanon_sql.relation import Relation
 
 

@@ -11,8 +11,8 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
 from kanon_sql.frequency import population
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.generalization.label_rules import Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule, largest
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.generalization.rules import Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule, largest
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import (
     FullDomainQuery,

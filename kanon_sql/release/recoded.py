@@ -14,7 +14,7 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation, Statement
-from kanon_sql.release import minimality, people, private
+from kanon_sql.release import minimality_mask, people_check, private
 from kanon_sql.release.findings import Redrawn, Summary
 from kanon_sql.release.pieces import Piece, companion
 from kanon_sql.release.populated import summary_of
@@ -36,7 +36,7 @@ def release(
     """
     started = time.monotonic()
     recoding.prepare()
-    query, redrawn = minimality.mask(recoding) if recoding.redrawn else (None, ())
+    query, redrawn = minimality_mask.mask(recoding) if recoding.redrawn else (None, ())
     secret = private.people_secret(recoding, target)
     made_of = partial(pieces, recoding, target, query=query, secret=secret)
     verify = partial(_verify, recoding, redrawn)
@@ -160,15 +160,15 @@ def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, stag
             "the written release does not have the planned columns; nothing was released; run again "
             "and report this if it persists"
         )
-    if people.without(recoding):
-        summary = people.summarize(recoding, engine, relation)
+    if people_check.without(recoding):
+        summary = people_check.summarize(recoding, engine, relation)
     else:
         target = recoding.spec.target
         summary = summary_of(recoding, engine, relation, once=target is not None and target.stays_a_query)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if redrawn:
-        masked = minimality.found(engine, relation, recoding.quasi_identifiers, redrawn)
+        masked = minimality_mask.found(engine, relation, recoding.quasi_identifiers, redrawn)
         summary = replace(summary, findings=(*summary.findings, *masked), redrawn=tuple(redrawn))
     if not summary.holds:
         raise VerificationError(

@@ -18,7 +18,7 @@ from kanon_sql.privacy import (
     marketer_risk,
     prosecutor_risk,
 )
-from kanon_sql.privacy.risk import least_size
+from kanon_sql.privacy.risk_models import least_size
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kanon_sql.privacy.risk import least_size
+from kanon_sql.privacy.risk_models import least_size
 from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.risk.identifiers import OLD, Contents
 

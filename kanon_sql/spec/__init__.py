@@ -38,8 +38,9 @@ from kanon_sql.spec.fields import (
     Target,
     named_strategy,
 )
+from kanon_sql.spec.file_options import TYPES as SOURCE_TYPES
+from kanon_sql.spec.file_options import ColumnReading, Reading, kind_of_file
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
-from kanon_sql.spec.limit import limit_of, limit_text, may_suppress, suppresses
 from kanon_sql.spec.load import (
     CLOAKING,
     CLOAKS,
@@ -65,7 +66,6 @@ from kanon_sql.spec.pipeline import (
     loaded_to_read,
     mapping_to_read,
 )
-from kanon_sql.spec.places import Limits, Session, names_a_server, names_spark, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
     RELEASE_MODELS,
@@ -75,8 +75,6 @@ from kanon_sql.spec.privacy import (
     SensitiveModel,
     TCloseness,
 )
-from kanon_sql.spec.reading import TYPES as SOURCE_TYPES
-from kanon_sql.spec.reading import ColumnReading, Reading, kind_of_file
 from kanon_sql.spec.recipes import (
     RECIPES,
     AgeRecipe,
@@ -97,7 +95,9 @@ from kanon_sql.spec.recipes import (
     TaxonomyRecipe,
 )
 from kanon_sql.spec.schema import schema
-from kanon_sql.spec.written import as_yaml, in_flow, read_value
+from kanon_sql.spec.session import Limits, Session, names_a_server, names_spark, speakable
+from kanon_sql.spec.suppression_limit import limit_of, limit_text, may_suppress, suppresses
+from kanon_sql.spec.yaml_writer import as_yaml, in_flow, read_value
 
 __all__ = [
     "AUDIT",

@@ -15,7 +15,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec import conditions
 from kanon_sql.spec.conditions import Words
 from kanon_sql.spec.fields import EVERY, ReleaseSpec, Spec
-from kanon_sql.spec.reading import kind_of_file
+from kanon_sql.spec.file_options import kind_of_file
 
 # The use of a spec: a verb, or a part of one that can do less (`sql`: print the release as one statement; `counted`:
 # search tuples that were counted elsewhere). `anonymize` is any release, cloaked places included.

@@ -9,8 +9,8 @@ from kanon_sql.own import Own
 from kanon_sql.spec.choices import SearchStrategy
 from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.fields import BUDGETS, ReleaseSpec, Spec
+from kanon_sql.spec.file_options import kind_of_file, takes
 from kanon_sql.spec.privacy import AlphaK
-from kanon_sql.spec.reading import kind_of_file, takes
 
 Words: TypeAlias = Mapping[str, object]
 

@@ -47,12 +47,12 @@ from kanon_sql.spec.choices import (
     SuppressionOrder,
     Unmapped,
 )
+from kanon_sql.spec.file_options import TYPES, ColumnReading, Reading, column_type, format_of_dates, valid_encoding
 from kanon_sql.spec.keys import DATA, FILES, KEEPING, LOCAL, MACHINE, PRIVACY, SEARCH, TARGET, spec_key
-from kanon_sql.spec.limit import FRACTION_OR_ROWS, SuppressionLimit
-from kanon_sql.spec.places import Limits, Session
 from kanon_sql.spec.privacy import Anonymity, Privacy
-from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, valid_encoding
 from kanon_sql.spec.recipes import RECIPES, FunctionRecipe, Recipe, spelled_out
+from kanon_sql.spec.session import Limits, Session
+from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.types import (
     Columns,
     LocalPath,

@@ -13,12 +13,12 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import FLAT
 from kanon_sql.spec.checks import READING_CONFLICTS, check
 from kanon_sql.spec.cloaking import CloakSpec
-from kanon_sql.spec.errors import explained, shown
 from kanon_sql.spec.fields import BUDGETS, Attribute, Places, ReleaseSpec, Spec, Target, with_hierarchies
 from kanon_sql.spec.keywords import of_block
-from kanon_sql.spec.places import Session
 from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
+from kanon_sql.spec.session import Session
 from kanon_sql.spec.types import Model, as_text, by_column
+from kanon_sql.spec.validation_errors import explained, shown
 
 Fill: TypeAlias = Callable[[Any, Any], None]  # completes the tree of a file, given its loader
 Kind = TypeVar("Kind", bound=ReleaseSpec)

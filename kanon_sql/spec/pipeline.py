@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.checks import check
-from kanon_sql.spec.errors import shown
 from kanon_sql.spec.fields import ReleaseSpec, Spec
 from kanon_sql.spec.load import (
     KEYS,
@@ -28,6 +27,7 @@ from kanon_sql.spec.load import (
     read,
     validated,
 )
+from kanon_sql.spec.validation_errors import shown
 
 NodeReuse: TypeAlias = Literal["keep", "search", "keep_else_search"]
 AUDIT = "kanon_releases"  # the default name of an audit trail

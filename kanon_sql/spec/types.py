@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.keys import described
-from kanon_sql.spec.places import names_a_server
+from kanon_sql.spec.session import names_a_server
 
 
 class Model(BaseModel):

@@ -14,7 +14,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.plan.observer import Phases
 from kanon_sql.plan.preflight import check_roles, settle_roles
 from kanon_sql.plan.source import Source, check_engine, settle_spec
-from kanon_sql.release import anatomy, exact
+from kanon_sql.release import anatomy, exact_anatomy
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.publish import Published, check_target
 from kanon_sql.resources import package_version
@@ -40,7 +40,7 @@ def anatomize(
     quasi-identifiers learns that the person is in the table, and that the person has each of the group's values with a
     probability of at most 1 / l. Not k-anonymous, as the manifest states. Raises KanonError; then nothing was written.
 
-    The assignment of rows to groups: `kanon_sql.release.exact`.
+    The assignment of rows to groups: `kanon_sql.release.exact_anatomy`.
 
     >>> import pandas, tempfile
     >>> people = pandas.DataFrame({"age": [31, 34, 47, 52], "ill": ["flu", "acne", "flu", "gout"]})
@@ -60,7 +60,7 @@ def anatomize(
         _check(data, settled)
         data = settle_roles(data, settled)
         phases.begin("release")
-        published = exact.deal(data.scratches[data.engine], data.table, settled, l).release(staging)
+        published = exact_anatomy.deal(data.scratches[data.engine], data.table, settled, l).release(staging)
         described = _described(data, settled, l, published, phases)
     return warned(released(data, settled, described, published))
 

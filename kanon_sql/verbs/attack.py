@@ -18,8 +18,8 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.copied import OTHER, copied
 from kanon_sql.measure.tables import known_hierarchy, opened_beside, shown_columns
-from kanon_sql.plan.models import models_of
 from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.privacy_models import models_of
 from kanon_sql.plan.source import IN_MEMORY, Source, name_of, settle_either
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec

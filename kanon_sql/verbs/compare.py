@@ -27,7 +27,7 @@ from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
 from kanon_sql.verbs import manifest as manifests
-from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
+from kanon_sql.verbs.comparison import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
 
 SECONDS = 60.0  # default time limit of each strategy

@@ -20,7 +20,7 @@ from kanon_sql.queries import Relation, Seed, Statement, WrittenTable
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import SearchIn, Spec, as_yaml
 from kanon_sql.staging import Staging
-from kanon_sql.verbs import counted
+from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.statement import warn_of
 
@@ -101,7 +101,7 @@ def compile_dbt(
         queries.check_dialect(dialect)
     to_plan = settled.model_copy(update={"target": None}).as_standalone()
     if frequency_set is not None:
-        with counted.planned(frequency_set, to_plan, observer or Observer()) as plan:
+        with frequency_sets.planned(frequency_set, to_plan, observer or Observer()) as plan:
             return _of_plan(plan, settled, ref, dialects)
     with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
         _names(data, settled, ref)  # fails before the search if the names are wrong

@@ -21,7 +21,7 @@ from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import plan_search
 from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS
-from kanon_sql.report.lattice import MOST_NODES, can_draw_nodes, in_report
+from kanon_sql.report.lattice_picture import MOST_NODES, can_draw_nodes, in_report
 from kanon_sql.report.numbers import count
 from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.norms import of_classes
@@ -30,7 +30,7 @@ from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.utility import SharedColumn, distribution, pooled, rare_rows, treated
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import compare
-from kanon_sql.verbs.compared import StrategyResult
+from kanon_sql.verbs.comparison import StrategyResult
 from kanon_sql.verbs.lattice import searched
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.risk import risk

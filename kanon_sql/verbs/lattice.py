@@ -10,7 +10,7 @@ from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_search
 from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import opened, settle_spec
-from kanon_sql.report.lattice import lattice_svg, summary
+from kanon_sql.report.lattice_picture import lattice_svg, summary
 from kanon_sql.report.numbers import models
 from kanon_sql.report.searched import Searched
 from kanon_sql.spec import SearchIn, Spec

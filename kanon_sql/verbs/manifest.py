@@ -14,14 +14,14 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import METRICS, Figures, metric
 from kanon_sql.measure.damage import damage
-from kanon_sql.plan.models import class_by_class
 from kanon_sql.plan.observer import Phases
 from kanon_sql.plan.plan import Plan
+from kanon_sql.plan.privacy_models import class_by_class
 from kanon_sql.plan.problem import Problem
 from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
 from kanon_sql.recode import RECODERS, errors, joint, quality
 from kanon_sql.recode import show as shows
-from kanon_sql.release import anatomy, folders, minimality, perturb
+from kanon_sql.release import anatomy, folders, minimality_mask, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
@@ -95,7 +95,7 @@ def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary]
         ],
         "version": package_version(),
         **perturb.described(spec),
-        **minimality.described(summary.redrawn, spec),
+        **minimality_mask.described(summary.redrawn, spec),
         **anatomy.described(spec, published, source.engine.dialect),
     }
 
@@ -324,7 +324,7 @@ def warnings(plan: Plan, summary: Summary) -> list[str]:
             "classes, and are safe only if every * is read as any value"
         )
     found += [_homogeneity_warning(column, summary) for column in summary.homogeneous if column.classes]
-    found += minimality.warnings(summary.redrawn, problem.spec)
+    found += minimality_mask.warnings(summary.redrawn, problem.spec)
     found += perturb.warnings(problem.spec) + anatomy.warnings(problem.spec, problem.source.table)
     found += _default_time_zone(problem)
     for attribute in problem.frequency_set.attributes:

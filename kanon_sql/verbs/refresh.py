@@ -10,7 +10,7 @@ from kanon_sql import queries
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SourceError, SpecError, TargetError, VerificationError
-from kanon_sql.plan.models import check_models
+from kanon_sql.plan.privacy_models import check_models
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation

@@ -181,7 +181,7 @@ class Release(Result):
         return report
 
     def _repr_html_(self) -> str:
-        from kanon_sql.report.page import glance  # loads templates, so only on demand
+        from kanon_sql.report.document import glance  # loads templates, so only on demand
 
         return glance(self.manifest)
 

@@ -20,10 +20,10 @@ from kanon_sql.plan.observer import Observer, Phases
 from kanon_sql.plan.plan import plan_release
 from kanon_sql.plan.source import Source, opened_source, settle_either
 from kanon_sql.release.findings import Homogeneous, Summary, homogeneous
-from kanon_sql.release.people import as_read, with_people
+from kanon_sql.release.people_check import as_read, with_people
 from kanon_sql.release.publish import Published, check_file
 from kanon_sql.release.recoding import Recoding, unmodelled
-from kanon_sql.report import page
+from kanon_sql.report import document
 from kanon_sql.report.pdf import pdf
 from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
@@ -52,12 +52,12 @@ class Report(Result):
     @property
     def html(self) -> str:
         """The page: smaller than 150 KB, without scripts and without external resources."""
-        return page.page(self.figures.to_dict(), date.today().isoformat())
+        return document.page(self.figures.to_dict(), date.today().isoformat())
 
     @property
     def record(self) -> str:
         """A data protection record, for a record of processing activities or an impact assessment."""
-        return page.record(self.figures.to_dict(), date.today().isoformat())
+        return document.record(self.figures.to_dict(), date.today().isoformat())
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest of the release."""
@@ -71,7 +71,7 @@ class Report(Result):
         return self.figures._lines()
 
     def _repr_html_(self) -> str:
-        return page.glance(self.figures.manifest)
+        return document.glance(self.figures.manifest)
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write `.html`, `.pdf` (by an installed browser), `.md`, or `.json` (the manifest), by the file's ending.

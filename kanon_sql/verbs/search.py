@@ -14,7 +14,7 @@ from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.strategies import Outcome
-from kanon_sql.verbs import counted
+from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import Place, SearchOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.statement import of_plan
@@ -116,7 +116,7 @@ def search(
         settled = settled.as_standalone()
     with contextlib.ExitStack() as stack:
         if frequency_set is not None:
-            plan = stack.enter_context(counted.planned(frequency_set, settled, observer or Observer()))
+            plan = stack.enter_context(frequency_sets.planned(frequency_set, settled, observer or Observer()))
         else:
             data = stack.enter_context(opened(source, settled, connection))
             stack.enter_context(data.engine.transaction())

@@ -20,7 +20,7 @@ from kanon_sql.release.recoded import statement, target_sql
 from kanon_sql.report.numbers import models
 from kanon_sql.resources import package_version
 from kanon_sql.spec import SearchIn, Spec
-from kanon_sql.verbs import counted
+from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import AnonymizeOptions, Place, spelled_out, taken
 from kanon_sql.verbs.result import Result
 
@@ -150,7 +150,7 @@ def compiled(
         queries.check_dialect(dialect)
     to_plan = _overwriting(settled).as_standalone()
     if frequency_set is not None:
-        with counted.planned(frequency_set, to_plan, observer) as plan:
+        with frequency_sets.planned(frequency_set, to_plan, observer) as plan:
             return of_plan(plan, settled, dialect, table)
     with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
         if table is None:

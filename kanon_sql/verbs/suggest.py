@@ -30,7 +30,7 @@ from kanon_sql.risk.roles import UNIQUE_SHARE
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
-from kanon_sql.suggestion.written import Draft, Generalized, text_of
+from kanon_sql.suggestion.spec_file import Draft, Generalized, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
 from kanon_sql.verbs.result import Result

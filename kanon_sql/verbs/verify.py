@@ -12,8 +12,8 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
 from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.whole import Whole, opened_whole, shown, shown_columns
-from kanon_sql.plan.models import check_models, models_of
 from kanon_sql.plan.preflight import check_roles
+from kanon_sql.plan.privacy_models import check_models, models_of
 from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, opened, settle_spec
 from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.release import anatomy, findings

@@ -23,7 +23,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from kanon_sql.page import worker
-from kanon_sql.page.opening import open_page
+from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.server import application
 from kanon_sql.page.state import Page
 from kanon_sql.page.work import Work

@@ -15,7 +15,7 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy.model import PrivacyModel
-from kanon_sql.privacy.population import required_population
+from kanon_sql.privacy.population_models import required_population
 from kanon_sql.privacy.release_model import ReleaseModel, Sizes
 
 Model = PrivacyModel | ReleaseModel

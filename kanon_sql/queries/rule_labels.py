@@ -13,7 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.generalization.calendar import unit
-from kanon_sql.generalization.rules import MOST, Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule
+from kanon_sql.generalization.label_rules import MOST, Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule
 from kanon_sql.queries import tree as t
 
 # Up to here whole numbers are exact in a float, the floor of a float is that of its decimal text, and the ranges of an

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from kanon_sql.spec.reading import Reading
+from kanon_sql.spec.file_options import Reading
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import duckdb
 
 from kanon_sql import queries
 from kanon_sql.engine import FileEngine, FilesRead, refuse_equal_names
+from kanon_sql.engines.column_formats import Found, Loaded, find_formats, sentence
 from kanon_sql.engines.csv_form import LoadedCSV, load_csv, load_form
 from kanon_sql.engines.duckdb_errors import explained
 from kanon_sql.engines.encodings import as_utf_8, is_utf_8, marked
 from kanon_sql.engines.excel import copy_as_csv
 from kanon_sql.engines.files import quoted_path, refuse_files_of_tables, source_format
-from kanon_sql.engines.formats import Found, Loaded, find_formats, sentence
 from kanon_sql.engines.headers import EncodingError, parquet_names
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import Conversion, Relation
