@@ -2,7 +2,7 @@
 
 -- name: combined
 -- Count the rows by the codes of up to three columns; `nothing` fills in for a column that is not queried.
-SELECT $subset AS subset, $first AS first, $second AS second, $third AS third, SUM(c.n) AS n
+SELECT $subset AS subset, $first AS first, $second AS second, $third AS third, CAST(SUM(c.n) AS BIGINT) AS n
 FROM $coded AS c
 GROUP BY $first, $second, $third;
 
@@ -23,10 +23,18 @@ JOIN $weights AS b ON b.query = q.query AND b.place = 2 AND b.code = r.second
 JOIN $weights AS c ON c.query = q.query AND c.place = 3 AND c.code = r.third
 GROUP BY q.query;
 
--- name: tuples
--- Count the distinct tuples of cells; the column `nothing` fills in for queries on fewer columns.
-SELECT $cells, 0 AS nothing, COUNT(*) AS n FROM $copied AS s GROUP BY $cells;
+-- name: pairs
+-- Select the combinations of the first subsets, which are pairs of columns.
+SELECT c.subset, c.first, c.second, c.n FROM $combined AS c WHERE c.subset < $pairs;
+
+-- name: texts
+-- Select the cells of a table as text.
+SELECT CAST($cells AS TEXT) FROM $table AS s;
+
+-- name: counted_codes
+-- Count the rows of each tuple of codes; the column `nothing` fills in for queries on fewer columns.
+SELECT $codes, 0 AS nothing, COUNT(*) AS n FROM $coded AS c GROUP BY $codes;
 
 -- name: cells
--- Count the rows of each cell of a column.
-SELECT $cell AS cell, COUNT(*) AS n FROM $copied AS s GROUP BY $cell;
+-- Count the rows of each cell of a column, as text.
+SELECT CAST($cell AS TEXT) AS cell, COUNT(*) AS n FROM $table AS s GROUP BY CAST($cell AS TEXT);

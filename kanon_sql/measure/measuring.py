@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
@@ -21,9 +22,11 @@ from kanon_sql.utility import (
     Learned,
     Marginal,
     SharedColumn,
+    Side,
     Sides,
     attribute,
     coded,
+    drawn,
     drawn_rows,
     is_installed,
     learned,
@@ -38,7 +41,7 @@ Measured = tuple[tuple[Marginal, ...], tuple[Association, ...], Counts | None, t
 
 
 class Measuring:
-    """A source and its release, copied as text into one place, and the measures that compare them.
+    """A source and its release, and the measures that compare them.
 
     `rows`: the number of rows by table. `targets`: the columns to predict. The measures add to `notes` and `skipped`.
     """
@@ -58,8 +61,8 @@ class Measuring:
         self.skipped: list[tuple[str, str]] = []
         self.shown = self._shown()
         self._check_named()
-        self.copies = {side: self._copied(side) for side in _BOTH}
-        self.rows = {side: tables.count(copy) for side, copy in self.copies.items()}
+        self.sources = {side: self._side(side) for side in _BOTH}
+        self.rows = {side: source.rows for side, source in self.sources.items()}
         self._check_rows()
 
     def measured(self, query_count: int, training_rows: int) -> Measured:
@@ -67,12 +70,16 @@ class Measuring:
         sides = self.sides()
         marginals = tuple(map(marginal, sides.attributes))
         self.observer.stage("Comparing pairs of columns")
-        associations = sides.associations(self._paired())
+        drawn_queries = drawn(sides.attributes, query_count, self.spec.seed)
+        pairs = list(combinations(self._paired(), 2))
+        combined = sides.combined([*pairs, *sorted({query.subset for query in drawn_queries}.difference(pairs))])
+        associations = sides.associations(len(pairs), combined)
         worst_first = sorted(associations, key=lambda pair: (-pair.error, pair.columns))
         self.observer.stage("Asking count queries")
-        counts = sides.counts(query_count, self.spec.seed, self.rows["source"])
+        counts = sides.counts(drawn_queries, combined, self.rows["source"]) if drawn_queries else None
         if counts is None:
             self.skipped.append(("count queries", "no column has more than one value"))
+        self.tables.drop(combined.source, combined.release)
         return marginals, tuple(worst_first), counts, tuple(self._learned(sides, training_rows))
 
     def sides(self) -> Sides:
@@ -100,17 +107,21 @@ class Measuring:
                 where = "release" if self.both["source"].table.column(name) else "source"
                 raise SpecError(f"the {where} has no column {name!r}; name columns that both tables have")
 
-    def _copied(self, side: str) -> Relation:
-        """A copy of the common columns of a table, as text; two columns of bounds become one of ranges."""
+    def _side(self, side: str) -> Side:
+        """The rows of a table in an embedded engine: where they are, or a copy of the common columns as text.
+
+        Two columns of bounds become one of ranges.
+        """
         source = self.both[side]
-        texts: dict[str, str] = {}
-        bounds: list[int] = []
-        for number, (name, names) in enumerate(self.shown.items()):
-            if side == "source" or len(names) == 1:
-                texts[_plain(number)] = name if side == "source" else names[0]
-            else:
-                bounds.append(number)
-                texts[f"{_plain(number)}_0"], texts[f"{_plain(number)}_1"] = names
+        shown = {name: (name,) for name in self.shown} if side == "source" else self.shown
+        if source.engine.is_embedded and all(len(names) == 1 for names in shown.values()):
+            return Side(source.engine, source.table.relation, [name for (name,) in shown.values()])
+        bounds = {_plain(number): names for number, names in enumerate(shown.values()) if len(names) > 1}
+        texts = {
+            _plain(number): name for number, (name, *_) in enumerate(shown.values()) if _plain(number) not in bounds
+        }
+        for plain, names in bounds.items():
+            texts |= {f"{plain}_{place}": name for place, name in enumerate(names)}
         query = queries.text(
             "attack_linkage/copied",
             source.engine.dialect,
@@ -119,16 +130,15 @@ class Measuring:
             natives={},
         )
         copied = self.tables.receive(side, source.engine, query, "attack_linkage/copied")
-        for number in bounds:
-            plain = _plain(number)
+        for plain in bounds:
             copied = self.tables.create(
-                f"{side}_{number}",
+                f"{side}_{plain}",
                 "attack_linkage/ranged",
                 copied=copied,
                 low={plain: f"{plain}_0"},
                 high={plain: f"{plain}_1"},
             )
-        return copied
+        return Side(self.tables.engine, copied, list(map(_plain, range(len(shown)))))
 
     def _check_rows(self) -> None:
         for side, rows in self.rows.items():
@@ -143,17 +153,12 @@ class Measuring:
     def _attribute(self, number: int, name: str) -> SharedColumn:
         column = self.both["source"].table.column(name)
         assert column is not None
-        cells = {side: self._cells(side, number) for side in _BOTH}
+        cells = {side: source.counted(number) for side, source in self.sources.items()}
         hierarchy = partial(known_hierarchy, self.spec, self.both["source"].engine, column)
         generalized = name in self.spec.quasi_identifiers
         compared = attribute(column, cells["source"], cells["release"], hierarchy, generalized)
         self._check(compared, generalized)
         return compared
-
-    def _cells(self, side: str, number: int) -> list[tuple[str | None, int]]:
-        """The distinct cells of a column as text, sorted, with their numbers of rows."""
-        rows = self.tables.rows("utility/cells", copied=self.copies[side], cell=[_plain(number)])
-        return sorted(((cell, int(n)) for cell, n in rows), key=lambda counted: (counted[0] is None, counted[0] or ""))
 
     def _check(self, compared: SharedColumn, generalized: bool) -> None:
         """SourceError if no label of a column fits a value of the source; a note if labels cannot be read."""
@@ -170,12 +175,11 @@ class Measuring:
             )
 
     def _coded(self, side: str, attributes: Sequence[SharedColumn]) -> Relation:
-        plain = [_plain(number) for number in range(len(attributes))]
         if side == "source":
             codes = [attribute.source_codes for attribute in attributes]
         else:
             codes = [attribute.released_codes for attribute in attributes]
-        return coded(self.tables, side, self.copies[side], plain, codes)
+        return coded(self.tables, f"{side}_coded", self.sources[side], codes)
 
     def _paired(self) -> list[int]:
         """The numbers of the columns whose pairs are compared; of too many, those with a role come first."""
@@ -193,28 +197,29 @@ class Measuring:
             self.skipped.append(("models", f"they need scikit-learn; run: {install_command('utility')}"))
         else:
             self.observer.stage("Drawing rows for models")
-            drawn = drawn_rows(sides, training_rows, self.spec.seed)
-            self._note_unreleased(drawn)
+            rows = drawn_rows(sides, training_rows, self.spec.seed)
+            self.tables.drop(sides.source, sides.release)
+            self._note_unreleased(rows)
             for name in self.targets:
-                yield from self._learned_of(name, sides.attributes, drawn)
+                yield from self._learned_of(name, sides.attributes, rows)
 
-    def _note_unreleased(self, drawn: Drawn) -> None:
+    def _note_unreleased(self, rows: Drawn) -> None:
         """Note that many drawn rows match no released row, as when values were changed rather than generalized."""
         suppressed = 1 - self.rows["release"] / self.rows["source"]
-        if drawn.unreleased > suppressed + _TOLERATED:
+        if rows.unreleased > suppressed + _TOLERATED:
             self.notes.append(
-                f"{drawn.unreleased:.1%} of the rows fit no released row, though {suppressed:.1%} are suppressed: "
+                f"{rows.unreleased:.1%} of the rows fit no released row, though {suppressed:.1%} are suppressed: "
                 "values were changed, or labels misread; the models of the release are trained without them"
             )
 
-    def _learned_of(self, name: str, attributes: Sequence[SharedColumn], drawn: Drawn) -> Iterator[Learned]:
+    def _learned_of(self, name: str, attributes: Sequence[SharedColumn], rows: Drawn) -> Iterator[Learned]:
         target = list(self.shown).index(name)
-        reason = why_not(attributes, target, drawn)
+        reason = why_not(attributes, target, rows)
         if reason:
             self.skipped.append((f"model of {name}", reason))
             return
         self.observer.stage(f"Training models of {name}")
-        yield learned(attributes, target, drawn, self.spec.seed)
+        yield learned(attributes, target, rows, self.spec.seed)
 
 
 def _plain(number: int) -> str:

@@ -3,7 +3,7 @@
 from kanon_sql.queries.class_labels import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
 from kanon_sql.queries.codes import replaced
-from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, tuples, with_population
+from kanon_sql.queries.coding import Coded, coded_cells, frequency_set, packed, raw_column, tuples, with_population
 from kanon_sql.queries.counted_release import (
     CountedRelease,
     drop_type,
@@ -165,6 +165,7 @@ __all__ = [
     "cloak_boxes",
     "cloak_points",
     "cloak_rows",
+    "coded_cells",
     "comment",
     "contents",
     "converted",

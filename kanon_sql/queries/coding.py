@@ -12,6 +12,8 @@ from kanon_sql.queries import tree as t
 from kanon_sql.queries.split_joins import in_pieces
 from kanon_sql.relation import Relation
 
+_CODED = "kanon_coded"
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -85,6 +87,23 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, s
     for index, attribute in enumerate(attributes):
         query = _join_mapping(query, attribute, t.column(attribute.stem, "t"), f"m{index}")
     return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
+
+
+def coded_cells(table: Relation, cells: Mapping[str, str], attributes: Sequence[Coded], dialect: str) -> str:
+    """The query that counts a table's rows by the codes of its cells as text: a column per attribute, `nothing`, and n.
+
+    `cells`: the columns by the attributes' stems. Every attribute has one level.
+    """
+    texts = t.tree("utility/texts", table=table, cells=cells)
+    query = exp.select().from_(exp.Subquery(this=texts, alias=exp.TableAlias(this=exp.to_identifier("t"))), copy=False)
+    aliases = [f"m{index}" for index in range(len(attributes))]
+    for alias, attribute in zip(aliases, attributes, strict=True):
+        raw = t.column(attribute.stem, "t")
+        query.select(_as(_mapped(attribute, raw, alias, "code_0"), attribute.code_column(0)), copy=False)
+        query = _join_mapping(query, attribute, raw, alias)
+    codes = {attribute.code_column(0): attribute.code_column(0) for attribute in attributes}
+    counted = t.tree("utility/counted_codes", codes=codes, coded=Relation(_CODED))
+    return t.printed(counted.with_(_CODED, as_=in_pieces(query, aliases)), dialect)
 
 
 def packed(

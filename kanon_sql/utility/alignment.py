@@ -6,13 +6,13 @@ drawn by the likelihood under the uniform spread.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kanon_sql.queries import Relation
 from kanon_sql.utility.attribute import Floats, Integers, SharedColumn
-from kanon_sql.utility.sides import Sides, column_of
+from kanon_sql.utility.sides import Codes, Sides
 
 
 @dataclass(frozen=True)
@@ -37,56 +37,79 @@ def drawn_rows(sides: Sides, most: int, seed: int) -> Drawn:
     tuples, n = sides.rows(sides.source)
     random = np.random.default_rng(seed)
     kept = np.sort(random.permutation(int(n.sum()))[:most])
-    exact = tuples[np.searchsorted(np.cumsum(n), kept, "right")]
+    exact = _taken(tuples, np.searchsorted(np.cumsum(n), kept, "right"))
+    del tuples
     exact = exact[random.permutation(len(exact))]
     distinct, whose = np.unique(exact, axis=0, return_inverse=True)
     classes, rows = sides.rows(sides.release)
-    target, fitting = _fitting(sides, distinct)
-    likely = _likelihoods(sides, distinct[target], classes[fitting]) * rows[fitting]
+    target, fitting = _fitting(sides.attributes, distinct, classes)
+    released = _taken(classes, fitting)
+    likely = _likelihoods(sides, distinct[target], released) * rows[fitting]
     chosen = _chosen(target, likely, whose.ravel(), random)
     has_released = chosen >= 0
-    return Drawn(exact, classes[fitting[chosen]] if len(fitting) else exact * 0, has_released)
+    return Drawn(exact, released[chosen] if len(fitting) else exact * 0, has_released)
 
 
-def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
+def _taken(columns: Sequence[Codes], places: Integers) -> Integers:
+    """Rows of columns of codes, as an array."""
+    return np.column_stack([column[places].astype(np.int64) for column in columns])
+
+
+def _fitting(
+    attributes: Sequence[SharedColumn], tuples: Integers, classes: Sequence[Codes]
+) -> tuple[Integers, Integers]:
     """The fitting pairs of a tuple and a distinct released row, by their positions, in the tuples' order.
 
-    The columns are joined one by one over the prefixes of the released rows, as in an attack by linkage. Columns with
-    values that the source lacks, such as noise, are ignored.
+    The columns are compared one by one over the prefixes of the sorted released rows, as in an attack by linkage.
+    Columns with values that the source lacks, such as noise, are ignored.
     """
-    tables = sides.tables
-    columns = {
-        number: attribute
-        for number, attribute in enumerate(sides.attributes)
-        if not attribute.nearby.sum() + attribute.lost
-    }
-    names = [column_of(number) for number in range(len(sides.attributes))]
-    classes = tables.create("classes", "attack_matching/classes", release=sides.release, labels=names)
-    types = {"target": "INTEGER", **dict.fromkeys(names, "INTEGER")}
-    targets = tables.load("targets", types, [range(len(tuples)), *tuples.T.tolist()])
-    tables.create("places", "attack_matching/first_places", classes=classes)
-    tables.create("fitting", "attack_matching/first_fitting", targets=targets)
-    for number in sorted(columns, key=lambda number: columns[number].generalized):
-        name = [column_of(number)]
-        covers = _covers(sides, columns[number])
-        tables.create(
-            "next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=name
-        )
-        relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": covers}
-        tables.create("next_fitting", "attack_matching/next_fitting", targets=targets, value=name, **relations)
-        tables.rename("next_places", "places")
-        tables.rename("next_fitting", "fitting")
-    fits = tables.create("fits", "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
-    frame = tables.engine.frame(fits)
-    target, fitting = frame["target"].to_numpy(np.int64), frame["class"].to_numpy(np.int64) - 1
-    order = np.lexsort((fitting, target))
-    return target[order], fitting[order]
+    compared = [number for number, attribute in enumerate(attributes) if not attribute.nearby.sum() + attribute.lost]
+    compared.sort(key=lambda number: attributes[number].generalized)
+    order = np.lexsort([classes[number] for number in reversed(compared)] or [classes[0]])
+    prefix = np.zeros(len(order), dtype=np.int64)  # of every row
+    target, fitting = np.arange(len(tuples)), np.zeros(len(tuples), dtype=np.int64)  # and its prefixes that fit
+    for number in compared:
+        codes = classes[number][order].astype(np.int64)
+        cells = prefix * len(attributes[number].weights) + codes
+        starts = np.flatnonzero(np.diff(cells, prepend=-1))
+        target, fitting = _extended(attributes[number], tuples[:, number], target, fitting, cells[starts])
+        prefix = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    starts = np.searchsorted(prefix, np.arange(prefix.max() + 2))
+    pair, place = _ranges(starts[fitting], starts[fitting + 1])
+    target, fitting = target[pair], order[place]
+    by_tuple = np.lexsort((fitting, target))
+    return target[by_tuple], fitting[by_tuple]
 
 
-def _covers(sides: Sides, attribute: SharedColumn) -> Relation:
-    """The groups of values that codes cover, as keys."""
-    pairs = [[f"={number}" for number in side.tolist()] for side in np.nonzero(attribute.weights)]
-    return sides.tables.load("covers", {"label": "VARCHAR", "value": "VARCHAR"}, pairs)
+def _extended(
+    attribute: SharedColumn, groups: Integers, target: Integers, fitting: Integers, cells: Integers
+) -> tuple[Integers, Integers]:
+    """The pairs of a tuple and a prefix that is one column longer, from those of a tuple and a prefix.
+
+    `groups`: of the tuples' values. `cells`: per longer prefix, the number of codes * the number of the prefix + code.
+    Either the codes that cover a value are looked up among the prefixes, or the other way round, whichever are fewer.
+    """
+    size = len(attribute.weights)
+    of_group, covering = np.nonzero(attribute.weights.T)
+    ends = np.searchsorted(of_group, np.arange(attribute.weights.shape[1] + 1))
+    by_code = ends[groups[target]], ends[groups[target] + 1]
+    by_prefix = np.searchsorted(cells, fitting * size), np.searchsorted(cells, (fitting + 1) * size)
+    if (by_code[1] - by_code[0]).sum() < (by_prefix[1] - by_prefix[0]).sum():
+        pair, place = _ranges(*by_code)
+        wanted = fitting[pair] * size + covering[place]
+        longer = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        fits = cells[longer] == wanted
+    else:
+        pair, longer = _ranges(*by_prefix)
+        fits = attribute.weights[cells[longer] % size, groups[target[pair]]] > 0
+    return target[pair[fits]], longer[fits]
+
+
+def _ranges(starts: Integers, ends: Integers) -> tuple[Integers, Integers]:
+    """All numbers of some ranges, with the number of the range."""
+    sizes = ends - starts
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    return number, np.arange(len(number)) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
 
 
 def _likelihoods(sides: Sides, exact: Integers, released: Integers) -> Floats:

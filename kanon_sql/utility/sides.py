@@ -4,19 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kanon_sql import queries
+from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.values import Label
-from kanon_sql.queries import Coded, Relation
+from kanon_sql.queries import Coded, Hole, Relation
 from kanon_sql.utility.attribute import Integers, SharedColumn
-from kanon_sql.utility.counts import Counts, Query, drawn, errors
+from kanon_sql.utility.counts import Counts, Query, errors
 from kanon_sql.utility.pairs import Association, Pairs, association
 
 _NOTHING = "nothing"
+_PLACES = ("first", "second", "third")
+Subset = tuple[int, ...]  # of the attributes, by number
+Codes = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two compared tables, in an embedded engine. `cells`: its columns, by the number of the attribute."""
+
+    engine: Engine
+    table: Relation
+    cells: Sequence[str]
+
+    @property
+    def rows(self) -> int:
+        """The number of its rows."""
+        ((rows,),) = self._rows("frequency_sets/row_count", relation=self.table)
+        return int(rows)
+
+    def counted(self, number: int) -> list[tuple[Label, int]]:
+        """The distinct cells of a column as text, sorted, NULL last, with their numbers of rows."""
+        rows = self._rows("utility/cells", table=self.table, cell=[self.cells[number]])
+        return sorted(((cell, int(n)) for cell, n in rows), key=lambda counted: (counted[0] is None, counted[0] or ""))
+
+    def _rows(self, query: str, **holes: Hole) -> list[tuple[Any, ...]]:
+        return self.engine.rows(queries.text(query, self.engine.dialect, **holes))
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The combinations of codes in both tables: subset (a number), first, second, third, n."""
+
+    subsets: Sequence[Subset]
+    source: Relation
+    release: Relation
 
 
 @dataclass(frozen=True)
@@ -28,49 +66,51 @@ class Sides:
     source: Relation
     release: Relation
 
-    def associations(self, columns: Sequence[int]) -> list[Association]:
-        """The associations of all pairs of some columns in both tables."""
-        numbers = list(combinations(columns, 2))
-        of_source, of_release = (self._pairs(numbers, coded) for coded in (self.source, self.release))
-        return [
-            association(self.attributes[i], self.attributes[j], source, release)
-            for (i, j), source, release in zip(numbers, of_source, of_release, strict=True)
-        ]
+    def combined(self, subsets: Sequence[Subset]) -> Combined:
+        """Count the combinations of codes of some sets of up to three columns in both tables."""
+        subsets = subsets or [()]  # of no column, so that there is something to count
+        return Combined(subsets, *(self._combined(f"combined_{coded.name}", subsets, coded) for coded in self._both))
 
-    def _pairs(self, numbers: Sequence[tuple[int, ...]], coded: Relation) -> list[Pairs]:
-        """The pairs of codes of all pairs of columns, with their rows."""
-        if not numbers:
-            return []
-        frame = self.tables.engine.frame(self._combined("pairs", numbers, coded))
-        columns = [frame[name].to_numpy(np.int64) for name in ("subset", "first", "second", "n")]
-        order = np.lexsort(columns[::-1])
-        subset, first, second, n = (column[order] for column in columns)
-        parts = [slice(*ends) for ends in pairwise(np.searchsorted(subset, range(len(numbers) + 1)))]
-        return [(first[part], second[part], n[part].astype(float)) for part in parts]
+    @property
+    def _both(self) -> tuple[Relation, Relation]:
+        return self.source, self.release
 
-    def _combined(self, stem: str, subsets: Sequence[tuple[int, ...]], coded: Relation) -> Relation:
-        """The combinations of codes of some columns, with their rows, by the number of the subset."""
-        places = ("first", "second", "third")
+    def _combined(self, stem: str, subsets: Sequence[Subset], coded: Relation) -> Relation:
         texts = []
         for number, subset in enumerate(subsets):
-            names = [column_of(number) for number in subset] + [_NOTHING] * (len(places) - len(subset))
-            holes = {place: [name] for place, name in zip(places, names, strict=True)}
+            names = [column_of(number) for number in subset] + [_NOTHING] * (len(_PLACES) - len(subset))
+            holes = {place: [name] for place, name in zip(_PLACES, names, strict=True)}
             texts.append(self.tables.text("utility/combined", coded=coded, subset=number, **holes))
         return self.tables.create_as(stem, queries.union_all(texts), "utility/combined")
 
-    def counts(self, many: int, seed: int, rows: int) -> Counts | None:
-        """The errors of a number of count queries; None without a column to query."""
-        drawn_queries = drawn(self.attributes, many, seed)
-        if not drawn_queries:
-            return None
-        subsets = sorted({query.subset for query in drawn_queries})
-        self._load(drawn_queries, subsets)
+    def associations(self, pairs: int, combined: Combined) -> list[Association]:
+        """The associations of the first subsets, which are this many pairs of columns, in both tables."""
+        of_source, of_release = (self._pairs(pairs, counted) for counted in (combined.source, combined.release))
+        return [
+            association(self.attributes[i], self.attributes[j], source, release)
+            for (i, j), source, release in zip(combined.subsets[:pairs], of_source, of_release, strict=True)
+        ]
+
+    def _pairs(self, pairs: int, combined: Relation) -> list[Pairs]:
+        """The pairs of codes of the first subsets, with their rows."""
+        if not pairs:
+            return []
+        frame = self.tables.engine.frame(self.tables.create("pairs", "utility/pairs", combined=combined, pairs=pairs))
+        columns = [frame[name].to_numpy(np.int64) for name in ("subset", "first", "second", "n")]
+        order = np.lexsort(columns[::-1])
+        subset, first, second, n = (column[order] for column in columns)
+        parts = [slice(*ends) for ends in pairwise(np.searchsorted(subset, range(pairs + 1)))]
+        return [(first[part], second[part], n[part].astype(float)) for part in parts]
+
+    def counts(self, drawn_queries: Sequence[Query], combined: Combined, rows: int) -> Counts:
+        """The errors of count queries on subsets of the combined columns."""
+        self._load(drawn_queries, combined.subsets)
         relations = {"predicates": self.tables["predicates"], "chances": self.tables["chances"]}
         self.tables.create("weights", "utility/weights", **relations)
-        exact, estimated = (self._answers(subsets, coded) for coded in (self.source, self.release))
+        exact, estimated = (self._answers(counted) for counted in (combined.source, combined.release))
         return errors(drawn_queries, rows, exact, estimated)
 
-    def _load(self, drawn_queries: Sequence[Query], subsets: Sequence[tuple[int, ...]]) -> None:
+    def _load(self, drawn_queries: Sequence[Query], subsets: Sequence[Subset]) -> None:
         numbers = [subsets.index(query.subset) for query in drawn_queries]
         self.tables.load("asked", _integers("query", "subset"), [range(len(drawn_queries)), numbers])
         predicates = [row for number, query in enumerate(drawn_queries) for row in _predicates(number, query)]
@@ -86,39 +126,31 @@ class Sides:
                 column.extend(np.asarray(added).tolist())
         self.tables.load("chances", {**_integers("attribute", "code", "part"), "chance": "DOUBLE"}, chances)
 
-    def _answers(self, subsets: Sequence[tuple[int, ...]], coded: Relation) -> Mapping[int, float]:
+    def _answers(self, combined: Relation) -> Mapping[int, float]:
         holes = {"asked": self.tables["asked"], "weights": self.tables["weights"]}
-        combined = self._combined("combined", subsets, coded)
         return {int(query): float(n) for query, n in self.tables.rows("utility/answers", combined=combined, **holes)}
 
-    def rows(self, coded: Relation) -> tuple[Integers, Integers]:
-        """The distinct tuples of codes, in order, and the number of rows of every tuple."""
-        names = [column_of(number) for number in range(len(self.attributes))]
+    def rows(self, coded: Relation) -> tuple[list[Codes], Integers]:
+        """The distinct tuples of codes in order, as columns, and the number of rows of every tuple."""
         frame = self.tables.engine.frame(coded)
-        tuples = np.column_stack([frame[name].to_numpy(np.int64) for name in names])
-        distinct, whose = np.unique(tuples, axis=0, return_inverse=True)
-        rows = np.bincount(whose.ravel(), frame["n"].to_numpy(np.int64), len(distinct))
-        return distinct, rows.astype(np.int64)
+        columns = [frame[column_of(number)].to_numpy() for number in range(len(self.attributes))]
+        order = np.lexsort(columns[::-1])
+        return [column[order] for column in columns], frame["n"].to_numpy(np.int64)[order]
 
 
-def coded(
-    tables: Scratch, stem: str, copied: Relation, cells: Sequence[str], codes: Sequence[Mapping[Label, int]]
-) -> Relation:
-    """The coded tuples of a copy. `cells`: its columns; `codes`: per column the codes of the cells."""
-    tuples = tables.create(
-        f"{stem}_tuples",
-        "utility/tuples",
-        copied=copied,
-        cells=dict(zip(map(_stem, range(len(cells))), cells, strict=True)),
-    )
-    mapped = [_mapped(tables, f"{stem}_{number}", number, code) for number, code in enumerate(codes)]
-    text = queries.frequency_set(tuples, mapped, tables.engine.dialect, [_NOTHING])
-    return tables.create_as(f"{stem}_coded", text)
+def coded(tables: Scratch, stem: str, side: Side, codes: Sequence[Mapping[Label, int]]) -> Relation:
+    """The coded tuples of a table. `codes`: per attribute the codes of the cells."""
+    with Scratch(side.engine, "codes") as mappings:
+        mapped = [_mapped(mappings, number, code) for number, code in enumerate(codes)]
+        cells = {attribute.stem: cell for attribute, cell in zip(mapped, side.cells, strict=True)}
+        text = queries.coded_cells(side.table, cells, mapped, side.engine.dialect)
+        return tables.receive(stem, side.engine, text, "utility/counted_codes")
 
 
-def _mapped(tables: Scratch, stem: str, number: int, codes: Mapping[Label, int]) -> Coded:
+def _mapped(tables: Scratch, number: int, codes: Mapping[Label, int]) -> Coded:
     rows = [(text, code) for text, code in codes.items() if text is not None]
-    mapping = tables.load(stem, {"value": "VARCHAR", "code_0": "INTEGER"}, list(zip(*rows, strict=True)) or [[], []])
+    types = {"value": "VARCHAR", "code_0": tables.engine.integer_type(max(codes.values(), default=0))}
+    mapping = tables.load(_stem(number), types, list(zip(*rows, strict=True)) or [[], []])
     nulls = {"code_0": codes[None]} if None in codes else None
     return Coded(_stem(number), mapping, 0, (), nulls)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.attack import Outcome
@@ -288,7 +289,8 @@ class _Measurement:
             shown = [number for number, attribute in enumerate(sides.attributes) if attribute.name in roles]
             shown.sort(key=lambda number: roles.index(sides.attributes[number].name))
             self.observer.stage("Comparing pairs of columns")
-            pairs = sides.associations(shown[:_MOST_PAIRED])
+            paired = list(combinations(shown[:_MOST_PAIRED], 2))
+            pairs = sides.associations(len(paired), sides.combined(paired))
         attributes = [sides.attributes[number] for number in shown]
         suppressed = measuring.rows["source"] - measuring.rows["release"]
         return {

@@ -6,7 +6,7 @@ from sql_cases.case import Case, relation
 _COPIED = relation(
     "copied", "c0 c1", *[("1", None), ("1", None), ("2", "x"), (None, "x"), ("1", "x")], c0="VARCHAR", c1="VARCHAR"
 )
-_COPY = {"copied": Relation("copied")}
+_TABLE = {"table": Relation("copied")}
 _CODED = relation("coded", "a0 a1 nothing n", (0, 0, 0, 2), (0, 1, 0, 3), (1, 1, 0, 4), (0, 1, 0, 5))
 _SUBSET = {"coded": Relation("coded"), "subset": 7, "first": ["a1"]}
 _PREDICATES = relation("predicates", "query place attribute part", (0, 1, 3, 0), (0, 1, 3, 1), (0, 3, -1, 0))
@@ -36,13 +36,20 @@ _WEIGHTS = relation(
 )
 
 CASES = [
-    Case("utility/cells", {**_COPY, "cell": ["c0"]}, ["cell", "n"], [("1", 3), ("2", 1), (None, 1)], _COPIED),
+    Case("utility/cells", {**_TABLE, "cell": ["c0"]}, ["cell", "n"], [("1", 3), ("2", 1), (None, 1)], _COPIED),
     Case(
-        "utility/tuples",
-        {**_COPY, "cells": {"a0": "c0", "a1": "c1"}},
+        "utility/texts",
+        {**_TABLE, "cells": {"a0": "c0"}},
+        ["a0"],
+        [("1",), ("1",), ("2",), (None,), ("1",)],
+        {"copied": ({"c0": "INTEGER"}, ((1,), (1,), (2,), (None,), (1,)))},
+    ),
+    Case(
+        "utility/counted_codes",
+        {"coded": Relation("cells"), "codes": ["a0", "a1"]},
         ["a0", "a1", "nothing", "n"],
-        [("1", None, 0, 2), ("2", "x", 0, 1), (None, "x", 0, 1), ("1", "x", 0, 1)],
-        _COPIED,
+        [(0, 1, 0, 2), (1, 1, 0, 1), (2, 0, 0, 1)],
+        relation("cells", "a0 a1", (0, 1), (1, 1), (0, 1), (2, 0)),
     ),
     Case(
         "utility/combined",
@@ -50,6 +57,13 @@ CASES = [
         ["subset", "first", "second", "third", "n"],
         [(7, 0, 0, 0, 2), (7, 1, 0, 0, 8), (7, 1, 1, 0, 4)],
         _CODED,
+    ),
+    Case(
+        "utility/pairs",
+        {"combined": Relation("combined"), "pairs": 8},
+        ["subset", "first", "second", "n"],
+        [(7, 0, 1, 10), (7, 2, 1, 4)],
+        _COMBINED,
     ),
     Case(
         "utility/weights",
