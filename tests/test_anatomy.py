@@ -132,7 +132,7 @@ def total(rows: Counter[Row], part: Any) -> Counter[Row]:
 
 @pytest.mark.parametrize("target", ["table", "csv"])
 @pytest.mark.slow
-def test_the_order_of_the_rows_tells_nothing_of_the_values(engine: Engine, tmp_path: Path, target: str) -> None:
+def test_the_order_of_the_rows_reveals_nothing_of_the_values(engine: Engine, tmp_path: Path, target: str) -> None:
     """Only who is how ill differs between the sources; the rows that are shown do not, nor their order."""
     shown = []
     for seed in range(3):
@@ -160,7 +160,7 @@ def test_groups_are_numbered_by_the_seed(engine: Engine) -> None:
     assert len({frozenset(order) for order in orders}) == 1
 
 
-def test_several_sensitive_columns_are_counted_together_and_the_others_told_of(engine: Engine) -> None:
+def test_several_sensitive_columns_are_counted_together_and_the_others_reported(engine: Engine) -> None:
     rows = people(engine, ILL)
     release = released(engine, into="released", sensitive=["Ill Ness", "day"], keep=[])
     columns = [column.name for column in engine.find("released__sensitive").columns]
@@ -186,7 +186,7 @@ def test_masked_rows_are_a_group_like_any_other(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("how", ["bounds", "mean"])
-def test_what_a_class_shows_instead_of_labels_can_be_taken_apart(engine: Engine, how: str) -> None:
+def test_an_anatomy_can_show_values_instead_of_labels(engine: Engine, how: str) -> None:
     rows = people(engine, ILL)
     attributes = {
         "zip": {"hierarchy": {"redact": "right"}, "min_level": 1},
@@ -221,7 +221,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("options", "error", "message"), ERRORS)
-def test_what_cannot_be_taken_apart_is_refused(
+def test_impossible_anatomies_are_refused(
     engine: Engine, options: dict[str, Any], error: type[KanonError], message: str
 ) -> None:
     people(engine, ILL)
@@ -241,7 +241,7 @@ def test_names_that_the_tables_need_are_refused(engine: Engine, name: str) -> No
 @pytest.mark.parametrize(
     "beside", ["CREATE TABLE {} AS SELECT 1 AS precious", "CREATE VIEW {} AS SELECT 1 AS precious"]
 )
-def test_the_second_table_never_replaces_one_of_anothers(engine: Engine, beside: str) -> None:
+def test_the_second_table_never_replaces_a_foreign_table(engine: Engine, beside: str) -> None:
     people(engine, ILL)
     engine.run(beside.format("released__sensitive"))
     for overwrite in (True, None):
@@ -250,14 +250,14 @@ def test_the_second_table_never_replaces_one_of_anothers(engine: Engine, beside:
     assert engine.rows("SELECT precious FROM released__sensitive") == [(1,)]
 
 
-def test_the_second_table_may_not_be_the_source(engine: Engine) -> None:
+def test_the_second_table_must_not_be_the_source(engine: Engine) -> None:
     people(engine, ILL, "released__sensitive")
     with pytest.raises(TargetError, match="needs a table released__sensitive, which is the source"):
         anonymize("released__sensitive", SPEC, connection=engine.connection, into="released", form="anatomy")
 
 
 @pytest.mark.slow
-def test_an_anatomy_is_replaced_only_when_told(engine: Engine, tmp_path: Path) -> None:
+def test_an_anatomy_is_replaced_only_on_request(engine: Engine, tmp_path: Path) -> None:
     people(engine, ILL)
     for target in ("table", "csv"):
         released(engine, **where(target, tmp_path), overwrite=None)
@@ -320,7 +320,7 @@ def everything(engine: Engine) -> list[Row]:
 
 
 @pytest.mark.parametrize("target", ["table", "csv"])
-def test_groups_that_are_no_classes_are_not_released(
+def test_groups_that_are_not_classes_are_not_released(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     """Two classes in one group would be verified by neither the tables alone nor k alone."""
@@ -340,7 +340,7 @@ def test_groups_that_are_no_classes_are_not_released(
 
 
 @pytest.mark.parametrize("target", ["table", "csv"])
-def test_nothing_but_both_tables_is_left(engine: Engine, tmp_path: Path, target: str) -> None:
+def test_only_both_tables_are_left(engine: Engine, tmp_path: Path, target: str) -> None:
     people(engine, ILL)
     before = everything(engine)
     released(engine, **where(target, tmp_path))
@@ -350,7 +350,7 @@ def test_nothing_but_both_tables_is_left(engine: Engine, tmp_path: Path, target:
     assert {path.name for path in tmp_path.iterdir()} == files
 
 
-def test_perturbed_values_can_be_taken_apart(engine: Engine) -> None:
+def test_perturbed_values_can_be_in_an_anatomy(engine: Engine) -> None:
     people(engine, ILL)
     release = released(engine, into="released", perturb={"Ill Ness": {"pram": {"keep": 0.5}}})
     assert release.manifest["perturbation"]["columns"] == {"Ill Ness": {"pram": {"keep": 0.5}}}
@@ -411,7 +411,7 @@ def test_a_released_anatomy_of_exact_rows_is_never_called_k_anonymous(engine: En
 
 
 @pytest.mark.slow
-def test_the_groups_are_made_by_chance_of_a_secret(engine: Engine, tmp_path: Path) -> None:
+def test_the_groups_are_random_by_a_secret(engine: Engine, tmp_path: Path) -> None:
     rows = people(engine, ["flu", "acne", "gout"] * 30)
     (tmp_path / "secret.txt").write_text("a secret of more than sixteen characters")
     groupings = []
@@ -443,7 +443,7 @@ ASKED = [
 
 
 @pytest.mark.parametrize(("options", "message"), ASKED)
-def test_what_cannot_be_an_exact_anatomy_is_refused(engine: Engine, options: dict[str, Any], message: str) -> None:
+def test_impossible_exact_anatomies_are_refused(engine: Engine, options: dict[str, Any], message: str) -> None:
     people(engine, ["flu", "acne", "gout"] * 8)
     with pytest.raises(SpecError, match=message):
         exact(engine, **{"l": 3, "into": "released", **options})
@@ -469,7 +469,7 @@ def test_groups_that_are_not_diverse_are_not_released(
 
 
 @pytest.mark.parametrize("name", ["key", "digest", "row_id", "group", "content"])
-def test_odd_names_are_columns_like_any_other(engine: Engine, name: str) -> None:
+def test_odd_names_are_ordinary_columns(engine: Engine, name: str) -> None:
     create_table(engine, "people", {name: "INTEGER", "s x": "INTEGER"}, [(i, i % 4) for i in range(20)])
     asked = {"quasi_identifiers": [name], "sensitive": ["s x"]}
     anatomize("people", asked, l=2, connection=engine.connection, into="released")
@@ -477,7 +477,7 @@ def test_odd_names_are_columns_like_any_other(engine: Engine, name: str) -> None
     assert sorted(row[1] for row in rows) == list(range(20))
 
 
-def test_the_tables_of_a_csv_file_are_read_as_they_are(tmp_path: Path) -> None:
+def test_the_tables_of_a_csv_file_are_read_directly(tmp_path: Path) -> None:
     assert companion_file(tmp_path / "a.b.csv", "sensitive").name == "a.b.sensitive.csv"
     path = tmp_path / "people.csv"
     path.write_text("q,ill\n" + "1,flu\n2,acne\n" * 5)

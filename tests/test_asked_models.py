@@ -69,11 +69,11 @@ ASKED: list[tuple[dict[str, Any], list[PrivacyModel]]] = [
 
 
 @pytest.mark.parametrize(("said", "models"), ASKED, ids=[str(said) for said, _ in ASKED])
-def test_a_spec_asks_what_python_asks(said: dict[str, Any], models: list[PrivacyModel]) -> None:
+def test_a_spec_and_python_have_the_same_models(said: dict[str, Any], models: list[PrivacyModel]) -> None:
     assert_asks_the_same({"quasi_identifiers": RECIPES}, said, models)
 
 
-def test_a_spec_asks_what_python_asks_of_a_local_recoding() -> None:
+def test_a_spec_and_python_have_the_same_models_for_a_local_recoding() -> None:
     assert_asks_the_same({"quasi_identifiers": RECIPES, "strategy": "mondrian"}, *ASKED[0])
 
 
@@ -91,7 +91,7 @@ def assert_asks_the_same(spec: dict[str, Any], said: dict[str, Any], models: Seq
 
 @pytest.mark.parametrize(("said", "models"), SIZES, ids=[str(said) for said, _ in SIZES])
 @pytest.mark.parametrize("k", [None, 3])
-def test_a_risk_is_asked_for_without_k_unless_that_is_said(
+def test_a_risk_applies_without_k_unless_k_is_set(
     said: dict[str, Any], models: list[PrivacyModel | ReleaseModel], k: int | None
 ) -> None:
     spec = {"quasi_identifiers": RECIPES}
@@ -103,7 +103,7 @@ def test_a_risk_is_asked_for_without_k_unless_that_is_said(
     assert names == [*(["k-anonymity"] if k else []), *(each.name for each in models)]
 
 
-def test_models_of_a_spec_and_of_python_hold_together() -> None:
+def test_models_of_a_spec_and_of_python_apply_together() -> None:
     spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 4, "l_diversity": {"disease": 3}}}
     names = lambda release: [(each["model"], each["required"]) for each in release.manifest["privacy"]]  # noqa: E731
     diverse, close = ("distinct l-diversity of disease", 3), ("t-closeness of income (equal distance)", 0.4)
@@ -193,7 +193,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian"])
 @pytest.mark.parametrize(("said", "message"), REFUSED, ids=[str(said) for said, _ in REFUSED])
-def test_what_cannot_be_met_is_refused_before_the_search(
+def test_infeasible_models_are_refused_before_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: dict[str, Any], message: str, strategy: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -239,7 +239,7 @@ def test_the_distance_of_a_column_of_one_value_is_0() -> None:
     assert release.manifest["privacy"][1]["achieved"] == 0
 
 
-def test_what_suppressed_rows_may_help_is_searched_for() -> None:
+def test_models_that_suppression_can_satisfy_are_searched_for() -> None:
     """All rows have 60 of one value in 110, more than half; ten of them may go."""
     rows = pandas.DataFrame({"age": [20] * 110, "ill": ["a"] * 60 + ["b"] * 50, "zip": [*([1] * 100), *([2] * 10)]})
     rows.loc[rows.index[:10], "zip"], rows.loc[rows.index[100:], "zip"] = 2, 1
@@ -267,7 +267,7 @@ def test_people_in_two_classes_are_one_when_these_are_merged() -> None:
     assert together.summary.findings[1].achieved == pytest.approx(2 / 3)
 
 
-def test_rows_of_nobody_are_counted(engine: Engine) -> None:
+def test_rows_without_a_person_are_counted(engine: Engine) -> None:
     rows = [(20 + i % 7, None if i % 40 == 0 else i // 2) for i in range(120)]
     create_table(engine, "visits", {"age": "INTEGER", "person": "INTEGER"}, rows)
     spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "unit": "person"}
@@ -314,7 +314,9 @@ def patients(rows: int = 240) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.parametrize("strategy", ["auto", "mondrian"])
 @pytest.mark.parametrize("unit", [None, "patient"])
-def test_classes_with_one_sensitive_value_are_told(engine: Engine, form: str, strategy: str, unit: str | None) -> None:
+def test_classes_with_one_sensitive_value_are_reported(
+    engine: Engine, form: str, strategy: str, unit: str | None
+) -> None:
     """By brute force on what was written; the source's rows of a released one tell whose they are."""
     rows = patients()
     types = {"age": "INTEGER", "disease": "VARCHAR", "ward": "VARCHAR", "patient": "INTEGER", "visit": "INTEGER"}
@@ -376,7 +378,9 @@ NAMES = [
 
 
 @pytest.mark.slow
-def test_every_verb_asks_what_the_spec_asks(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_verb_uses_the_models_of_the_spec(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("wards.csv").write_text("a;ab;*\nb;ab;*\nc;c;*\n")
     types = {"age": "INTEGER", "disease": "VARCHAR", "ward": "VARCHAR", "patient": "INTEGER", "visit": "INTEGER"}

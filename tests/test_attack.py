@@ -30,12 +30,12 @@ def found(tried: Attacks) -> list[tuple[str | None, int, int]]:
     return [(each.column, each.affected, each.attempts) for each in tried.outcomes]
 
 
-def test_the_verb_stays_the_verb_when_its_room_is_imported() -> None:
+def test_the_verb_stays_the_verb_when_its_package_is_imported() -> None:
     assert callable(kanon_sql.attack)
     assert ATTACKS[0].name == "homogeneity"
 
 
-def test_what_an_attack_finds_may_be_asked_for_by_its_name() -> None:
+def test_findings_of_an_attack_can_be_requested_by_name() -> None:
     more = {"source": SOURCE, "auxiliary": SOURCE, "previous": RELEASE}
     names = {each.name for each in homogeneity(**more, only=None).outcomes}
     assert {"ruling_out", "exclusion", "linkage_of_records", "unsorted_matching", "intersection"} <= names
@@ -59,26 +59,26 @@ def test_null_is_a_label_and_a_value() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_homogeneity_by_chance_is_no_finding(seed: int) -> None:
+def test_homogeneity_by_chance_is_not_a_finding(seed: int) -> None:
     draw = random.Random(seed)
     rows = [(str(i // 3), draw.choice("xxxy")) for i in range(900)]
     assert homogeneity(pandas.DataFrame(rows, columns=["zip", "ill"])).worst == 0
 
 
-def test_people_are_counted_by_their_unit_where_the_release_tells_them_apart() -> None:
+def test_people_are_counted_by_unit_if_the_release_has_it() -> None:
     release = RELEASE.assign(person=["a", "a", "b", "c"])
     (outcome,) = homogeneity(release, unit="person").outcomes
     assert (outcome.affected, outcome.attempts, outcome.counted) == (1, 3, "people")
     assert outcome.sentence.startswith("1 of 3 people")
 
 
-def test_rows_are_called_rows_where_only_the_source_tells_people_apart() -> None:
+def test_rows_are_called_rows_if_only_the_source_has_the_unit() -> None:
     (outcome,) = homogeneity(source=SOURCE.assign(person=list("aabc")), unit="person").outcomes
     assert (outcome.affected, outcome.attempts, outcome.counted) == (2, 4, "rows")
     assert outcome.sentence.startswith("2 of 4 rows")
 
 
-def test_every_attack_says_what_it_counts() -> None:
+def test_every_attack_states_what_it_counts() -> None:
     """People only where they were drawn from a table that tells them apart; never more of them than there are."""
     source = SOURCE.assign(person=list("aabc"))
     only = ["homogeneity", "background", "skewness", "inference", "linkage", "singling_out", "intersection", "order"]
@@ -107,7 +107,7 @@ def test_every_released_column_is_attacked_unless_some_are_named() -> None:
 
 
 @pytest.mark.parametrize("bounds", [{"age_min": [1, 1, 5, 5], "age_max": [4, 4, 9, 9]}, {"age": [1, 1, 5, 5]}])
-def test_a_quasi_identifier_may_be_shown_by_its_bounds(bounds: dict[str, list[int]]) -> None:
+def test_a_quasi_identifier_can_be_shown_by_its_bounds(bounds: dict[str, list[int]]) -> None:
     release = pandas.DataFrame({**bounds, "ill": list("xxyz")})
     assert found(homogeneity(release, quasi_identifiers=["age"])) == [("ill", 2, 4)]
 
@@ -118,7 +118,7 @@ def test_a_release_of_nothing_but_quasi_identifiers_has_no_sensitive_column() ->
     assert dict(tried.skipped)["homogeneity"].startswith("a sensitive column")
 
 
-def test_odd_names_and_types_go_through(tmp_path: Path) -> None:
+def test_odd_names_and_types_are_released(tmp_path: Path) -> None:
     days = pandas.to_datetime(["2020-01-01"] * 3)
     release = pandas.DataFrame({'a "b"; c': [1.5, 1.5, None], "c0": [True, True, False], "row_id": days})
     release.to_parquet(tmp_path / "r.parquet")
@@ -147,7 +147,7 @@ def test_a_spec_names_its_source_and_its_release(tmp_path: Path) -> None:
     assert attack(RELEASE, spec=SPEC, only=["homogeneity"]).release == "in memory"
 
 
-def test_a_release_may_be_a_table_beside_its_source(database: str) -> None:
+def test_a_release_can_be_a_table_next_to_its_source(database: str) -> None:
     asked = ["--quasi-identifiers", "age,zip", "--sensitive", "disease", "--only", "homogeneity", "--json"]
     done("anonymize", "people", *ASK, "--k", 5, "--database", database, "--into", "released")
     told = json.loads(done("attack", "released", "--database", database, "--source", "people", *asked))
@@ -179,7 +179,7 @@ def test_a_release_may_be_a_table_beside_its_source(database: str) -> None:
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, str) else "",
 )
-def test_what_cannot_be_attacked_is_refused(release: Any, asked: dict[str, Any], told: str) -> None:
+def test_impossible_attacks_are_refused(release: Any, asked: dict[str, Any], told: str) -> None:
     with pytest.raises(KanonError, match=told):
         homogeneity(release, **asked)
 
@@ -189,11 +189,11 @@ def test_another_release_of_another_table_is_refused() -> None:
         homogeneity(RELEASE, RELEASE[["ill"]])
 
 
-def test_a_source_may_lack_some_of_the_quasi_identifiers() -> None:
+def test_a_source_can_lack_some_of_the_quasi_identifiers() -> None:
     assert found(homogeneity(source=SOURCE[["zip"]], quasi_identifiers=["zip", "age"])) == [("ill", 2, 4)]
 
 
-def test_nothing_is_left_where_an_attack_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_attack_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     from kanon_sql.engines import scratch
 
     def fails(*_: Any) -> Iterator[Any]:
@@ -211,7 +211,7 @@ def test_nothing_is_left_where_an_attack_fails(monkeypatch: pytest.MonkeyPatch) 
 # What is said
 
 
-def test_a_result_has_no_value_of_anybody() -> None:
+def test_a_result_has_no_value_of_a_person() -> None:
     tried = homogeneity()
     assert tried.to_dict()["attacks"][0].keys() >= {
         "name",
@@ -227,13 +227,13 @@ def test_a_result_has_no_value_of_anybody() -> None:
     assert not {"1*", "[20, 30)"} & set(json.dumps(tried.to_dict()).split('"'))
 
 
-def test_progress_says_what_is_being_tried() -> None:
+def test_progress_names_what_is_being_tried() -> None:
     stages: list[str] = []
     homogeneity(observer=Observer(stages.append))
     assert stages == ["Reading", "Trying homogeneity"]
 
 
-def test_the_command_says_each_attack_in_a_sentence(folder: Path) -> None:
+def test_the_command_describes_every_attack_in_a_sentence(folder: Path) -> None:
     RELEASE.to_csv(folder / "released.csv", index=False)
     asked = ("attack", "released.csv", "--quasi-identifiers", "zip", "--sensitive", "ill", "--only", "homogeneity")
     said = done(*asked)
@@ -261,7 +261,7 @@ def test_the_command_fails_above_a_limit(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_skewness_similarity_and_baselines_count_people_whom_the_release_tells_apart(seed: int) -> None:
+def test_skewness_similarity_and_baselines_count_people_with_a_released_unit(seed: int) -> None:
     """By brute force: shares are of the people of a class and of the release, and everybody is counted once."""
     draw = random.Random(seed)
     rows = [(str(draw.randrange(8)), draw.randrange(1, 12), draw.randrange(40)) for _ in range(90)]

@@ -42,7 +42,7 @@ def test_every_set_is_tried_and_counted_as_by_hand(seed: int) -> None:
     assert (few.affected, alike.affected) == (few.figures["worst_of_3"], alike.figures["worst_of_3"])
 
 
-def test_the_attributes_that_are_enough_are_named() -> None:
+def test_the_sufficient_attributes_are_named() -> None:
     release = pandas.DataFrame({"a": list("xxxxyy"), "b": list("uuvvuu"), "ill": list("121222")})
     few, alike = known(release, ["a", "b"], k=2)
     assert (few.affected, few.share) == (0, 0)
@@ -54,7 +54,7 @@ def test_the_attributes_that_are_enough_are_named() -> None:
     assert "such as a" in few.sentence
 
 
-def test_a_k_anonymous_release_has_nobody_below_k() -> None:
+def test_a_k_anonymous_release_has_no_class_below_k() -> None:
     draw = random.Random(3)
     release = pandas.concat([rows_of(draw, 4, 20)] * 5)
     few, _ = known(release, ["q0", "q1", "q2", "q3"], k=5)
@@ -63,14 +63,14 @@ def test_a_k_anonymous_release_has_nobody_below_k() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_values_dealt_at_random_are_no_finding(seed: int) -> None:
+def test_randomly_dealt_values_are_not_a_finding(seed: int) -> None:
     draw = random.Random(seed)
     release = pandas.DataFrame([(str(i // 3 % 50), str(i % 3), draw.choice("xyz")) for i in range(600)])
     _, alike = known(release.set_axis(["a", "b", "ill"], axis=1), ["a", "b"])
     assert alike.excess == 0
 
 
-def test_of_many_attributes_some_sets_of_each_size_are_drawn_the_same_with_the_same_seed() -> None:
+def test_sets_of_many_attributes_are_sampled_by_seed() -> None:
     names = tuple(f"q{i}" for i in range(12))
     first, again, other = (list(attributes._sets(names, random.Random(seed))) for seed in (4, 4, 5))
     assert first == again != other
@@ -80,7 +80,7 @@ def test_of_many_attributes_some_sets_of_each_size_are_drawn_the_same_with_the_s
     assert set(first[:12]) == {(name,) for name in names}
 
 
-def test_a_release_without_a_sensitive_column_is_tried_too() -> None:
+def test_a_release_without_a_sensitive_column_is_attacked_too() -> None:
     release = rows_of(random.Random(1), 2, 9)[["q0", "q1"]]
     (few,) = attack(release, quasi_identifiers=["q0", "q1"], only="known_attributes").outcomes
     assert few.attempts == 9

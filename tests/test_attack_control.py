@@ -66,7 +66,7 @@ def test_the_control_is_attacked_as_by_hand() -> None:
     assert found["linkage_of_records"].on_control is None
 
 
-def test_strangers_who_are_alike_leave_nothing_above_the_control() -> None:
+def test_similar_strangers_leave_no_excess_over_the_control() -> None:
     draw = random.Random(1)
     source, control = people_of(draw, 300), people_of(draw, 300, first=1000)
     release = released(source)
@@ -76,7 +76,7 @@ def test_strangers_who_are_alike_leave_nothing_above_the_control() -> None:
             assert (outcome.excess, low < 0.03, high > -0.03) == (0, True, True), outcome.name
 
 
-def test_who_stands_alone_in_the_release_is_told_and_strangers_are_not() -> None:
+def test_people_unique_in_the_release_are_found_and_strangers_are_not() -> None:
     draw = random.Random(2)
     rows = [(i, 20 + i % 60, f"{i:03}", draw.choice("xyz")) for i in range(120)]
     people = pandas.DataFrame(rows, columns=["person", *NAMES, "ill"])
@@ -132,7 +132,7 @@ def test_nothing_changes_without_a_control() -> None:
     ],
     ids=["nowhere", "no zip", "no ill", "empty", "no source"],
 )
-def test_a_control_that_says_nothing_is_refused(asked: dict[str, Any], told: str) -> None:
+def test_a_useless_control_is_refused(asked: dict[str, Any], told: str) -> None:
     source = people_of(random.Random(5), 10)
     control = source.drop(columns=asked.pop("drop", [])).head(asked.pop("take", 9))
     with pytest.raises(KanonError, match=told):
@@ -151,7 +151,7 @@ def test_a_control_that_shares_rows_with_the_source_is_noted() -> None:
     assert attack(release, control=source.assign(person=range(100, 120)), unit="person", **asked).notes == ()
 
 
-def test_the_command_line_shows_the_control_beside_the_targets(tmp_path: Path) -> None:
+def test_the_command_line_shows_the_control_next_to_the_targets(tmp_path: Path) -> None:
     draw = random.Random(8)
     source, control = people_of(draw, 60), people_of(draw, 60, first=100)
     files = {name: tmp_path / f"{name}.csv" for name in ("release", "source", "control")}

@@ -26,7 +26,7 @@ SEX = {"sex": {"hierarchy": "suppress"}}
 
 
 @pytest.mark.slow
-def test_the_ends_of_exact_ranges_are_always_somebodys() -> None:
+def test_the_ends_of_exact_ranges_always_occur() -> None:
     source = people(0)
     exact = anonymize(source, {"quasi_identifiers": {"age": {}, **SEX}}, k=5, strategy="mondrian", show="exact-ranges")
     rounded = anonymize(source, {"quasi_identifiers": {"age": {}, **SEX}}, k=5, strategy="mondrian")
@@ -51,7 +51,7 @@ def test_ranges_of_two_values_are_claimed_and_the_advice_is_not_to_show_ranges()
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_rounded_ranges_and_levels_of_the_lattice_stand(seed: int) -> None:
+def test_rounded_ranges_and_levels_of_the_lattice_withstand_the_attack(seed: int) -> None:
     source = people(seed)
     local = anonymize(source, {"quasi_identifiers": {"age": {}}}, k=5, strategy="mondrian").to_df()
     levels = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, **SEX}}
@@ -61,7 +61,7 @@ def test_rounded_ranges_and_levels_of_the_lattice_stand(seed: int) -> None:
     assert all(outcome.excess == 0 for outcome in outcomes.values())
 
 
-def test_both_of_two_values_are_claimed() -> None:
+def test_both_values_of_a_pair_are_claimed() -> None:
     source = pandas.DataFrame({"zip": list("aaabbb"), "sex": list("mmfmmm")})
     released = source.assign(sex=["*"] * 6)
     outcome = found(released, source, ["zip", "sex"])["sex"]
@@ -71,7 +71,7 @@ def test_both_of_two_values_are_claimed() -> None:
     assert outcome.baseline == pytest.approx((2 * (1 - (1 / 6) ** 3) + 2 * (1 - (5 / 6) ** 3)) / 6)
 
 
-def test_what_other_classes_show_exactly_is_taken_from_a_label() -> None:
+def test_values_that_other_classes_show_exactly_are_excluded_from_a_label() -> None:
     source = pandas.DataFrame({"age": [1, 1, 2, 2, 3, 4, 1, 2], "sex": list("mmmmmmff")})
     released = source.assign(age=["1", "1", "2", "2", "*", "*", "*", "*"])
     outcome = found(released, source, ["age", "sex"])["exclusion"]

@@ -35,7 +35,7 @@ def released(source: pandas.DataFrame, width: int = 10) -> pandas.DataFrame:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_guess_is_right_as_often_as_by_hand_and_so_without_the_own_record(seed: int) -> None:
+def test_the_success_rate_is_that_computed_by_hand_with_and_without_the_own_record(seed: int) -> None:
     source = people_of(seed)
     release = released(source)
     (outcome,) = tried("inference", release, source)
@@ -56,7 +56,7 @@ def share_of(values: Counter[str], own: str) -> float:
     return (own in most) / len(most)
 
 
-def test_a_class_of_one_value_tells_it() -> None:
+def test_a_class_with_one_value_reveals_it() -> None:
     source = pandas.DataFrame({"age": [21, 22, 31, 32], "zip": ["11"] * 4, "ill": ["x", "x", "y", None]})
     (outcome,) = tried("inference", released(source), source)
     assert (outcome.figures["right"], outcome.affected) == (pytest.approx(3), 3)  # y and NULL are guessed at random
@@ -69,14 +69,14 @@ def test_a_value_is_that_of_the_source_not_of_the_release() -> None:
     assert outcome.affected == 0
 
 
-def test_who_was_suppressed_is_not_attacked() -> None:
+def test_suppressed_people_are_not_attacked() -> None:
     source = pandas.DataFrame({"age": [21, 22, 41], "zip": ["11"] * 3, "ill": list("xyx")})
     (outcome,) = tried("inference", released(source.iloc[:2]), source)
     assert outcome.attempts == 2
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nothing_is_inferred_where_every_class_is_like_the_whole(seed: int) -> None:
+def test_nothing_is_inferred_if_every_class_is_like_the_whole(seed: int) -> None:
     source = pandas.concat([people_of(seed, 60, "x"), people_of(seed, 60, "y"), people_of(seed, 60, "x")])
     (outcome,) = tried("inference", released(source), source)
     assert (outcome.share, outcome.excess) == (pytest.approx(2 / 3), 0)
@@ -101,7 +101,7 @@ def test_two_halves_meet_as_often_as_by_hand(seed: int) -> None:
     assert (outcome.control, outcome.baseline) == (pytest.approx(others / 40), 1 / 40)
 
 
-def test_whoever_is_alone_in_both_halves_is_linked() -> None:
+def test_people_unique_in_both_halves_are_linked() -> None:
     source = pandas.DataFrame({"age": [21, 31, *[41] * 8], "zip": ["11", "21", *["31"] * 8], "ill": ["x"] * 10})
     (outcome,) = tried("linkability", released(source), source)
     assert outcome.figures["same"] == pytest.approx(2 + 8 * 8 / 64)
@@ -110,7 +110,7 @@ def test_whoever_is_alone_in_both_halves_is_linked() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nobody_is_linked_where_the_halves_say_nothing(seed: int) -> None:
+def test_no_person_is_linked_by_halves_without_information(seed: int) -> None:
     source = people_of(seed, 300)
     (outcome,) = tried("linkability", source.assign(age="*", zip="**"), source)
     assert outcome.excess == 0
@@ -141,7 +141,7 @@ def test_a_kept_column_that_is_unique_singles_out() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_each_unique_row_is_held_against_the_source(seed: int) -> None:
+def test_every_unique_row_is_compared_with_the_source(seed: int) -> None:
     source = people_of(seed)
     release = released(source).sample(30, random_state=seed)
     _, outcome = tried("singling_out", release, source)
@@ -152,7 +152,7 @@ def test_each_unique_row_is_held_against_the_source(seed: int) -> None:
     assert outcome.affected == sum(whole[row] == 1 for row in unique)
 
 
-def test_a_k_anonymous_release_of_quasi_identifiers_singles_nobody_out() -> None:
+def test_a_k_anonymous_release_of_quasi_identifiers_singles_out_no_person() -> None:
     source = people_of(2)
     release = pandas.concat([released(source)[NAMES]] * 2)
     for outcome in tried("singling_out", release, source[NAMES], sensitive=None):
@@ -171,13 +171,13 @@ def test_rows_of_other_people_single_out_no_more_than_chance(seed: int) -> None:
     assert outcome.excess == 0
 
 
-def test_what_a_kept_column_shows_stands_for_itself() -> None:
+def test_a_star_in_a_kept_column_is_an_ordinary_value() -> None:
     source = pandas.DataFrame({"age": [21] * 3, "zip": ["11"] * 3, "ill": ["*", "x", "1*"]})
     by_one, _ = tried("singling_out", released(source), source)
     assert (by_one.figures["unique_rows"], by_one.affected) == (3, 3)
 
 
-def test_an_empty_source_gives_nothing_to_count() -> None:
+def test_an_empty_source_has_nothing_to_count() -> None:
     source = people_of(1)[:0]
     release = released(people_of(1))
     for name in ("inference", "linkability"):

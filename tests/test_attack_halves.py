@@ -45,7 +45,7 @@ def test_halves_in_the_order_of_their_source_are_joined_again() -> None:
     assert outcome.affected == outcome.successes
 
 
-def test_values_in_another_order_give_what_chance_gives() -> None:
+def test_values_in_another_order_are_at_chance_level() -> None:
     source = people(2)
     rows, values = halves(source, 30)
     outcome = matched(rows, values.sample(frac=1, random_state=3), source)
@@ -54,7 +54,7 @@ def test_values_in_another_order_give_what_chance_gives() -> None:
     assert matched(labelled, values, source).excess == 0
 
 
-def test_our_own_anatomies_stand(tmp_path: Path) -> None:
+def test_our_own_anatomies_withstand_the_attack(tmp_path: Path) -> None:
     """Of groups, by either road; where the values rise with the ages too, which sorting alone would find."""
     source = people(3).sort_values("age")
     source["ill"] = [f"{age // 4 + i % 6:02}" for i, age in enumerate(source["age"])]
@@ -67,7 +67,7 @@ def test_our_own_anatomies_stand(tmp_path: Path) -> None:
         assert outcome.chance > 0.2  # the values are those of the source, and sorting alone finds some
 
 
-def test_counts_take_as_many_places() -> None:
+def test_counts_are_expanded_to_as_many_rows() -> None:
     source = pandas.DataFrame({"age": [20, 21, 22, 23], "zip": ["1"] * 4, "ill": list("xxyy")})
     rows = source[NAMES].assign(group_id=1)
     outcome = matched(rows, pandas.DataFrame({"group_id": [1, 1], "ill": ["x", "y"], "count": [2, 2]}), source)

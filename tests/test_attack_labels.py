@@ -79,7 +79,7 @@ def test_a_part_of_the_calendar_covers_its_days(values: list[date]) -> None:
 
 @examples(8)
 @given(CODES, st.sampled_from(["left", "right"]), st.integers(1, 2))
-def test_hidden_characters_cover_what_they_may_hide(values: list[str], side: Any, step: int) -> None:
+def test_hidden_characters_cover_every_possible_text(values: list[str], side: Any, step: int) -> None:
     check(redact(values, side, "zip", step), "text", known=not any("*" in value for value in values))
 
 
@@ -93,7 +93,7 @@ def test_a_star_covers_everything() -> None:
     assert covered(["*"], [None, 1, 2], "integer") == ({"*": [0, 1, 2]}, [])
 
 
-def test_a_word_is_read_by_its_hierarchy_and_else_covers_anything() -> None:
+def test_a_word_is_interpreted_by_its_hierarchy_or_covers_anything() -> None:
     made = taxonomy(TREE, ["NL", "US"], "country", "tree.csv")
     values = ["NL", "BE", "US", None]
     assert covered(["EU", "World"], values, "text", made) == ({"EU": [0, 1], "World": [0, 1, 2, 3]}, [])
@@ -124,7 +124,7 @@ def test_a_word_is_read_by_its_hierarchy_and_else_covers_anything() -> None:
         (None, "integer", [None], [0]),
     ],
 )
-def test_each_form_of_label_covers_what_it_says(label: Any, kind: str, inside: list[Any], outside: list[Any]) -> None:
+def test_every_form_of_label_covers_its_values(label: Any, kind: str, inside: list[Any], outside: list[Any]) -> None:
     covers = reading(label, kind)
     assert covers is not None
     assert [covers(value) for value in inside] == [True] * len(inside)
@@ -135,7 +135,7 @@ def test_each_form_of_label_covers_what_it_says(label: Any, kind: str, inside: l
 
 
 @pytest.mark.parametrize(("label", "kind"), [("young", "integer"), ("[a, b]", "text"), ("2020", "text"), ("", "text")])
-def test_an_exotic_label_covers_anything_and_is_told(label: str, kind: str) -> None:
+def test_an_unusual_label_covers_anything_and_is_reported(label: str, kind: str) -> None:
     assert covered([label], ["c", None], kind) == ({label: [0, 1]}, [label])
 
 
@@ -218,7 +218,7 @@ def test_a_person_is_drawn_once_and_the_same_with_the_same_seed() -> None:
         assert len(set(first)) == 5
 
 
-def test_what_cannot_be_read_is_noted_once_per_column() -> None:
+def test_unreadable_values_are_noted_once_per_column() -> None:
     notes: list[str] = []
     with Scratch(DuckDB(), "test") as tables:
         given_to, source = material(tables, [("young", "12"), ("old", "city")], [(20, "12")])
@@ -247,7 +247,7 @@ def outcome(successes: int, attempts: int, **more: Any) -> Outcome:
     return Outcome("linkage", "…", attempts, successes, successes, **more)
 
 
-def test_what_is_above_chance_is_a_part_of_what_chance_leaves() -> None:
+def test_the_excess_is_relative_to_what_chance_leaves() -> None:
     assert outcome(75, 100, baseline=0.5).excess == 0.5
     assert outcome(75, 100, baseline=0.2, control=0.5).excess == 0.5
     assert outcome(55, 100, baseline=0.5).excess == 0  # within the interval

@@ -70,7 +70,7 @@ def test_the_expected_right_links_are_those_of_brute_force(seed: int) -> None:
     assert told.figures["right"] == pytest.approx(right)
 
 
-def test_whoever_stands_alone_is_found_and_nobody_else() -> None:
+def test_unique_people_are_found_and_others_only_by_chance() -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"] * 8 + ["[30, 40)", "[40, 50)"], "zip": ["1*"] * 10})
     people = pandas.DataFrame({"age": [21] * 8 + [33, 44], "zip": ["11"] * 10, "name": list("abcdefghij")})
     one, other = linkage(release, people, source=people, unit="name")
@@ -81,7 +81,7 @@ def test_whoever_stands_alone_is_found_and_nobody_else() -> None:
     assert "by the name of people and source" in one.sentence
 
 
-def test_who_is_not_in_the_source_is_never_a_right_link() -> None:
+def test_people_outside_the_source_are_never_a_right_link() -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"], "zip": ["1*"]})
     source = pandas.DataFrame({"age": [21], "zip": ["11"], "name": ["a"]})
     other = source.assign(name=["b"])
@@ -91,14 +91,14 @@ def test_who_is_not_in_the_source_is_never_a_right_link() -> None:
     assert linkage(release, other.assign(age=22), source=source)[0].affected == 0
 
 
-def test_several_records_of_one_person_are_all_right() -> None:
+def test_several_records_of_one_person_are_accepted() -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"] * 4, "zip": ["1*"] * 4})
     source = pandas.DataFrame({"age": [21, 22, 23, 24], "zip": ["11"] * 4, "name": list("aaab")})
     one, _ = linkage(release, source.iloc[[0, 3]], source=source, unit="name")
     assert one.figures["right"] == pytest.approx(3 / 4 + 1 / 4)
 
 
-def test_a_table_may_know_less_than_all() -> None:
+def test_a_table_of_people_can_have_fewer_columns() -> None:
     release = pandas.DataFrame({"age": ["[20, 30)", "[30, 40)"], "zip": ["1*", "1*"]})
     people = pandas.DataFrame({"zip": ["11", "12", "91"]})
     one, other = linkage(release, people)
@@ -107,7 +107,7 @@ def test_a_table_may_know_less_than_all() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nobody_is_found_in_a_release_that_says_nothing(seed: int) -> None:
+def test_no_person_is_found_in_a_release_without_information(seed: int) -> None:
     people = people_of(random.Random(seed), 400)
     release = pandas.DataFrame({"age": ["*"] * 400, "zip": ["**"] * 400})
     one, other = linkage(release, people, source=people, unit="person", attempts=200, seed=seed)
@@ -115,7 +115,7 @@ def test_nobody_is_found_in_a_release_that_says_nothing(seed: int) -> None:
     assert one.sampled
 
 
-def test_nobody_of_a_k_anonymous_release_is_found_with_more_than_one_in_k() -> None:
+def test_every_person_of_a_k_anonymous_release_is_found_with_at_most_one_in_k() -> None:
     people = people_of(random.Random(7), 300)
     recipes = {"age": {"hierarchy": {"ranges": [5, 10]}}, "zip": {"hierarchy": {"redact": "right"}}}
     spec = {"quasi_identifiers": recipes, "identifiers": ["person"], "privacy": {"k": 6}, "strategy": "mondrian"}
@@ -127,14 +127,14 @@ def test_nobody_of_a_k_anonymous_release_is_found_with_more_than_one_in_k() -> N
 
 
 @pytest.mark.parametrize("people", [pandas.DataFrame({"age": []}), pandas.DataFrame({"age": [None], "zip": [None]})])
-def test_people_of_whom_nothing_is_known(people: pandas.DataFrame) -> None:
+def test_people_without_known_attributes(people: pandas.DataFrame) -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"], "zip": ["1*"]})
     outcomes = attack(release, auxiliary=people, quasi_identifiers=NAMES, only="linkage").outcomes
     assert [each.affected for each in outcomes] == [0] * (2 if len(people) else 0)
 
 
 @pytest.mark.parametrize("show", ["exact-ranges", "bounds", "mean"])
-def test_everybody_fits_what_a_class_shows_of_them(show: str) -> None:
+def test_every_row_fits_the_labels_of_its_class(show: str) -> None:
     people = people_of(random.Random(7), 120)
     people.loc[:5, "age"] = None
     spec = {

@@ -39,14 +39,14 @@ def test_the_two_people_of_the_paper_are_found() -> None:
     assert outcome.excess > 0
 
 
-def test_the_node_of_a_k_anonymous_release_tells_of_no_sensitive_value() -> None:
+def test_the_node_of_a_k_anonymous_release_reveals_no_sensitive_value() -> None:
     released = SEVEN.assign(zip="*")
     for privacy in ({"k": 5}, {**HIV, "k": 3}):  # without a model, and where the tuples alone are too few
         outcome = found(released, SEVEN, spec(privacy))
         assert (outcome.affected, outcome.excess) == (0, 0)
 
 
-def test_a_release_that_is_more_general_than_it_must_be_tells_nothing() -> None:
+def test_a_release_more_general_than_necessary_reveals_nothing() -> None:
     source = SEVEN.assign(ill=["HIV", *SEVEN["ill"][2:], "HIV"])
     outcome = found(source.assign(zip="*"), source, spec(HIV))
     assert (outcome.affected, outcome.figures["unsafe_lower_nodes"]) == (0, 0)
@@ -98,7 +98,7 @@ def _with_tree(released: pandas.DataFrame, source: pandas.DataFrame, asked: dict
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_values_by_chance_tell_nothing(seed: int) -> None:
+def test_random_values_reveal_nothing(seed: int) -> None:
     """With many parts some are unsafe by chance, so that it tells nothing that some are."""
     draw = random.Random(seed)
     source = pandas.DataFrame([(str(i % 200), draw.choice("xyz")) for i in range(800)], columns=["zip", "ill"])
@@ -106,7 +106,7 @@ def test_values_by_chance_tell_nothing(seed: int) -> None:
     assert (outcome.figures["unsafe_lower_nodes"], outcome.affected, outcome.excess) == (1, 0, 0)
 
 
-def test_what_cannot_be_tried_is_said() -> None:
+def test_skipped_attacks_are_reported() -> None:
     asked = spec({**HIV, "k": 2})
     suppressed = tried(SEVEN.assign(zip="*").head(6), SEVEN, asked)
     local = tried(SEVEN.assign(zip=["{1, 2}"] * 7), SEVEN, asked)

@@ -21,7 +21,7 @@ def people(seed: int, rows: int, places: int) -> pandas.DataFrame:
     return pandas.DataFrame({"place": [str(i % places) for i in range(rows)], "ill": draw.choices("xyz", k=rows)})
 
 
-def test_whoever_stands_alone_is_learnt_by_heart() -> None:
+def test_unique_people_are_memorized_by_the_model() -> None:
     source = people(1, 90, 90)
     (outcome,) = tried(source, source).outcomes
     assert (outcome.attempts, outcome.affected, outcome.share) == (90, 90, 1)
@@ -30,7 +30,7 @@ def test_whoever_stands_alone_is_learnt_by_heart() -> None:
     assert "the right ill for 100.0% of 90 rows" in outcome.sentence
 
 
-def test_what_the_others_tell_is_not_the_own_risk() -> None:
+def test_knowledge_from_other_people_is_not_a_persons_own_risk() -> None:
     """Whoever lives in a place has what all have there, in the release or not."""
     source = pandas.DataFrame({"place": [str(i % 5) for i in range(100)], "ill": ["vwxyz"[i % 5] for i in range(100)]})
     (outcome,) = tried(source, source).outcomes
@@ -39,20 +39,20 @@ def test_what_the_others_tell_is_not_the_own_risk() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nothing_is_learnt_of_large_classes_of_random_values(seed: int) -> None:
+def test_nothing_is_learned_from_large_classes_of_random_values(seed: int) -> None:
     source = people(seed, 600, 2)
     (outcome,) = tried(source, source, seed=seed).outcomes
     assert outcome.excess == 0
 
 
-def test_the_source_says_what_is_right() -> None:
+def test_the_source_determines_the_right_answers() -> None:
     source = people(1, 30, 30)
     (outcome,) = tried(source.assign(ill="q"), source).outcomes
     assert outcome.affected == 0
     assert tried(source, source[["place"]]).outcomes == ()
 
 
-def test_too_many_values_are_noted_and_not_learnt() -> None:
+def test_too_many_values_are_noted_and_not_learned() -> None:
     source = people(1, 150, 3).assign(ill=range(150))
     result = tried(source, source)
     assert result.outcomes == ()
@@ -65,7 +65,7 @@ def test_null_is_a_value_and_a_place() -> None:
     assert outcome.affected == 3
 
 
-def test_without_scikit_learn_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_result_names_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(material, "find_spec", lambda _: None)
     source = people(1, 9, 3)
     result = tried(source, source)

@@ -53,7 +53,7 @@ def recoded(source: pandas.DataFrame) -> pandas.DataFrame:
 SOURCE = people()
 
 
-def test_a_release_in_the_order_of_its_source_falls() -> None:
+def test_a_release_in_the_order_of_its_source_is_vulnerable() -> None:
     tried = order(recoded(SOURCE), source=SOURCE)
     place, within = named(tried, "unsorted_matching"), named(tried, "order_within_classes")
     assert (place.successes, place.attempts, place.affected, place.excess) == (240, 240, 240, 1)
@@ -61,14 +61,14 @@ def test_a_release_in_the_order_of_its_source_falls() -> None:
     assert within.excess == 1
 
 
-def test_it_falls_where_rows_were_suppressed_or_classes_sorted_too() -> None:
+def test_it_finds_the_order_with_suppressed_rows_or_sorted_classes_too() -> None:
     release = recoded(SOURCE)
     for kept in (release[release.index % 7 > 0], release.sort_values(["age", "zip"], kind="stable")):
         assert named(order(kept, source=SOURCE), "order_within_classes").excess == 1
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_release_that_is_sorted_or_shuffled_stands(seed: int) -> None:
+def test_a_sorted_or_shuffled_release_withstands_the_attack(seed: int) -> None:
     source = people(seed=seed)
     release = recoded(source)
     stands = release.sort_values([*release]) if seed else release.sample(frac=1, random_state=seed)
@@ -79,13 +79,13 @@ def test_a_release_that_is_sorted_or_shuffled_stands(seed: int) -> None:
 
 
 @pytest.mark.parametrize("by", [["age", "zip", "ill", "weight"], ["weight"]])
-def test_a_source_that_is_sorted_itself_is_no_finding(by: list[str]) -> None:
+def test_a_sorted_source_is_not_a_finding(by: list[str]) -> None:
     source = SOURCE.sort_values(by)
     release = recoded(source).sort_values([*SOURCE])
     assert named(order(release, source=source), "order_within_classes").excess == 0
 
 
-def test_a_release_sorted_by_numbers_tells_nothing_of_a_source_that_rises_with_them() -> None:
+def test_a_release_sorted_by_numbers_reveals_nothing_of_a_source_in_that_order() -> None:
     """Sorted by how they print, 10 comes before 9: chance is what sorting by the numbers themselves gives."""
     source = pandas.DataFrame({"age": [30] * 60, "zip": ["10"] * 60, "ill": ["a"] * 60, "weight": range(5, 65)})
     release = recoded(source).sort_values(["ill", "weight"])
@@ -106,7 +106,7 @@ def test_attempts_are_drawn() -> None:
     assert (place.attempts, place.affected, place.sampled) == (50, 240, True)
 
 
-def test_two_releases_that_share_nothing_but_their_order_are_joined(tmp_path: Path) -> None:
+def test_two_releases_that_share_only_their_order_are_joined(tmp_path: Path) -> None:
     """Table 6 of the survey: the release b hides ages, c the last digit of ZIP codes; by place they give a."""
     a = pandas.DataFrame(
         {

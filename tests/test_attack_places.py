@@ -39,7 +39,7 @@ def test_rows_of_a_box_with_one_owner_are_taken_for_the_owners() -> None:
     assert found.baseline == pytest.approx(1 / 5)
 
 
-def test_the_source_tells_which_guesses_are_right() -> None:
+def test_the_source_determines_which_guesses_are_right() -> None:
     sent = [("a", 1, 1, 5), ("a", 1, 1, 6), ("a", 0, 1, 7), ("b", 2, 2, 8), ("b", 5, 5, 1), ("c", 1, 1, 10)]
     source = pandas.DataFrame(sent, columns=["taxi", "lat", "lon", "ts"])
     found = named(places(RELEASE, HOMES, source=source, k=5), "restricted")
@@ -47,7 +47,7 @@ def test_the_source_tells_which_guesses_are_right() -> None:
     assert (found.attempts, found.successes) == (4, round(3 * 3 / 4 + 1))
 
 
-def test_who_was_seen_is_found_where_only_one_row_may_be_it() -> None:
+def test_an_observed_person_is_found_if_only_one_row_fits() -> None:
     seen = HOMES.assign(ts=[5, 5, 50])
     found = named(places(RELEASE, seen, k=2), "observation")
     # a may be any of four rows, b any of four, and c was seen when nobody sent.
@@ -66,7 +66,7 @@ def trips(seed: int, rows: int = 2000, units: int = 200) -> tuple[pandas.DataFra
     return pandas.DataFrame({**named, "taxi": unit}), homes
 
 
-def test_places_that_were_not_cloaked_fall() -> None:
+def test_places_that_were_not_cloaked_are_vulnerable() -> None:
     source, _ = trips(0)
     exact = {f"{name}_{end}": source[name] for name in ("lat", "lon") for end in ("min", "max")}
     release = pandas.DataFrame({**exact, "ts_from": source["ts"], "ts_to": source["ts"]})
@@ -79,7 +79,7 @@ def test_places_that_were_not_cloaked_fall() -> None:
 @pytest.mark.parametrize(
     "method", [{"method": "adaptive", "interval": 7200}, {"method": "clique", "dx": 2, "dt": 20_000}]
 )
-def test_cloaked_places_stand(method: dict[str, Any]) -> None:
+def test_cloaked_places_withstand_the_attack(method: dict[str, Any]) -> None:
     source, homes = trips(1)
     asked = {"location": ["lat", "lon"], "time": "ts", "unit": "taxi", "cloak": method}
     release = cloak(source, asked, k=5).to_df()
@@ -90,7 +90,7 @@ def test_cloaked_places_stand(method: dict[str, Any]) -> None:
 # What is refused, and said
 
 
-def test_without_times_nobody_was_seen() -> None:
+def test_without_times_there_are_no_observations() -> None:
     tried = places(RELEASE, HOMES)
     assert [each.name for each in tried.outcomes] == ["restricted_space"]
     (note,) = tried.notes

@@ -28,7 +28,7 @@ def test_posteriors_are_those_of_bayes() -> None:
     assert (outcome.attempts, outcome.affected, outcome.figures["classes"]) == (4, 0, 0)
 
 
-def test_who_is_sure_of_the_wrong_value_does_not_succeed() -> None:
+def test_certainty_of_a_wrong_value_is_not_a_success() -> None:
     priors = {"ill": ["x", "z"], "share": [0, 0.001]}  # of everybody
     (sure,) = told(priors, PEOPLE[["zip"]]).outcomes
     (right,) = told(priors).outcomes
@@ -46,7 +46,7 @@ def test_null_and_numbers_are_values_too() -> None:
     assert outcome.affected == 2
 
 
-def test_priors_of_nobody_are_noted() -> None:
+def test_priors_that_match_no_person_are_noted() -> None:
     tried = told({"sex": ["F"], "ill": ["x"], "share": [0]})
     (note,) = tried.notes
     assert note == "no row of the priors is about anybody of the auxiliary table and a value of ill in the release"
@@ -67,12 +67,12 @@ def test_priors_of_nobody_are_noted() -> None:
         ),
     ],
 )
-def test_priors_that_say_nothing_are_refused(priors: dict[str, Any], said: str) -> None:
+def test_priors_without_information_are_refused(priors: dict[str, Any], said: str) -> None:
     with pytest.raises(KanonError, match=said):
         told(priors)
 
 
-def test_the_command_line_takes_priors_and_says_what_they_need(tmp_path) -> None:
+def test_the_command_line_takes_priors_and_names_their_requirements(tmp_path) -> None:
     for name, frame in {"release": RELEASE, "people": PEOPLE}.items():
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     (tmp_path / "priors.csv").write_text("sex,ill,share\nf,x,0\nf,z,0.001\nm,x,0.25\n")

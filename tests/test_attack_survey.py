@@ -22,13 +22,13 @@ def homogeneous(release: pandas.DataFrame, names: list[str], column: str) -> dic
     return classes
 
 
-def test_table_2_tells_the_problem_of_two() -> None:
+def test_table_2_reveals_the_problem_of_two() -> None:
     rows = [("2*", "stress"), ("3*", "stress"), ("4*", "stomach cancer"), ("3*", "obesity"), ("4*", "stomach ulcers")]
     release = pandas.DataFrame([*rows, ("2*", "stress")], columns=["age", "problem"]).assign(postcode="456*")
     assert homogeneous(release, ["age", "postcode"], "problem") == {("2*", "456*"): [1, 6]}
 
 
-def test_table_4_tells_what_bob_has() -> None:
+def test_table_4_reveals_what_bob_has() -> None:
     old, middle, young = (("≥40", "021**"), ("3*", "0223*"), ("≤30", "021**"))
     classes = [old, old, middle, young, middle, middle, old, young, young, old, middle, young]
     viral = "Viral Infection"
@@ -38,14 +38,14 @@ def test_table_4_tells_what_bob_has() -> None:
     assert homogeneous(release, ["nationality", "age", "zip"], "problem") == {("*", "3*", "0223*"): [3, 5, 6, 11]}
 
 
-def test_table_5_tells_more_than_the_survey_says() -> None:
+def test_table_5_reveals_more_than_the_survey_states() -> None:
     classes = [("936**", "≤30")] * 2 + [("9390*", "≥40")] * 2 + [("936**", "3*")] * 2
     ill = ["Liver Disease", "Liver Disease", "Cancer", "Flu", "Heart Disease", "Cancer"]
     release = pandas.DataFrame(classes, columns=["zip", "age"]).assign(disease=ill)
     assert homogeneous(release, ["zip", "age"], "disease") == {("936**", "≤30"): [1, 2]}
 
 
-def test_table_5_tells_what_the_colleague_from_japan_has() -> None:
+def test_table_5_reveals_what_the_colleague_from_japan_has() -> None:
     """Who is 32, lives in 93607, and seldom has a heart disease; another colleague of the same class is not told."""
     classes = [("936**", "≤30")] * 2 + [("9390*", "≥40")] * 2 + [("936**", "3*")] * 2
     ill = ["Liver Disease", "Liver Disease", "Cancer", "Flu", "Heart Disease", "Cancer"]

@@ -48,13 +48,13 @@ def test_the_class_of_low_salaries_is_found(tmp_path: Path) -> None:
     assert not found.notes
 
 
-def test_without_a_hierarchy_nobody_says_which_diseases_are_alike() -> None:
+def test_without_a_hierarchy_no_diseases_are_similar() -> None:
     found = tried(SALARIES, "similarity", sensitive=["disease"])
     assert not found.outcomes
     assert "disease.csv" in found.notes[0]
 
 
-def test_who_is_known_not_to_have_one_value_has_the_other() -> None:
+def test_excluding_one_value_reveals_the_other() -> None:
     found = of(tried(HOSPITAL, "background"), "ruling_out", "ill")
     assert (found.affected, found.figures["classes"], found.figures["worst_posterior"]) == (6, 3, 1)
     found = of(tried(SALARIES, "background"), "ruling_out", "disease")
@@ -96,7 +96,7 @@ def test_null_is_a_value_that_is_near_none() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_values_by_chance_are_no_finding(seed: int) -> None:
+def test_random_values_are_not_a_finding(seed: int) -> None:
     draw = random.Random(seed)
     rows = [(str(i // 4), draw.choice("abcfff"), draw.randrange(40)) for i in range(800)]
     release = pandas.DataFrame(rows, columns=["zip", "ill", "pay"])

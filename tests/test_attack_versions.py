@@ -48,7 +48,7 @@ BY_ZIP = shuffled(WARD.assign(age="*"), 1)
 
 
 @pytest.mark.parametrize("source", [WARD, None], ids=["source", "labels"])
-def test_two_releases_single_out_whom_neither_does(source: pandas.DataFrame | None) -> None:
+def test_two_releases_single_out_people_that_neither_does_alone(source: pandas.DataFrame | None) -> None:
     tried = versions(BY_AGE, BY_ZIP, source=source, k=4)
     # 31, 32, 33 are left in 11, and 42, 43, 44 in 12; 34 and 41 stand alone.
     below = named(tried, "intersection")
@@ -59,12 +59,12 @@ def test_two_releases_single_out_whom_neither_does(source: pandas.DataFrame | No
     assert tried.notes == ()
 
 
-def test_one_release_alone_counts_for_nothing() -> None:
+def test_people_unique_in_one_release_do_not_count() -> None:
     alone = named(versions(WARD.astype({"age": str}), BY_ZIP, source=WARD), "intersection")
     assert (alone.affected, alone.attempts) == (0, 0)  # everybody stands alone in the first
 
 
-def test_who_was_suppressed_in_one_release_is_found_in_the_other() -> None:
+def test_people_suppressed_in_one_release_are_found_in_the_other() -> None:
     tried = versions(BY_AGE[BY_AGE["age"] != "[40, 50)"], BY_ZIP, source=WARD, k=4)
     # The forties stand in no class of the first: four like any other four, of whom one lives in 11.
     below = named(tried, "intersection")
@@ -104,7 +104,7 @@ def counted(people: pandas.DataFrame, releases: list[pandas.DataFrame], k: int) 
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_what_two_releases_tell_is_as_brute_force_counts_it(seed: int) -> None:
+def test_the_disclosure_of_two_releases_matches_brute_force(seed: int) -> None:
     source = grown(60, seed)
     first, second = recoded(source, 10, 0), recoded(source, 20, 1)
     exact = versions(first, second, source=source, k=6)
@@ -118,7 +118,7 @@ def test_what_two_releases_tell_is_as_brute_force_counts_it(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_releases_that_are_generalized_alike_tell_nothing_together(seed: int) -> None:
+def test_releases_that_are_generalized_alike_reveal_nothing_together(seed: int) -> None:
     source = grown(200, seed)
     for told_source in (source, None):
         tried = versions(recoded(source, 10, 1), recoded(source, 20, 0), source=told_source)  # no class is cut
@@ -128,7 +128,7 @@ def test_releases_that_are_generalized_alike_tell_nothing_together(seed: int) ->
 # What came and went
 
 
-def test_who_came_is_exposed_with_their_values() -> None:
+def test_arrivals_are_exposed_with_their_values() -> None:
     came = pandas.DataFrame({"age": [35, 45, 46], "zip": "11", "ill": ["gout", "flu", "flu"]})
     later = pandas.concat([WARD, came])
     tried = versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0), k=4)
@@ -141,7 +141,7 @@ def test_who_came_is_exposed_with_their_values() -> None:
     assert named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0)), "differencing", "ill").affected == 1
 
 
-def test_who_left_is_exposed_and_changes_in_a_crowd_are_not() -> None:
+def test_departures_are_exposed_and_changes_in_large_groups_are_not() -> None:
     left = named(versions(recoded(WARD[1:], 10, 0), previous=recoded(WARD, 10, 0)), "differencing")
     assert (left.affected, left.figures["vanished"], left.figures["appeared"]) == (1, 1, 0)
     crowd = WARD.assign(ill=list("abcdefgh"))
@@ -171,13 +171,13 @@ def test_another_release_is_needed() -> None:
     assert dict(tried.skipped)["versions"].startswith("another release of the same table")
 
 
-def test_labels_that_only_a_hierarchy_explains_are_told() -> None:
+def test_labels_that_only_a_hierarchy_explains_are_reported() -> None:
     ours, theirs = WARD.assign(zip="Bonn"), WARD.assign(zip="NRW")
     (note,) = versions(ours, theirs, quasi_identifiers=["zip"]).notes
     assert note.startswith("2 labels of zip match none of the other release")
 
 
-def test_the_command_holds_a_release_against_an_earlier_one(folder: Path) -> None:
+def test_the_command_compares_a_release_with_an_earlier_one(folder: Path) -> None:
     recoded(WARD, 10, 0).to_csv(folder / "old.csv", index=False)
     recoded(WARD[1:], 10, 0).to_csv(folder / "new.csv", index=False)
     asked = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "versions")

@@ -289,7 +289,9 @@ CASES = [*SOURCES, *CONTENTS, *ROLES, *FIGURES, *HIERARCHIES, *SPECS, *TARGETS, 
 
 
 @pytest.mark.parametrize(("line", "files", "message"), CASES, ids=[f"{line} | {message}" for line, _, message in CASES])
-def test_one_line_exit_code_2_and_nothing_changed(ward: Path, line: str, files: Files, message: str) -> None:
+def test_errors_are_one_line_with_exit_code_2_and_change_nothing(
+    ward: Path, line: str, files: Files, message: str
+) -> None:
     put(ward, files)
     before = snapshot(ward)
     run = kanon(*shlex.split(line))
@@ -312,7 +314,7 @@ def test_one_line_exit_code_2_and_nothing_changed(ward: Path, line: str, files: 
 )
 @pytest.mark.parametrize("overwrite", ["", "--overwrite"])
 @pytest.mark.slow
-def test_a_target_that_is_no_file(ward: Path, target: str, message: str, overwrite: str) -> None:
+def test_a_target_that_is_not_a_file(ward: Path, target: str, message: str, overwrite: str) -> None:
     os.mkfifo("pipe.csv")
     (ward / "link.csv").symlink_to("nowhere.csv")
     (ward / "spec.yml").write_text(f"target: {{file: '{target}', overwrite: {str(bool(overwrite)).lower()}}}\n")
@@ -325,7 +327,7 @@ def test_a_target_that_is_no_file(ward: Path, target: str, message: str, overwri
 
 
 @pytest.mark.parametrize("long", ["x" * 236 + ".csv", "x" * 251 + ".csv", "é" * 125 + ".csv"])
-def test_a_name_as_long_as_names_may_be(ward: Path, long: str) -> None:
+def test_a_name_of_the_maximum_length(ward: Path, long: str) -> None:
     before = sorted(ward.iterdir())
     assert kanon(*shlex.split(f"{FILE} --k 5 --keep '*' --output {long}")).code == 0
     assert sorted(ward.iterdir()) == sorted([*before, ward / long])
@@ -350,7 +352,7 @@ def test_a_spec_that_means_something_else(ward: Path, text: str, message: str) -
 
 @pytest.mark.parametrize("ending", ["tsv", "TSV", "csv"])
 @pytest.mark.slow
-def test_tabs_stand_in_a_tsv(ward: Path, ending: str) -> None:
+def test_a_tsv_can_contain_tabs(ward: Path, ending: str) -> None:
     assert kanon(*shlex.split(f"{FILE} --k 5 --output out.{ending} --keep disease")).code == 0
     first = (ward / f"out.{ending}").read_text().splitlines()[0]
     assert first == ("age,zip,disease" if ending == "csv" else "age\tzip\tdisease")
@@ -364,7 +366,7 @@ def test_tabs_stand_in_a_tsv(ward: Path, ending: str) -> None:
 @pytest.mark.parametrize(
     "line", ["anonymize people.csv --k five", "anonymize --nope", "nope", f"{FILE} --as index", "demo --rows 5", ""]
 )
-def test_a_line_that_is_no_command(ward: Path, line: str) -> None:
+def test_an_invalid_command_line(ward: Path, line: str) -> None:
     before = snapshot(ward)
     run = kanon(*shlex.split(line))
     assert run.code == 2
@@ -373,7 +375,7 @@ def test_a_line_that_is_no_command(ward: Path, line: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_process_says_one_line_too(ward: Path) -> None:
+def test_the_process_prints_one_line_too(ward: Path) -> None:
     run = command("anonymize", "nope.csv", *shlex.split(QI), "--output", "out.csv", "--json", cwd=ward)
     assert (run.code, run.out, run.err) == (2, "", "kanon: there is no file nope.csv; check the path\n")
 
@@ -404,7 +406,7 @@ ON_SERVER: list[tuple[str, str]] = [
 ]
 
 
-def test_a_server_is_left_as_it_was(postgres_dsn: str, ward: Path, make_table: Any) -> None:
+def test_a_server_is_left_unchanged(postgres_dsn: str, ward: Path, make_table: Any) -> None:
     engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     make_table(engine, "cases", {**COLUMNS, "Age": "BIGINT"}, [])

@@ -98,16 +98,16 @@ def folder(ward: Path) -> Path:
 
 
 @pytest.mark.parametrize(("asked", "_", "message"), ASKED.values(), ids=ASKED)
-def test_the_command_line_says_it_in_one_line(folder: Path, asked: str, _: object, message: str) -> None:
+def test_the_command_line_reports_it_in_one_line(folder: Path, asked: str, _: object, message: str) -> None:
     assert_refused(folder, f"{HERE} {asked}", message)
 
 
 @pytest.mark.parametrize(("asked", "message"), TWICE.items())
-def test_a_model_that_is_asked_twice_is_refused(folder: Path, asked: str, message: str) -> None:
+def test_a_model_requested_twice_is_refused(folder: Path, asked: str, message: str) -> None:
     assert_refused(folder, f"{HERE} {asked}", message)
 
 
-def test_rows_of_nobody_are_refused(folder: Path) -> None:
+def test_rows_without_a_person_are_refused(folder: Path) -> None:
     line = f"anonymize nobody.csv --unit person --quasi-identifiers age,zip --hierarchies h {OUT}"
     assert_refused(
         folder, line, "1 rows have no 'person', .*; leave these rows out of the source, or give each of them"
@@ -115,7 +115,7 @@ def test_rows_of_nobody_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("_", "asked", "message"), ASKED.values(), ids=ASKED)
-def test_a_spec_says_the_same(folder: Path, _: object, asked: dict[str, Any], message: str) -> None:
+def test_a_spec_gives_the_same_result(folder: Path, _: object, asked: dict[str, Any], message: str) -> None:
     said = {
         "source": "people.csv",
         "identifiers": ["name"],

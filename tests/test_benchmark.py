@@ -28,7 +28,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert one == again != other
 
 
-def test_answers_are_as_different_as_is_asked_for_and_go_together() -> None:
+def test_answers_are_as_diverse_as_requested_and_compatible() -> None:
     (much,), (little,) = answers.blocks(2_000, 16), answers.blocks(2_000, 16, doubt=answers.LITTLE)
     assert len(much.drop_duplicates()) > 1_900 > 400 > len(little.drop_duplicates())
     assert [much[name].nunique() for name in much] == [answers.scale(column) for column in range(16)]
@@ -58,7 +58,7 @@ def test_the_meter_sees_memory_spill_and_the_end(tmp_path: Path) -> None:
     assert 0 < cost.cpu < 60
 
 
-def test_what_is_over_its_time_is_killed_and_said(tmp_path: Path) -> None:
+def test_a_job_over_its_time_is_killed_and_reported(tmp_path: Path) -> None:
     cost = measure.metered([sys.executable, "-c", "import time; time.sleep(60)"], seconds=0.2)
     assert cost.killed
     assert cost.wall < 30
@@ -94,7 +94,7 @@ def test_sets_and_ranges_of_peers_are_read(tmp_path: Path) -> None:
     assert (said["smallest"], said["suppressed"]) == (10, 10)
 
 
-def test_a_peer_that_is_not_installed_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_peer_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any, **__: Any) -> Any:
         return type("Done", (), {"returncode": 1, "stderr": f"one\nERROR: nothing for {tmp_path}\n"})
 
@@ -105,7 +105,7 @@ def test_a_peer_that_is_not_installed_says_so(tmp_path: Path, monkeypatch: pytes
     assert "ERROR: nothing for …" in "\n".join(all_pages.peers({"anjana": row}))
 
 
-def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
 
     def part(_: Any) -> Any:

@@ -24,7 +24,7 @@ def test_the_table_lists_the_capabilities_that_tests_are_marked_with() -> None:
     assert set(read_table(TABLE.read_text(encoding="utf-8"))) == set().union(*marked().values())
 
 
-def test_the_table_says_of_each_engine_what_its_tests_say(request: pytest.FixtureRequest) -> None:
+def test_the_table_of_engines_matches_their_tests(request: pytest.FixtureRequest) -> None:
     """In a run of all files of such tests, no more and no less; in another, no less."""
     table, collected = read_table(TABLE.read_text(encoding="utf-8")), request.config.stash[COLLECTED]
     said = {(what, engine) for what, cells in table.items() for engine, cell in cells.items() if cell == "yes"}

@@ -299,7 +299,7 @@ def test_every_entry_has_a_case_and_every_case_an_entry() -> None:
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
-def test_what_does_not_go_together_is_refused_before_an_engine_is_opened(conflict: Conflict) -> None:
+def test_conflicting_options_are_refused_before_an_engine_is_opened(conflict: Conflict) -> None:
     mapping, sentence = mapping_of(conflict), CASES[conflict.what, conflict.with_][2]
     spec = validated(mapping, Spec)
     opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
@@ -314,7 +314,7 @@ def test_what_does_not_go_together_is_refused_before_an_engine_is_opened(conflic
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
-def test_what_a_spec_can_never_ask_for_is_refused_as_soon_as_it_is_read(conflict: Conflict) -> None:
+def test_an_impossible_spec_is_refused_when_it_is_read(conflict: Conflict) -> None:
     mapping = mapping_of(conflict)
     if conflict.verbs == ANY:
         with pytest.raises(SpecError):
@@ -324,19 +324,19 @@ def test_what_a_spec_can_never_ask_for_is_refused_as_soon_as_it_is_read(conflict
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
-def test_the_command_line_says_it_in_flags(conflict: Conflict) -> None:
+def test_the_command_line_names_flags(conflict: Conflict) -> None:
     said = in_flags(CASES[conflict.what, conflict.with_][2])
     assert "`" not in said, "every name in backticks is one of an option"
     assert "_identifiers" not in said
 
 
-def test_what_goes_together_is_not_refused() -> None:
+def test_compatible_options_are_accepted() -> None:
     check(parse(COLUMNS), "anonymize")
     check(parse({**COLUMNS, "target": {"file": "anon.csv"}}), "anonymize")
 
 
 @pytest.mark.parametrize("verb", ["anonymize", "sql", "explain", "search", "lattice"])
-def test_a_strategy_that_there_is_not_is_refused_before_an_engine_is_opened(verb: Verb) -> None:
+def test_an_unknown_strategy_is_refused_before_an_engine_is_opened(verb: Verb) -> None:
     opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
     with mock.patch("kanon_sql.plan.source.open_source", opened), pytest.raises(SpecError) as refused:
         VERBS[verb]({**COLUMNS, "strategy": "olla", "mask": True})
@@ -344,7 +344,7 @@ def test_a_strategy_that_there_is_not_is_refused_before_an_engine_is_opened(verb
     assert str(refused.value) == f"'olla' is not a strategy; choose one of {known}"
 
 
-def test_the_strategies_of_a_spec_are_those_that_there_are() -> None:
+def test_the_strategies_of_a_spec_are_the_implemented_ones() -> None:
     assert list(get_args(Metric)) == list(METRICS)
     assert list(get_args(SearchStrategy)) == list(STRATEGIES)
     assert list(get_args(LocalStrategy)) == list(RECODERS)

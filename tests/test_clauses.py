@@ -38,7 +38,7 @@ def bounds(problem: Problem, by: str) -> dict[Node, float]:
 
 @FAST
 @given(problem=problems(bounded=True), by=metrics, sizes=SIZES, data=st.data())
-def test_what_is_open_is_what_nothing_ruled_out(
+def test_open_nodes_are_those_not_ruled_out(
     problem: Problem, by: str, sizes: tuple[int, int], data: st.DataObject
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -63,7 +63,9 @@ def test_what_is_open_is_what_nothing_ruled_out(
 
 @FAST
 @given(problem=problems(bounded=True), by=metrics, sizes=SIZES)
-def test_whole_steps_never_say_more_than_a_node_costs(problem: Problem, by: str, sizes: tuple[int, int]) -> None:
+def test_bounds_by_whole_steps_never_exceed_the_loss_of_a_node(
+    problem: Problem, by: str, sizes: tuple[int, int]
+) -> None:
     lattice = lattice_of(problem)
     parts = metric(by).parts(costs_of(problem))
     with pytest.MonkeyPatch.context() as patch:
@@ -96,7 +98,7 @@ def test_certified_proves_the_optimum_however_costs_are_rounded(
     assert run.outcome.proven_optimal
 
 
-def test_a_bound_in_a_lattice_that_nobody_can_list() -> None:
+def test_a_bound_in_a_lattice_too_large_to_list() -> None:
     """30 attributes of 6 levels: 2 * 10^23 nodes. At least one of the first two must rise to level 3."""
     lattice = Lattice((0,) * 30, (5,) * 30)
     costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 30, ((9, 8, 7, 6, 5, 1),) * 30)
@@ -137,7 +139,7 @@ def test_lanes_share_their_statements(lanes: int) -> None:
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.slow
-def test_ctrl_c_in_the_solver_is_ours() -> None:
+def test_ctrl_c_in_the_solver_is_handled() -> None:
     """python-sat would take the signal itself, leave in the middle of its work and raise an error of its own."""
     draw, lattice = Random(1), Lattice((0,) * 30, (5,) * 30)
     costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 30, ((9, 8, 7, 6, 5, 1),) * 30)

@@ -42,7 +42,7 @@ def test_every_command_has_help(words: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["compare", "lattice"])
-def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
+def test_every_searching_verb_takes_the_options_of_a_search(name: str) -> None:
     ours, others = ({parameter.name for parameter in imported(each).params} for each in (name, "anonymize"))
     written = {"mask", "shuffle", "output", "into", "form", "overwrite", "trace", "resume", "as_json", "sql", "dialect"}
     written |= {"fail_empty", "formulas", "replace_foreign_table"}
@@ -89,7 +89,7 @@ def test_a_release_imports_nothing_that_only_a_report_or_an_attack_needs() -> No
     assert run.stdout == "[]\n"
 
 
-def test_what_could_not_be_printed_is_no_success() -> None:
+def test_failed_output_is_not_a_success() -> None:
     with Path("/dev/full").open("w") as full:
         line = [sys.executable, "-m", "kanon_sql", "--version"]
         run = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
@@ -97,14 +97,14 @@ def test_what_could_not_be_printed_is_no_success() -> None:
     assert "No space left" in run.stderr
 
 
-def test_the_root_lists_every_command_with_what_its_own_help_says() -> None:
+def test_the_root_lists_every_command_with_the_summary_of_its_help() -> None:
     listed = " ".join(done("--help").replace("│", " ").split())
     for name, said in COMMANDS.items():
         assert f"{name} {said}" in listed
         assert said in " ".join(done(name, "--help").split())
 
 
-def test_a_command_that_there_is_not_is_refused_with_one_that_there_is() -> None:
+def test_an_unknown_command_is_refused_with_a_suggestion() -> None:
     run = kanon("anonymise")
     assert (run.code, run.out) == (2, "")
     assert "Did you mean 'anonymize', 'anatomize'?" in run.err
@@ -139,7 +139,7 @@ def test_json_is_alone_on_standard_output(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_on_standard_error_when_there_is_nothing_to_warn_of(folder: Path) -> None:
+def test_standard_error_is_empty_without_warnings(folder: Path) -> None:
     run = command("anonymize", "people.csv", *ASK, "--k", 12, "--output", "out.csv", cwd=folder)
     assert (run.code, run.err) == (0, "")
     assert re.search(
@@ -149,7 +149,7 @@ def test_nothing_on_standard_error_when_there_is_nothing_to_warn_of(folder: Path
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_trace_is_one_line_of_json_per_question() -> None:
+def test_the_trace_is_one_line_of_json_per_check() -> None:
     options = ["anonymize", "people.csv", *ASK, "--k", 12, "--output", "out.csv", "--overwrite", "--json"]
     manifest = json.loads(done(*options, "--trace", "trace.jsonl"))
     steps = [json.loads(line) for line in Path("trace.jsonl").read_text().splitlines()]
@@ -158,7 +158,7 @@ def test_the_trace_is_one_line_of_json_per_question() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_search_out_of_time_is_said() -> None:
+def test_a_search_out_of_time_is_reported() -> None:
     run = kanon("anonymize", "people.csv", *ASK, "--time-limit", 0, "--output", "out.csv")
     assert (run.code, run.err.count("\n")) == (0, 2)
     assert "the search did not end (time limit)" in run.err
@@ -286,7 +286,7 @@ def test_strategies_are_compared() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_comparison_says_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_reports_unknown_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kanon_sql.strategies.tags.DENSE_LIMIT", 0)
     options = ["people.csv", *ASK, "--k", 12, "--strategies", "best_first,ola,exhaustive", "--time-limit", 0]
     shown = done("compare", *options)

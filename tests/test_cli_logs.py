@@ -100,7 +100,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize(("name", "roles", "message"), FAILING, ids=[name for name, _, _ in FAILING])
-def test_a_log_holds_no_value_of_the_data(folder: Path, name: str, roles: str, message: str) -> None:
+def test_a_log_contains_no_value_of_the_data(folder: Path, name: str, roles: str, message: str) -> None:
     (folder / "odd.csv").write_text("x;*\ny;*\n")
     (folder / "people.csv").write_text(f"age,odd\n1,x\n2,y\n3,{VALUE}\n")
     (folder / "bad.yml").write_text(f"source: people.csv\n{roles}\ntarget: {{file: out.csv}}\nprivacy: {{k: 1}}\n")
@@ -118,7 +118,7 @@ def test_a_log_holds_no_value_of_the_data(folder: Path, name: str, roles: str, m
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.slow
-def test_what_a_database_says_of_its_values_is_in_no_log(database: str) -> None:
+def test_values_in_errors_of_a_database_are_in_no_log(database: str) -> None:
     text = "CAST(disease AS VARCHAR) || 'canary-value'"
     cast = f"CASE WHEN age > 0 THEN CAST({text} AS INTEGER) END"
     ask(database, f"CREATE VIEW broken AS SELECT age, zip, {cast} AS odd FROM people")
@@ -141,7 +141,7 @@ def test_what_a_database_says_of_its_values_is_in_no_log(database: str) -> None:
     assert "canary" in "".join(raised.value.values)
 
 
-def test_a_file_that_cannot_be_converted_says_where_and_not_what(folder: Path) -> None:
+def test_a_conversion_error_names_the_place_but_not_the_value(folder: Path) -> None:
     rows = "".join(f"{i},a\n" for i in range(30_000))
     (folder / "a.csv").write_text(f"age,zip\n{rows}")
     (folder / "b.csv").write_text(f"age,zip\n{rows}{VALUE},b\n")

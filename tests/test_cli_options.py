@@ -206,20 +206,20 @@ def test_an_option_of_cloak_reaches_the_spec_and_wins_over_its_file(
     check_over_a_spec("cloak", seen, alone, path, value)
 
 
-def test_a_column_named_again_keeps_its_recipe(folder: Path, seen: list[Any]) -> None:
+def test_a_repeated_column_keeps_its_recipe(folder: Path, seen: list[Any]) -> None:
     (folder / "release.yml").write_text(SAID)
     kanon("anonymize", "--spec", "release.yml", "--quasi-identifiers", "zip,age")
     columns = seen[0][0].quasi_identifiers
     assert (list(columns), columns["age"].min_level, columns["zip"].hierarchy) == (["zip", "age"], 1, None)
 
 
-def test_the_source_on_the_line_wins(folder: Path, seen: list[Any]) -> None:
+def test_the_source_on_the_command_line_takes_precedence(folder: Path, seen: list[Any]) -> None:
     (folder / "release.yml").write_text(SAID)
     kanon("anonymize", "others", "--spec", "release.yml", "--search-in", "engine")
     assert (seen[0][0].source, seen[0][1]["search_in"]) == ("others", "engine")
 
 
-def test_no_option_is_without_a_test() -> None:
+def test_every_option_has_a_test() -> None:
     elsewhere = {"source", "spec", "search_in", "trace", "resume", "as_json", "sql", "dialect", "report", "ways_out"}
     elsewhere |= {"fail_empty", "models"}
     listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}

@@ -42,7 +42,7 @@ def test_a_table_is_released(database: str, target: str, limit: str) -> None:
     assert database not in json.dumps(manifest) or not database.startswith("postgresql:"), "a URL may hold a password"
 
 
-def test_where_a_table_is_searched_changes_nothing(database: str) -> None:
+def test_the_place_of_the_search_changes_nothing(database: str) -> None:
     options = ["people", "--database", database, *ASK, "--k", 12, "--into", "anon", "--overwrite", "--json"]
     here, there = (json.loads(done("anonymize", *options, "--search-in", w)) for w in ("embedded", "engine"))
     assert [here[key] for key in ("node", "score", "released_rows")] == [
@@ -83,7 +83,7 @@ def test_several_parquet_files_are_one_source() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_column_without_any_value_beside_nested_ones() -> None:
+def test_an_empty_column_next_to_nested_columns() -> None:
     ages = [age for _, age, *_ in PEOPLE]
     nested = {"list": [[age] for age in ages], "list_2": [[age] for age in ages], "of": [{"age": age} for age in ages]}
     odd = pyarrow.table({"age": ages, "zip": pyarrow.nulls(len(ages)), **nested})
@@ -95,7 +95,7 @@ def test_a_column_without_any_value_beside_nested_ones() -> None:
 
 @pytest.mark.parametrize("name", ["p[1]'s; x.csv", "p*.csv", "[p]/päople.csv"])
 @pytest.mark.slow
-def test_a_file_of_any_name_is_itself_and_no_glob(folder: Path, name: str) -> None:
+def test_a_file_name_is_never_read_as_a_glob(folder: Path, name: str) -> None:
     (folder / "[p]").mkdir()
     (folder / "people.csv").rename(folder / name)
     (folder / "p1's; x.csv").write_text("other\n1\n")
@@ -220,7 +220,7 @@ def test_sql_writes_nothing(database: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
+def test_kept_and_dropped_columns_are_printed(folder: Path) -> None:
     options = ["anonymize", "people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--overwrite"]
     said = done(*options, "--sensitive", "disease", "--keep", "name", "--output", "anon.csv")
     assert "Released unchanged: disease (sensitive), name." in said
@@ -235,7 +235,7 @@ def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["anonymize --sql", "compile --dialect snowflake --table people", "explain"])
-def test_what_is_printed_warns_of_the_values_in_it(words: str) -> None:
+def test_printed_statements_warn_of_their_values(words: str) -> None:
     name, *more = words.split()
     options = [*more, "--identifiers", "name", "--quasi-identifiers", "age", "--hierarchies", "h"]
     run = kanon(name, "people.csv", *options)
@@ -248,7 +248,7 @@ def test_what_is_printed_warns_of_the_values_in_it(words: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_profile_says_what_a_release_would_warn_of(folder: Path) -> None:
+def test_a_profile_has_the_warnings_of_a_release(folder: Path) -> None:
     shown = done("profile", "people.csv")
     assert "--keep ''" not in shown
     lines = ["id,age,remark,seen"]
@@ -293,7 +293,7 @@ def test_a_perturbation_that_cannot_be_read_is_refused(folder: Path, said: str) 
     assert not (folder / "anon.csv").exists()
 
 
-def test_what_is_no_one_statement_is_not_printed_as_one(database: str) -> None:
+def test_a_release_of_several_statements_is_not_printed_as_one(database: str) -> None:
     ask_sql = ["anonymize", "people", "--database", database, *ASK, "--sql"]
     run = kanon(*ask_sql, "--perturb", "disease=pram:0.3")
     assert (run.code, run.out) == (2, "")
@@ -304,7 +304,7 @@ def test_what_is_no_one_statement_is_not_printed_as_one(database: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["--into anon", "--output anon.csv", "--output anon.parquet"])
-def test_an_anatomy_says_where_its_tables_are(database: str, folder: Path, target: str) -> None:
+def test_an_anatomy_names_its_tables(database: str, folder: Path, target: str) -> None:
     options = ["--database", database, *ASK, "--k", 12, *target.split(), "--as", "anatomy"]
     shown = done("anonymize", "people", *options)
     beside = {"anon": "anon__sensitive", "anon.csv": "anon.sensitive.csv"}.get(
@@ -322,7 +322,7 @@ def test_an_anatomy_says_where_its_tables_are(database: str, folder: Path, targe
     assert [int(counted[0][0])] == [rows[0][0]]
 
 
-def test_an_anatomy_of_exact_rows_says_what_it_is_not(database: str) -> None:
+def test_an_anatomy_of_exact_rows_states_that_it_is_not_k_anonymous(database: str) -> None:
     options = ["--database", database, *ASK[:4], "--sensitive", "disease", "--l", 2]
     run = kanon("anatomize", "people", *options, "--into", "anon")
     assert run.code == 0, run

@@ -17,7 +17,7 @@ def release() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_source_and_its_release_stand_side_by_side() -> None:
+def test_a_source_and_its_release_are_shown_side_by_side() -> None:
     release()
     shown = done(*RISK, "--release", "r.csv", "--k", "3", "--sampling-fraction", "0.5")
     lines = shown.splitlines()
@@ -59,7 +59,7 @@ def test_json_has_everything_and_no_value() -> None:
     ("bound", "code"),
     [("1", 0), ("0.01", 1), ("highest=0.01", 1), ("mean=1", 0), ("mean=0.01", 1), ("attribution=0.1", 1)],
 )
-def test_a_bound_is_held_against_the_figure_that_it_names(bound: str, code: int) -> None:
+def test_a_bound_is_compared_with_the_named_figure(bound: str, code: int) -> None:
     run = kanon(*RISK, "--fail-above", bound)
     assert run.code == code
     figure = bound.rpartition("=")[0] or "highest"
@@ -67,7 +67,7 @@ def test_a_bound_is_held_against_the_figure_that_it_names(bound: str, code: int)
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_bound_is_held_against_the_release_where_there_is_one() -> None:
+def test_a_bound_is_compared_with_the_release_if_given() -> None:
     release()
     highest = json.loads(done(*RISK, "--release", "r.csv", "--json"))["release"]["prosecutor"]["highest"]
     assert highest < 1 / SMALLEST
@@ -86,13 +86,13 @@ def test_a_bound_is_held_against_the_release_where_there_is_one() -> None:
         (["--sensitive", "illness"], "the source has no column 'illness'"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_to_do(more: list[str], said: str) -> None:
+def test_errors_are_reported_with_a_remedy(more: list[str], said: str) -> None:
     run = kanon(*RISK, *more)
     assert run.code == 2
     assert said in run.err
 
 
-def test_a_table_of_a_database_is_measured_beside_its_population(database: str) -> None:
+def test_a_table_of_a_database_is_measured_in_its_population(database: str) -> None:
     asked = ["risk", "people", "--database", database, *RISK[2:], "--population", "people", "--json"]
     seen = json.loads(done(*asked))["source"]
     assert seen["journalist"]["highest"] == seen["prosecutor"]["highest"] == 1 / SMALLEST

@@ -50,7 +50,7 @@ def progress(**known: Any) -> Progress:
         ),
     ],
 )
-def test_progress_shows_what_is_known(seen: Progress, shown: str) -> None:
+def test_progress_shows_the_known_figures(seen: Progress, shown: str) -> None:
     assert progress_line(seen) == shown
 
 
@@ -132,7 +132,7 @@ def test_ctrl_c_releases_the_best_so_far(searching: Any, tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.slow
-def test_a_second_ctrl_c_leaves_everything_as_it_was(searching: Any, tmp_path: Path) -> None:
+def test_a_second_ctrl_c_leaves_everything_unchanged(searching: Any, tmp_path: Path) -> None:
     (tmp_path / "anon.parquet").write_text("old")
     process, _ = searching
     process.send_signal(signal.SIGSTOP)  # so that both arrive in the search

@@ -11,7 +11,7 @@ from support.command_line import PEOPLE, ask, command, done, kanon
 
 
 @pytest.mark.slow
-def test_verify_leaves_with_0_or_1(database: str) -> None:
+def test_verify_exits_with_0_or_1(database: str) -> None:
     sizes = Counter(Counter((age, code) for _, age, code, _ in PEOPLE).values())
     smallest, largest = min(sizes), max(sizes)
     ask(database, "CREATE VIEW seen AS SELECT * FROM people")
@@ -44,14 +44,14 @@ def test_exit_codes_of_the_process(folder: Path, k: int, code: int) -> None:
     assert (run.out == "") == (code == 2)
 
 
-def test_verify_is_told_its_columns_by_a_spec(folder: Path) -> None:
+def test_verify_reads_its_columns_from_a_spec(folder: Path) -> None:
     (folder / "release.yml").write_text("quasi_identifiers: [age, zip]\nprivacy: {k: 200}\ntarget: {file: x.csv}\n")
     assert kanon("verify", "people.csv", "--spec", "release.yml").code == 1
     assert kanon("verify", "people.csv", "--spec", "release.yml", "--k", 1).code == 0
     assert not (folder / "x.csv").exists()
 
 
-def test_a_release_is_verified_by_the_spec_that_made_it(folder: Path) -> None:
+def test_a_release_is_verified_by_its_own_spec(folder: Path) -> None:
     (folder / "release.yml").write_text(
         "{source: people.csv, identifiers: [name], quasi_identifiers: [age, zip], hierarchies: h, privacy: {k: 12}}"
     )
@@ -116,7 +116,7 @@ def test_a_spec_without_a_target_to_verify_says_so(folder: Path, spec: str, mess
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_is_missed_of_several_models_is_said_of_each() -> None:
+def test_the_violations_of_several_models_are_reported_separately() -> None:
     asked = ["people.csv", "--quasi-identifiers", "age,zip", "--k", 1, "--risk", "prosecutor:mean=0.01:highest=1"]
     missed = kanon("verify", *asked, "--l-diversity", "disease=40")
     assert missed.code == 1

@@ -25,7 +25,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(show.out, Console)
 
 
-def test_a_long_name_of_a_column_goes_on_below_itself(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_column_name_is_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
     people = pandas.DataFrame({LONG[0]: list("ab") * 10, LONG[1]: range(20), "age": range(20)})
     ranges = {"hierarchy": {"ranges": [5, 10]}, "weight": 0.5}
     recipes = {LONG[0]: {"hierarchy": "suppress"}, LONG[1]: ranges, "age": ranges}
@@ -49,7 +49,7 @@ def test_columns_of_a_sample_without_room_are_named(capsys: pytest.CaptureFixtur
     assert "more column" not in printed(capsys)
 
 
-def test_all_seconds_of_a_run_are_told_with_the_stages_that_took_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_seconds_of_a_run_are_reported_by_stage(capsys: pytest.CaptureFixture[str]) -> None:
     seconds = {"read": 1.7, "frequency_set": 20.0, "search": 0.3, "release": 1.0, "verify": 0.0, "total": 23.0}
     people = pandas.DataFrame({"age": range(20)})
     made = anonymize(people, quasi_identifiers={"age": {"hierarchy": {"ranges": [5, 10]}}}, k=2)

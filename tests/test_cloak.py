@@ -233,7 +233,7 @@ def test_an_outlier_is_not_alone_in_its_box() -> None:
     assert [len(rows) for rows in both.values()] == [4]
 
 
-def test_the_published_form_says_what_it_is() -> None:
+def test_the_published_form_describes_itself() -> None:
     visits = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
     release = kanon_sql.cloak(frame(visits).drop(columns="id"), {**ROLES, "cloak": {"shared": False}}, k=2)
     inside, shared = release.manifest["privacy"]
@@ -290,7 +290,7 @@ def shortest(visits: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, 
 
 @given(points(size=2), st.integers(1, 4))
 @examples(12)
-def test_temporal_cloaking_holds_back_until_k_units_came(visits: list[Point], k: int) -> None:
+def test_temporal_cloaking_waits_for_k_units(visits: list[Point], k: int) -> None:
     if not enough(visits, k):
         return
     released = cloaked_or_none(visits, k, {"method": "temporal", "cell": 1.0})
@@ -397,7 +397,7 @@ def test_both_meets_inside_everyones_tolerances(data: Any, visits: list[Point], 
 @pytest.mark.parametrize("search", ["local-k", "nbr-k"])
 @given(st.data(), points(size=2, times=8), st.integers(1, 2))
 @examples(12)
-def test_cliques_keep_every_senders_word(search: str, data: Any, visits: list[Point], k: int) -> None:
+def test_cliques_respect_every_senders_tolerances(search: str, data: Any, visits: list[Point], k: int) -> None:
     if not enough(visits, k):
         return
     tolerances = data.draw(st.lists(TOLERANCES, min_size=len(visits), max_size=len(visits)))
@@ -442,7 +442,7 @@ def streamed(visits: Sequence[Point], own: Sequence[int], tolerances: Sequence[A
     return gone
 
 
-def test_a_late_neighbour_meets_nobody() -> None:
+def test_a_late_neighbour_finds_no_waiting_message() -> None:
     stream = Stream([Message(2, 0, 5), Message(2, 6, 9), Message(2, 7, 9)])
     assert stream.arrive(0, []) is None
     assert stream.arrive(1, [0]) is None, "who waited has gone at its deadline"

@@ -99,7 +99,7 @@ def test_the_interval_has_the_type_of_the_time(trips: Path, type_name: str, inte
         assert left == [], "nothing of ours stays"
 
 
-def test_a_server_is_cloaked_beside_it_and_written_into_it(postgres_dsn: str) -> None:
+def test_a_server_table_is_cloaked_outside_and_written_back(postgres_dsn: str) -> None:
     import psycopg
 
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
@@ -138,7 +138,7 @@ def test_a_column_that_links_the_rows_of_a_unit_is_named(trips: Path) -> None:
     assert suspected.startswith("the column 'note' is released as it is, and differs in nearly every row (")
 
 
-def test_what_a_run_suppresses_may_be_limited(trips: Path) -> None:
+def test_the_suppression_of_a_run_can_be_limited(trips: Path) -> None:
     method = {"method": "clique", "dx": 0.02, "dt": 1500}
     release = kanon_sql.cloak(trips, {**TRIP_ROLES, "cloak": method}, k=2)
     assert 0 < release.manifest["success_rate"] < 0.98
@@ -178,9 +178,7 @@ def _spoiled(change: str) -> Callable[[Any], Any]:
         ("x_min = NULL", "rows outside their boxes"),
     ],
 )
-def test_boxes_that_break_the_promise_are_not_released(
-    trips: Path, monkeypatch: pytest.MonkeyPatch, change: str, problem: str
-) -> None:
+def test_unsafe_boxes_are_not_released(trips: Path, monkeypatch: pytest.MonkeyPatch, change: str, problem: str) -> None:
     monkeypatch.setitem(CLOAKING, "adaptive", _spoiled(change))
     target = trips.with_name("out.parquet")
     with pytest.raises(VerificationError, match=problem):
@@ -249,7 +247,7 @@ def _set(column: str, value: Any) -> Change:
         (None, {"cloak": {"method": "clique", "dx": 0, "dt": 0}}, "no row could be cloaked with 3 units"),
     ],
 )
-def test_what_cannot_be_cloaked_is_said_before_anything_is_written(
+def test_impossible_cloaking_is_reported_before_anything_is_written(
     tmp_path: Path, change: Change | None, spec: dict[str, Any], problem: str
 ) -> None:
     table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS).astype({"Person": "Int64"})
@@ -262,7 +260,7 @@ def test_what_cannot_be_cloaked_is_said_before_anything_is_written(
 
 
 @pytest.mark.slow
-def test_rows_without_a_place_may_be_suppressed() -> None:
+def test_rows_without_a_place_can_be_suppressed() -> None:
     table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS)
     _set("lat", None)(table)
     manifest = kanon_sql.cloak(table, {**TRIP_ROLES, "cloak": {"unplaced": "suppress"}}, k=3).manifest
@@ -285,7 +283,7 @@ ELSEWHERE = "`location` is for places, and cloaking has its own verb, which veri
 @pytest.mark.parametrize(
     "name", ["anonymize", "explain", "search", "lattice", "compare", "verify", "compile", "anonymize_sql", "risk"]
 )
-def test_every_other_verb_says_where_cloaking_went(trips: Path, name: str) -> None:
+def test_every_other_verb_names_the_command_for_cloaking(trips: Path, name: str) -> None:
     written = trips.with_name("trips.yml")
     written.write_text(json.dumps({"source": str(trips), **TRIP_ROLES, "target": {"table": "x"}}))
     for spec in (TRIP_ROLES, written, parsed({"source": str(trips), **TRIP_ROLES}, CloakSpec)):
@@ -293,7 +291,7 @@ def test_every_other_verb_says_where_cloaking_went(trips: Path, name: str) -> No
             getattr(kanon_sql, name)(trips, spec)
 
 
-def test_anonymize_and_its_command_say_where_the_options_went(trips: Path) -> None:
+def test_anonymize_and_its_command_name_the_command_that_takes_the_options(trips: Path) -> None:
     for option, value in {"location": ["lat", "lon"], "time": "ts", "cloak": "temporal"}.items():
         with pytest.raises(SpecError, match=f"`{option}` is for places, and cloaking has its own verb"):
             kanon_sql.anonymize(trips, **{option: value})
@@ -339,7 +337,7 @@ def test_anonymize_and_its_command_say_where_the_options_went(trips: Path) -> No
         ({"cloak": {"method": "temporal", "levels": 3}}, "cloak.levels is not a key of a spec; did you mean 'level'?"),
     ],
 )
-def test_a_spec_of_places_has_keys_of_its_own(said: dict[str, Any], sentence: str) -> None:
+def test_a_spec_of_places_has_separate_keys(said: dict[str, Any], sentence: str) -> None:
     with mock.patch("kanon_sql.plan.source.open_source", mock.Mock(side_effect=AssertionError("was opened"))):
         with pytest.raises(SpecError) as refused:
             kanon_sql.cloak("trips.csv", {**TRIP_ROLES, **said})

@@ -92,7 +92,7 @@ def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.slow
-def test_by_default_all_are_compared_that_auto_chooses_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_all_candidates_of_auto_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
     comparison = compare(PEOPLE, SPEC, time_limit=5.0, evaluations=50)
     assert [each.strategy for each in comparison.searches] == [name for name in STRATEGIES if name != "auto"]
@@ -159,7 +159,7 @@ def test_all_strategies_show_their_classes_in_the_same_form(show: str | None) ->
         assert each.information_loss == pytest.approx({name: lost[name] for name in each.information_loss})
 
 
-def test_each_k_has_an_optimum_of_its_own() -> None:
+def test_every_k_has_a_separate_optimum() -> None:
     together = compare(PEOPLE, SPEC, strategies=["exhaustive"], k=MANY["k"])
     for each in together.by_k:
         alone = compare(PEOPLE, SPEC, k=each.k, strategies=["exhaustive"])
@@ -172,7 +172,7 @@ def test_each_k_has_an_optimum_of_its_own() -> None:
     ]
 
 
-def test_what_makes_the_same_release_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strategies_with_the_same_release_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "lazy", lazy)
     same = compare(PEOPLE, SPEC, strategies=["exhaustive", "ola", "lazy"], k=[3, 4], metric="height")
     repeated = _repeated(same)
@@ -195,7 +195,7 @@ def _released(search: Any) -> str:
     return str([asked.labels(row, node) if asked.labels(row, node) in released else None for row in ROWS])
 
 
-def test_a_local_recoding_of_the_classes_of_a_node_makes_its_release() -> None:
+def test_a_local_recoding_to_the_classes_of_a_node_equals_its_release() -> None:
     """Four values of two columns each: what Mondrian cuts are the classes of the only node but the top."""
     rows = [(f"{i % 2}{j}", "x") for i in range(2) for j in range(2) for _ in range(3)]
     people = pandas.DataFrame(rows, columns=["zip", "other"])
@@ -204,7 +204,7 @@ def test_a_local_recoding_of_the_classes_of_a_node_makes_its_release() -> None:
     assert [each.same_as for each in compared.searches] == [None, ("exhaustive", 3), None, ("exhaustive", 6)]
 
 
-def test_a_local_recoding_alone_proves_nothing_and_may_be_refused() -> None:
+def test_a_local_recoding_alone_proves_nothing_and_can_be_refused() -> None:
     compared = compare(PEOPLE, SPEC, strategies=["mondrian"])
     assert (compared.proven_score, compared.lower_bound, compared.minimal_nodes) == (None, 0.0, 0)
     levels = {name: {"hierarchy": {"redact": "right"}, "max_level": 2} for name in NAMES}
@@ -223,7 +223,7 @@ def test_sizes_are_whole_numbers(k: Any) -> None:
 # Those that cannot
 
 
-def test_a_strategy_that_refuses_says_why_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_strategy_that_refuses_gives_the_reason_and_the_others_continue(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
     comparison = compare(PEOPLE, SPEC, strategies=["never", "ola"])
     refused, searched = comparison.searches
@@ -237,7 +237,7 @@ def test_a_strategy_that_refuses_says_why_and_the_others_go_on(monkeypatch: pyte
         compare(PEOPLE, SPEC, strategies=["never"])
 
 
-def test_what_no_strategy_can_do_is_an_error() -> None:
+def test_a_spec_that_no_strategy_can_meet_is_an_error() -> None:
     bounded = {name: {"hierarchy": {"redact": "right"}, "max_level": 0} for name in NAMES}
     with pytest.raises(InfeasibleError, match="no node of the lattice meets"):
         compare(PEOPLE, {"quasi_identifiers": bounded}, k=20, strategies=["ola", "exhaustive"])
@@ -251,7 +251,7 @@ def test_what_no_strategy_can_do_is_an_error() -> None:
         ("ola", r"strategies is a list of names, not 'ola'"),
     ],
 )
-def test_names_are_looked_at_before_the_data(strategies: Any, message: str) -> None:
+def test_strategy_names_are_checked_before_the_data(strategies: Any, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         compare("nowhere.csv", {"quasi_identifiers": ["a"]}, strategies=strategies)
 

@@ -73,7 +73,7 @@ def test_the_compiled_model_gives_the_rows_of_the_release(
         rendered(model, "snowflake")
 
 
-def test_the_compiled_model_of_the_example_is_what_compiling_gives(tmp_path: Path) -> None:
+def test_the_compiled_model_of_the_example_is_current(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "example.duckdb")) as connection:
         types = yaml.safe_load((EXAMPLE / "seeds" / "raw_patients.yml").read_text())["seeds"][0]["config"][
             "column_types"
@@ -103,7 +103,7 @@ def compiled(spec: dict[str, Any], **options: Any) -> kanon_sql.DbtModel:
         return kanon_sql.compile_dbt("people", PROPERTIES | spec, connection=connection, **options)
 
 
-def test_the_properties_ask_what_the_release_promises() -> None:
+def test_the_properties_test_the_guarantees_of_the_release() -> None:
     spec = {
         "identifiers": ["id"],
         "sensitive": ["ill"],
@@ -146,7 +146,7 @@ def test_people_are_counted_by_the_model_alone() -> None:
         ({"strategy": "mondrian"}, "name a search strategy"),
     ],
 )
-def test_what_cannot_be_compiled_is_refused(options: dict[str, Any], said: str) -> None:
+def test_impossible_compilations_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(SpecError, match=said):
         compiled({"keep": ["ill"], "identifiers": ["id"]}, **options)
 
@@ -172,7 +172,7 @@ def test_data_that_are_no_table_need_the_name_of_a_model() -> None:
         kanon_sql.compile_dbt(pandas.DataFrame({"zip": ["1"] * 9}), PROPERTIES)
 
 
-def test_files_are_written_together_and_nothing_is_replaced_unasked(tmp_path: Path) -> None:
+def test_files_are_written_together_and_replaced_only_on_request(tmp_path: Path) -> None:
     model = compiled({"keep": ["ill"], "identifiers": ["id"]})
     with pytest.raises(TargetError, match=r"there is no dbt_project\.yml in"):
         model.write(tmp_path)

@@ -74,7 +74,7 @@ def test_it_is_searched_and_released_like_the_table(engine: Engine, counted: Pat
     assert given
 
 
-def test_the_statement_is_printed_for_where_the_table_is(counted: Path) -> None:
+def test_the_statement_is_printed_for_the_system_of_the_table(counted: Path) -> None:
     found = kanon_sql.search(spec=SPEC | {"privacy": {"k": 4}}, frequency_set=counted, dialect="snowflake")
     assert found.sql is not None
     header = found.sql.splitlines()[:3]
@@ -101,14 +101,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_it_cannot_tell_is_refused_by_name(counted: Path, name: str) -> None:
+def test_parts_that_a_frequency_set_cannot_answer_are_refused_by_name(counted: Path, name: str) -> None:
     said, message = REFUSED[name]
     spec = {**SPEC, **said} if name != "people" else {**SPEC, **said, "identifiers": []}
     with pytest.raises(SpecError, match=message):
         kanon_sql.compile(spec=spec, frequency_set=counted, dialect="snowflake")
 
 
-def test_a_file_that_is_no_frequency_set(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_frequency_set(tmp_path: Path) -> None:
     for rows, error in (("", SpecError), ("kanon_rows,0", SourceError)):
         title, _, count = rows.partition(",")
         line = ",".join(filter(None, ["30,02138,2001-01-01", count]))
@@ -117,7 +117,7 @@ def test_a_file_that_is_no_frequency_set(tmp_path: Path) -> None:
             kanon_sql.search(spec=SPEC | {"sensitive": []}, frequency_set=tmp_path / "fs.csv")
 
 
-def test_a_statement_for_elsewhere_names_its_table(tmp_path: Path) -> None:
+def test_a_statement_for_another_system_names_its_table(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("zip\n12\n13\n")
     spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 2}}
     with pytest.raises(SpecError, match="name that of yours with `table`"):

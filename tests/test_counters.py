@@ -30,7 +30,7 @@ def test_every_job_is_stored() -> None:
 
 
 @pytest.mark.parametrize("name", counters.jobs())
-def test_a_release_asks_no_more_than_it_did(name: str) -> None:
+def test_a_release_runs_no_more_queries_than_before(name: str) -> None:
     now = counters.jobs()[name]()
     worse = counters.worse(name, BASELINE[name], now)
     assert not worse, "; ".join(worse) + RENEW

@@ -116,7 +116,7 @@ KINDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize(("options", "seed"), [*((kind, 0) for kind in KINDS), (KINDS[0], 1), (KINDS[1], 1)])
-def test_what_is_lost_is_what_the_rows_say(tmp_path: Any, options: dict[str, Any], seed: int) -> None:
+def test_the_loss_matches_the_released_rows(tmp_path: Any, options: dict[str, Any], seed: int) -> None:
     made, rows, shown = released(seed, tmp_path, k=4, **options)
     said, columns = made.manifest, []
     for j, name in enumerate(NAMES):
@@ -172,7 +172,7 @@ def test_ambiguity_by_weights_with_a_mean_of_1() -> None:
     assert ambiguity(0.5, 1) == pytest.approx(3 ** (2 / 3))
 
 
-def test_values_that_no_hierarchy_holds_are_more_than_the_combinations_of_leaves(tmp_path: Any) -> None:
+def test_values_missing_from_hierarchies_can_outnumber_the_combinations_of_leaves(tmp_path: Any) -> None:
     """Two leaves and a value without one: each is a third of the source, and a half of what the release stands for."""
     (tmp_path / "zip.csv").write_text("a;*\nb;*\n")
     recipe = {"file": str(tmp_path / "zip.csv")}

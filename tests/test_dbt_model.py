@@ -81,7 +81,7 @@ def test_a_model_is_the_release_and_changes_no_other_relation(
         session.execute("COMMIT")
 
 
-def test_a_release_that_cannot_be_fails_the_model_and_leaves_everything(session: duckdb.DuckDBPyConnection) -> None:
+def test_an_impossible_release_fails_the_model_and_changes_nothing(session: duckdb.DuckDBPyConnection) -> None:
     before = relations(session)
     with pytest.raises(InfeasibleError):
         release(
@@ -129,7 +129,7 @@ def test_a_spec_is_read_from_the_folder_of_the_project(
         ({"differencing_limit": 5}, "leave out `differencing_limit`"),
     ],
 )
-def test_what_needs_another_table_is_refused(
+def test_parts_that_need_another_table_are_refused(
     session: duckdb.DuckDBPyConnection, more: dict[str, Any], said: str
 ) -> None:
     before = relations(session)
@@ -138,7 +138,7 @@ def test_what_needs_another_table_is_refused(
     assert relations(session) == before
 
 
-def test_what_is_no_table_and_no_session_is_refused(session: duckdb.DuckDBPyConnection) -> None:
+def test_a_value_that_is_neither_a_table_nor_a_session_is_refused(session: duckdb.DuckDBPyConnection) -> None:
     relation = session.query("FROM stg_patients")
     anatomy = {**SPEC, "target": {"table": "a", "as": "anatomy"}, "sensitive": ["ill"], "keep": []}
     with pytest.raises(SpecError, match="a dbt model is one"):

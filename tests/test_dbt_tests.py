@@ -39,7 +39,7 @@ def rows(seed: int) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("unit", [None, "person"])
-def test_a_test_finds_the_classes_that_verify_finds(engine: Engine, make_table: MakeTable, unit: str | None) -> None:
+def test_a_dbt_test_finds_the_same_classes_as_verify(engine: Engine, make_table: MakeTable, unit: str | None) -> None:
     package, found = Package(engine), 0
     for seed in range(3):
         make_table(engine, f"people{seed}", COLUMNS, rows(seed))
@@ -90,7 +90,7 @@ def test_classes_are_compared_with_the_table_that_is_named(
     assert len(found) > 1, "a limit that changes nothing tells nothing"
 
 
-def test_a_where_is_a_subquery_and_capitals_do_not_matter(engine: Engine, make_table: MakeTable) -> None:
+def test_a_where_is_a_subquery_and_case_does_not_matter(engine: Engine, make_table: MakeTable) -> None:
     make_table(engine, "people", {"age": "INTEGER"}, [(1,), (1,), (2,)])
     package = Package(engine)
     assert package.offenders("k_anonymity", "people", quasi_identifiers=["AGE"], k=2) == [(1, 1, 2)]
@@ -142,7 +142,7 @@ def test_names_are_read_as_the_profile_reads_them(embedded: Engine) -> None:
         ("t_closeness", {"quasi_identifiers": QUASI, "sensitive": "ill", "t": 2}, "t is 2; give a number of at least"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
+def test_impossible_requests_are_refused(
     embedded: Engine, make_table: MakeTable, test: str, arguments: dict[str, Any], said: str
 ) -> None:
     make_table(embedded, "people", COLUMNS, [])

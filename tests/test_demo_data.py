@@ -71,7 +71,7 @@ def covered(column: str) -> set[str]:
 # --- the generator
 
 
-def test_a_seed_means_these_very_people() -> None:
+def test_a_seed_always_draws_the_same_people() -> None:
     text = people(20_000, seed=7).to_csv(index=False, lineterminator="\n")
     digest = "fd7ac077bf2d0eaf9efbf1c99bf723327addb50649e7bc2cd9f97fa124bababc"
     assert hashlib.sha256(text.encode()).hexdigest() == digest
@@ -96,7 +96,7 @@ def test_blocks_differ(crowd: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("chunk", [7_001, 1_000_000])
 @pytest.mark.slow
-def test_parquet_holds_the_same_rows_whatever_the_chunk(tmp_path: Path, chunk: int, crowd: pd.DataFrame) -> None:
+def test_parquet_has_the_same_rows_whatever_the_chunk(tmp_path: Path, chunk: int, crowd: pd.DataFrame) -> None:
     path = tmp_path / "it's people.parquet"
     path.write_text("an older file")
     write_parquet(path, 40_000, chunk=chunk)
@@ -106,13 +106,13 @@ def test_parquet_holds_the_same_rows_whatever_the_chunk(tmp_path: Path, chunk: i
     assert stored.fetchall() == list(crowd.head(40_000).itertuples(index=False, name=None))
 
 
-def test_parquet_of_nobody_has_its_columns(tmp_path: Path) -> None:
+def test_parquet_without_rows_has_its_columns(tmp_path: Path) -> None:
     write_parquet(tmp_path / "none.parquet", 0)
     stored = duckdb.read_parquet(str(tmp_path / "none.parquet"))
     assert (stored.columns, stored.fetchall()) == (COLUMNS, [])
 
 
-def test_what_cannot_be_made_is_refused(tmp_path: Path) -> None:
+def test_impossible_releases_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="rows is -1"):
         people(-1)
     with pytest.raises(SpecError, match="seed is -2"):
@@ -147,7 +147,7 @@ def test_ages_are_those_of_adult(crowd: pd.DataFrame) -> None:
     assert crowd["age"].mean() == pytest.approx(38.44, abs=0.3)
 
 
-def test_columns_depend_on_each_other_as_in_life(crowd: pd.DataFrame) -> None:
+def test_columns_are_correlated_as_in_reality(crowd: pd.DataFrame) -> None:
     young, old = crowd[crowd["age"] < 25], crowd[crowd["age"] >= 50]
     assert share(young, "marital-status", "Never-married") > 70
     assert share(old, "marital-status", "Never-married") < 10
@@ -210,7 +210,7 @@ def test_file_is_in_arx_form(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_each_level_is_a_coarser_function_of_the_one_before(path: Path) -> None:
+def test_every_level_is_a_function_of_the_level_below(path: Path) -> None:
     levels = list(zip(*read_hierarchy(path), strict=True))
     for fine, coarse in pairwise(levels):
         assert len(set(zip(fine, coarse, strict=True))) == len(set(fine)), "one label has two parents"

@@ -20,7 +20,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_same_files_are_made_everywhere(place: Path) -> None:
+def test_the_same_files_are_created_everywhere(place: Path) -> None:
     """Held against what they were when the pages were written, which show figures of them."""
     told = hashlib.sha256((place / "patients.csv").read_bytes()).hexdigest()
     assert told == "b32c2f61f91c68a81365685d1935502b552b764869890739566612983ff0f632"
@@ -31,7 +31,7 @@ def test_the_same_files_are_made_everywhere(place: Path) -> None:
     assert found.fetchall() == [(1000, 20, 35193)]
 
 
-def test_nobody_has_the_number_of_another() -> None:
+def test_no_two_people_share_a_number() -> None:
     assert demo_files.patients()["ssn"].is_unique
 
 
@@ -51,7 +51,7 @@ def test_a_spec_is_the_one_that_its_page_shows(spec: str, page: str) -> None:
     assert (folder("demo") / spec).read_text(encoding="utf-8") in shown
 
 
-def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+def test_existing_objects_stay_unchanged(tmp_path: Path) -> None:
     (tmp_path / "patients.yml").write_text("mine")
     (tmp_path / "trips.parquet").write_text("mine too")
     demo_files.write(tmp_path)

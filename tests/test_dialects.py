@@ -108,7 +108,7 @@ def test_a_release_is_printed_as_in_its_snapshot(
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
-def test_what_engines_of_ours_execute_is_printed_in_the_same_words(plans: dict[str, Plan], dialect: str) -> None:
+def test_statements_of_tested_engines_are_printed_unchanged(plans: dict[str, Plan], dialect: str) -> None:
     """The rows are compared in test_standalone; here only the words that a person reads."""
     statement = plans["every recipe"].recoding.standalone(dialect=dialect)
     assert "DENSE_RANK() OVER (" in statement.query
@@ -117,12 +117,12 @@ def test_what_engines_of_ours_execute_is_printed_in_the_same_words(plans: dict[s
 
 
 @pytest.mark.parametrize("dialect", ["tsql", "mysql", "oracle", "klingon"])
-def test_a_dialect_that_cannot_is_refused_by_name(dialect: str) -> None:
+def test_an_unsuitable_dialect_is_refused_by_name(dialect: str) -> None:
     with pytest.raises(SpecError, match=dialect):
         queries.check_dialect(dialect)
 
 
-def test_what_a_dialect_cannot_express_is_refused_by_name() -> None:
+def test_an_inexpressible_part_is_refused_by_name() -> None:
     with pytest.raises(SpecError, match="redshift cannot express this release: TABLESAMPLE unsupported"):
         dialects.printed(sqlglot.parse_one("SELECT a FROM t TABLESAMPLE (5 ROWS)", "duckdb"), "redshift")
 
@@ -134,7 +134,7 @@ def test_a_materialized_view_is_for_postgresql(plans: dict[str, Plan]) -> None:
 
 
 @pytest.mark.parametrize("dialect", dialects.DIALECTS)
-def test_nothing_but_the_target_lasts(plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, dialect: str) -> None:
+def test_only_the_target_remains(plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, dialect: str) -> None:
     for most in ("MOST_ROWS", "_MOST_LINES"):
         monkeypatch.setattr(inlined_tables, most, 4)
     for form, beside in (("table", set()), ("view", {"clinic.anon__code"})):

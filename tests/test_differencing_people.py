@@ -126,7 +126,7 @@ def crowd(people: range, visits_of_each: int = 1, ill: str = "x") -> list[Visit]
 
 
 @pytest.mark.slow
-def test_one_person_with_many_rows_is_no_crowd() -> None:
+def test_one_person_with_many_rows_counts_once() -> None:
     night = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "differencing_limit": 0, "keep": []}
     Path("night.yml").write_text(yaml.safe_dump({**night, "target": {"file": "anon.csv"}}))
     everybody = crowd(range(10), 2)
@@ -153,7 +153,7 @@ def test_one_person_with_many_rows_is_no_crowd() -> None:
 
 
 @pytest.mark.slow
-def test_whose_the_rows_are_is_kept_for_the_owner_alone() -> None:
+def test_the_people_of_the_rows_are_readable_only_by_the_owner() -> None:
     asked = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "keep": [], "differencing_limit": 0}
     written(crowd(range(10), 2))
     kanon_sql.anonymize(None, asked, output="anon.csv")
@@ -187,7 +187,7 @@ def noted(file: str = ".kanon/anon.csv.people") -> set[str]:
 
 
 @pytest.mark.slow
-def test_whose_the_rows_are_is_not_found_by_trying_numbers() -> None:
+def test_the_people_of_the_rows_cannot_be_found_by_guessing_numbers() -> None:
     asked = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "keep": [], "differencing_limit": 0}
     written(crowd(range(10), 2))
     kanon_sql.anonymize(None, asked, output="anon.csv")
@@ -222,7 +222,7 @@ def test_whose_the_rows_are_is_not_found_by_trying_numbers() -> None:
 
 
 @pytest.mark.slow
-def test_a_table_keeps_its_people_beside_it(engine: Engine) -> None:
+def test_a_table_keeps_its_people_in_a_separate_table(engine: Engine) -> None:
     types = {"pid": "INTEGER", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
     asked: dict[str, Any] = {**SPEC, "keep": [], "differencing_limit": 0}
     connection = engine.connection  # type: ignore[attr-defined]

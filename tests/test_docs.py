@@ -76,7 +76,7 @@ IMPORTED = re.compile(r"from (kanon_sql[\w.]*) import (\w+(?:, *\w+)*)")
 @pytest.mark.parametrize(
     "page", [*PAGES, *sorted((ROOT / "docs" / "decisions").glob("*.md"))], ids=lambda page: page.name
 )
-def test_every_name_of_the_package_that_a_page_has_is_there(page: Path) -> None:
+def test_every_name_of_the_package_in_a_page_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for module, names in IMPORTED.findall(text):
         for name in names.replace(" ", "").split(","):
@@ -134,12 +134,12 @@ NOT_RUN = {
 }
 
 
-def test_what_is_not_run_is_known():
+def test_code_that_is_not_run_is_listed():
     reasons = {str(page.relative_to(ROOT)): [block.reason for block in blocks(page) if block.reason] for page in PAGES}
     assert {name: said for name, said in reasons.items() if said} == NOT_RUN
 
 
-def test_an_extra_that_a_page_installs_is_there_and_in_that_of_the_tests():
+def test_an_extra_that_a_page_installs_exists_and_is_in_the_test_extra():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     for page in PAGES:
         for extra in re.findall(r"kanon-sql\[(\w+)\]", page.read_text(encoding="utf-8")):
@@ -166,7 +166,7 @@ def test_every_link_between_pages_leads_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_every_file_and_name_of_the_package_that_a_page_gives_is_there():
+def test_every_file_and_name_of_the_package_in_a_page_exists():
     for page in [*PAGES, *(ROOT / "docs" / "decisions").glob("*.md")]:
         text = page.read_text(encoding="utf-8")
         for path in re.findall(r"\b(?:kanon_sql|sql|benchmarks|tests)/[\w/]+\.(?:sql|py)\b", text):
@@ -175,7 +175,7 @@ def test_every_file_and_name_of_the_package_that_a_page_gives_is_there():
             pkgutil.resolve_name(name)  # raises where there is none
 
 
-def test_every_page_that_the_package_names_is_there():
+def test_every_page_named_by_the_package_exists():
     for module in (ROOT / "kanon_sql").rglob("*.py"):
         for page in re.findall(r"docs/[\w/-]+\.md", module.read_text(encoding="utf-8")):
             assert (ROOT / page).exists(), f"{module.name}: {page}"

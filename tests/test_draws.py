@@ -34,7 +34,7 @@ texts = st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "c|d", "~", ""]
 @pytest.mark.parametrize("distribution", ["normal", "laplace", "uniform"])
 @FEW
 @given(values=numbers)
-def test_noise_is_that_of_the_row_and_the_secret(
+def test_noise_depends_on_the_row_and_the_secret(
     engine: Engine, tmp_path_factory: Any, values: list[int | None], distribution: str
 ) -> None:
     secret = secret_file(tmp_path_factory)
@@ -201,7 +201,7 @@ def test_a_swap_leaves_two_values_in_place_at_most_and_goes_half_the_way(embedde
     ],
 )
 @pytest.mark.parametrize("asked", [{"swap": {"within": 1}}, {"pram": {"keep": 0.0}}])
-def test_what_can_be_sorted_can_be_swapped_or_drawn(
+def test_sortable_types_can_be_swapped_or_drawn(
     engine: Engine, secret: str, type_name: str, values: list[Any], asked: dict[str, Any]
 ) -> None:
     rows = [(f"z{i}", value) for i, value in enumerate(values * 4)]
@@ -252,7 +252,7 @@ def test_a_transition_is_that_of_the_row_and_the_secret(
 
 @FEW
 @given(values=texts, keep=st.sampled_from([0.0, 0.5, 0.9]))
-def test_what_is_not_kept_is_drawn_from_the_column(
+def test_values_that_are_not_kept_are_drawn_from_the_column(
     engine: Engine, tmp_path_factory: Any, values: list[str | None], keep: float
 ) -> None:
     rows = with_zips(values)
@@ -282,7 +282,7 @@ def test_the_transitions_are_as_frequent_as_stated(embedded: DuckDB, tmp_path: P
         assert chi_square(became, expected) < 13.8, "two degrees of freedom, one in a thousand"
 
 
-def test_drawing_anew_keeps_the_frequencies(embedded: DuckDB, secret: str) -> None:
+def test_redrawing_keeps_the_frequencies(embedded: DuckDB, secret: str) -> None:
     rows = [(f"z{i}", "aaabbc"[i % 6]) for i in range(12_000)]
     table(embedded, rows, ("VARCHAR", "VARCHAR"))
     by_zip = dict(perturbed(embedded, {"pram": {"keep": 0.6}}, secret))

@@ -64,7 +64,7 @@ def test_a_source_in_one_attached_file_and_a_target_in_another(form: str, read_o
     assert _tables("office.duckdb") == [("people", "BASE TABLE")]
 
 
-def test_the_command_line_attaches_files_and_writes_to_the_one_that_is_named(office: Path) -> None:
+def test_the_command_line_attaches_files_and_writes_to_the_named_one(office: Path) -> None:
     before = (office / "office.duckdb").read_bytes()
     places = "--attach office.duckdb --attach lake.duckdb:archive"
     done(*shlex.split(f"anonymize office.hr.people {places} --spec spec.json --k 3 --into archive.main.anon"))
@@ -91,7 +91,7 @@ def test_the_command_line_attaches_files_and_writes_to_the_one_that_is_named(off
         ("--attach 'md:?motherduck_token=s3cret'", "neither a DuckDB file nor a PostgreSQL server"),
     ],
 )
-def test_what_cannot_be_attached_is_said_in_one_sentence(office: Path, options: str, message: str) -> None:
+def test_unattachable_files_are_reported_in_one_sentence(office: Path, options: str, message: str) -> None:
     before = snapshot(office)
     run = kanon(*shlex.split(f"verify hr.people --database office.duckdb {options} --quasi-identifiers age"))
     assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
@@ -126,7 +126,7 @@ def _tables(database: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.usefixtures("office")
 @pytest.mark.capability("hive-partitioned Parquet and globs as the source")
-def test_the_partitions_of_parquet_files_are_columns_like_others() -> None:
+def test_the_partitions_of_parquet_files_are_ordinary_columns() -> None:
     """Their values stand in the names of folders alone."""
     parted = "COPY (FROM hr.people) TO 'people' (FORMAT parquet, PARTITION_BY (age, zip))"
     ask("office.duckdb", parted)
@@ -171,7 +171,7 @@ READERS = [
 
 
 @pytest.mark.slow
-def test_what_only_reads_works_beside_another_reader(office: Path) -> None:
+def test_reading_verbs_work_next_to_another_reader(office: Path) -> None:
     reading, before = "--database office.duckdb", (office / "office.duckdb").read_bytes()
     with held("office.duckdb", read_only=True) as process:
         done(*shlex.split(f"anonymize hr.people {reading} --spec spec.json --k 3 --output out.csv"))
@@ -188,7 +188,7 @@ def test_what_only_reads_works_beside_another_reader(office: Path) -> None:
 
 
 @pytest.mark.usefixtures("office")
-def test_a_file_that_another_process_writes_is_told_in_one_sentence() -> None:
+def test_a_file_in_use_by_another_process_is_reported_in_one_sentence() -> None:
     with held("office.duckdb", read_only=False) as process:
         for place in ("hr.people --database office.duckdb", "office.hr.people --attach office.duckdb"):
             run = kanon(*shlex.split(f"profile {place}"))
@@ -197,7 +197,7 @@ def test_a_file_that_another_process_writes_is_told_in_one_sentence() -> None:
 
 
 @pytest.mark.usefixtures("office")
-def test_a_program_that_writes_to_a_database_may_read_it_with_us() -> None:
+def test_a_program_that_writes_to_a_database_can_share_it() -> None:
     with duckdb.connect("office.duckdb") as mine:
         mine.execute("CREATE TABLE people AS FROM hr.people")
         assert profile("people", database="office.duckdb").rows == 120
@@ -208,7 +208,7 @@ def test_a_program_that_writes_to_a_database_may_read_it_with_us() -> None:
 
 
 @pytest.mark.parametrize("verb", ["profile", "verify --quasi-identifiers age", "risk --quasi-identifiers age"])
-def test_a_wrong_name_makes_no_file(office: Path, verb: str) -> None:
+def test_a_wrong_name_creates_no_file(office: Path, verb: str) -> None:
     before = snapshot(office)
     run = kanon(*shlex.split(f"{verb} hr.people --database ofice.duckdb"))
     assert (run.code, run.err) == (2, "kanon: there is no database file ofice.duckdb; check the path\n")
@@ -219,7 +219,7 @@ def test_a_wrong_name_makes_no_file(office: Path, verb: str) -> None:
 
 
 @pytest.mark.capability("a missing table is looked for in other schemas")
-def test_a_missing_table_is_looked_for_in_other_schemas(engine: Engine, make_table: Any) -> None:
+def test_a_missing_table_is_searched_for_in_other_schemas(engine: Engine, make_table: Any) -> None:
     made = make_table(engine, "customers", {"age": "INTEGER"}, [(1,)])
     with pytest.raises(SourceError, match=r"no table custmers in the database; did you mean \S*customers\?$"):
         _find(engine, "custmers")
@@ -236,7 +236,7 @@ def test_a_missing_table_is_looked_for_in_other_schemas(engine: Engine, make_tab
 
 
 @pytest.mark.usefixtures("office")
-def test_a_missing_table_is_looked_for_in_attached_databases() -> None:
+def test_a_missing_table_is_searched_for_in_attached_databases() -> None:
     run = kanon("profile", "people", "--database", "lake.duckdb", "--attach", "office.duckdb")
     assert run.err == "kanon: there is no table people in the database; did you mean office.hr.people?\n"
     run = kanon("profile", "people", "--database", "office.duckdb")
@@ -325,7 +325,7 @@ def test_a_connection_of_the_callers_keeps_its_own_limits() -> None:
     ],
 )
 @pytest.mark.usefixtures("office")
-def test_limits_that_are_none_are_refused(asked: dict[str, Any], message: str) -> None:
+def test_invalid_limits_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         profile("hr.people", database="office.duckdb", **asked)
 
@@ -349,7 +349,7 @@ def test_a_table_larger_than_the_memory_is_spilled_and_released(office: Path) ->
     assert not any(path.is_file() for path in (office / "spill").rglob("*"))
 
 
-def test_the_spec_says_what_to_open_and_prints_none_of_it() -> None:
+def test_the_spec_names_what_to_open_without_printing_it() -> None:
     spec = parse({**_spec(), "source": "t", "database": "a.duckdb", "attach": {"b": "b.duckdb"}, "threads": 2})
     assert spec.session == Session("a.duckdb", {"b": "b.duckdb"}, Limits(threads=2))
     assert "duckdb" not in repr(spec) + repr(spec.session)

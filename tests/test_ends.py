@@ -94,7 +94,7 @@ LONG = "SELECT COUNT(*) FROM (SELECT a.i FROM {0} AS a, {0} AS b, {0} AS c WHERE
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-def test_a_long_statement_is_no_refuge(engine: Engine, number: int) -> None:
+def test_a_signal_interrupts_a_long_statement(engine: Engine, number: int) -> None:
     series = "range(100000) AS t(i)" if isinstance(engine, DuckDB) else "generate_series(1, 100000) AS t(i)"
     engine.run(f"CREATE TEMPORARY TABLE long AS SELECT i FROM {series}")
     late = threading.Timer(0.5, os.kill, [os.getpid(), number])
@@ -110,7 +110,7 @@ def _run_until_stopped(engine: Engine, sql: str) -> None:
         engine.rows(sql)
 
 
-def test_what_runs_is_interrupted_before_the_handler_raises() -> None:
+def test_the_running_statement_is_interrupted_before_the_handler_raises() -> None:
     class Working:
         interrupted = False
 
@@ -125,7 +125,7 @@ def test_what_runs_is_interrupted_before_the_handler_raises() -> None:
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_ctrl_c_that_duckdb_notices_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ctrl_c_noticed_by_duckdb_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     class Noticed:
         def execute(self, _: str) -> Any:
             raise RuntimeError("Query interrupted")
@@ -137,7 +137,7 @@ def test_a_ctrl_c_that_duckdb_notices_is_one(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("terminal")
-def test_handlers_are_as_they_were() -> None:
+def test_handlers_are_restored() -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(SourceError), ended_by_signals():
         raise SourceError("no table")
@@ -165,7 +165,7 @@ def _finalize_and_go_on(finalized: type) -> None:
 
 
 @pytest.mark.slow
-def test_the_next_run_removes_what_a_killed_one_left(people: Path) -> None:
+def test_the_next_run_removes_the_leftovers_of_a_killed_one(people: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     left = people / f".kanon-{HOST}-{dead.pid}-abcdefgh"

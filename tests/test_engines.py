@@ -86,7 +86,7 @@ def test_load_never_drops_a_permanent_table(engine: Engine, make_table: Any) -> 
     assert read(engine, permanent.relation) == [(1,)]
 
 
-def test_load_tells_in_one_line_what_does_not_fit(engine: Engine) -> None:
+def test_load_reports_errors_in_one_line(engine: Engine) -> None:
     with pytest.raises(SourceError) as raised:
         engine.load(TABLE, {"a": "INTEGER"}, [["not a number"]])
     assert "\n" not in str(raised.value)
@@ -114,7 +114,7 @@ def test_a_backslash_is_only_itself(engine: Engine) -> None:
     ("largest", "stored"),
     [(0, "small"), (127, "small"), (128, ""), (2**15 - 1, ""), (2**15, ""), (2**31 - 1, "")],
 )
-def test_integer_type_holds_the_largest(engine: Engine, largest: int, stored: str) -> None:
+def test_the_integer_type_fits_the_largest_value(engine: Engine, largest: int, stored: str) -> None:
     engine.load(TABLE, {"a": engine.integer_type(largest)}, [[largest, 0]])
     assert sorted(read(engine)) == [(0,), (largest,)]
     assert not stored or engine.integer_type(largest).lower() in ("tinyint", "smallint")
@@ -156,7 +156,7 @@ def test_frame_gives_rows_and_types(engine: Engine, make_table: Any) -> None:
     assert frame.drop(columns="Odd name").values.tolist() == [[a, c, pandas.Timestamp(d)] for a, _, c, d in rows]
 
 
-def test_a_closed_engine_answers_no_more(engine: Engine) -> None:
+def test_a_closed_engine_refuses_queries(engine: Engine) -> None:
     engine.close()
     with pytest.raises(SourceError):
         engine.rows("SELECT 1")
@@ -179,7 +179,7 @@ def test_errors_are_one_line(engine: Engine, method: str) -> None:
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-def test_find_by_the_name_as_it_stands(engine: Engine, make_table: Any, name: str) -> None:
+def test_find_by_the_exact_name(engine: Engine, make_table: Any, name: str) -> None:
     made = make_table(engine, name, {name: "INTEGER"}, [(1,)])
     for spelled in (name, '"' + name.replace('"', '""') + '"'):
         table = engine.find(spelled)
@@ -219,7 +219,7 @@ def test_find_reads_no_part_of_a_broken_name(engine: Engine, make_table: Any) ->
     assert engine.find('a;b "c"') is None
 
 
-def test_find_tells_views_from_tables(engine: Engine, make_table: Any) -> None:
+def test_find_distinguishes_views_from_tables(engine: Engine, make_table: Any) -> None:
     table = make_table(engine, "base", {"a": "INTEGER"}, [(1,)])
     engine.run("CREATE VIEW shown AS SELECT a FROM base")
     view = engine.find("shown")

@@ -106,7 +106,7 @@ def swapped(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 @pytest.mark.slow
-def test_what_was_changed_is_not_verified() -> None:
+def test_a_changed_release_is_not_verified() -> None:
     released(**PEOPLE, strategy="mondrian", target={"file": "anon.parquet"})
     evidence = Path(".kanon/anon.parquet.evidence")
     changes: list[tuple[Path, Change, str]] = [
@@ -136,7 +136,7 @@ def test_what_was_changed_is_not_verified() -> None:
 
 
 @pytest.mark.slow
-def test_a_failed_release_leaves_the_evidence_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_release_leaves_the_evidence_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     released(**PEOPLE, strategy="mondrian", target={"file": "anon.csv"})
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
@@ -151,7 +151,7 @@ def test_a_failed_release_leaves_the_evidence_as_it_was(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_the_evidence_of_a_table_is_beside_it(engine: Engine) -> None:
+def test_the_evidence_of_a_table_is_in_a_table_next_to_it(engine: Engine) -> None:
     create_table(engine, "visits", TYPES, visits())
     asked = {**SPEC, **PEOPLE, "strategy": "mondrian_relaxed", "columns": {}, "source": "visits"}
     connection = engine.connection  # type: ignore[attr-defined]
@@ -233,7 +233,7 @@ def test_without_true_evidence_rows_count_and_a_report_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_said_of_the_losses_of_another_recoding() -> None:
+def test_losses_of_another_recoding_are_not_reported() -> None:
     """Both release every row, in other classes."""
     released(**PEOPLE, strategy="mondrian", suppression_limit=0, target={"file": "anon.csv"})
     asked = {"spec": {**SPEC, **PEOPLE, "suppression_limit": 0, "target": {"file": "anon.csv"}}}

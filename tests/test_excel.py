@@ -112,7 +112,7 @@ def test_text_of_digits_stays_text(tmp_path: Path) -> None:
     assert files.notes == ()
 
 
-def test_what_excel_hides_is_read_and_said(tmp_path: Path) -> None:
+def test_hidden_parts_of_a_sheet_are_read_and_reported(tmp_path: Path) -> None:
     workbook = saved(tmp_path / "x.xlsx", ("a", "b", "c"), (1, 2, "x"), (3, 4, "y"), (5, 6, "z"))
     sheet = workbook["Cases"]
     sheet.row_dimensions[3].hidden = True
@@ -204,14 +204,14 @@ REFUSED: dict[str, tuple[list[tuple[Any, ...]], dict[str, Any], type[KanonError]
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_table_is_refused(tmp_path: Path, case: str) -> None:
+def test_a_value_that_is_not_a_table_is_refused(tmp_path: Path, case: str) -> None:
     rows, options, kind, said = REFUSED[case]
     saved(tmp_path / "x.xlsx", *rows)
     with pytest.raises(kind, match=said):
         read(tmp_path / "x.xlsx", **options)
 
 
-def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_workbook_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.xlsx").write_text("a,b\n1,2\n")
     with pytest.raises(SourceError, match=r"cannot be read as an Excel file: .* save it again as .xlsx"):
         read(tmp_path / "x.xlsx")
@@ -225,14 +225,14 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
         anonymize(tmp_path / "y.xlsx", quasi_identifiers={"a": {"hierarchy": "suppress"}}, output=tmp_path / "out.xlsx")
 
 
-def test_only_names_are_a_table_of_no_rows(tmp_path: Path) -> None:
+def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
     saved(tmp_path / "x.xlsx", ("a", "b"))
     engine, files = read(tmp_path / "x.xlsx")
     assert engine.rows("FROM kanon_source") == []
     assert list(types(files)) == ["a", "b"]
 
 
-def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "x.xlsx", ("a",), (1,))
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(SourceError, match=re.escape(f"to read it, run: {install_command('excel')}")):

@@ -39,7 +39,7 @@ SPEC: dict[str, Any] = {"identifiers": ["name"], "quasi_identifiers": RECIPES, "
         "s3://bucket/people.duckdb?secret={}",
     ],
 )
-def test_no_token_is_printed_and_nothing_is_fetched_or_made(ward: Path, place: str) -> None:
+def test_no_token_is_printed_and_nothing_is_fetched_or_created(ward: Path, place: str) -> None:
     said, before = place.format(CANARY), snapshot(ward)
     for line in (
         ["profile", "people", "--database", said],
@@ -82,7 +82,7 @@ def test_a_run_that_works_writes_no_password(ward: Path, postgres_dsn: str, make
 
 
 @pytest.mark.parametrize("scheme", ["mysql", "foo", "snowflake"])
-def test_an_engine_that_nobody_knows_is_named(ward: Path, scheme: str) -> None:
+def test_an_unknown_engine_is_named(ward: Path, scheme: str) -> None:
     before = snapshot(ward)
     run = kanon("anonymize", "people", "--database", f"{scheme}://host/db", *shlex.split(QI), "--into", "anon")
     assert (run.code, run.out) == (2, "")
@@ -103,7 +103,7 @@ def test_a_missing_extra_names_the_command_that_installs_it(ward: Path, monkeypa
 
 
 @pytest.mark.capability("a target that may not be written is told before any work")
-def test_who_may_make_nothing_is_told_before_any_work(postgres: PostgreSQL, make_table: Any) -> None:
+def test_missing_permissions_are_reported_before_any_work(postgres: PostgreSQL, make_table: Any) -> None:
     people = make_table(postgres, "people", COLUMNS, PEOPLE)
     schema, reached = people.relation.parts[0], list[str]()
     role = f"reader_{schema}"
@@ -131,7 +131,7 @@ def test_who_may_make_nothing_is_told_before_any_work(postgres: PostgreSQL, make
 
 
 @pytest.mark.slow
-def test_the_run_after_a_full_disk_finds_no_rest_of_it(ward: Path) -> None:
+def test_the_run_after_a_full_disk_finds_no_leftovers(ward: Path) -> None:
     people = "".join(f"p{i},{PEOPLE[i % 120][1]},{PEOPLE[i % 120][2]},ill{i * 7919 % 10007}\n" for i in range(10_000))
     (ward / "people.csv").write_text(f"name,age,zip,disease\n{people}")
     before = {path.name for path in ward.iterdir()}
@@ -144,7 +144,7 @@ def test_the_run_after_a_full_disk_finds_no_rest_of_it(ward: Path) -> None:
 
 
 @pytest.mark.slow
-def test_of_two_runs_at_once_to_one_table_one_wins_and_the_other_says_so(ward: Path) -> None:
+def test_the_loser_of_two_concurrent_runs_to_one_table_reports_it(ward: Path) -> None:
     """The second one starts while the first one searches; another process finds the file locked."""
     ended: list[Any] = []
 
@@ -163,7 +163,7 @@ def test_of_two_runs_at_once_to_one_table_one_wins_and_the_other_says_so(ward: P
 
 
 @pytest.mark.usefixtures("ward")
-def test_of_two_runs_in_one_program_one_wins_and_the_other_says_so() -> None:
+def test_the_loser_of_two_runs_in_one_program_reports_it() -> None:
     one, other = duckdb.connect("hospital.duckdb"), duckdb.connect("hospital.duckdb")
     refused: list[Exception] = []
 

@@ -40,7 +40,7 @@ def fetched_types(embedded: DuckDB) -> list[str]:
 
 @examples(200)
 @given(rows=st.lists(ROWS, max_size=20), width=st.sampled_from([1, 2]))
-def test_any_texts_are_fetched_as_they_are(
+def test_any_texts_are_fetched_unchanged(
     postgres: PostgreSQL, embedded: DuckDB, rows: list[tuple[str | None, ...]], width: int
 ) -> None:
     rows = [row[:width] for row in rows]
@@ -125,7 +125,7 @@ def test_moments_stay_the_same_in_any_time_zone(postgres: PostgreSQL, embedded: 
     assert embedded.rows("SELECT epoch_us(a) FROM fetched") == since
 
 
-def test_enums_and_domains_are_fetched_as_what_they_are(postgres: PostgreSQL, embedded: DuckDB) -> None:
+def test_enums_and_domains_are_fetched_with_their_types(postgres: PostgreSQL, embedded: DuckDB) -> None:
     postgres.run("CREATE TYPE blood AS ENUM ('A', 'B')")
     postgres.run("CREATE DOMAIN price AS NUMERIC(6,2)")
     schema = postgres.rows("SELECT current_schema()")[0][0]
@@ -153,7 +153,7 @@ def test_fetching_needs_distinct_names(postgres: PostgreSQL, embedded: DuckDB) -
             postgres.fetch_into(query, embedded, FETCHED)
 
 
-def test_the_file_between_is_ours_alone_and_does_not_stay(
+def test_the_temporary_file_is_private_and_removed(
     postgres: PostgreSQL, embedded: DuckDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     odd = tmp_path / "it's a folder"
@@ -175,7 +175,7 @@ def test_the_file_between_is_ours_alone_and_does_not_stay(
     assert postgres.rows("SELECT 1") == [(1,)]
 
 
-def test_a_full_disk_is_told(postgres: PostgreSQL, embedded: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(postgres: PostgreSQL, embedded: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
@@ -205,7 +205,7 @@ def test_postgres_sends_to_duckdb_only(postgres: PostgreSQL, postgres_dsn: str) 
         postgres.send("SELECT 1 AS a", PostgreSQL.open(postgres_dsn), FETCHED)
 
 
-def test_a_statement_says_how_many_rows_it_wrote(engine: Engine) -> None:
+def test_a_statement_reports_how_many_rows_it_wrote(engine: Engine) -> None:
     made = Relation("made")
     assert engine.run(queries.create_as(made, "SELECT 1 AS a UNION ALL SELECT 2", engine.dialect)) == 2
     assert engine.run(queries.insert(made, "SELECT 3", engine.dialect)) == 1

@@ -103,7 +103,7 @@ def lines() -> Iterator[tuple[str, str, str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
-def test_what_a_key_refuses_its_flag_refuses_in_every_verb() -> None:
+def test_a_flag_refuses_what_its_key_refuses_in_every_verb() -> None:
     Path("spec.yml").write_text(SPEC)
     wrong = []
     for verb, words, flag, key in lines():
@@ -126,7 +126,7 @@ def _keywords() -> Iterator[tuple[Any, str, str, Any]]:
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_a_key_refuses_its_keyword_refuses() -> None:
+def test_a_keyword_refuses_what_its_key_refuses() -> None:
     spec: dict[str, Any] = {"source": "people.csv", "quasi_identifiers": ["age"], "hierarchies": "h"}
     for verb, name, key, value in _keywords():
         block, _, inner = key.rpartition(".")
@@ -139,7 +139,7 @@ def test_what_a_key_refuses_its_keyword_refuses() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_run_does_not_switch_off_what_its_spec_could_not() -> None:
+def test_a_run_refuses_an_invalid_differencing_limit() -> None:
     Path("spec.yml").write_text(SPEC)
     for value in (-1, "none", 1.5):
         with pytest.raises(SpecError, match="differencing_limit: give a number of people, 0 or more, or the word"):

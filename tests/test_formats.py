@@ -196,12 +196,12 @@ def test_dates(tmp_path: Path, case: str) -> None:
         assert said_so.rows("FROM kanon_source")[0][0] == datetime.date(2024, 2, 1)
 
 
-def test_iso_dates_beside_other_dates_stay_dates(tmp_path: Path) -> None:
+def test_iso_dates_next_to_other_dates_stay_dates(tmp_path: Path) -> None:
     engine, files = read(tmp_path / "x.csv", "a;b\n31.01.2024;2024-01-02\n03.04.2024;2024-05-06\n")
     assert types(engine, files) == ["DATE", "DATE"]
 
 
-def test_points_before_three_digits_may_be_thousands_beside_decimal_commas(tmp_path: Path) -> None:
+def test_points_before_three_digits_can_be_thousands_with_decimal_commas(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     engine, files = read(path, "a;b;c;t\n12,5;1.234;1.5;x\n3,25;12.345;12.345;y\n")
     assert types(engine, files) == ["DOUBLE", "VARCHAR", "DOUBLE", "VARCHAR"]
@@ -250,7 +250,7 @@ TYPED: dict[str, tuple[dict[str, Any], list[str], tuple[Any, ...]]] = {
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("case", TYPED)
-def test_what_is_said_of_columns_holds(tmp_path: Path, case: str, kind: str) -> None:
+def test_options_of_columns_apply(tmp_path: Path, case: str, kind: str) -> None:
     options, expected, first = TYPED[case]
     path = tmp_path / f"x.{kind}"
     if kind == "csv":
@@ -299,13 +299,13 @@ REFUSED: dict[str, tuple[dict[str, Any], type[KanonError], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_read_so_is_refused_in_one_sentence(tmp_path: Path, case: str) -> None:
+def test_an_unreadable_source_is_refused_in_one_sentence(tmp_path: Path, case: str) -> None:
     options, kind, said = REFUSED[case]
     with pytest.raises(kind, match=said):
         read(tmp_path / "x.csv", "Kosten;t\n123,45;x\n1,5;y\n", **options)
 
 
-def test_tables_and_data_in_memory_have_types_of_their_own(tmp_path: Path) -> None:
+def test_tables_and_data_in_memory_have_their_own_types(tmp_path: Path) -> None:
     with pytest.raises(
         SpecError, match="`decimal` is an option for reading files, and data in memory are a table; leave"
     ):
@@ -340,7 +340,7 @@ def test_hostile_files_are_refused_by_their_own_name(tmp_path: Path, case: str) 
     assert ".kanon-" not in str(error.value)
 
 
-def test_what_is_not_the_encoding_that_somebody_says_is_refused(tmp_path: Path) -> None:
+def test_a_wrong_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     with pytest.raises(EncodingError, match="is not in UTF-8; give its `encoding`"):
         read(path, "a;b\nMüller;1\n".encode("cp1252"), encoding="utf-8")
@@ -367,9 +367,7 @@ def test_files_of_several_encodings_are_read_together(tmp_path: Path) -> None:
     assert "was read as cp1252, with fields separated by semicolons and decimal commas in b" in files.notes[0]
 
 
-def test_a_copy_is_for_nobody_else_and_what_a_killed_run_left_goes_with_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_is_private_and_the_next_run_removes_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     left = tmp_path / f".kanon-{os.uname().nodename}-99999999-left"
     left.mkdir()
@@ -386,7 +384,7 @@ def test_a_copy_is_for_nobody_else_and_what_a_killed_run_left_goes_with_the_next
     assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
 
 
-def test_what_a_spec_says_of_its_source_is_not_said_of_its_release(tmp_path: Path) -> None:
+def test_options_of_the_source_do_not_apply_to_the_release(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(text_of(PEOPLE).encode("cp1252"))
     said = {"file": "people.csv", "encoding": "cp1252", "decimal": ","}
     dated = {"Geburt": {"date_format": "%d.%m.%Y"}, "Aufnahme": {"date_format": "%d.%m.%Y %H:%M"}}
@@ -406,7 +404,7 @@ def test_what_a_spec_says_of_its_source_is_not_said_of_its_release(tmp_path: Pat
         risk(tmp_path / "people.csv", quasi_identifiers=["Alter"])
 
 
-def test_options_of_the_source_go_over_those_of_the_spec() -> None:
+def test_options_of_the_source_override_those_of_the_spec() -> None:
     spec = parse({"source": {"file": "x.csv", "columns": {"a": {"type": "decimal", "null": "?"}}}, **SPEC})
     merged = merge(spec, columns={"a": {"decimal": ","}, "b": "text"}, encoding="cp1252")
     assert merged.reading.columns["a"] == merged.reading.of("a")
@@ -418,7 +416,7 @@ def test_options_of_the_source_go_over_those_of_the_spec() -> None:
         parse({"source": {"file": "x.csv", "encodin": ","}, **SPEC})
 
 
-def test_the_command_line_says_how_a_file_was_read_and_by_which_flag_to_change_it(tmp_path: Path) -> None:
+def test_the_command_line_reports_how_a_file_was_read_and_the_flag_to_change_it(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(text_of(PEOPLE).encode("cp1252"))
     run = kanon("verify", path, "--quasi-identifiers", "Alter", "--k", "2")
@@ -435,7 +433,7 @@ def test_the_command_line_says_how_a_file_was_read_and_by_which_flag_to_change_i
     assert "--date-format changes that" in run.err
 
 
-def test_a_statement_reads_what_it_can_read_by_itself(tmp_path: Path) -> None:
+def test_a_statement_reads_only_what_it_can_open_itself(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(text_of(PEOPLE))
     printed = compile(path, SPEC)

@@ -7,14 +7,14 @@ from support import fuzz
 
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.slow
-def test_no_random_release_is_other_than_it_says(part: int) -> None:
+def test_every_random_release_is_as_described(part: int) -> None:
     ends = list(fuzz.runs("duckdb", part * 30, 30, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
     assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)
 
 
 @pytest.mark.slow
-def test_cases_in_which_it_was_not_plain_who_of_the_population_stands_for_a_class() -> None:
+def test_ambiguous_matches_of_classes_in_the_population() -> None:
     # A file does not keep the zone of a time; a row is deleted below a view; a value without a leaf is not NULL.
     ends = [fuzz.run(("duckdb", seed)) for seed in (50391, 50806, 50825)]
     assert [end[1:] for end in ends] == [("released", "")] * 3
@@ -22,7 +22,7 @@ def test_cases_in_which_it_was_not_plain_who_of_the_population_stands_for_a_clas
 
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.slow
-def test_no_random_release_of_a_server_is_other_than_it_says(
+def test_every_random_release_of_a_server_is_as_described(
     part: int, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KANON_POSTGRES_DSN", postgres_dsn)

@@ -69,7 +69,7 @@ class Conversation:
 
 @FAST
 @given(problem=problems(bounded=True), name=st.sampled_from(DRAWING), by=BOUNDED, seed=st.integers(0, 99))
-def test_what_is_found_is_anonymous_and_the_archive_minimal(problem: Problem, name: str, by: str, seed: int) -> None:
+def test_the_result_is_anonymous_and_the_archive_minimal(problem: Problem, name: str, by: str, seed: int) -> None:
     assume(keeps_a_row(problem, by))
     run = Run(problem, name, by, seed=seed, evaluations=150)
     run.check()
@@ -80,7 +80,7 @@ def test_what_is_found_is_anonymous_and_the_archive_minimal(problem: Problem, na
 
 @FAST
 @given(problem=problems(bounded=True), name=st.sampled_from(DRAWING), evaluations=st.integers(1, 40))
-def test_the_budget_is_kept(problem: Problem, name: str, evaluations: int) -> None:
+def test_the_budget_is_not_exceeded(problem: Problem, name: str, evaluations: int) -> None:
     assume(problem.anonymous_nodes)
     run = Run(problem, name, "precision", evaluations=evaluations)
     run.check()
@@ -100,7 +100,7 @@ def test_a_seed_repeats_a_run_and_another_does_not(name: str) -> None:
 
 
 @pytest.mark.parametrize("evaluations", [1, 37, 2500])
-def test_random_asks_for_as_many_nodes_as_it_may(evaluations: int) -> None:
+def test_random_uses_all_its_evaluations(evaluations: int) -> None:
     conversation = Conversation(SPREAD, strategy("random").search, evaluations=evaluations)
     assert conversation.asked == evaluations
     everywhere = {node for request in conversation.requests for node in request.nodes}
@@ -168,7 +168,7 @@ def test_local_search_finds_the_optimum_above_the_minimal_nodes_too(by: str, lim
         assert run.is_optimal()
 
 
-def test_local_search_asks_for_nothing_that_cannot_be_better() -> None:
+def test_local_search_checks_no_node_that_cannot_be_better() -> None:
     """From the top of a chain it walks down, and never looks above where it stands."""
     run = Run(Problem([("a",)] * 3 + [("b",), ("c",)], [Column(ABC)], 2, 0.5), "local_search", "loss")
     assert run.outcome.node == (1,)
@@ -260,7 +260,7 @@ def test_crossover_has_three_cases(drawn: tuple[Lattice, Node, Node], seed: int)
 
 @FAST
 @given(drawn=pairs(), seed=st.integers(0, 99))
-def test_mutations_change_what_they_may(drawn: tuple[Lattice, Node, Node], seed: int) -> None:
+def test_mutations_change_only_allowed_genes(drawn: tuple[Lattice, Node, Node], seed: int) -> None:
     lattice, node, _ = drawn
     changed = [b - a for a, b in zip(node, mutation(Random(seed), lattice, node), strict=True)]
     assert sum(map(bool, changed)) <= 1
@@ -278,7 +278,7 @@ def test_the_papers_horizontal_mutation_is_among_those_drawn() -> None:
     assert len(drawn) == 80 + 20 + 1
 
 
-def test_between_reaches_all_that_lies_between() -> None:
+def test_between_covers_everything_in_between() -> None:
     rng = Random(0)
     drawn = {between(rng, (0, 1, 2), (1, 1, 4)) for _ in range(400)}
     assert drawn == {(a, 1, c) for a in (0, 1) for c in (2, 3, 4)}

@@ -39,7 +39,7 @@ def fields(text: str) -> list[list[str]]:
     return [line.split(";") for line in text.splitlines()]
 
 
-def test_groups_are_the_hierarchy_of_the_file_that_says_the_same() -> None:
+def test_groups_and_an_equivalent_file_give_the_same_hierarchy() -> None:
     assert check(groups(SCHOOLS, "education")) == from_rows(fields(FILE), "education.csv")
     assert groups([{"A": ["a"]}], "x").levels == (("A",), ("*",))
     assert groups([{"A": ["a"]}, {"*": ["A"]}], "x").levels == (("A",), ("*",)), "a `*` of one's own is the top"
@@ -47,7 +47,7 @@ def test_groups_are_the_hierarchy_of_the_file_that_says_the_same() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 4), st.randoms(use_true_random=False))
-def test_any_nested_partition_is_what_its_rows_are(leaves: int, height: int, chance: random.Random) -> None:
+def test_any_nested_partition_matches_its_rows(leaves: int, height: int, chance: random.Random) -> None:
     rows = [[f"v{leaf}"] for leaf in range(leaves)]
     levels: list[dict[str, list[str]]] = []
     for level in range(1, height + 1):
@@ -75,7 +75,7 @@ def test_any_nested_partition_is_what_its_rows_are(leaves: int, height: int, cha
         ),
     ],
 )
-def test_what_is_no_hierarchy_is_refused(
+def test_an_invalid_hierarchy_is_refused(
     levels: Sequence[Mapping[str, Sequence[str]]], problem: str, values: tuple[str, ...]
 ) -> None:
     with pytest.raises(HierarchyError, match=f"^column 'x': .*{problem}") as caught:
@@ -83,7 +83,7 @@ def test_what_is_no_hierarchy_is_refused(
     assert caught.value.values == values
 
 
-def test_a_label_without_a_group_is_a_star_from_there_on_if_unmapped_are() -> None:
+def test_a_label_without_a_group_becomes_a_star_if_unmapped_values_do() -> None:
     made = check(groups([{"A": ["a"], "B": ["b"]}, {"C": ["A"]}, {"D": ["C"]}], "x", "top"))
     assert list(made.rows()) == [("a", "A", "C", "D", "*"), ("b", "B", "*", "*", "*")]
 
@@ -93,7 +93,7 @@ def recipe(text: str) -> Any:
     return spec.quasi_identifiers["x"].hierarchy
 
 
-def test_labels_and_members_are_as_they_are_written(tmp_path: Path) -> None:
+def test_labels_and_members_are_kept_literally(tmp_path: Path) -> None:
     said = recipe("{groups: {no: [yes, NO, 010, 1.50, 2020-05-17, ~, null, 'null', ''], 010: [on]}}").groups
     assert said == ({"no": ("yes", "NO", "010", "1.50", "2020-05-17", "", "", "null", ""), "010": ("on",)},)
     (tmp_path / "spec.yml").write_text(

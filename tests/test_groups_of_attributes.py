@@ -133,7 +133,7 @@ def crowd(bounded: bool) -> Problem:
 
 @pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize("by", METRICS)
-def test_no_part_of_the_knowledge_says_too_much(by: str, bounded: bool) -> None:
+def test_bounds_from_any_groups_never_exceed_the_optimum(by: str, bounded: bool) -> None:
     problem, draw = crowd(bounded), Random(3)
     nodes, costs, optimum = problem.nodes, costs_of(problem), problem.optimum(by)
     for parts, share in (([range(4)], 1), ([range(4)], 0.3), ([(0, 3), (1, 2)], 1), ([(0, 3), (1,)], 0.5)):
@@ -153,7 +153,7 @@ def test_no_part_of_the_knowledge_says_too_much(by: str, bounded: bool) -> None:
 
 @pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize("by", METRICS)
-def test_what_a_node_suppresses_is_lost_below_it_too(by: str, bounded: bool) -> None:
+def test_rows_suppressed_at_a_node_are_lost_below_it_too(by: str, bounded: bool) -> None:
     problem, raised = crowd(bounded), 0
     costs, scored = costs_of(problem), metric(by)
     plain = scored.parts(costs)
@@ -202,7 +202,7 @@ def test_a_group_stays_open_above_a_node_that_was_scored() -> None:
 
 @examples(20)
 @given(problem=problems(bounded=True, strays=True), by=by_name, seed=st.integers(0, 999))
-def test_counted_groups_never_say_more_than_the_optimum(problem: Problem, by: str, seed: int) -> None:
+def test_bounds_of_counted_groups_never_exceed_the_optimum(problem: Problem, by: str, seed: int) -> None:
     """At every moment."""
     assume(keeps_a_row(problem, by))
     draw, optimum = Random(seed), problem.optimum(by)
@@ -232,7 +232,7 @@ def test_groups_of_a_lattice_too_large_to_count_are_tested_in_the_database(monke
 
 @examples(8)
 @given(problem=problems(bounded=True), seed=st.integers(0, 999))
-def test_a_group_counted_to_its_end_is_its_optimum(problem: Problem, seed: int) -> None:
+def test_a_group_searched_completely_has_its_optimum(problem: Problem, seed: int) -> None:
     assume(problem.anonymous_nodes and problem.may_suppress)
     space, draw = space_of(problem, "loss"), Random(seed)
     space.counted = lambda attributes: Counted(problem, attributes)

@@ -86,7 +86,7 @@ def test_codes_and_leaves_are_those_of_the_labels(labels: list[str], starred: li
 
 
 @given(st.lists(st.from_regex(r"\A(-?[0-9]{1,3}|[0-9]-|-|1e2|1_0| 7|٣|x)\Z"), min_size=1, max_size=4))
-def test_texts_are_read_together_as_each_by_itself(texts: list[str]) -> None:
+def test_texts_are_read_together_as_separately(texts: list[str]) -> None:
     def tried(read_them: Callable[[], list[Value]]) -> list[Value] | None:
         try:
             return read_them()
@@ -96,7 +96,7 @@ def test_texts_are_read_together_as_each_by_itself(texts: list[str]) -> None:
     assert tried(lambda: read_all(texts, "integer")) == tried(lambda: [read(text, "integer") for text in texts])
 
 
-def test_rows_are_what_a_file_holds() -> None:
+def test_rows_are_those_of_a_hierarchy_file() -> None:
     typed = cover(dates([date(2020, 5, 17)], ["year"], "born"), [None], "born")
     assert list(typed.rows()) == [("2020-05-17", "2020", "*"), ("", "", "*")]
     assert list(ranges([1.5], [10], "x").rows()) == [("1.5", "[0, 10)", "*")]
@@ -147,7 +147,7 @@ def test_parse_prefers_the_semicolon_and_leaves_quoted_marks_alone() -> None:
     assert columns(parse("a,b;x\n", "f", separator=",")) == {"a": ["b;x"]}
 
 
-def test_parse_skips_a_header_only_when_told() -> None:
+def test_parse_skips_a_header_only_on_request() -> None:
     text = "age;group\n17;young\n"
     assert parse(text, "f", header=True).values == ("17",)
     assert parse(text, "f").values == ("age", "17")
@@ -233,7 +233,7 @@ def test_cover_keeps_the_labels_that_a_file_gives_null() -> None:
     assert cover(given, [None, "a"], "c") == given
 
 
-def test_cover_sends_strays_to_the_top_when_told() -> None:
+def test_cover_generalizes_unmapped_values_to_the_top_on_request() -> None:
     age = check(cover(parse(AGE, "age.csv"), ["99", "17", "98", None], "age", unmapped="top"))
     assert age.starred == ("98", "99")
     assert age.labels(0) == ("17", "18", "39", "52", None, "*", "*")
@@ -274,7 +274,7 @@ def test_an_empty_hierarchy_can_cover_null() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "b", "c"]), min_size=3, max_size=3), min_size=1, max_size=6))
-def test_from_rows_refuses_exactly_what_is_no_hierarchy(rows: list[list[str]]) -> None:
+def test_from_rows_refuses_exactly_the_invalid_hierarchies(rows: list[list[str]]) -> None:
     links = [{(row[:level][-1], row[level], level) for row in rows} for level in (1, 2)]
     functions = all(len(step) == len({(below, level) for below, _, level in step}) for step in links)
     meant = {row[0]: row for row in rows}
@@ -289,7 +289,7 @@ def test_from_rows_refuses_exactly_what_is_no_hierarchy(rows: list[list[str]]) -
     st.lists(st.sampled_from("abcdxyz"), min_size=1, max_size=6),
     st.lists(st.none() | st.sampled_from("abcdefg*"), max_size=6),
 )
-def test_what_is_covered_still_nests(leaves: list[str], data: list[Value]) -> None:
+def test_covered_hierarchies_still_nest(leaves: list[str], data: list[Value]) -> None:
     rows = [[leaf, "low" if leaf < "c" else "*", "*"] for leaf in leaves]
     hierarchy = check(cover(from_rows(rows, "f"), data, "c", unmapped="top"))
     assert set(data) <= {*hierarchy.values, *hierarchy.starred}
@@ -313,7 +313,7 @@ def by_hand(rows: list[list[str]]) -> Hierarchy | None:
 
 
 @given(rows=TABLES)
-def test_what_is_coded_while_it_is_read_is_what_its_labels_say(rows: list[list[str]]) -> None:
+def test_coding_while_reading_matches_the_labels(rows: list[list[str]]) -> None:
     if (expected := by_hand(rows)) is None:
         return
     made = parse("".join(";".join(row) + "\n" for row in rows), "x.csv", separator=";")

@@ -69,7 +69,7 @@ def test_an_earlier_release_keeps_what_the_last_one_would_let_pass() -> None:
 
 
 @pytest.mark.usefixtures("two_nights")
-def test_no_more_copies_than_asked_for_are_kept_and_a_lost_one_is_not_passed_over() -> None:
+def test_only_the_requested_number_of_copies_is_kept_and_a_lost_copy_is_an_error() -> None:
     write_people(*FIRST, *MORE, *((20, ill) for ill in "def"))
     assert ran("differencing_history: 2\n") == "released"
     assert ran("differencing_history: 2\n") == "unchanged"
@@ -90,7 +90,7 @@ def test_no_more_copies_than_asked_for_are_kept_and_a_lost_one_is_not_passed_ove
 
 
 @pytest.mark.usefixtures("two_nights")
-def test_without_a_limit_the_history_begins_anew() -> None:
+def test_without_a_limit_the_history_starts_over() -> None:
     assert ran(differencing_limit="unlimited") == "released"
     write_people(*SWAPPED, *MORE)
     assert ran() == "released"
@@ -99,7 +99,7 @@ def test_without_a_limit_the_history_begins_anew() -> None:
 
 
 @pytest.mark.slow
-def test_a_server_holds_the_copies_itself(postgres_dsn: str, tmp_path: Path) -> None:
+def test_a_server_stores_the_copies_itself(postgres_dsn: str, tmp_path: Path) -> None:
     """As the month of nights does in a DuckDB file."""
     database = postgres_dsn
     path = tmp_path / "nightly.yml"

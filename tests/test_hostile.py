@@ -73,7 +73,7 @@ def prey(server: PostgreSQL, roles: list[Role]) -> Iterator[psycopg.Connection]:
 
 
 @pytest.mark.slow
-def test_nothing_of_a_stranger_is_called(prey: psycopg.Connection) -> None:
+def test_no_function_of_another_user_is_called(prey: psycopg.Connection) -> None:
     path = prey.execute("SHOW search_path").fetchone()
     for form in ("table", "view", "materialized"):
         kanon_sql.anonymize("pupils", SPEC, connection=prey, into=f"as_{form}", form=form)

@@ -128,7 +128,7 @@ def alike(classes: Sequence[Class]) -> list[ClassCount]:
 # Figures and what is concluded from them
 
 
-def test_a_case_worked_out_by_hand() -> None:
+def test_a_case_computed_by_hand() -> None:
     # 2 rows of 4, 1 of 10, 3 of 3: (2/4 + 1/10 + 3/3) / 6 = .2667 by rows, 3 classes of 17 in the population are .1765.
     classes = [ClassCount(2, 4, 1), ClassCount(1, 10, 1), ClassCount(3, 3, 1)]
     mean, above = journalist_risk(population="people", mean=0.2, above=0.25, share=0.4)
@@ -157,15 +157,13 @@ def test_a_model_is_its_formula(each: Mean | Above, classes: list[Class]) -> Non
 
 @EXAMPLES
 @given(each=beside, classes=classes_of_both)
-def test_large_enough_classes_meet_it_whatever_else_is_true(each: Mean | Above, classes: list[Class]) -> None:
+def test_large_enough_classes_always_satisfy_it(each: Mean | Above, classes: list[Class]) -> None:
     assert each.holds([(n, size + each.model.sufficient_size - 1) for n, size in classes])
 
 
 @EXAMPLES
 @given(each=beside, classes=classes_of_both, joining=st.integers(0, 4))
-def test_merging_classes_spoils_nothing_where_none_is_suppressed(
-    each: Mean | Above, classes: list[Class], joining: int
-) -> None:
+def test_merging_classes_is_safe_without_suppression(each: Mean | Above, classes: list[Class], joining: int) -> None:
     """Two classes merged, with some of the population whom no class stood for."""
     assert each.model.monotone == "without suppression"
     (n, size), (m, other) = classes[0], classes[-1] if len(classes) > 1 else (0, 0)
@@ -174,9 +172,7 @@ def test_merging_classes_spoils_nothing_where_none_is_suppressed(
 
 @EXAMPLES
 @given(each=beside, classes=st.lists(classes_of_both.map(lambda parts: parts[:3]), min_size=1, max_size=4))
-def test_what_is_unavoidable_is_suppressed_at_the_node_and_below(
-    each: Mean | Above, classes: list[list[Class]]
-) -> None:
+def test_unavoidable_rows_are_suppressed_at_the_node_and_below(each: Mean | Above, classes: list[list[Class]]) -> None:
     """Of each class of a node its parts below; whatever parts are kept, so many rows at least are not."""
     above = [(sum(n for n, _ in parts), sum(size for _, size in parts)) for parts in classes]
     below = [part for parts in classes for part in parts]
@@ -198,7 +194,7 @@ def test_what_is_unavoidable_is_suppressed_at_the_node_and_below(
         (Above(Fraction(3, 10), Fraction(1, 5)), [(1, 1), (1, 2), (3, 4), (3, 4)], [(2, 3), (3, 4), (3, 4)], (1, 2)),
     ],
 )
-def test_merging_classes_may_cost_more_rows_where_some_are_suppressed(
+def test_merging_classes_can_suppress_more_rows(
     each: Mean | Above, before: list[Class], after: list[Class], rows: tuple[int, int]
 ) -> None:
     assert (suppressed(each, before), suppressed(each, after)) == rows
@@ -207,7 +203,7 @@ def test_merging_classes_may_cost_more_rows_where_some_are_suppressed(
 
 @EXAMPLES
 @given(each=beside, other=st.sampled_from(RISKS).map(Prosecutor), classes=classes_of_both)
-def test_risks_by_either_size_hold_together(each: Mean | Above, other: Prosecutor, classes: list[Class]) -> None:
+def test_risks_by_either_size_apply_together(each: Mean | Above, other: Prosecutor, classes: list[Class]) -> None:
     every = [each, other]
     least = all_of(*(one.model for one in every)).least_class_size(alike(classes))
     left = [one for one in classes if one[0] >= least.size and one[1] >= least.people]
@@ -215,7 +211,7 @@ def test_risks_by_either_size_hold_together(each: Mean | Above, other: Prosecuto
     assert sorted(left) == sorted(kept(every, classes))
 
 
-def test_a_k_map_that_implies_it_leaves_nothing_to_decide() -> None:
+def test_a_k_map_that_implies_a_risk_leaves_nothing_undecided() -> None:
     model = all_of(k_map(20, "people"), *journalist_risk(0.1, "people", mean=0.05))
     assert model.undecided == ()
     assert model.monotone_for(suppresses=True)
@@ -356,7 +352,7 @@ def figures(classes: Sequence[Class], threshold: float = 0.05) -> tuple[float, f
 
 @pytest.mark.parametrize("kind", BOUNDS)
 @pytest.mark.parametrize("form", ["table", "csv"])
-def test_a_release_meets_what_is_asked_of_the_journalist(
+def test_a_release_satisfies_the_journalist_risk(
     engine: Engine, tables: tuple[str, str], tmp_path: Path, kind: str, form: str
 ) -> None:
     sample, population = tables
@@ -385,7 +381,7 @@ def test_a_release_meets_what_is_asked_of_the_journalist(
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy", "modes"])
-def test_a_local_recoding_makes_classes_that_are_large_enough_in_the_population(
+def test_a_local_recoding_has_classes_that_are_large_enough_in_the_population(
     engine: Engine, tables: tuple[str, str], strategy: str
 ) -> None:
     sample, population = tables
@@ -408,7 +404,7 @@ def test_a_local_recoding_makes_classes_that_are_large_enough_in_the_population(
     assert said in " ".join(made["warnings"])
 
 
-def test_a_view_and_a_statement_ask_each_class_for_its_size_in_the_population(
+def test_a_view_and_a_statement_check_the_size_of_every_class_in_the_population(
     engine: Engine, tables: tuple[str, str]
 ) -> None:
     sample, population = tables
@@ -435,7 +431,7 @@ def test_a_view_and_a_statement_ask_each_class_for_its_size_in_the_population(
 # What is verified, refused, and asked for on the command line
 
 
-def test_verify_finds_the_rows_that_are_too_many(engine: Engine) -> None:
+def test_verify_finds_the_surplus_rows(engine: Engine) -> None:
     number = next(_numbers)
     release, population = f"shown_{number}", f"all_{number}"
     columns = {"age": "VARCHAR", "zip": "VARCHAR"}
@@ -457,7 +453,7 @@ def test_verify_finds_the_rows_that_are_too_many(engine: Engine) -> None:
     )
 
 
-def test_what_is_asked_beside_values_is_asked_too(engine: Engine, tables: tuple[str, str]) -> None:
+def test_models_in_addition_to_those_of_values_apply_too(engine: Engine, tables: tuple[str, str]) -> None:
     sample, population = tables
     models = [journalist_risk(population=population, mean=0.1), l_diversity("ill", 2)]
     asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models, "suppression_limit": 0.3}
@@ -478,12 +474,12 @@ def test_what_is_asked_beside_values_is_asked_too(engine: Engine, tables: tuple[
         ({"population": "x"}, "a journalist risk needs a bound; give highest, mean, or"),
     ],
 )
-def test_a_risk_that_is_none_is_refused(asked: dict[str, Any], said: str) -> None:
+def test_an_invalid_risk_is_refused(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(SpecError, match=said):
         journalist_risk(**asked)
 
 
-def test_what_not_even_the_whole_population_can_meet_is_said_before_the_search() -> None:
+def test_models_that_the_whole_population_violates_are_reported_before_the_search() -> None:
     population = pandas.DataFrame({"age": [1, 2] * 10})
     asked: dict[str, Any] = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}}
     said = r"no release can meet mean journalist risk, 0\.04 required: .* 6 rows in one class do, which reach 0\.05"

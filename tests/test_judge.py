@@ -67,7 +67,7 @@ def test_roll_ups_change_no_figure(engine: Engine, problem: Problem) -> None:
 
 @EXAMPLES
 @given(problem=problems(fewest_columns=4), most=st.sampled_from([0, 1, 2]), data=st.data())
-def test_roll_ups_hold_a_bounded_number_of_rows(problem: Problem, most: int, data: st.DataObject) -> None:
+def test_roll_ups_keep_a_bounded_number_of_rows(problem: Problem, most: int, data: st.DataObject) -> None:
     """However many are worth it; of those that one statement reads none is dropped for another."""
     engine = DuckDB()
     with pytest.MonkeyPatch.context() as patch:
@@ -89,7 +89,7 @@ def rolled_up_rows(engine: DuckDB) -> int:
 
 
 @pytest.mark.parametrize("kept", [3, 256])
-def test_a_text_serves_all_nodes_with_as_many_sums(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+def test_one_text_serves_all_nodes_with_the_same_number_of_sums(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     monkeypatch.setattr(judges, "_TEXTS", kept)
     levels = [(leaf, leaf if leaf == "a" else "bc", "*") for leaf in "abc"]
     column = Column({labels[0]: labels for labels in levels})
@@ -114,7 +114,7 @@ def test_a_row_that_gets_lost_on_the_way_stops_the_run(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 11])
-def test_a_class_of_k_rows_is_safe_and_one_of_a_row_less_is_not(engine: Engine, k: int) -> None:
+def test_a_class_of_k_rows_is_safe_and_a_smaller_one_is_not(engine: Engine, k: int) -> None:
     rows = [("a",)] * (k - 1) + [("b",)] * k + [("c",)] * (k + 1)
     judge = Judge(counted(engine, Problem(rows, [two_levels("abc")], k)), all_of(k_anonymity(k)))
     assert judge.rows_at_risk([(0,), (1,)]) == [k - 1, 0]
@@ -124,7 +124,7 @@ def test_a_class_of_k_rows_is_safe_and_one_of_a_row_less_is_not(engine: Engine, 
     assert len(engine.rows(judge.released_classes_sql((0,)))) == 2
 
 
-def test_a_class_of_which_nothing_is_known_is_at_risk(engine: Engine) -> None:
+def test_a_class_of_unknown_safety_is_at_risk(engine: Engine) -> None:
     frequency_set = counted(engine, Problem([("a",)] * 3 + [("b",)] * 2, [two_levels("ab")], 2))
     unknown = PrivacyModel("unknown of three", {"k": 3}, {"rows": "SUM(n)"}, "NULLIF(rows, $k) > 0")
     judge = Judge(frequency_set, all_of(unknown))
@@ -134,7 +134,7 @@ def test_a_class_of_which_nothing_is_known_is_at_risk(engine: Engine) -> None:
     assert len(engine.rows(judge.released_classes_sql((0,)))) == 1
 
 
-def test_a_batch_is_one_query_and_answers_in_the_order_asked(engine: Engine) -> None:
+def test_a_batch_is_one_query_with_answers_in_the_requested_order(engine: Engine) -> None:
     problem = Problem([(a, b) for a in "aabc" for b in "xyzz"], [two_levels("abc"), two_levels("xyz")], 3)
     judge = Judge(counted(engine, problem), all_of(k_anonymity(3)))
     nodes = [*reversed(problem.nodes), *problem.nodes, *problem.nodes]  # over ten: as text, 10 is below 2
@@ -171,7 +171,7 @@ def test_the_suppression_limit_where_floats_slip(limit: float, rows: int, allowe
     assert may_suppress(limit, rows) == allowed
 
 
-def test_a_suppression_limit_that_was_divided_allows_what_it_was_made_of() -> None:
+def test_a_suppression_limit_computed_by_division_allows_the_original_number() -> None:
     for rows in range(1, 501):
         for allowed in range(rows + 1):
             assert may_suppress(allowed / rows, rows) == allowed, (allowed, rows)
@@ -181,7 +181,7 @@ def test_a_suppression_limit_that_was_divided_allows_what_it_was_made_of() -> No
 
 @EXAMPLES
 @given(problem=problems(strays=True, fewest_columns=2), cells=st.sampled_from([1, 4, 1 << 20]), data=st.data())
-def test_tuples_counted_in_memory_say_what_the_database_says(
+def test_tuples_counted_in_memory_match_the_database(
     engine: Engine, problem: Problem, cells: int, data: st.DataObject
 ) -> None:
     judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))

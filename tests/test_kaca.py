@@ -235,7 +235,7 @@ def in_pieces(tuples: int) -> Iterator[list[tuple[tuple[int, ...], int]]]:
 @pytest.mark.slow
 @examples(12)
 @given(problem=problems(most_rows=40, strays=True), seed=st.integers(0, 99), beta=BETAS, tuples=st.sampled_from([2, 8]))
-def test_a_piece_is_a_table_of_its_own(embedded: DuckDB, problem: Problem, seed: int, beta: float, tuples: int) -> None:
+def test_a_piece_is_a_separate_table(embedded: DuckDB, problem: Problem, seed: int, beta: float, tuples: int) -> None:
     task = task_of(embedded, problem, seed, beta)
     with in_pieces(tuples) as pieces:
         local = kaca(task)
@@ -279,7 +279,7 @@ def test_every_row_is_in_a_class_of_k_or_more(
 
 @EXAMPLES
 @given(problem=problems(most_rows=30), odd=st.integers(2, 6))
-def test_what_the_model_does_not_know_to_be_safe_is_merged_on(embedded: DuckDB, problem: Problem, odd: int) -> None:
+def test_classes_not_known_to_be_safe_are_merged_further(embedded: DuckDB, problem: Problem, odd: int) -> None:
     safe = "NULLIF(rows, $odd) >= $k"
     model = PrivacyModel("odd", {"odd": odd, "k": problem.k}, {"rows": "SUM(n)"}, safe)
     task = task_of(embedded, problem, model=all_of(model))
@@ -308,7 +308,7 @@ def lines(rows: int = 40) -> Problem:
     return Problem([(i,) for i in range(rows)], [Column(leaves)], k=2)
 
 
-def test_a_round_is_told(embedded: DuckDB) -> None:
+def test_a_round_is_reported(embedded: DuckDB) -> None:
     told: list[Rounds] = []
     kaca(task_of(embedded, lines(), clock=Clock(watch=told.append)))
     assert [progress.round for progress in told] == list(range(len(told)))
@@ -318,7 +318,7 @@ def test_a_round_is_told(embedded: DuckDB) -> None:
 @pytest.mark.parametrize("rounds", [0, 1, 2])
 @examples(12)
 @given(tuples=st.sampled_from([None, 4]), problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
-def test_when_the_time_is_up_what_is_unsafe_is_cut(
+def test_unsafe_rows_are_cut_when_time_is_up(
     embedded: DuckDB, rounds: int, tuples: int | None, problem: Problem, seed: int
 ) -> None:
     """After so many rounds, of merges or of cutting into pieces; the first of merges is told before any merge."""
@@ -336,7 +336,7 @@ def test_when_the_time_is_up_what_is_unsafe_is_cut(
     assert local.facts["cut_rows"] == 0 or local.ended == "interrupted"
 
 
-def test_without_any_time_there_is_something_to_release(embedded: DuckDB) -> None:
+def test_without_time_there_is_still_a_release(embedded: DuckDB) -> None:
     task = task_of(embedded, lines(), clock=Clock(limit=0.0))
     local = kaca(task)
     sizes: Counter[int] = Counter()
@@ -346,7 +346,7 @@ def test_without_any_time_there_is_something_to_release(embedded: DuckDB) -> Non
     assert min(sizes.values()) >= 2
 
 
-def test_what_is_too_little_to_be_cut_joins_a_class_when_there_is_no_moment_left(embedded: DuckDB) -> None:
+def test_a_part_too_small_to_cut_joins_a_class_when_time_is_up(embedded: DuckDB) -> None:
     """Five rows are safe, two are fewer than k: every look at this clock costs it a second."""
     leaves = {value: (value, value[0], "*") for value in ("a1", "a2", "b1")}
     problem = Problem([("a1",)] * 5 + [("a2",), ("b1",)], [Column(leaves)], k=3)
@@ -376,7 +376,7 @@ def test_it_ends_by_patience_with_safe_classes(embedded: DuckDB) -> None:
 
 
 @pytest.mark.slow
-def test_many_seekers_look_in_several_goes(embedded: DuckDB) -> None:
+def test_many_rows_search_for_a_class_in_several_passes(embedded: DuckDB) -> None:
     task = task_of(embedded, lines())
     kaca(task)
     expected = sorted(assigned(task))
@@ -403,7 +403,7 @@ def test_the_seed_decides(embedded: DuckDB) -> None:
     assert made(1) != made(2)
 
 
-def test_a_stub_leaves_the_large_class_as_it_is(embedded: DuckDB) -> None:
+def test_a_stub_leaves_the_large_class_unchanged(embedded: DuckDB) -> None:
     """Two of three alike rows go with none: k = 2, and one row of another value takes one of four."""
     problem = Problem([("a",)] * 4 + [("b",)], [Column({"a": ("a", "*"), "b": ("b", "*")})], k=2)
     task = task_of(embedded, problem)

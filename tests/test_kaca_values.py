@@ -166,7 +166,7 @@ def two_towns(rows: int = 240) -> list[Row]:
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_what_is_unsafe_even_all_together_is_joined_when_the_time_is_up(rounds: int) -> None:
+def test_rows_that_are_unsafe_together_are_joined_when_time_is_up(rounds: int) -> None:
     engine, rows = DuckDB(), two_towns()
     create_table(engine, "staff", TYPES, rows)
     asked: dict[str, Any] = {"privacy": [AT_MOST], "identifiers": ["person"], "connection": engine.connection}
@@ -194,7 +194,7 @@ def loss(source: Any, spec: dict[str, Any], models: list[PrivacyModel], **option
 
 @pytest.mark.parametrize("name", ["l", "share"])
 @pytest.mark.slow
-def test_asking_the_model_loses_no_more_than_joining_afterwards(name: str) -> None:
+def test_testing_the_model_loses_no_more_than_joining_afterwards(name: str) -> None:
     engine = DuckDB()
     create_table(engine, "staff", TYPES, two_towns())
     options = {"connection": engine.connection, "identifiers": ["person"]}

@@ -34,7 +34,7 @@ def changed(problem: Problem, kept: int, more: int) -> Problem:
 
 @examples(3)
 @given(problem=problems(most_columns=2, texts=TEXTS[:-1], strays=True), at=st.integers(0, 99), more=st.integers(0, 9))
-def test_a_kept_node_is_released_as_long_as_it_holds(
+def test_a_kept_node_is_released_while_it_satisfies_the_models(
     engine: Engine, tmp_path: Path, problem: Problem, at: int, more: int
 ) -> None:
     people = People(engine, problem, tmp_path)
@@ -85,7 +85,7 @@ def test_a_kept_node_costs_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
     assert anonymize(PEOPLE, SPEC, node_from=told).manifest["chosen_by_values"], "nobody chose it anew"
 
 
-def test_a_node_that_fails_is_searched_for_again_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_failing_node_is_searched_for_again_if_requested(tmp_path: Path) -> None:
     first = anonymize(PEOPLE, SPEC).write(tmp_path / "manifest.json")
     fewer = PEOPLE[:14]
     with pytest.raises(InfeasibleError, match="no longer meets the privacy model") as refused:
@@ -97,7 +97,7 @@ def test_a_node_that_fails_is_searched_for_again_where_that_is_asked_for(tmp_pat
     assert again.to_df().groupby(["age", "zip"]).size().min() >= 4
 
 
-def test_what_was_wholly_redacted_stays_so_when_longer_values_come() -> None:
+def test_fully_redacted_values_stay_so_when_longer_values_arrive() -> None:
     shown = anonymize(PEOPLE, SPEC, node={"age": 1, "zip": 2}).manifest
     longer = PEOPLE.assign(zip=["12", "134"] * 20)
     again = anonymize(longer, SPEC, node_from=shown)
@@ -142,7 +142,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("asked", "said"), REFUSED, ids=[said for _, said in REFUSED])
-def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
+def test_an_earlier_release_that_cannot_be_reused_is_refused_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -232,7 +232,7 @@ def test_planted_drift_is_found_and_treated_by_its_policy(
     assert release.manifest["roles"]["dropped"] == (["pin"] if kind == "new column" else [])
 
 
-def test_drift_on_a_server_is_told_in_its_words(postgres: PostgreSQL, tmp_path: Path) -> None:
+def test_drift_on_a_server_is_reported_in_its_terms(postgres: PostgreSQL, tmp_path: Path) -> None:
     source = Source(postgres, tmp_path)
     for kind, *_, plant in DRIFT[:2]:
         plant(source)
@@ -241,7 +241,7 @@ def test_drift_on_a_server_is_told_in_its_words(postgres: PostgreSQL, tmp_path: 
     assert release.manifest["columns"] == {"name": "character varying", "age": "bigint", "zip": "character varying"}
 
 
-def test_another_type_of_a_column_that_nobody_reads_is_accepted(embedded: Engine, tmp_path: Path) -> None:
+def test_another_type_of_an_unused_column_is_accepted(embedded: Engine, tmp_path: Path) -> None:
     """An identifier is dropped whatever it is; the column that tells people apart is dropped too, and is read."""
     source = Source(embedded, tmp_path)
     embedded.run("ALTER TABLE people ALTER COLUMN name TYPE BLOB")
@@ -251,14 +251,14 @@ def test_another_type_of_a_column_that_nobody_reads_is_accepted(embedded: Engine
     assert source.drift() == [("changed type", "name", "error")]
 
 
-def test_a_column_that_is_gone_is_told(embedded: Engine, tmp_path: Path) -> None:
+def test_a_missing_column_is_reported(embedded: Engine, tmp_path: Path) -> None:
     source = Source(embedded, tmp_path)
     source.manifest["columns"]["ward"] = "VARCHAR"
     assert source.drift() == [("lost column", "ward", "accept")]
     assert source.release(node_from=source.manifest).manifest["node_kept"]
 
 
-def test_the_manifest_tells_no_value_of_an_enumeration() -> None:
+def test_the_manifest_reveals_no_value_of_an_enumeration() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t AS SELECT 'sad'::ENUM('sad', 'ok') AS mood, 1 AS age FROM range(9)")
         spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "keep": ["mood"]}
@@ -275,7 +275,7 @@ def test_the_manifest_tells_no_value_of_an_enumeration() -> None:
 # Incremental releases
 
 
-def test_new_rows_wait_until_a_class_of_theirs_holds(engine: Engine, tmp_path: Path) -> None:
+def test_new_rows_wait_until_their_class_is_safe(engine: Engine, tmp_path: Path) -> None:
     letters = Column({leaf: (leaf, "*") for leaf in ("a", "b", "c", "d", None)})
     people = People(engine, Problem([("a",)] * 4 + [("b",)] * 3, [letters], 3), tmp_path)
     nights: list[list[Any]] = [[("c",), (None,)], [("c",), ("d",), ("stray",)], [("c",)], []]
@@ -298,7 +298,7 @@ def test_new_rows_wait_until_a_class_of_theirs_holds(engine: Engine, tmp_path: P
         assert (release.manifest["waiting"], release.manifest["incremental"]) == ("waiting rows", True)
 
 
-def test_nothing_else_is_replaced_by_rows_that_wait(engine: Engine, tmp_path: Path) -> None:
+def test_waiting_rows_replace_no_other_table(engine: Engine, tmp_path: Path) -> None:
     people = People(engine, Problem([("a",)] * 4 + [("b",)], [two_levels("ab")], 3), tmp_path)
     engine.run("CREATE TABLE mine (a INTEGER)")
     before = everything(engine)
@@ -310,7 +310,7 @@ def test_nothing_else_is_replaced_by_rows_that_wait(engine: Engine, tmp_path: Pa
     assert everything(engine) == before
 
 
-def test_nobody_else_reads_the_rows_that_wait(postgres: PostgreSQL, tmp_path: Path) -> None:
+def test_no_other_user_can_read_the_waiting_rows(postgres: PostgreSQL, tmp_path: Path) -> None:
     people = People(postgres, Problem([("a",)] * 4 + [("b",)], [two_levels("ab")], 3), tmp_path)
     ((schema,),) = postgres.rows("SELECT current_schema()")
     postgres.run(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO PUBLIC")

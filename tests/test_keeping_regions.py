@@ -125,7 +125,7 @@ def test_every_form_of_labels_is_kept(
 
 
 @pytest.mark.slow
-def test_rows_wait_for_a_class_in_the_place_of_joining_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_wait_for_a_class_instead_of_joining_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later", target={"table": "kept"})
     Path("spec.yml").write_text(json.dumps({**asked, "source": "people", "database": "people.duckdb"}))
@@ -176,7 +176,7 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
 
 
 @pytest.mark.slow
-def test_where_no_class_holds_all_is_recoded_anew_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_safe_class_everything_is_recoded_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [(name, age, "Oslo" if i % 8 < 3 else "Ghent", ill) for i, (name, age, _, ill) in enumerate(people(11, 24))]
     asked = spec(tmp_path, strategy="mondrian", suppression_limit=0.5)
@@ -193,7 +193,7 @@ def test_where_no_class_holds_all_is_recoded_anew_or_nothing(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("name", ["place", "low", "code", "position"])
-def test_rows_stay_whatever_a_column_is_called(tmp_path: Path, name: str) -> None:
+def test_rows_are_kept_whatever_the_name_of_a_column(tmp_path: Path, name: str) -> None:
     """Our own queries have these names with a number behind them, as `place_1`, and a column's first level likewise."""
     draw = random.Random(4)
     rows = pandas.DataFrame([[draw.randint(1, 6), draw.randint(1, 6)] for _ in range(60)], columns=["age", name])

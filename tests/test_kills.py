@@ -262,7 +262,7 @@ def test_a_kill_at_any_moment_leaves_one_whole_release(runs: Runs, target: Targe
 
 
 @pytest.mark.slow
-def test_a_new_database_is_never_seen_half_made(runs: Runs) -> None:
+def test_a_new_database_is_never_visible_incomplete(runs: Runs) -> None:
     source = File(runs.work)
     source.prepare()
     database, when = runs.work / "new.duckdb", moments(random.Random(), runs)

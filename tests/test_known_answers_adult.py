@@ -122,7 +122,7 @@ def test_breadth_first_makes_4278_checks_on_adult() -> None:
 
 
 @needs_adult
-def test_flash_makes_115_checks_on_adult() -> None:
+def test_flash_needs_115_checks_on_adult() -> None:
     """anonbench's count, which hangs on all three criteria of its order and on how their ties are taken."""
     outcome = search(adult(*EIGHT), 5, 0.0, "precision", "flash")
     assert outcome.nodes_checked == 115
@@ -138,7 +138,7 @@ def test_depth_first_needs_no_more_checks_than_breadth_first() -> None:
 
 
 @needs_adult
-def test_incognito_asks_1360_questions_on_adult(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incognito_needs_1360_checks_on_adult(monkeypatch: pytest.MonkeyPatch) -> None:
     """By size of the subset, counted by brute force; published are 1,302 in all, which we cannot explain."""
     asked: Counter[int] = Counter()
     minimal_of = incognito.minimal_of
@@ -231,7 +231,7 @@ def test_the_optimum_by_discernibility(name: str, names: list[str], k: int, best
 
 
 @needs_adult
-def test_ola_makes_about_90_checks_on_adult() -> None:
+def test_ola_needs_about_90_checks_on_adult() -> None:
     """anonbench counts 90; it depends on the order within a level."""
     assert 60 < search(adult(*EIGHT), 5, 0.0, "precision", "ola").nodes_checked < 130
 

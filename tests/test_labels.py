@@ -60,7 +60,7 @@ def test_a_release_without_roles_takes_those_of_the_labels(
         assert list(made["node"]) == ["age", "zip"]
 
 
-def test_a_spec_wins_and_contradictions_are_said(hospital: PostgreSQL) -> None:
+def test_a_spec_takes_precedence_and_contradictions_are_reported(hospital: PostgreSQL) -> None:
     spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "sensitive": ["zip"], "keep": ["phone"]}
     made = anonymize("people", spec, connection=hospital.connection, k=3).manifest
     assert list(made["node"]) == ["age"]
@@ -72,7 +72,7 @@ def test_a_spec_wins_and_contradictions_are_said(hospital: PostgreSQL) -> None:
     ]
 
 
-def test_a_profile_suggests_what_labels_say(hospital: PostgreSQL) -> None:
+def test_a_profile_suggests_the_roles_of_labels(hospital: PostgreSQL) -> None:
     seen = profile("people", connection=hospital.connection)
     assert (seen.identifiers, seen.quasi_identifiers) == (("name", "phone"), ("age", "zip"))
     reasons = {column.name: column.reason for column in seen.columns}

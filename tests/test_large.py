@@ -67,7 +67,7 @@ def released(people: Path, kept: tuple[str, ...], asked: dict[str, Any], target:
 @pytest.mark.parametrize(
     ("form", "kind"), [*(("parquet", kind) for kind in KINDS), ("csv", "masked"), ("csv", "shuffled")]
 )
-def test_a_large_release_is_what_a_small_one_is(
+def test_a_large_release_equals_a_small_one(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, form: str
 ) -> None:
     """The same rows in the same order, of the same types; -0.0 is not 0.0."""
@@ -101,7 +101,7 @@ def _sorted(row: str) -> list[str]:
     return [cell.replace("None", "~").replace("nan", "~") for cell in row.strip("[]").split(", '")]
 
 
-def test_the_source_is_not_read_again_where_all_that_is_released_was_counted(
+def test_the_source_is_not_read_again_if_every_released_column_was_counted(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large, "LARGE", 0)
@@ -126,7 +126,7 @@ def test_a_file_of_a_large_release_is_the_same_to_the_byte(
     assert len(written) == 1
 
 
-def test_few_kinds_of_very_many_rows_are_repeated_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_tuples_with_very_many_rows_are_repeated_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "LARGE", 0)
     for rows in (1023, 1024, 1025, 5000):
         people = duckdb.sql(f"SELECT 'a' AS sex FROM range({rows}) UNION ALL SELECT 'b' FROM range(3)").df()

@@ -50,7 +50,7 @@ def people(postgres: PostgreSQL) -> PostgreSQL:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_three_statements_read_the_source_and_no_join_makes_more_rows_of_it(
+def test_three_statements_read_the_source_and_no_join_multiplies_its_rows(
     people: PostgreSQL, postgres_dsn: str, target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -152,7 +152,7 @@ print(json.dumps([peaks, there.rows("SELECT COUNT(*), SUM(c) FROM pg_temp.went")
 """
 
 
-def test_three_hundred_thousand_tuples_there_and_back_take_little_memory(postgres_dsn: str) -> None:
+def test_a_round_trip_of_many_tuples_takes_little_memory(postgres_dsn: str) -> None:
     """As Python's tuples they would take more than a hundred megabytes on the way back alone."""
     done = subprocess.run([sys.executable, "-c", MOVE, postgres_dsn], capture_output=True, text=True, check=True)
     (before, after), [[rows, total]] = json.loads(done.stdout)

@@ -90,7 +90,7 @@ def drawn_all() -> st.SearchStrategy[str]:
 
 @FAST
 @given(problem=problems(bounded=True), name=drawn_all(), by=st.sampled_from(["loss", "height"]))
-def test_every_node_is_there_as_the_search_left_it(problem: Problem, name: str, by: str) -> None:
+def test_every_node_is_drawn_with_its_state_after_the_search(problem: Problem, name: str, by: str) -> None:
     if not keeps_a_row(problem, by) or not can_draw_nodes(Lattice(problem.nodes[0], problem.nodes[-1])):
         return
     run = Run(problem, name, by)
@@ -149,7 +149,7 @@ def nearest(middles: dict[tuple[float, float], Node], x: float, y: float) -> Nod
     return node
 
 
-def test_the_heading_says_what_was_searched_and_found() -> None:
+def test_the_heading_states_the_search_and_its_result() -> None:
     run = Run(SPREAD, "exhaustive", "loss")
     picture = Picture(pictured(run, ["one", "two", "three"]))
     outcome, shown = run.outcome, " ".join(picture.words)
@@ -168,7 +168,7 @@ def test_the_heading_says_what_was_searched_and_found() -> None:
     assert title.text == "Lattice of one, two, three: 64 nodes"
 
 
-def test_a_search_out_of_time_says_what_it_does_not_know() -> None:
+def test_a_search_out_of_time_reports_what_is_unproven() -> None:
     run = Run(SPREAD, "exhaustive", "loss", stop_after=1)
     shown = " ".join(Picture(pictured(run)).words)
     assert "ended: time limit. Best:" in shown
@@ -185,7 +185,7 @@ def test_any_name_is_only_a_name() -> None:
     picture.text.encode()
 
 
-def test_levels_of_two_digits_are_told_apart() -> None:
+def test_levels_of_two_digits_are_distinguished() -> None:
     tall = {str(i): (str(i), *(f"{i // 2}'{level}" for level in range(10)), "*") for i in range(4)}
     problem = Problem([(str(i % 4), str(i % 3)) for i in range(12)], [Column(tall), Column(tall)], 2)
     run = Run(problem, "exhaustive", "height")
@@ -239,7 +239,7 @@ def test_a_strip_shows_the_shares_of_its_level(problem: Problem, name: str, by: 
 
 @FAST
 @given(problem=problems(bounded=True), name=st.sampled_from(["exhaustive", "ola"]))
-def test_where_nodes_cannot_be_listed_the_checked_ones_are_shown(problem: Problem, name: str) -> None:
+def test_a_lattice_too_large_to_list_shows_the_checked_nodes(problem: Problem, name: str) -> None:
     if not keeps_a_row(problem, "height"):
         return
     with pytest.MonkeyPatch.context() as patch:

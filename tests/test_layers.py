@@ -97,7 +97,7 @@ def test_a_strategy_knows_levels_and_never_a_database() -> None:
         assert named <= known, path.name
 
 
-def test_nobody_asks_which_engine_it_has() -> None:
+def test_only_the_engines_package_names_an_engine() -> None:
     """An engine says what it can; only `engines` names one, and only its `opening` chooses."""
     classes, dialects = {"DuckDB", "PostgreSQL"}, {"duckdb", "postgres", "postgresql"}
     for path in MODULES:

@@ -76,7 +76,7 @@ def test_labels_are_refused_where_a_value_in_them_has_no_released_row(options: d
     assert {*ends} == {True, False}
 
 
-def test_what_a_label_lists_is_read_from_it() -> None:
+def test_values_listed_in_a_label_are_parsed() -> None:
     leaves = ["a", "b", "c, d", "x / y", "", "Peru"]
     for label, expected in {
         "a / b": {"a", "b"},

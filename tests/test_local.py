@@ -225,7 +225,7 @@ def test_a_view_of_classes_counts_again(engine: Engine, make_table: MakeTable, r
     assert released(engine.rows("SELECT age, city, ill FROM anon")) == Counter({("[20, 47]", "*"): 6})
 
 
-def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
+def test_the_statement_is_standalone(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
     from kanon_sql.plan.observer import Observer
     from kanon_sql.plan.plan import plan_release
     from kanon_sql.plan.source import opened, settle_spec
@@ -256,7 +256,7 @@ def test_a_file_of_bounds(recoder: Given, tmp_path: Path) -> None:
     )
 
 
-def test_a_class_that_does_not_hold_is_never_written(
+def test_an_unsafe_class_is_never_written(
     engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path
 ) -> None:
     make_table(engine, "people", TYPES, ROWS)
@@ -292,7 +292,7 @@ def test_a_tuple_without_a_class_is_suppressed(
 # What a search found, shown otherwise
 
 
-def test_a_node_may_show_means(tmp_path: Path) -> None:
+def test_a_node_can_show_means(tmp_path: Path) -> None:
     table = pandas.DataFrame([row for row in ROWS if row[1] is not None], columns=list(TYPES)).astype({"age": int})
     spec = spec_of(tmp_path, 2, strategy="exhaustive", suppression_limit=0.0, source="x")
     spec["quasi_identifiers"]["age"]["show"] = "mean"
@@ -332,7 +332,7 @@ def test_every_row_is_released_under_labels_that_cover_it(
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.slow
-def test_every_strategy_releases_where_the_data_are(
+def test_every_strategy_releases_inside_the_database(
     engine: Engine, make_table: MakeTable, tmp_path: Path, name: str, form: str
 ) -> None:
     rows = [(f"p{i}", AGES[i * i % 5], list(CITIES)[i * 7 % 4], "ab"[i % 2]) for i in range(40)]
@@ -346,7 +346,7 @@ def test_every_strategy_releases_where_the_data_are(
 
 
 @pytest.mark.slow
-def test_columns_may_be_called_as_our_tables_are(engine: Engine, make_table: MakeTable) -> None:
+def test_columns_can_be_named_like_internal_tables(engine: Engine, make_table: MakeTable) -> None:
     rows = [(i * i % 5, i % 2, i % 3, i) for i in range(30)]
     names = ["assignment", "classes", "class", "first"]
     make_table(engine, "people", dict.fromkeys(names, "INTEGER"), rows)
@@ -389,7 +389,7 @@ def covers(shown: Sequence[Any], age: int | None) -> bool:
     ],
 )
 @pytest.mark.usefixtures("recoder")
-def test_what_cannot_be_is_said_before_any_work(tmp_path: Path, more: dict[str, Any], said: str) -> None:
+def test_impossible_requests_are_reported_before_any_work(tmp_path: Path, more: dict[str, Any], said: str) -> None:
     table = pandas.DataFrame(ROWS, columns=list(TYPES)).assign(age_min=1)
     with pytest.raises(SpecError, match=said):
         kanon_sql.anonymize(table, {**spec_of(tmp_path, 2, source="x"), **more})
@@ -443,7 +443,7 @@ def test_a_priority_of_no_column_is_an_error() -> None:
 # The end of the time
 
 
-def test_what_runs_when_the_time_is_up_is_interrupted() -> None:
+def test_a_statement_running_at_the_time_limit_is_interrupted() -> None:
     """Hours of work in one statement end at once; what was there before still is, and work goes on."""
     engine = DuckDB()
     engine.run("CREATE TEMPORARY TABLE made AS SELECT 1 AS x")
@@ -466,7 +466,7 @@ def test_an_error_is_not_taken_for_the_end_of_the_time() -> None:
 
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @pytest.mark.slow
-def test_nearly_all_rows_differ_and_there_is_hardly_any_time(name: str, tmp_path: Path) -> None:
+def test_nearly_distinct_rows_with_hardly_any_time(name: str, tmp_path: Path) -> None:
     """Inside the run's transaction, and under a small limit of memory."""
     people, spec = survey(tmp_path, 3_000)
     connection = duckdb.connect()

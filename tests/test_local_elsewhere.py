@@ -59,7 +59,7 @@ def test_another_system_gives_the_rows_of_the_release(people: DuckDB, postgres: 
 
 
 @pytest.mark.parametrize("dialect", dialects.PRINTED)
-def test_it_is_printed_for_systems_that_nobody_executes(people: DuckDB, dialect: str) -> None:
+def test_it_is_printed_for_systems_without_execution_tests(people: DuckDB, dialect: str) -> None:
     statement = compiled(people, strategy="mondrian", dialect=dialect)
     assert f"printed for {dialect}, not executed by kanon" in statement.sql
     parsed = [each for each in sqlglot.parse(statement.sql, dialect) if each]
@@ -70,6 +70,6 @@ def test_it_is_printed_for_systems_that_nobody_executes(people: DuckDB, dialect:
     assert ("kanon_assignment" in long) == (dialect in ("redshift", "clickhouse")), "20 rows fit there, 200 elsewhere"
 
 
-def test_what_another_system_could_not_repeat_is_refused(people: DuckDB) -> None:
+def test_steps_that_another_system_could_not_repeat_are_refused(people: DuckDB) -> None:
     with pytest.raises(SpecError, match="mondrian_relaxed splits equal rows by their order in duckdb"):
         compiled(people, strategy="mondrian_relaxed", dialect="snowflake")

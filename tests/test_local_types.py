@@ -129,7 +129,7 @@ def test_the_mean_of_nan_is_nan(embedded: DuckDB, make_table: MakeTable) -> None
 @pytest.mark.parametrize("name", ["exhaustive", *sorted(RECODERS)])
 @examples(12)
 @given(rows=tables, k=st.integers(1, 3), show=st.sampled_from([None, *get_args(Show)]))
-def test_modified_cells_are_those_that_are_not_as_they_were(
+def test_modified_cells_are_the_changed_ones(
     tmp_path: Path, name: str, rows: list[Any], k: int, show: str | None
 ) -> None:
     rows = [(age, None if city == "*" else city) for age, city in rows]

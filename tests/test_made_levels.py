@@ -94,7 +94,7 @@ def test_levels_of_texts(values: list[Any]) -> None:
     check("redact", values)
 
 
-def test_a_label_is_made_once_for_all_moments_of_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_label_is_computed_once_per_day(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [datetime(2024, 5, 1) + timedelta(minutes=minute) for minute in range(3000)]
     asked = list[str]()
     label = recipes.Unit.label

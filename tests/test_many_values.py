@@ -49,7 +49,7 @@ def _range(text: str, width: Any, origin: Any = 0, bottom: Any = "-Infinity", to
 
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("recipe", RANGES)
-def test_ranges_are_what_their_definition_says(kind: str, recipe: dict[str, Any]) -> None:
+def test_ranges_match_their_definition(kind: str, recipe: dict[str, Any]) -> None:
     made = recipes.ranges(NUMBERS[kind], column="x", **recipe)
     assert made.values == ordered(NUMBERS[kind])
     ends = {name: end for name, end in recipe.items() if name != "widths"}
@@ -59,12 +59,12 @@ def test_ranges_are_what_their_definition_says(kind: str, recipe: dict[str, Any]
 
 
 @pytest.mark.parametrize("wrong", [Decimal("NaN"), float("inf"), 10**401, "many"])
-def test_a_value_that_is_no_finite_number_is_refused_among_whole_ones(wrong: Any) -> None:
+def test_a_non_finite_number_is_refused_among_whole_numbers(wrong: Any) -> None:
     with pytest.raises(HierarchyError, match="not a finite number"):
         recipes.ranges([3, wrong], [10], "x")
 
 
-def test_a_label_is_made_once_for_each_range(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_label_is_computed_once_per_range(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     label = recipes._range
     monkeypatch.setattr(recipes, "_range", lambda *numbers: made.append(label(*numbers)) or made[-1])
@@ -150,13 +150,13 @@ def test_arrays_fill_a_column_of_any_type_as_lists_do(type_name: str, unknown: s
     ("type_name", "odd"),
     [("INTEGER", "1"), ("BIGINT", 2.5), ("VARCHAR", 3), ("BOOLEAN", True), ("BIGINT", True), ("DOUBLE", 1)],
 )
-def test_what_an_array_may_not_hold_exactly_is_loaded_as_a_list(type_name: str, odd: Any) -> None:
+def test_values_that_an_array_cannot_represent_are_loaded_as_a_list(type_name: str, odd: Any) -> None:
     column = [*([{"VARCHAR": "a", "DOUBLE": 1.5}.get(type_name, 1)]) * 3000, odd]
     assert columns_of({"x": type_name}, [column]) is None
     assert columns_of({"x": "DOUBLE"}, [[1.5, float("nan")] * 3000]) is None, "DuckDB would read NULL"
 
 
-def test_many_values_of_a_file_and_a_recipe_come_through() -> None:
+def test_many_values_of_a_file_and_a_recipe_are_released() -> None:
     engine = DuckDB()
     engine.run("CREATE TABLE people AS SELECT i, 'v' || i AS code FROM range(20000) AS r(i)")
     file = "".join(f"v{each};g{each // 100};*\n" for each in range(20000))

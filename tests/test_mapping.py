@@ -265,7 +265,7 @@ def typed_engine(request: pytest.FixtureRequest, name: str) -> Engine:
 
 @pytest.mark.parametrize(("name", "type_name", "texts"), TYPES, ids=lambda part: str(part)[:20])
 @pytest.mark.parametrize("form", ["table", "view"])
-def test_values_of_any_type_are_released_as_they_are(
+def test_values_of_any_type_are_released_unchanged(
     request: pytest.FixtureRequest, name: str, type_name: str, texts: Sequence[str], form: str
 ) -> None:
     engine = typed_engine(request, name)
@@ -279,7 +279,7 @@ def test_values_of_any_type_are_released_as_they_are(
 
 
 @pytest.mark.parametrize(("name", "type_name", "texts"), TYPES, ids=lambda part: str(part)[:20])
-def test_a_hierarchy_file_made_of_a_column_fits_it(
+def test_a_hierarchy_file_built_from_a_column_fits_it(
     request: pytest.FixtureRequest, name: str, type_name: str, texts: Sequence[str], tmp_path: Path
 ) -> None:
     if "" in texts:
@@ -409,7 +409,7 @@ def test_leaves_that_a_categorical_of_pandas_does_not_know_are_left_out(tmp_path
     assert anonymize(people, {"quasi_identifiers": {"v": {"hierarchy": file}}}, k=2).manifest["released_rows"] == 4
 
 
-def test_a_hierarchy_that_the_column_can_hold_nothing_of_is_refused(embedded: DuckDB, tmp_path: Path) -> None:
+def test_a_hierarchy_without_any_possible_value_of_the_column_is_refused(embedded: DuckDB, tmp_path: Path) -> None:
     people(embedded, "TINYINT", ["7", "7"])
     file = hierarchy_file(tmp_path, [["200", "x"], ["300", "x"]])
     with pytest.raises(HierarchyError, match="fits the column's type"):
@@ -426,7 +426,7 @@ def test_the_empty_text_is_refused_with_advice_that_can_be_followed(engine: Engi
 
 
 @pytest.mark.parametrize("type_name", ["VARCHAR COLLATE NOCASE", "VARCHAR COLLATE NOACCENT"])
-def test_a_file_may_write_a_value_otherwise_than_the_data_where_the_collation_does_not_mind(
+def test_a_file_can_spell_a_value_differently_if_equal_by_collation(
     embedded: DuckDB, type_name: str, tmp_path: Path
 ) -> None:
     _, same, _ = DUCKDB_TWINS[type_name]
@@ -437,7 +437,7 @@ def test_a_file_may_write_a_value_otherwise_than_the_data_where_the_collation_do
 
 
 @pytest.mark.parametrize("rows", [["rené"] * 4, ["rene", "rené"] * 20])
-def test_a_file_may_have_both_writings_of_a_value_that_the_collation_holds_equal(
+def test_a_file_can_have_two_spellings_that_are_equal_by_collation(
     embedded: DuckDB, rows: list[str], tmp_path: Path
 ) -> None:
     embedded.run("CREATE TABLE people (v VARCHAR COLLATE NOACCENT, w INTEGER)")
@@ -457,7 +457,7 @@ STRUCT = "STRUCT(a ENUM('common', 'RARE'), b INTEGER)"
 @pytest.mark.parametrize("type_name", [*ENUMS, STRUCT])
 @pytest.mark.parametrize("form", ["table", "view", "file", "anatomy"])
 @pytest.mark.parametrize("strategy", ["best_first", "mondrian"])
-def test_no_type_tells_a_suppressed_value(
+def test_no_type_reveals_a_suppressed_value(
     embedded: DuckDB, type_name: str, form: str, strategy: str, tmp_path: Path
 ) -> None:
     embedded.run(f"CREATE TABLE people (age INTEGER, mood {type_name}, ill VARCHAR)")
@@ -487,7 +487,7 @@ def test_no_type_tells_a_suppressed_value(
 
 @pytest.mark.parametrize("strategy", ["best_first", "mondrian"])
 @pytest.mark.parametrize("show", [None, "mode"])
-def test_no_type_of_a_quasi_identifier_tells_a_suppressed_value(
+def test_no_type_of_a_quasi_identifier_reveals_a_suppressed_value(
     embedded: DuckDB, strategy: str, show: str | None
 ) -> None:
     embedded.run("CREATE TABLE people (mood ENUM('common', 'RARE'), age INTEGER)")

@@ -34,7 +34,7 @@ def test_a_materialized_view_is_for_engines_that_have_one(embedded: DuckDB) -> N
         ({"perturb": {"ill": {"pram": {"keep": 0.5}}}}, "a view would be perturbed again"),
     ],
 )
-def test_what_no_view_can_be_is_refused(server: PostgreSQL, options: dict[str, Any], message: str) -> None:
+def test_impossible_views_are_refused(server: PostgreSQL, options: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         release(server, "materialized", **options)
 
@@ -65,7 +65,7 @@ def test_a_materialized_release_shows_the_source_of_its_last_refresh(server: Pos
         ({"t_closeness": {"ill": 0.9}}, "can be verified only by what its source is"),
     ],
 )
-def test_a_release_that_tells_too_little_of_itself_is_not_refreshed(
+def test_a_release_with_an_incomplete_description_is_not_refreshed(
     server: PostgreSQL, options: dict[str, Any], message: str
 ) -> None:
     """Rows would be counted for people, and the view compared with itself, and either called verified."""
@@ -94,7 +94,9 @@ def test_a_local_recoding_can_be_materialized_too(server: PostgreSQL) -> None:
     assert 0 < made["released_rows"] == len(rows(server, "school")) <= len(rows(server, "pupils")) < len(PUPILS)
 
 
-def test_a_refresh_that_does_not_hold_leaves_the_old_rows(server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refresh_that_fails_verification_leaves_the_old_rows(
+    server: PostgreSQL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(recoded, "promise", lambda *_: {"k": 40, "quasi_identifiers": ["age", "zip"]})
     release(server, "materialized")  # which promises more than it keeps
     before = rows(server, "school")
@@ -209,7 +211,7 @@ def _released_payroll(server: PostgreSQL, reader: Role, kind: str, hidden: bool)
     assert reader.session.execute("SELECT count(*) FROM school WHERE pay > 5000").fetchone() == (0,)
 
 
-def test_estimates_of_a_live_view_tell_that_rows_are_suppressed_and_those_of_a_materialized_one_do_not(
+def test_estimates_of_a_live_view_reveal_suppressed_rows_and_those_of_a_materialized_view_do_not(
     server: PostgreSQL, roles: list[Role]
 ) -> None:
     """docs/databases.md says so; what is in the rows is told by neither."""

@@ -71,14 +71,12 @@ def test_a_metric_is_called_with_what_it_declares_and_nothing_else(name: str) ->
         metric.score(COSTS, Figures(None))
 
 
-def test_the_names_of_the_metrics_stand_in_one_place() -> None:
+def test_the_names_of_the_metrics_are_defined_once() -> None:
     assert get_args(Name) == tuple(METRICS)
 
 
 @pytest.mark.parametrize("options", [*KINDS, {"form": "anatomy", "into": "released"}], ids=str)
-def test_a_manifest_asks_the_data_nothing(
-    people: Engine, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
-) -> None:
+def test_a_manifest_needs_no_query(people: Engine, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("the database was asked")
 

@@ -57,7 +57,7 @@ def beliefs(worlds: Mapping[Dealing, int], privacy: dict[str, Any], sizes: Seque
 
 
 @pytest.mark.slow
-def test_over_all_worlds_nobody_is_believed_to_be_ill_more_than_asked() -> None:
+def test_over_all_worlds_no_belief_exceeds_the_limit() -> None:
     """Two people in each of three wards: all 64 worlds, by how many of each ward are ill (one of two in two ways)."""
     worlds = {dealing: 2 ** dealing.count(1) for dealing in product(range(3), repeat=3)}
     of_all = beliefs(worlds, MASK, (2, 2, 2))
@@ -65,7 +65,7 @@ def test_over_all_worlds_nobody_is_believed_to_be_ill_more_than_asked() -> None:
     assert max(max(each) for each in of_all.values()) <= Fraction(1, 2)
 
 
-def test_whichever_classes_had_too_much_all_of_them_are_as_likely() -> None:
+def test_all_choices_of_classes_with_too_much_are_equally_likely() -> None:
     """Wards of other sizes, one of them ill: whichever it is, there is one release, and its manifest says no more.
 
     It is not the largest, which would be conspicuous without the value: that is refused.
@@ -76,7 +76,7 @@ def test_whichever_classes_had_too_much_all_of_them_are_as_likely() -> None:
         anonymize(wards((0, 0, 9), (2, 3, 9)), {**WARDS, "privacy": MASK})
 
 
-def test_without_the_mask_the_paper_s_two_people_are_known_for_certain() -> None:
+def test_without_the_mask_the_two_people_of_the_paper_are_certain() -> None:
     """Two of seven people are ill: that their wards are not shown tells that they are the two of the first."""
     of_all = beliefs({(2, 0): 1, (1, 1): 10, (0, 2): 10}, HALF, (2, 5))
     assert [1, 0] in of_all.values()
@@ -97,7 +97,7 @@ def several(target: Path, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian"])
-def test_what_is_written_holds_and_only_the_value_was_changed(tmp_path: Path, strategy: str) -> None:
+def test_the_written_release_is_safe_and_only_the_value_was_changed(tmp_path: Path, strategy: str) -> None:
     (tmp_path / "secret").write_text("a secret of many letters")
     more = {"secret": str(tmp_path / "secret"), "strategy": strategy}
     release = several(tmp_path / "out.csv", **more)
@@ -118,7 +118,7 @@ def texts(rows: pandas.DataFrame) -> list[list[str]]:
     return sorted([str(cell) for cell in row] for row in rows.fillna("NULL").values.tolist())
 
 
-def test_the_manifest_says_what_it_cost_and_not_which_classes(tmp_path: Path) -> None:
+def test_the_manifest_reports_the_loss_but_not_the_classes(tmp_path: Path) -> None:
     release = several(tmp_path / "out.parquet")
     said = release.manifest["minimality"]
     assert said == {
@@ -131,7 +131,7 @@ def test_the_manifest_says_what_it_cost_and_not_which_classes(tmp_path: Path) ->
     assert [warning for warning in release.manifest["warnings"] if "give a secret" in warning]
 
 
-def test_too_few_classes_to_hide_among_are_an_error(tmp_path: Path) -> None:
+def test_too_few_classes_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(InfeasibleError, match=r"2 classes do not meet .* and 1 have none of the value: too few"):
         anonymize(wards((2, 2, 0)), {**WARDS, "privacy": MASK}, output=tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
@@ -150,7 +150,7 @@ def test_models_given_in_python_are_refused_by_name(models: list[Any], said: str
         anonymize(wards((2, 0, 0)), WARDS, privacy=models, minimality="mask")
 
 
-def test_a_value_that_nobody_has_is_refused() -> None:
+def test_a_value_that_does_not_occur_is_refused() -> None:
     with pytest.raises(SpecError, match="nothing to hide"):
         anonymize(wards((0, 0, 0)), {**WARDS, "privacy": MASK})
 
@@ -177,7 +177,7 @@ def test_a_table_of_an_engine_is_masked_alike(engine: Engine) -> None:
     assert released.verify()
 
 
-def test_a_choice_by_sensitive_values_is_warned_of() -> None:
+def test_a_choice_by_sensitive_values_gives_a_warning() -> None:
     source = wards((2, 0, 0))
     plain = anonymize(source, {**WARDS, "privacy": HALF}).manifest
     masked = anonymize(source, {**WARDS, "privacy": MASK}).manifest
@@ -193,7 +193,7 @@ SEEDS = (3, 7, 9)  # of the five of twelve that fall
 
 @needs_adult
 @pytest.mark.slow
-def test_samples_of_adult_fall_without_the_mask_and_not_with_it() -> None:
+def test_samples_of_adult_are_vulnerable_only_without_the_mask() -> None:
     """One of them has no class that could hide another, and is refused."""
     columns = ["sex", "race", "marital-status"]
     adult = pandas.read_csv(DATA / "adult" / "adult.csv", sep=";")[[*columns, "salary-class"]]
@@ -268,7 +268,7 @@ SAMPLES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counted", SAMPLES)
-def test_a_choice_by_sensitive_values_is_known_by_brute_force(tmp_path: Path, counted: str) -> None:
+def test_a_choice_by_sensitive_values_is_recognized_by_brute_force(tmp_path: Path, counted: str) -> None:
     """Every node one level lower is judged row by row, with and without the model of the values."""
     outcomes: Counter[bool] = Counter()
     for seed in SAMPLES[counted]:

@@ -113,7 +113,7 @@ def test_always_a_safe_class_stays_safe_with_any_other(defined: Defined, classes
 @pytest.mark.parametrize("defined", [each for each in DEFINED if each.model.monotone != "never"], ids=str)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
 @given(classes=tables())
-def test_safe_classes_are_safe_together(defined: Defined, classes: list[Values]) -> None:
+def test_safe_classes_are_safe_when_merged(defined: Defined, classes: list[Values]) -> None:
     assume(len(classes) > 1)
     table = sum(classes, Counter())
     assume(defined.is_safe(classes[0], table))

@@ -253,7 +253,9 @@ def check_places(task: Task) -> None:
 
 @FEW
 @given(problems(strays=True, most_rows=40), weightings, st.sampled_from(["gain", "width"]))
-def test_no_class_of_strict_can_be_cut_in_two_safe_sides(problem: Problem, weights: list[float], choose: Any) -> None:
+def test_no_class_of_strict_can_be_split_into_two_safe_parts(
+    problem: Problem, weights: list[float], choose: Any
+) -> None:
     """Any prefix of an ordered attribute, and any child of the lowest common node, against all the rest."""
     task = task_for(problem, weights)
     mondrian(task, Rule(choose=choose))
@@ -273,7 +275,7 @@ def test_no_class_of_strict_can_be_cut_in_two_safe_sides(problem: Problem, weigh
 
 @FEW
 @given(problems(most_rows=40), st.sampled_from([mondrian, mondrian_relaxed]))
-def test_what_is_not_known_to_be_safe_is_no_class(problem: Problem, recode: Callable[[Task], Local]) -> None:
+def test_rows_not_known_to_be_safe_are_not_a_class(problem: Problem, recode: Callable[[Task], Local]) -> None:
     """A model that says nothing of three rows, and promises nothing of what is merged."""
     task = task_for(problem)
     three = {"three": 3, "two": 2}
@@ -290,7 +292,7 @@ def test_what_is_not_known_to_be_safe_is_no_class(problem: Problem, recode: Call
 
 
 @pytest.mark.parametrize("recode", [mondrian, mondrian_relaxed])
-def test_whoever_has_no_time_gets_one_safe_class(recode: Callable[[Task], Local]) -> None:
+def test_without_time_the_result_is_one_safe_class(recode: Callable[[Task], Local]) -> None:
     task = task_of([(i % 7,) for i in range(30)], [lambda values: recipes.suppress(values, "q0")], 3)
     local = recode(replace(task, clock=Clock(0.0)))
     assert local.ended == "time limit"

@@ -20,7 +20,7 @@ from kanon_sql.recode.task import Task
 
 
 @pytest.mark.parametrize("interrupted", [0, 1, 2])
-def test_what_was_cut_before_an_interruption_is_kept(interrupted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuts_before_an_interruption_are_kept(interrupted: int, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def until_then(name: str) -> Callable[..., Any]:

@@ -41,7 +41,7 @@ def recoded(task: Task, at_once: int, relaxed: bool = False) -> tuple[Local, lis
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
-def test_as_many_rounds_make_the_same_classes(relaxed: bool) -> None:
+def test_the_same_number_of_rounds_gives_the_same_classes(relaxed: bool) -> None:
     task = people()
     one_by_one, classes = recoded(task, 1, relaxed)
     assert one_by_one.facts["rounds"] > 4

@@ -142,7 +142,7 @@ def asked(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> 
 @settings(EXAMPLES, max_examples=12)
 @given(problem=asked())
 @pytest.mark.slow
-def test_so_many_rows_stay_at_risk_in_every_node_below(problem: Asked) -> None:
+def test_as_many_rows_stay_at_risk_in_every_node_below(problem: Asked) -> None:
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 40]
     at_risk, unavoidable = zip(*problem.judge().verdicts(nodes), strict=True)
     assert list(at_risk) == [problem.rows_at_risk(node) for node in nodes]
@@ -182,7 +182,7 @@ def least_to_go(defined: Defined, values: Counter[int], table: Counter[int]) -> 
         (l_diversity("ill", 2, "entropy"), [{1: 6}, {1: 3, 2: 3}], 6),
     ],
 )
-def test_the_figure_is_near_to_what_has_to_go(
+def test_the_unavoidable_suppression_is_close_to_the_true_one(
     model: PrivacyModel, classes: list[dict[int, int]], unavoidable: int
 ) -> None:
     rows = [(group, ill) for group, values in zip("ab", classes, strict=True) for ill in Counter(values).elements()]
@@ -245,7 +245,7 @@ def test_a_few_checks_prove_the_optimum(name: str, checks: int) -> None:
     assert (outcome.nodes_checked, outcome.proven_optimal) == (checks, True)
 
 
-def test_nothing_is_pruned_where_no_model_tells_of_other_nodes() -> None:
+def test_nothing_is_pruned_without_a_monotone_model() -> None:
     odd = replace(CLOSE, model=replace(CLOSE.model, monotone="never"))
     few, all_of_them = uneven(0.05, [CLOSE]).run("auto", "loss"), uneven(0.05, [odd]).run("auto", "loss")
     assert all_of_them.proven_optimal
@@ -253,7 +253,7 @@ def test_nothing_is_pruned_where_no_model_tells_of_other_nodes() -> None:
     assert all_of_them.nodes_checked > few.nodes_checked
 
 
-def test_what_cannot_be_reached_is_proven_by_the_top_alone() -> None:
+def test_infeasibility_is_proven_by_the_top_alone() -> None:
     three = Defined(l_diversity("ill", 3, "entropy"), lambda *_: False)
     problem = uneven(0.05, [K, three])
     problem = replace(problem, people=[(1 + i % 2, "x", i) for i in range(400)])
@@ -264,7 +264,7 @@ def test_what_cannot_be_reached_is_proven_by_the_top_alone() -> None:
 # People
 
 
-def test_safe_classes_of_people_can_be_unsafe_together() -> None:
+def test_safe_classes_of_people_can_be_unsafe_when_merged() -> None:
     """Somebody who is in both classes is counted once: of two and two people with either illness, three remain."""
     members = [[(1, "x", 1), (2, "x", 2)], [(1, "x", 1), (2, "x", 3)]]
     half = next(each for each in ODD if each.model.name == "α of ill")
@@ -301,7 +301,9 @@ def test_safe_classes_of_people_can_be_unsafe_together() -> None:
         ),
     ],
 )
-def test_what_nodes_are_ruled_out_by_is_said(models: list[PrivacyModel], unit: str | None, said: str | None) -> None:
+def test_the_criteria_that_rule_out_nodes_are_reported(
+    models: list[PrivacyModel], unit: str | None, said: str | None
+) -> None:
     assert all_of(*models, unit=unit).pruned_by(suppresses=True) == said
 
 
@@ -322,7 +324,7 @@ def options(engine: Engine, limit: float, model: PrivacyModel) -> dict[str, Any]
 
 
 @pytest.mark.parametrize("name", OPTIMAL)
-def test_a_search_in_an_engine_says_what_it_pruned_by(engine: Engine, patients: str, name: str) -> None:
+def test_a_search_in_an_engine_reports_its_pruning(engine: Engine, patients: str, name: str) -> None:
     asked = options(engine, 0.1, t_closeness("ill", 0.1))
     best = kanon_sql.search(patients, {"quasi_identifiers": RECIPES}, strategy=name, search_in="engine", **asked)
     assert best.proven_optimal
@@ -334,7 +336,7 @@ def test_a_search_in_an_engine_says_what_it_pruned_by(engine: Engine, patients: 
     assert best.pruned_by in str(best.to_dict())
 
 
-def test_where_no_row_is_suppressed_every_node_tells(engine: Engine, patients: str) -> None:
+def test_without_suppression_every_node_allows_inferences(engine: Engine, patients: str) -> None:
     asked = options(engine, 0.0, t_closeness("ill", 0.1))
     assert kanon_sql.search(patients, {"quasi_identifiers": RECIPES}, **asked).pruned_by is None
 
@@ -351,7 +353,7 @@ def staff(draw: st.DrawFn) -> pandas.DataFrame:
 )
 @pytest.mark.parametrize("name", ["auto", "certified"])
 @pytest.mark.slow
-def test_models_of_a_release_and_beside_a_population_are_pruned_alike(
+def test_models_of_a_release_and_of_a_population_are_pruned_alike(
     name: str, people: pandas.DataFrame, others: pandas.DataFrame, limit: float, by: str
 ) -> None:
     """The same optimum as of a search that concludes nothing, since no model is said to be monotone."""
@@ -375,7 +377,7 @@ def test_models_of_a_release_and_beside_a_population_are_pruned_alike(
         assert (pruned.score, pruned.proven_optimal) == (pytest.approx(best.score), True)
 
 
-def test_the_manifest_says_what_was_pruned_by(embedded: DuckDB) -> None:
+def test_the_manifest_reports_the_pruning(embedded: DuckDB) -> None:
     rows = [(i % 40, "12"[i % 2], i % 7 % 3) for i in range(200)]
     create_table(embedded, "ward", {"age": "BIGINT", "zip": "VARCHAR", "ill": "BIGINT"}, rows)
     spec: dict[str, Any] = {"quasi_identifiers": RECIPES}
@@ -385,7 +387,7 @@ def test_the_manifest_says_what_was_pruned_by(embedded: DuckDB) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_command_line_says_what_was_pruned_by() -> None:
+def test_the_command_line_reports_the_pruning() -> None:
     asked = ["anonymize", "people.csv", *ASK, "--k", 2, "--suppression-limit", 0.2, "--output"]
     said = "Search: entropy l-diversity of disease is not monotone where rows may be suppressed; a node is ruled out"
     assert said in kanon(*asked, "diverse.csv", "--l-diversity", "disease=2:entropy").out

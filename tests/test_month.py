@@ -118,7 +118,7 @@ def released() -> list[Row]:
 
 
 @pytest.mark.slow
-def test_every_night_holds_and_no_two_of_them_single_anybody_out(
+def test_every_night_is_safe_and_no_two_nights_single_out_a_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

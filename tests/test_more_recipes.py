@@ -17,7 +17,7 @@ from support.hierarchies import check, columns
 COUNTRIES = Path(__file__).resolve().parent.parent / "hierarchies" / "known" / "countries.csv"
 
 
-def test_edges_cut_half_open_ranges_of_their_own() -> None:
+def test_custom_edges_give_half_open_ranges() -> None:
     made = check(edges([-3, 0, 0.5, 10, 99, 100], [[0, 1, 10, 100], [10]], "gain"))
     assert columns(made) == {
         -3: ["< 0", "< 10", "*"],
@@ -155,7 +155,7 @@ def test_every_new_recipe_is_built_on_the_command_line(tmp_path: Path, monkeypat
     assert "not a list of whole numbers" in run.err
 
 
-def test_a_spec_says_the_new_recipes() -> None:
+def test_a_spec_can_use_the_new_recipes() -> None:
     recipes = {
         "born": {"age": date(2026, 1, 1), "bands": [1, 5], "top": 90},
         "zip": {"prefix": [4, 2], "pad": 5},

@@ -21,7 +21,7 @@ CALLS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tried", [0, 1], ids=["counted", "compared"])
-def test_a_column_may_be_called_like_one_of_ours(tried: int, engine: Any, tmp_path: Path) -> None:
+def test_a_column_can_have_an_internal_name(tried: int, engine: Any, tmp_path: Path) -> None:
     names, calls = CALLS[engine.dialect][tried]
     fill(engine, names)
     assert [*problems(names, tmp_path, calls, connection=engine.connection)] == []

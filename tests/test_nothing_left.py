@@ -40,7 +40,7 @@ def test_the_model_that_left_nothing_is_named(strategy: str, privacy: dict[str, 
         assert all(part in text for part in ["all 200 released rows are alike in age and sex", *said])
 
 
-def test_a_release_of_equal_rows_has_all_that_there_was_and_one_without_rows_nothing() -> None:
+def test_equal_rows_keep_all_information_and_no_rows_keep_none() -> None:
     equal = pandas.DataFrame({"age": [30] * 8, "sex": ["f"] * 8})
     assert anonymize(equal, {**SPEC, "sensitive": []}, k=5).manifest["nothing_left"] is None
     options: dict[str, Any] = {"node": {"age": 0, "sex": 0}, "suppression_limit": 1.0, "k": 5}
@@ -49,7 +49,7 @@ def test_a_release_of_equal_rows_has_all_that_there_was_and_one_without_rows_not
 
 
 @pytest.mark.slow
-def test_the_first_line_says_so_and_an_exit_code_of_its_own_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_the_first_line_reports_it_with_a_separate_exit_code_on_request(tmp_path: Path) -> None:
     PEOPLE.to_csv(tmp_path / "people.csv", index=False)
     spec = tmp_path / "release.yml"
     spec.write_text(

@@ -90,7 +90,7 @@ def failing(*_: Any, **__: Any) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_manifest_that_cannot_be_made_leaves_the_file_as_it_was(
+def test_a_failed_manifest_leaves_the_file_unchanged(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, overwrite: bool
 ) -> None:
     if overwrite:
@@ -141,7 +141,7 @@ def test_a_transaction_that_cannot_be_ended_leaves_no_file(
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("source", "transactions"), [("people.csv", 0), ("people", 1)])
-def test_only_what_has_tables_of_a_database_is_a_transaction(
+def test_only_tables_of_a_database_are_written_in_a_transaction(
     monkeypatch: pytest.MonkeyPatch, source: str, transactions: int
 ) -> None:
     begun, begin, database = [], DuckDB.transaction, {}
@@ -191,7 +191,7 @@ def at_once(*arguments: str, runs: int = 2) -> list[tuple[int, str]]:
     ("form", "_time"), [([], 1), ([], 2), ([], 3), (["--as", "anatomy"], 1), (["--as", "anatomy"], 2)]
 )
 @pytest.mark.slow
-def test_of_two_runs_at_once_to_a_new_file_one_succeeds(folder: Path, form: list[str], _time: int) -> None:
+def test_one_of_two_concurrent_runs_to_a_new_file_succeeds(folder: Path, form: list[str], _time: int) -> None:
     Path("spec.json").write_text(json.dumps({**SPEC, "source": "people.csv"}))
     before = set(contents(folder))
     ends = at_once("anonymize", "--spec", "spec.json", "--output", "out.csv", *form)
@@ -228,7 +228,7 @@ def test_a_run_that_comes_too_late_does_not_remove_the_database_of_another(monke
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
-def test_what_is_being_written_is_private_and_what_is_replaced_keeps_its_mode(
+def test_a_file_is_private_while_it_is_written_and_a_replaced_one_keeps_its_mode(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
 ) -> None:
     read_written, seen = DuckDB.read_written, []
@@ -255,7 +255,7 @@ def test_what_is_being_written_is_private_and_what_is_replaced_keeps_its_mode(
 
 
 @pytest.mark.parametrize("database", [None, "new.duckdb"])
-def test_what_spills_from_memory_is_private_and_gone_at_the_end(folder: Path, database: str | None) -> None:
+def test_spilled_data_are_private_and_removed_at_the_end(folder: Path, database: str | None) -> None:
     engine = DuckDB.open(database, create=True) if database else DuckDB()
     engine.run("SET memory_limit = '30MB'")
     engine.run("CREATE TEMP TABLE spilled AS SELECT MD5(range::VARCHAR) AS secret FROM RANGE(1_000_000)")
@@ -269,7 +269,7 @@ def test_what_spills_from_memory_is_private_and_gone_at_the_end(folder: Path, da
     assert not Path(place).exists() or not any(Path(place).iterdir())
 
 
-def test_a_program_that_has_the_database_open_goes_on_spilling_where_it_did(folder: Path) -> None:
+def test_a_program_with_the_database_open_keeps_its_spill_folder(folder: Path) -> None:
     with duckdb.connect("mine.duckdb") as mine:
         before = mine.execute("SELECT CURRENT_SETTING('temp_directory')").fetchall()
         made("search", database="mine.duckdb", into="released")
@@ -317,13 +317,13 @@ def test_a_file_that_is_missing_or_changed_is_named(folder: Path, kind: str, nam
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.slow
-def test_a_release_of_another_kind_in_the_place_of_the_rows_stands_alone() -> None:
+def test_another_kind_of_release_passed_as_the_rows_is_attacked_alone() -> None:
     made("anatomy", output="out.csv")
     made("search", output="out.csv", overwrite=True)
     assert verified("out.csv").code == 0
 
 
-def test_the_file_that_names_both_is_replaced_only_when_told(folder: Path) -> None:
+def test_the_file_that_names_both_is_replaced_only_on_request(folder: Path) -> None:
     Path("out.csv.anatomy.json").write_text("theirs")
     with pytest.raises(TargetError, match=r"out.csv.anatomy.json exists already; use `overwrite=True`"):
         made("anatomy", output="out.csv")
@@ -377,7 +377,7 @@ def shown(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("failing", range(3))
-def test_a_step_that_fails_leaves_the_files_that_were_there(
+def test_a_step_that_fails_leaves_the_existing_files(
     folder: Path, monkeypatch: pytest.MonkeyPatch, failing: int
 ) -> None:
     made("anatomy", output="out.csv")
@@ -476,7 +476,7 @@ def test_a_change_is_seen_at_every_stage(folder: Path, stage: str) -> None:
     assert set(contents(folder)) == before
 
 
-def test_rows_that_come_to_a_view_of_files_are_noticed(folder: Path) -> None:
+def test_rows_added_to_a_view_of_files_are_noticed(folder: Path) -> None:
     """The database knows a view, and not the file that the view reads."""
     duckdb.connect("hospital.duckdb").execute("CREATE VIEW people AS FROM 'people.csv'").close()
 

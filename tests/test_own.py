@@ -69,14 +69,14 @@ def _loss(label: Callable[[Any], Any], column: int) -> float:
 
 
 @pytest.mark.parametrize("strategy", ["auto", "exhaustive", "best_first", "certified", "depth_first"])
-def test_a_metric_of_which_nothing_is_known_is_minimized_and_proven(strategy: str) -> None:
+def test_a_metric_without_declarations_is_minimized_and_proven(strategy: str) -> None:
     best = kanon_sql.search(PEOPLE, ASKED, metric=WORST, strategy=strategy, suppression_limit=0)
     assert best.score == pytest.approx(min(worst_losses().values()))
     assert best.proven_optimal
     assert best.metric == "worst"
 
 
-def test_a_metric_may_ask_for_anything_at_once() -> None:
+def test_a_metric_can_declare_any_inputs() -> None:
     every = Metric("every", ("bits", "classes", "losses"), lambda _, bits, n, losses: sum(bits) / n + max(losses))
     best = kanon_sql.search(PEOPLE, ASKED, metric=every, strategy="exhaustive", suppression_limit=0.3)
     assert best.proven_optimal
@@ -99,7 +99,7 @@ def test_a_metric_that_is_not_what_it_declares_proves_nothing() -> None:
         kanon_sql.search(PEOPLE, ASKED, metric=Metric("loss", ("losses",), lambda *_: 0.0))
 
 
-def test_a_strategy_is_a_generator_function_wherever_a_name_is() -> None:
+def test_a_generator_function_is_accepted_wherever_a_strategy_name_is() -> None:
     made = kanon_sql.anonymize(PEOPLE, ASKED, strategy=climb, metric=WORST, suppression_limit=0)
     node = tuple(made.manifest["node"].values())
     assert made.manifest["strategy"] == "climb"
@@ -118,7 +118,7 @@ def test_a_strategy_is_a_generator_function_wherever_a_name_is() -> None:
     assert both.searches[2].promise == "a local optimum"
 
 
-def test_a_strategy_may_score_what_was_not_tested() -> None:
+def test_a_strategy_can_score_untested_nodes() -> None:
     assert kanon_sql.search(PEOPLE, ASKED, strategy=nothing).outcome.found_by in ("strategy", "lowered")
 
 
@@ -131,12 +131,12 @@ def test_a_strategy_may_score_what_was_not_tested() -> None:
         (lambda _: (yield Test([[0, 0]])), r"asked for \[0, 0\], which is not a node"),  # type: ignore[list-item]
     ],
 )
-def test_what_is_no_strategy_is_refused(requests: Any, message: str) -> None:
+def test_a_value_that_is_not_a_strategy_is_refused(requests: Any, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         kanon_sql.search(PEOPLE, ASKED, strategy=requests)
 
 
-def test_a_strategy_needs_a_name_of_its_own() -> None:
+def test_a_strategy_needs_a_unique_name() -> None:
     def ola(space: Space) -> Iterator[Any]:
         yield Test([space.lattice.top])
 
@@ -162,7 +162,7 @@ def test_a_hierarchy_is_a_mapping_a_frame_or_a_function(zips: Any) -> None:
     assert kanon_sql.compare(PEOPLE, given, strategies=["ola"]).searches[0].node is not None
 
 
-def test_a_built_hierarchy_is_taken_as_it_is() -> None:
+def test_a_built_hierarchy_is_used_unchanged() -> None:
     built = hierarchy.build(PEOPLE, "age", {"ranges": [5, 10]})
     columns = {"age": {"hierarchy": built, "min_level": 1}, "zip": {"hierarchy": TABLE}}
     first = kanon_sql.search(PEOPLE, quasi_identifiers=columns, k=4)
@@ -187,7 +187,7 @@ def test_a_function_gets_the_values_of_the_column_and_not_null() -> None:
     assert made.manifest["verified"]
 
 
-def test_what_is_no_hierarchy_is_refused() -> None:
+def test_an_invalid_hierarchy_is_refused() -> None:
     with pytest.raises(HierarchyError, match="the function of its hierarchy must return equally many labels"):
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": lambda age: ["x"] * (age % 2)})
     with pytest.raises(HierarchyError, match="level 2"):
@@ -284,7 +284,7 @@ def test_no_code_runs_unless_its_module_is_allowed(project: Path, monkeypatch: p
     assert "our_rules" not in sys.modules
 
 
-def test_no_module_comes_from_the_folder_of_the_data(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_module_is_imported_from_the_folder_of_the_data(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(own.ALLOWED, "our_rules")
     (project.parent / "modules" / "our_rules.py").rename(project / "our_rules.py")
     for place in ("", str(project)):
@@ -318,7 +318,7 @@ def test_the_page_runs_no_code(project: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not (project / "imported").exists()
 
 
-def test_what_is_no_privacy_model_is_refused() -> None:
+def test_a_value_that_is_not_a_privacy_model_is_refused() -> None:
     with pytest.raises(SpecError, match="is not a privacy model; give values such as k_anonymity"):
         kanon_sql.search(PEOPLE, ASKED, privacy=[k_anonymity])
     with pytest.raises(SpecError, match=r"privacy.models: give module:name, or in Python a privacy model"):
@@ -327,7 +327,7 @@ def test_what_is_no_privacy_model_is_refused() -> None:
         parse({"source": "x.csv", "quasi_identifiers": ["age"], "privacy": {"models": ["two"]}})
 
 
-def test_privacy_models_stand_in_the_spec_too() -> None:
+def test_privacy_models_can_be_in_the_spec() -> None:
     spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 3, "models": [l_diversity("ill", 2)]}}
     named = kanon_sql.anonymize(PEOPLE, spec).manifest
     assert [each["model"] for each in named["privacy"]] == ["k-anonymity", "distinct l-diversity of ill"]

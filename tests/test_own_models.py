@@ -96,7 +96,7 @@ STRATEGIES = {
 @pytest.mark.parametrize(
     ("monotone", "strategy"), [(said, name) for said, names in STRATEGIES.items() for name in names]
 )
-def test_every_class_has_three_hospitals_that_nobody_sees(
+def test_every_class_has_three_unreleased_hospitals(
     engine: Engine, patients: str, strategy: str, monotone: Any
 ) -> None:
     asked: dict[str, Any] = {"privacy": [k_anonymity(4), replace(HOSPITALS, monotone=monotone)], "strategy": strategy}
@@ -156,7 +156,7 @@ def test_it_goes_with_people_noise_and_a_report(tmp_path: Path) -> None:
     assert kanon_sql.risk(people, SPEC, privacy=PRIVACY, release=file).release
 
 
-def test_where_it_cannot_hold_it_is_refused() -> None:
+def test_a_model_in_conflict_with_the_spec_is_refused() -> None:
     people = pandas.DataFrame(rows(), columns=list(TYPES))
     for more in ({"keep": ["ill", "hospital"]}, {"sensitive": ["hospital"]}):
         with pytest.raises(SpecError, match="counts the values of 'hospital' without releasing them, and the spec"):
@@ -170,7 +170,7 @@ def test_where_it_cannot_hold_it_is_refused() -> None:
         kanon_sql.anonymize(people, SPEC, privacy={"minimality": "mask", "models": [hidden]})
 
 
-def test_a_model_that_says_too_much_of_itself_gets_releases_that_are_safe_all_the_same(tmp_path: Path) -> None:
+def test_a_model_with_wrong_declarations_still_gives_safe_releases(tmp_path: Path) -> None:
     people = pandas.DataFrame(rows(), columns=list(TYPES))
     claims: list[Any] = ["always", "without suppression"]
     for monotone in claims:

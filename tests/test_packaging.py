@@ -55,7 +55,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 FOLDERS = ("report/templates", "page/templates", "page/static")  # of what is no module
 
 
-def test_the_wheel_holds_the_package_its_sql_and_its_hierarchies(wheel: Path) -> None:
+def test_the_wheel_contains_the_package_its_sql_and_its_hierarchies(wheel: Path) -> None:
     packed = set(ZipFile(wheel).namelist())
     expected = {
         f"{inside}/{path.relative_to(ROOT / outside)}"
@@ -78,7 +78,7 @@ def test_the_wheel_holds_the_package_its_sql_and_its_hierarchies(wheel: Path) ->
     assert ZipFile(wheel).read(licence) == (ROOT / "LICENSE").read_bytes()
 
 
-def test_the_wheel_says_what_it_needs(wheel: Path) -> None:
+def test_the_wheel_declares_its_dependencies(wheel: Path) -> None:
     (metadata,) = (name for name in ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
     text = ZipFile(wheel).read(metadata).decode()
     needed = re.findall(r"^Requires-Dist: ([a-z0-9-]+)[^;\n]*$", text, re.M)
@@ -97,7 +97,7 @@ def test_the_installed_command_runs_the_demo(installed: Path, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_the_installed_command_knows_its_version(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_command_prints_its_version(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "kanon", "--version", cwd=tmp_path) == f"kanon_sql {PROJECT['version']}\n"
 
 
@@ -108,7 +108,7 @@ def test_the_version_is_the_newest_of_the_changelog() -> None:
     assert [name for name, day in sections if not day] in ([], ["Unreleased"])
 
 
-def test_the_readme_is_the_package_s_and_links_to_files_that_are_there() -> None:
+def test_the_readme_is_that_of_the_package_and_links_to_existing_files() -> None:
     text = (ROOT / PROJECT["readme"]).read_text(encoding="utf-8")
     assert "kanon_sql" in text.splitlines()[0]
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
@@ -116,7 +116,7 @@ def test_the_readme_is_the_package_s_and_links_to_files_that_are_there() -> None
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_what_the_project_declares_agrees_with_itself() -> None:
+def test_the_declarations_of_the_project_agree() -> None:
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert f"Programming Language :: Python :: {oldest}" in PROJECT["classifiers"]
     assert PROJECT["scripts"] == {"kanon": "kanon_sql.cli:process"}

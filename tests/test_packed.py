@@ -23,7 +23,7 @@ TWO = all_of(k_anonymity(2))
     limits=st.sampled_from([{"_BITS": 2}, {"_BITS": 5}, {"_MOST_VALUES": 3}, {"_MOST_TUPLES": 0}]),
     rolled=st.booleans(),
 )
-def test_where_the_bits_are_changes_no_figure(
+def test_the_position_of_the_bits_changes_no_figure(
     engine: Engine, problem: Problem, limits: dict[str, int], rolled: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -54,7 +54,7 @@ def test_masked_bits_are_equal_where_labels_are() -> None:
         assert len(pairs) == len(dict(pairs)) == len({bits for _, bits in pairs})
 
 
-def test_a_node_is_tested_on_one_number_and_leaves_nothing_behind() -> None:
+def test_a_test_of_a_node_returns_one_number_and_leaves_nothing_behind() -> None:
     engine = DuckDB()
     columns = [Column({value: (value, "*") for value in values}) for values in ("ab", "x", "pq", "1")]
     judge = Judge(counted(engine, Problem([("a", "x", "p", "1"), ("b", "x", "q", "1")], columns, 2)), TWO)

@@ -32,7 +32,7 @@ def at_risk(path: Path, columns: list[str], k: int) -> int:
     return sum(n for n in Counter(map(tuple, rows)).values() if n < k)
 
 
-def test_only_who_has_the_address_is_answered(people):
+def test_only_requests_with_the_address_are_answered(people):
     with client_of(people) as client:
         assert client.get("columns").status_code == 200
         assert client.get("http://127.0.0.1:1/").status_code == 403
@@ -93,14 +93,14 @@ def test_no_answer_can_be_read_framed_or_stored_elsewhere(people):
 
 
 @pytest.mark.parametrize("name", ["../server.py", "..%2fserver.py", "page.css/../../server.py", "%2e%2e/state.py"])
-def test_no_file_is_given_but_the_pages_own(people, name):
+def test_only_the_files_of_the_page_are_served(people, name):
     with client_of(people) as client:
         answer = client.get(f"static/{name}")
         assert answer.status_code in (403, 404)
         assert "import" not in answer.text
 
 
-def test_a_role_makes_another_spec(people):
+def test_a_changed_role_changes_the_draft(people):
     with client_of(people) as client:
         page = client.app.state.page
         assert [column.name for column in page.draft.quasi_identifiers] == ["age", "zip", "sex"]
@@ -118,7 +118,7 @@ def test_a_role_makes_another_spec(people):
         assert client.post("columns/99", data={"role": "kept"}).status_code == 422
 
 
-def test_the_slider_counts_what_a_count_in_python_counts(people):
+def test_the_slider_counts_as_plain_python_does(people):
     with client_of(people) as client:
         page = client.app.state.page
         page.counted()  # a screen does not wait for long
@@ -134,7 +134,7 @@ def test_the_slider_counts_what_a_count_in_python_counts(people):
         assert f"{at_risk(people, ['age', 'sex'], 9):,} of 400" in text_of(client.get("risk").text)
 
 
-def test_people_are_counted_where_they_have_several_rows(tmp_path, monkeypatch):
+def test_people_are_counted_if_they_have_several_rows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     duckdb.sql("SELECT i % 2 AS age, i // 3 AS person_id, 'x' AS note FROM range(12) AS t(i)").write_csv("visits.csv")
     spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "unit": "person_id", "keep": []}
@@ -164,7 +164,7 @@ def test_a_search_ends_with_a_result_and_writes_nothing(people, tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
 
 
-def test_a_run_that_cannot_be_says_why(people):
+def test_an_impossible_run_gives_the_reason(people):
     with client_of(people) as client:
         client.post("risk", data={"k": "401"})
         client.post("search/run")
@@ -173,7 +173,7 @@ def test_a_run_that_cannot_be_says_why(people):
         assert work.result["text"] in text_of(client.get("search").text)
 
 
-def test_a_killed_page_takes_its_worker_along(people):
+def test_a_killed_page_ends_its_worker(people):
     """The worker reads a pipe that the page holds: when the page is killed, the worker ends by itself."""
     request = json.dumps({"spec": {"source": str(people), "quasi_identifiers": {"age": {"hierarchy": "suppress"}}}})
     script = (
@@ -204,12 +204,12 @@ def test_modules_next_to_the_data_are_not_run(people):
     assert not [*people.parent.glob("*.ran")]
 
 
-def test_the_address_holds_the_token(people):
+def test_the_address_contains_the_token(people):
     with client_of(people) as client:
         assert TOKEN in str(client.get("columns").url)
 
 
-def test_a_browser_may_come_as_soon_as_the_address_is_told(people):
+def test_a_browser_can_connect_once_the_address_is_printed(people):
     def connect(address: str) -> None:
         found = urlsplit(address)
         with socket.create_connection((found.hostname, found.port), timeout=5):
@@ -219,7 +219,7 @@ def test_a_browser_may_come_as_soon_as_the_address_is_told(people):
         serve(open_page(str(people)), opened=connect)
 
 
-def test_models_are_asked_for_by_column(people):
+def test_models_are_requested_by_column(people):
     with client_of(people) as client:
         page = client.app.state.page
         client.post("models", data={"k": "3", "unit": "person_id"})

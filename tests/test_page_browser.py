@@ -110,7 +110,7 @@ def test_the_slider_answers_while_it_moves(browser, people):
         assert opened.complaints == []
 
 
-def test_a_slider_over_a_million_rows_asks_nobody(browser, tmp_path, monkeypatch):
+def test_a_slider_over_a_million_rows_runs_no_query(browser, tmp_path, monkeypatch):
     """The source may even be gone: k is answered from numbers that are here, a level by a query on the tuples."""
     monkeypatch.chdir(tmp_path)
     query = "SELECT i % 70 AS age, (i * 7919) % 3001 AS zip, i % 2 AS sex FROM range(1000000) AS t(i)"
@@ -234,7 +234,7 @@ def test_a_search_can_be_stopped_with_the_best_so_far(browser, tmp_path, monkeyp
 
 
 @pytest.mark.usefixtures("people")
-def test_a_window_says_so_when_the_server_is_gone(browser, tmp_path):
+def test_a_window_reports_a_stopped_server(browser, tmp_path):
     command = [sys.executable, "-m", "kanon_sql", "page", "people.parquet"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     assert server.stdout

@@ -36,7 +36,7 @@ def rows_of(html: str, table: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in rows if row}
 
 
-def test_what_was_asked_differently_is_told_in_words(client):
+def test_different_settings_are_described_in_words(client):
     html = client.get("compare").text
     asked = rows_of(html, "settings")
     assert asked["Strategy"] == ["auto", "mondrian", "≠"]
@@ -103,7 +103,7 @@ def test_a_result_brings_its_draft_back(client):
     assert page.draft.asks_like(now)
 
 
-def test_what_is_removed_is_gone_and_its_number_is_not_given_again(client):
+def test_a_removed_result_is_deleted_and_its_number_not_reused(client):
     page = client.app.state.page
     html = client.post("compare/2/remove").text
     assert [each.number for each in page.results] == [1]

@@ -74,7 +74,7 @@ FORMS: list[tuple[int, str, dict[str, str], Any]] = [
 ]
 
 
-def test_every_form_makes_its_recipe_and_shows_what_it_gives(client: Any) -> None:
+def test_every_form_creates_its_recipe_and_shows_a_preview(client: Any) -> None:
     for place, kind, fields, expected in FORMS:
         shown = post(client, place, "recipe", kind=kind, **fields)
         assert recipe(client, place) == expected
@@ -113,7 +113,7 @@ REFUSED = [
 ]
 
 
-def test_what_is_refused_stays_as_it_was_typed_with_the_reason_beside_it(client: Any) -> None:
+def test_refused_input_stays_with_the_reason_next_to_it(client: Any) -> None:
     before = client.app.state.page.draft
     for place, fields, field, problem in REFUSED:
         answer = client.post(f"hierarchies/{place}/recipe", data=fields)
@@ -151,7 +151,7 @@ def test_levels_are_bounded_and_the_preview_counts_rows(client: Any) -> None:
     assert f"[25, 50) {sizes[1]}" in shown
 
 
-def test_groups_are_made_moved_renamed_and_deleted(client: Any) -> None:
+def test_groups_are_created_moved_renamed_and_deleted(client: Any) -> None:
     post(client, JOB, "start", how="nothing")
     assert "Created the group ill with 2 items" in post(
         client, JOB, "groups", do="new", level=1, label="ill", chip=["cook", "nurse"]
@@ -189,7 +189,7 @@ def test_groups_are_made_moved_renamed_and_deleted(client: Any) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.randoms(use_true_random=False))
-def test_whatever_is_moved_the_groups_are_a_hierarchy_of_all_values(chance: random.Random) -> None:
+def test_groups_stay_a_hierarchy_of_all_values_after_every_move(chance: random.Random) -> None:
     """The oracle: the group of each chip in a plain dict per level."""
     values = [f"v{i}" for i in range(7)]
     made = ByHand(dict.fromkeys(values, 2))
@@ -222,7 +222,7 @@ def test_whatever_is_moved_the_groups_are_a_hierarchy_of_all_values(chance: rand
             assert list(row) == [*expected, "*"]
 
 
-def test_groups_begin_with_what_there_is(client: Any) -> None:
+def test_groups_start_from_the_current_recipe(client: Any) -> None:
     post(client, AGE, "recipe", kind="ranges", ranges="25, 50")
     before = client.app.state.page.editor.fitted(client.app.state.page.draft, "age", {"ranges": [25, 50]})
     post(client, AGE, "start", how="now")
@@ -352,7 +352,7 @@ def test_a_long_list_of_values_is_cut_where_two_results_are_compared() -> None:
     assert len(line.left) < 250
 
 
-def test_a_column_that_is_none_is_said(client: Any) -> None:
+def test_an_unknown_column_is_reported(client: Any) -> None:
     client.post(f"columns/{JOB}", data={"role": "kept"})
     for place in (JOB, 99):
         assert "that column is not a quasi-identifier; choose another" in text_of(
@@ -372,7 +372,7 @@ def test_files_are_opened_by_two_threads_at_once() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium; install Debian's, or Chrome")
-def test_groups_are_made_by_mouse_and_by_keyboard_alone() -> None:
+def test_groups_are_created_by_mouse_and_by_keyboard() -> None:
     playwright = pytest.importorskip("playwright.sync_api")
     from axe_playwright_python.sync_playwright import Axe
 

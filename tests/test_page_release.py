@@ -81,7 +81,7 @@ def the_report_is_shown_in_a_box_that_runs_nothing(client, html):
     assert client.get("release/report/9").status_code == 404
 
 
-def test_the_spec_that_is_written_makes_the_same_release(client):
+def test_the_written_spec_gives_the_same_release(client):
     client.post("columns/1", data={"priority": "1"})
     found = searched(client)
     assert client.post("release/spec", data={"of": "1", "name": "release.yml"}).status_code == 200
@@ -119,7 +119,7 @@ def test_no_name_leads_out_of_the_folder(client, tmp_path):
     assert os.listdir(tmp_path.parent).count(tmp_path.name) == 1
 
 
-def test_nothing_is_written_through_a_link_or_over_what_is_read(client, tmp_path):
+def test_nothing_is_written_through_a_link_or_over_the_source(client, tmp_path):
     searched(client)
     (tmp_path / "away").mkdir()
     precious = tmp_path / "away" / "precious.parquet"
@@ -142,7 +142,7 @@ def test_nothing_is_written_through_a_link_or_over_what_is_read(client, tmp_path
     assert not Path("sex.csv").exists()
 
 
-def test_what_is_being_written_is_what_was_asked_for_at_its_start(client, monkeypatch):
+def test_a_release_in_progress_uses_the_options_from_its_start(client, monkeypatch):
     """Another window changes the draft and the name while the first one's release is made."""
     started, go_on, really = threading.Event(), threading.Event(), worker.anonymize
 
@@ -175,7 +175,7 @@ def test_what_is_being_written_is_what_was_asked_for_at_its_start(client, monkey
     assert "another window has changed" in read(stale.text)
 
 
-def test_a_draft_that_is_no_spec_says_what_is_missing(client):
+def test_an_incomplete_draft_names_what_is_missing(client):
     for place in (1, 2, 3):
         client.post(f"columns/{place}", data={"role": "dropped"})
     html = client.get("release").text
@@ -229,7 +229,7 @@ def test_a_table_of_a_database_becomes_a_view_there(tmp_path, monkeypatch):
         assert made.execute("SELECT COUNT(*) FROM seen").fetchone() == (found.manifest["released_rows"],)
 
 
-def test_what_is_stopped_before_it_has_begun_was_stopped_and_did_not_fail(tmp_path):
+def test_a_job_stopped_before_its_start_counts_as_stopped(tmp_path):
     ended = threading.Event()
     work = Work("a release", {}, lambda told: ended.set() if told.ended else None, lambda *_: None)
     work.start(tmp_path)

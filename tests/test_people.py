@@ -109,7 +109,7 @@ def assert_holds(models: str, classes: list[list[tuple[Any, ...]]], rows: list[t
 
 
 @pytest.mark.parametrize(("strategy", "models"), EMBEDDED)
-def test_every_class_holds_people(embedded: DuckDB, strategy: str, models: str, asked_of: Asked) -> None:
+def test_every_class_counts_people(embedded: DuckDB, strategy: str, models: str, asked_of: Asked) -> None:
     assert_people_are_held(embedded, strategy, models, asked_of)
 
 
@@ -124,7 +124,7 @@ ON_A_SERVER = [
 
 
 @pytest.mark.parametrize(("strategy", "models"), ON_A_SERVER)
-def test_every_class_holds_people_on_a_server(
+def test_every_class_counts_people_on_a_server(
     postgres: PostgreSQL, strategy: str, models: str, asked_of: Asked
 ) -> None:
     assert_people_are_held(postgres, strategy, models, asked_of)
@@ -176,7 +176,7 @@ def test_a_view_counts_people_whenever_it_is_read(engine: Engine, asked_of: Aske
 
 @pytest.mark.parametrize("strategy", ["exhaustive", "mondrian"])
 @pytest.mark.parametrize("model", [l_diversity("ill", 2), l_diversity("ill", 1.5, "entropy"), t_closeness("ill", 0.9)])
-def test_a_view_does_not_count_the_values_of_nobody(
+def test_a_view_does_not_count_the_values_of_rows_without_a_person(
     engine: Engine, asked_of: Asked, model: PrivacyModel, strategy: str
 ) -> None:
     """All whom a class is known to hold have one illness, though rows of nobody have another."""
@@ -193,7 +193,7 @@ def test_a_view_does_not_count_the_values_of_nobody(
 @pytest.mark.parametrize(
     ("model", "kept"), [(l_diversity("ill", 1.5, "entropy"), {"50"}), (t_closeness("ill", 0.9), set[str]())]
 )
-def test_a_view_hides_shares_that_add_up_no_longer(
+def test_a_view_hides_shares_that_no_longer_add_up(
     engine: Engine, asked_of: Asked, model: PrivacyModel, kept: set[str], strategy: str
 ) -> None:
     """Somebody gets a second value: her class has no entropy, and the whole table no distribution to compare with."""
@@ -210,7 +210,7 @@ def test_a_view_hides_shares_that_add_up_no_longer(
         asked_of(engine, into="again", **asked)
 
 
-def test_where_everybody_has_a_value_its_share_is_1(asked_of: Asked) -> None:
+def test_a_value_that_everyone_has_has_a_share_of_1(asked_of: Asked) -> None:
     """Each of 40 people has four illnesses: of the rows a quarter is HIV, of the people everybody has it."""
     ill = ["HIV", "flu", "cold", "gout"]
     rows = [(30, "1010", ill[i % 4], i, i // 4) for i in range(160)]
@@ -236,7 +236,7 @@ def test_equal_values_that_look_different_are_one_value_of_a_person(
     assert release.verify()
 
 
-def test_a_model_of_ones_own_counts_the_people_of_a_class(asked_of: Asked) -> None:
+def test_a_custom_model_counts_the_people_of_a_class(asked_of: Asked) -> None:
     engine = DuckDB()
     create_table(engine, "visits", TYPES, visits())
     columns = {"people": "SUM(n)", "pairs": "SUM(c)"}
@@ -249,7 +249,7 @@ def test_a_model_of_ones_own_counts_the_people_of_a_class(asked_of: Asked) -> No
         asked_of(engine, privacy=[shares])
 
 
-def test_a_file_holds_people(engine: Engine, asked_of: Asked, tmp_path: Path) -> None:
+def test_a_file_counts_people(engine: Engine, asked_of: Asked, tmp_path: Path) -> None:
     rows = visits()
     create_table(engine, "visits", TYPES, rows)
     for name in ("anon.csv", "anon.parquet"):
@@ -260,7 +260,7 @@ def test_a_file_holds_people(engine: Engine, asked_of: Asked, tmp_path: Path) ->
         assert_holds("l", classes_of([(*row[:-1], int(row[-1])) for row in written], rows), rows)
 
 
-def test_a_release_other_than_the_one_with_its_people_is_refused(
+def test_a_release_that_differs_from_the_one_with_its_people_is_refused(
     engine: Engine, asked_of: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_table(engine, "visits", TYPES, visits())
@@ -330,7 +330,7 @@ def test_the_people_of_a_file_are_counted_in_the_source_that_its_spec_names(
     assert kanon("verify", "--spec", "release.yml", "--against", "elsewhere.csv").code == 0
 
 
-def test_a_share_of_people_may_hold_of_every_class_and_not_of_all_together() -> None:
+def test_a_share_of_people_can_be_satisfied_by_every_class_but_not_together() -> None:
     """Who has a cold is in both classes, so that the two with the flu are half of either, and two of three in all."""
     visits = pandas.DataFrame({"zip": list("xxyy"), "person": list("acbc"), "ill": ["flu", "cold"] * 2})
     release = kanon_sql.anonymize(
@@ -394,7 +394,7 @@ def test_a_risk_is_verified_over_people() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_printed_counts_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_printed_figures_count_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two patients with three rows each are a class of two people."""
     monkeypatch.chdir(tmp_path)
     rows = [

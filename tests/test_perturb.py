@@ -64,7 +64,7 @@ def test_columns_draw_apart(embedded: DuckDB, secret: str) -> None:
     assert abs(sum(products) / 2_000) < 4 / math.sqrt(2_000), "uncorrelated"
 
 
-def test_one_secret_at_two_scales_gives_nothing_away(embedded: DuckDB, secret: str) -> None:
+def test_one_secret_at_two_scales_reveals_nothing(embedded: DuckDB, secret: str) -> None:
     """Of x + 100 z and x + 50 z anyone could compute x."""
     rows = with_zips(range(2_000))
     table(embedded, rows, ("VARCHAR", "BIGINT"))
@@ -91,7 +91,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("asked", "message"), ERRORS)
-def test_what_cannot_be_perturbed_is_refused(
+def test_impossible_perturbations_are_refused(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked: dict[str, Any], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -117,7 +117,7 @@ MATRICES = [
 
 
 @pytest.mark.parametrize(("content", "message"), MATRICES)
-def test_a_matrix_that_is_none_is_refused(embedded: DuckDB, tmp_path: Path, content: str | bytes, message: str) -> None:
+def test_an_invalid_matrix_is_refused(embedded: DuckDB, tmp_path: Path, content: str | bytes, message: str) -> None:
     path = tmp_path / "matrix.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     people(embedded, 10)
@@ -141,7 +141,7 @@ def test_a_matrix_of_other_types_is_refused(embedded: DuckDB, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "message"), [(None, "cannot be read"), ("too short\n", "has 9 characters; give 16")]
 )
-def test_a_secret_that_is_none_is_refused(embedded: DuckDB, tmp_path: Path, content: str | None, message: str) -> None:
+def test_an_invalid_secret_is_refused(embedded: DuckDB, tmp_path: Path, content: str | None, message: str) -> None:
     people(embedded, 10)
     path = tmp_path / "secret.txt"
     if content:
@@ -222,7 +222,7 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
 
 
 @pytest.mark.slow
-def test_the_same_secret_makes_the_same_release(engine: Engine, secret: str) -> None:
+def test_the_same_secret_gives_the_same_release(engine: Engine, secret: str) -> None:
     people(engine, 60)
     shown = [
         engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
@@ -234,7 +234,7 @@ def test_the_same_secret_makes_the_same_release(engine: Engine, secret: str) -> 
     assert any("cannot be repeated" in text for text in released(engine, ALL).manifest["warnings"])
 
 
-def test_no_statement_holds_the_secret(engine: Engine, secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_statement_contains_the_secret(engine: Engine, secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server may log its statements."""
     people(engine, 60)
     sent = []
@@ -271,7 +271,7 @@ def test_a_lost_row_stops_the_release(embedded: DuckDB, monkeypatch: pytest.Monk
 ODD = ['x"; DROP TABLE people; --', "value", "row_id", "content", "draws", "r", "p0", "key", "u"]
 
 
-def test_names_of_our_own_and_odd_ones_are_columns_like_any_other(engine: Engine, secret: str) -> None:
+def test_internal_and_unusual_names_are_ordinary_columns(engine: Engine, secret: str) -> None:
     rows = [tuple(i + j for j in range(len(ODD))) for i in range(40)]
     create_table(engine, "people", dict.fromkeys(ODD, "INTEGER"), rows)
     asked = {name: {"swap": {"within": 0.3}} for name in ODD[1:]}

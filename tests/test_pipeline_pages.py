@@ -88,7 +88,7 @@ class Task:
         assert given == ("{{ ds }}",)
 
 
-def test_the_task_for_airflow_makes_the_release(clinic: Path) -> None:
+def test_the_task_for_airflow_creates_the_release(clinic: Path) -> None:
     names = page(clinic, "airflow.md", task=Task, dag=lambda **_: lambda function: function)
     assert names["release"].function("2026-01-01") in (["nightly: released"], ["nightly: unchanged"])
     assert kanon_sql.verify(
@@ -96,7 +96,7 @@ def test_the_task_for_airflow_makes_the_release(clinic: Path) -> None:
     )
 
 
-def test_the_asset_for_dagster_makes_the_release(clinic: Path) -> None:
+def test_the_asset_for_dagster_creates_the_release(clinic: Path) -> None:
     stand_in = {"asset": lambda **_: lambda function: function, "Definitions": dict, "MaterializeResult": dict}
     names = page(clinic, "dagster.md", **stand_in)
     asset = names["patients_nightly"]
@@ -111,7 +111,7 @@ def test_the_asset_for_dagster_makes_the_release(clinic: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("make"), reason="install make to run it")
-def test_make_release_makes_and_verifies_the_release(clinic: Path) -> None:
+def test_make_release_creates_and_verifies_the_release(clinic: Path) -> None:
     (clinic / "Makefile").write_text(blocks("pipelines/makefile.md", "make")[0])
     said = ran(clinic, "make", "release")
     assert re.search(r"nightly +(released|unchanged)", said)
@@ -128,7 +128,7 @@ def test_the_steps_of_the_workflow_run(clinic: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_line_of_the_crontab_runs_and_mails_what_failed(clinic: Path) -> None:
+def test_the_line_of_the_crontab_runs_and_mails_failures(clinic: Path) -> None:
     (line,) = blocks("pipelines/cron.md", "cron")
     *when, command = line.split(" ", 5)
     assert [bool(re.fullmatch(r"\d+|\*", each)) for each in when] == [True] * 5

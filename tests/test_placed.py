@@ -78,7 +78,7 @@ def test_every_label_has_a_place_whatever_the_type_of_places(labels: int) -> Non
     assert shown.dropna().astype(int).tolist() == [code for code in range(labels) for _ in range(2)]
 
 
-def test_labels_that_a_collation_holds_equal_stay_two_labels() -> None:
+def test_labels_that_are_equal_by_collation_stay_separate() -> None:
     """Of a database whose texts are compared without case; elsewhere 'A' would be shown as 'a'."""
     with duckdb.connect() as connection:
         connection.execute("PRAGMA default_collation = NOCASE")

@@ -61,7 +61,7 @@ def released(engine: PostgreSQL, node: dict[str, int], **more: Any) -> list[str]
 
 
 @pytest.mark.parametrize("node", NODES.values(), ids=NODES)
-def test_rows_are_in_the_order_of_what_they_show(postgres: PostgreSQL, node: dict[str, int]) -> None:
+def test_rows_are_sorted_by_their_released_values(postgres: PostgreSQL, node: dict[str, int]) -> None:
     source = people()
     create_table(postgres, "people", TYPES, source)
     rows, masked = released(postgres, node), released(postgres, node, mask=True)

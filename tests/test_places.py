@@ -94,7 +94,7 @@ def test_partitions_of_a_glob_are_released_into_another_attached_file() -> None:
         ("--output out.csv --temp-directory /proc", "/proc cannot be written to, so nothing can be spilled there ("),
     ],
 )
-def test_a_place_that_cannot_be_written_to_is_told_in_one_sentence(options: str, message: str) -> None:
+def test_an_unwritable_place_is_reported_in_one_sentence(options: str, message: str) -> None:
     """In /proc nobody can make a file, root neither."""
     run = kanon(*shlex.split(f"anonymize people --database office.duckdb --spec spec.json {options}"))
     assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
@@ -103,7 +103,7 @@ def test_a_place_that_cannot_be_written_to_is_told_in_one_sentence(options: str,
 
 
 @pytest.mark.usefixtures("office")
-def test_a_new_database_where_nothing_can_be_made_is_told_in_one_sentence() -> None:
+def test_a_new_database_that_cannot_be_created_is_reported_in_one_sentence() -> None:
     run = kanon(*shlex.split("anonymize 'data/*/*.parquet' --spec spec.json --database /proc/new.duckdb --into anon"))
     assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
     assert run.err.startswith("kanon: /proc/new.duckdb cannot be written: ")

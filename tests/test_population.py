@@ -92,7 +92,7 @@ def test_every_search_finds_what_brute_force_finds(name: str, given: tuple[Sampl
 @settings(deadline=None, max_examples=60)
 @given(given=sampled())
 @pytest.mark.slow
-def test_what_a_node_tells_of_those_above_it(given: tuple[Sampled, Asked]) -> None:
+def test_inferences_from_a_node_to_those_above_it(given: tuple[Sampled, Asked]) -> None:
     """Under k-map no suppressed row comes back; under δ-presence a node without any has none above it."""
     sample, asked = given
     by_map, by_share = Asked(k_map=asked.k_map), Asked(least=asked.least, most=asked.most)
@@ -108,7 +108,7 @@ def test_what_a_node_tells_of_those_above_it(given: tuple[Sampled, Asked]) -> No
 @EXAMPLES
 @given(given=sampled())
 @pytest.mark.slow
-def test_what_stays_at_risk_below_a_node_is_never_overstated(given: tuple[Sampled, Asked]) -> None:
+def test_rows_at_risk_below_a_node_are_never_overstated(given: tuple[Sampled, Asked]) -> None:
     sample, asked = given
     models, nodes = asked.models("people"), sample.problem.nodes
     judge = Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models))

@@ -92,7 +92,7 @@ ASKED = {
 
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("form", ["table", "csv", "parquet"])
-def test_a_release_is_safe_beside_its_population(tables: Tables, tmp_path: Path, form: str, asked: Asked) -> None:
+def test_a_release_is_safe_in_its_population(tables: Tables, tmp_path: Path, form: str, asked: Asked) -> None:
     into, path = f"{tables.sample}_anon", tmp_path / f"anon.{form}"
     target: dict[str, Any] = {"into": into} if form == "table" else {"output": path}
     release = kanon_sql.anonymize(
@@ -136,7 +136,7 @@ def test_every_class_of_the_population_is_in_a_release_with_a_least_presence(tab
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy", "modes"])
-def test_a_local_recoding_is_safe_beside_its_population(tables: Tables, strategy: str) -> None:
+def test_a_local_recoding_is_safe_in_its_population(tables: Tables, strategy: str) -> None:
     into, asked = f"{tables.sample}_local", Asked(k_map=12)
     how: dict[str, Any] = {"show": "mode"} if strategy == "modes" else {"strategy": strategy, "time_limit": 5.0}
     release = kanon_sql.anonymize(
@@ -292,7 +292,7 @@ def test_a_view_of_a_local_recoding_counts_the_population(
     assert tables.released(view) == []
 
 
-def test_a_view_of_parted_tuples_counts_each_of_the_population_once_in_a_class(tables: Tables, view: str) -> None:
+def test_a_view_of_split_tuples_counts_the_population_once_per_class(tables: Tables, view: str) -> None:
     engine = tables.engine
     engine.run(f"DELETE FROM {tables.sample}")
     engine.run(f"DELETE FROM {tables.population}")
@@ -359,7 +359,7 @@ def test_a_materialized_view_counts_the_population_when_it_is_filled(tables: Tab
 
 
 @pytest.mark.parametrize("how", [{}, {"strategy": "mondrian"}], ids=["node", "locally"])
-def test_a_statement_that_stands_alone_counts_the_population(tables: Tables, how: dict[str, Any]) -> None:
+def test_a_standalone_statement_counts_the_population(tables: Tables, how: dict[str, Any]) -> None:
     asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.1}
     asked |= {"privacy": [k_map(12, tables.population)], "connection": tables.engine.connection}
     sql = kanon_sql.anonymize_sql(tables.sample, **asked, **how)
@@ -391,7 +391,7 @@ NOT_AS_A_QUERY: dict[str, tuple[PrivacyModel, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("model", "how", "message"), NOT_AS_A_QUERY.values(), ids=NOT_AS_A_QUERY)
-def test_what_a_view_cannot_say_of_a_population(
+def test_views_that_a_population_does_not_allow(
     tables: Tables, model: PrivacyModel, how: dict[str, Any], message: str
 ) -> None:
     if isinstance(model.population, str):
@@ -408,7 +408,7 @@ def test_what_a_view_cannot_say_of_a_population(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_view_says_how_to_load_the_file_of_a_population(
+def test_a_view_explains_how_to_load_the_file_of_a_population(
     tables: Tables, view: str, tmp_path: Path, ending: str
 ) -> None:
     engine, path = tables.engine, tmp_path / f"some_{tables.population}.{ending}"
@@ -435,7 +435,7 @@ def test_a_view_says_how_to_load_the_file_of_a_population(
         engine.run(queries.drop(queries.Relation(path.stem), engine.dialect))
 
 
-def test_a_statement_over_a_file_says_where_both_have_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_over_a_file_names_the_required_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pandas.DataFrame({"age": [30, 31]}).to_csv("sample.csv", index=False)
     pandas.DataFrame({"age": [30, 31]}).to_csv("voters.csv", index=False)
@@ -474,7 +474,7 @@ def test_a_release_is_verified_by_its_labels(tables: Tables, tmp_path: Path, for
 
 @pytest.mark.parametrize("how", [{}, {"strategy": "mondrian_relaxed"}], ids=["node", "locally"])
 @pytest.mark.parametrize("form", ["table", "csv"])
-def test_a_release_verifies_itself_beside_its_population(
+def test_a_release_verifies_itself_in_its_population(
     tables: Tables, tmp_path: Path, form: str, how: dict[str, Any]
 ) -> None:
     into, path, engine = f"{tables.sample}_self", tmp_path / f"anon.{form}", tables.engine
@@ -504,7 +504,7 @@ def test_a_release_verifies_itself_beside_its_population(
 
 
 @pytest.mark.parametrize("how", [{}, {"strategy": "mondrian_relaxed"}], ids=["node", "locally"])
-def test_a_view_verifies_itself_beside_the_population_of_now(tables: Tables, view: str, how: dict[str, Any]) -> None:
+def test_a_view_verifies_itself_in_the_current_population(tables: Tables, view: str, how: dict[str, Any]) -> None:
     engine = tables.engine
     asked: dict[str, Any] = {"privacy": [k_map(12, tables.population)], "sensitive": ["ill"], "into": view}
     release = kanon_sql.anonymize(
@@ -521,7 +521,7 @@ def test_a_view_verifies_itself_beside_the_population_of_now(tables: Tables, vie
     assert now.achieved >= 12
 
 
-def test_a_copy_is_checked_by_what_can_still_be_asked(tmp_path: Path) -> None:
+def test_a_copy_is_verified_with_what_is_still_available(tmp_path: Path) -> None:
     everybody = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
     everybody.to_csv(tmp_path / "voters.csv", index=False)
     asked: dict[str, Any] = {"sensitive": ["ill"], "privacy": [k_map(12, tmp_path / "voters.csv"), k_anonymity(2)]}
@@ -551,7 +551,7 @@ def test_a_release_of_labels_that_the_population_has_itself() -> None:
     assert [each.unsafe_classes for each in least.summary.findings] == [1]
 
 
-def test_the_command_line_verifies_beside_a_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_verifies_in_a_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pandas.DataFrame({"age": ["20-29", "20-29", "30-39"]}).to_csv("anon.csv", index=False)
     pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2}).to_csv("voters.csv", index=False)
@@ -610,7 +610,7 @@ REFUSED: dict[str, tuple[list[PrivacyModel], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("models", "how", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_is_refused_beside_a_population(models: list[PrivacyModel], how: dict[str, Any], message: str) -> None:
+def test_options_refused_with_a_population(models: list[PrivacyModel], how: dict[str, Any], message: str) -> None:
     data = pandas.DataFrame({"age": [30, 31], "zip": ["12", "13"]})
     with pytest.raises((SpecError, SourceError), match=message):
         kanon_sql.anonymize(data, quasi_identifiers=RECIPES, privacy=models, **how)
@@ -624,7 +624,7 @@ def test_what_is_refused_beside_a_population(models: list[PrivacyModel], how: di
         (lambda p: delta_presence(0.6, 1, p), "the sample has 2 rows of a population of 4"),
     ],
 )
-def test_what_no_class_can_reach_is_said_before_the_search(model: Any, message: str) -> None:
+def test_unreachable_requirements_are_reported_before_the_search(model: Any, message: str) -> None:
     population = pandas.DataFrame({"age": [30, 31, 32, 33], "zip": ["12", "13", "12", "13"]})
     with pytest.raises(InfeasibleError, match=message):
         kanon_sql.anonymize(
@@ -642,7 +642,7 @@ def test_what_no_class_can_reach_is_said_before_the_search(model: Any, message: 
         (lambda: delta_presence(0, 0, "a"), "the upper one above 0"),
     ],
 )
-def test_a_model_that_cannot_be(make: Any, message: str) -> None:
+def test_an_impossible_model(make: Any, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         make()
 

@@ -126,7 +126,7 @@ def ill(engine: DuckDB | PostgreSQL, column_type: str, values: list[str]) -> dic
 
 
 @pytest.mark.parametrize("case", OTHERWISE)
-def test_values_that_a_file_has_otherwise_are_refused_before_the_work(tmp_path: Path, case: str) -> None:
+def test_values_spelled_differently_in_a_file_are_refused_early(tmp_path: Path, case: str) -> None:
     ending, column_type, values, why = OTHERWISE[case]
     engine, stages = DuckDB(), list[str]()
     asked, models = ill(engine, column_type, values), [t_closeness("ill", 0.1)]
@@ -149,7 +149,7 @@ def test_values_that_a_file_has_otherwise_are_refused_before_the_work(tmp_path: 
         ("parquet", "VARCHAR COLLATE NOCASE", ["Ann", "Ann", "bob"]),
     ],
 )
-def test_values_that_a_file_keeps_apart_as_the_source_does_are_released(
+def test_values_distinguished_by_file_and_source_are_released(
     tmp_path: Path, ending: str, column_type: str, values: list[str]
 ) -> None:
     engine = DuckDB()

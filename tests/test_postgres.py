@@ -49,18 +49,18 @@ def test_a_password_is_never_shown(url: str, password: str) -> None:
         assert piece not in told
 
 
-def test_connection_refused_is_told_in_one_line() -> None:
+def test_a_refused_connection_is_reported_in_one_line() -> None:
     with pytest.raises(SourceError, match=r"^PostgreSQL cannot be reached: nothing answers"):
         PostgreSQL.open("postgresql://user:secret@127.0.0.1:1/db")
 
 
-def test_what_is_no_url_is_told_how_to_write_one() -> None:
+def test_an_invalid_url_is_refused_with_its_correct_form() -> None:
     with pytest.raises(SourceError, match="postgresql://user:password@host:port/database"):
         PostgreSQL.open("hospital.duckdb")
 
 
 @pytest.mark.slow
-def test_without_psycopg_the_module_loads_and_open_tells_what_to_install() -> None:
+def test_without_psycopg_the_module_loads_and_open_names_what_to_install() -> None:
     code = """
 import sys
 sys.modules["psycopg"] = None
@@ -85,7 +85,7 @@ def test_a_connection_inside_a_transaction_is_refused(postgres_dsn: str) -> None
         assert connection.autocommit
 
 
-def test_a_connection_of_any_making_serves(postgres_dsn: str) -> None:
+def test_any_kind_of_connection_works(postgres_dsn: str) -> None:
     options = {"row_factory": psycopg.rows.dict_row, "cursor_factory": psycopg.ClientCursor}
     settings = "-c datestyle=SQL,DMY -c extra_float_digits=-3 -c standard_conforming_strings=off"
     with psycopg.connect(postgres_dsn, client_encoding="latin1", **options) as connection:
@@ -98,7 +98,7 @@ def test_a_connection_of_any_making_serves(postgres_dsn: str) -> None:
         assert engine.rows(r"SELECT CAST(0.1 AS DOUBLE PRECISION) + 0.2, '\', '東京'") == [(0.1 + 0.2, "\\", "東京")]
 
 
-def test_a_lost_connection_is_told(postgres: PostgreSQL, postgres_dsn: str) -> None:
+def test_a_lost_connection_is_reported(postgres: PostgreSQL, postgres_dsn: str) -> None:
     ((session,),) = postgres.rows("SELECT pg_backend_pid()")
     with pytest.raises(SourceError, match=r"^PostgreSQL says: "), postgres.transaction():
         assert ByHand.open(postgres_dsn).rows(f"SELECT pg_terminate_backend({session}, 5000)") == [(True,)]
@@ -128,7 +128,7 @@ def test_a_transaction_is_one_snapshot(postgres: PostgreSQL, postgres_dsn: str, 
     assert len(read(postgres, table.relation)) == 2
 
 
-def test_a_table_may_be_made_anew_with_other_columns(postgres: PostgreSQL) -> None:
+def test_a_table_can_be_recreated_with_other_columns(postgres: PostgreSQL) -> None:
     for columns in ("a INTEGER", "a VARCHAR, b INTEGER"):
         postgres.run("DROP TABLE IF EXISTS again")
         postgres.run(f"CREATE TABLE again ({columns})")
@@ -204,7 +204,7 @@ def test_columns_of_enums_domains_and_dropped_ones(postgres: PostgreSQL) -> None
     assert read(postgres) == [("A",), (None,)]
 
 
-def test_padding_of_char_means_nothing(postgres: PostgreSQL, embedded: DuckDB) -> None:
+def test_padding_of_char_is_ignored(postgres: PostgreSQL, embedded: DuckDB) -> None:
     postgres.load(TABLE, {"a": "character(5)"}, [["ab", " a", "", None]])
     assert read(postgres) == [("ab",), (" a",), ("",), (None,)]
     postgres.fetch_into("SELECT a FROM kanon_loaded", embedded, TABLE)

@@ -56,7 +56,7 @@ def test_the_wildcard_form_is_the_published_algorithm(embedded: DuckDB, case: An
 
 @FEW
 @given(case=ranked())
-def test_what_the_wildcard_form_says_of_itself_is_true(embedded: DuckDB, case: Any) -> None:
+def test_the_description_of_the_wildcard_form_is_true(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
     frequency_set = counted(embedded, problem)
     spec = spec_of(problem, priorities, wildcard_suppression=True)
@@ -114,7 +114,7 @@ def test_a_run_out_of_time_ends_safely(embedded: DuckDB, case: Any) -> None:
 
 @FEW
 @given(case=ranked())
-def test_the_classes_say_how_many_leaves_and_which_level_their_labels_are(embedded: DuckDB, case: Any) -> None:
+def test_the_classes_have_the_leaves_and_levels_of_their_labels(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
     frequency_set = counted(embedded, problem)
     task = task_of(frequency_set, spec_of(problem, priorities))
@@ -131,7 +131,7 @@ def test_the_classes_say_how_many_leaves_and_which_level_their_labels_are(embedd
             assert (leaves, level) == (levels if label == "*" else (len(meant), lowest))
 
 
-def test_a_tuple_that_is_left_joins_the_class_that_loses_least(embedded: DuckDB) -> None:
+def test_a_remaining_tuple_joins_the_class_that_loses_least(embedded: DuckDB) -> None:
     """Two colours of red and blue each, one of green; the fifth row is the only one that is not safe."""
     colours = Column({c: (c, "warm" if c in ("red", "pink") else "cold", "*") for c in ("red", "pink", "blue", "teal")})
     rows = [("red",)] * 2 + [("blue",)] * 2 + [("pink",)]
@@ -180,7 +180,7 @@ def test_the_example_of_the_paper(embedded: DuckDB) -> None:
 
 
 @pytest.mark.parametrize(("domain", "hidden"), [("occurring", 0), (2, 0), (41, 2), ("hierarchy", 2), (None, 2)])
-def test_a_domain_may_be_said(embedded: DuckDB, domain: int | str | None, hidden: int) -> None:
+def test_a_domain_can_be_set(embedded: DuckDB, domain: int | str | None, hidden: int) -> None:
     """The paper's example, whose countries are 41 by the hierarchy and 2 by the data."""
     columns = [Column({v: (v, "*") for v in values}) for values in (("f", "m"), ("20",))]
     countries = Column({v: (v, "*") for v in ["AT", "GR", *map(str, range(39))]})
@@ -197,7 +197,7 @@ def test_a_domain_may_be_said(embedded: DuckDB, domain: int | str | None, hidden
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "auto"])
-def test_a_domain_is_for_prioprivacy_alone(strategy: str) -> None:
+def test_a_domain_is_only_for_prioprivacy(strategy: str) -> None:
     table = pandas.DataFrame({"age": [1, 2, 1, 2]})
     asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress", "domain": 74}}, "strategy": strategy}
     with pytest.raises(SpecError, match="the domain of 'age' is for the strategy prioprivacy"):
@@ -220,7 +220,7 @@ def test_labels_that_differ_in_blanks_have_a_quality(tmp_path: Path) -> None:
     assert said[0]["intensity"] == pytest.approx(1 - 3 / 6 / 2)
 
 
-def test_whoever_watches_sees_the_rows_left_become_fewer(embedded: DuckDB) -> None:
+def test_an_observer_sees_the_remaining_rows_decrease(embedded: DuckDB) -> None:
     column = Column({str(i): (str(i), str(i // 4), "*") for i in range(8)})
     problem = Problem([(str(i),) for i in range(8)], [column], 2)
     seen: list[Rounds] = []
@@ -228,7 +228,7 @@ def test_whoever_watches_sees_the_rows_left_become_fewer(embedded: DuckDB) -> No
     assert [(rounds.classes, rounds.left) for rounds in seen] == [(2, 0)]
 
 
-def test_nothing_of_it_is_left_but_the_result(embedded: DuckDB) -> None:
+def test_only_the_result_is_left(embedded: DuckDB) -> None:
     column = Column({v: (v, "*") for v in "ab"})
     problem = Problem([("a",), ("b",), ("b",)], [column], 2)
     frequency_set = counted(embedded, problem)

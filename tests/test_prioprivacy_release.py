@@ -62,7 +62,7 @@ def test_wrong_rules_stop_the_run(town: tuple[Path, dict[str, Any]], tmp_path: P
 
 @FEW
 @given(case=ranked())
-def test_a_written_wildcard_release_is_held_against_the_source(embedded: DuckDB, case: Any) -> None:
+def test_a_written_wildcard_release_is_compared_with_the_source(embedded: DuckDB, case: Any) -> None:
     """As a table of text, under other names; and with a cell that no original row fits."""
     problem, priorities = case
     frequency_set = counted(embedded, problem)

@@ -170,7 +170,7 @@ NODE_QUERIES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", NODE_QUERIES)
-def test_what_k_alone_asks_is_the_query_as_it_stands(engine: Engine, name: str) -> None:
+def test_k_alone_uses_the_query_unchanged(engine: Engine, name: str) -> None:
     holes = {"frequency_set": Relation("f"), "levels": ["age_1"], **NODE_QUERIES[name]}
     plain = queries.text(name, engine.dialect, **holes, safe=Predicate("SUM(n) >= 5"))
     assert queries.text(name, engine.dialect, **holes, safe=all_of(k_anonymity(5)).safe) == plain
@@ -183,13 +183,13 @@ def test_k_alone_scans_the_source_as_it_always_did() -> None:
     assert queries.tuples(columns, {}, source, "duckdb") == plain
 
 
-def test_a_monotone_that_is_none_is_refused() -> None:
+def test_an_invalid_monotone_declaration_is_refused() -> None:
     with pytest.raises(SpecError, match="must be one of always, without suppression, never"):
         PrivacyModel("x", {}, {"r": "SUM(n)"}, "r > 1", monotone="sometimes")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["AVG(n)", "COUNT(DISTINCT n)"])
-def test_what_does_not_add_up_over_values_is_refused(text: str) -> None:
+def test_models_that_do_not_add_up_over_values_are_refused(text: str) -> None:
     odd = Predicate("r > 1 AND m > 0", {}, {"r": text, "m": "MAX(c)"}, "_sensitive_0")
     with pytest.raises((SpecError, ValueError)):
         queries.per_node("node_tests/node_test", "duckdb", safe=odd)

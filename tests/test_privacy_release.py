@@ -123,7 +123,7 @@ def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: s
 
 
 @pytest.mark.spark
-def test_verify_names_the_model_that_does_not_hold(engine: Engine, source: str) -> None:
+def test_verify_names_the_violated_model(engine: Engine, source: str) -> None:
     check = kanon_sql.verify(source, quasi_identifiers=["sex"], privacy=PRIVACY, connection=engine.connection)
     assert check  # two large classes
     rows = [(30, "12", "f", "a", "<=50K")] * 9 + [(30, "12", "f", "a", None)]
@@ -137,7 +137,7 @@ def test_verify_names_the_model_that_does_not_hold(engine: Engine, source: str) 
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
-def test_a_file_holds_what_the_model_promises(engine: Engine, source: str, tmp_path: Path, ending: str) -> None:
+def test_a_file_satisfies_its_model(engine: Engine, source: str, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"anon.{ending}"
     kanon_sql.anonymize(source, SPEC, privacy=PRIVACY, connection=engine.connection, output=path)
     reader = DuckDB()
@@ -165,7 +165,7 @@ def test_a_view_shows_no_class_that_a_writer_of_the_source_makes_unsafe(engine: 
             engine.run(queries.drop(Relation(table), engine.dialect))
 
 
-def test_a_statement_that_stands_alone_counts_the_values_too(engine: Engine, source: str) -> None:
+def test_a_standalone_statement_counts_the_values_too(engine: Engine, source: str) -> None:
     from kanon_sql.plan.observer import Observer
     from kanon_sql.plan.plan import plan_release
     from kanon_sql.plan.source import opened, settle_spec
@@ -180,7 +180,7 @@ def test_a_statement_that_stands_alone_counts_the_values_too(engine: Engine, sou
 
 
 @pytest.mark.slow
-def test_masked_rows_are_shown_only_where_they_meet_the_model(engine: Engine, source: str) -> None:
+def test_masked_rows_are_shown_only_if_they_satisfy_the_model(engine: Engine, source: str) -> None:
     for seed in range(3):
         into = f"{source}_{seed}"
         create_table(engine, f"{into}_raw", TYPES, people(200, seed))
@@ -257,7 +257,7 @@ def tables_of(engine: Engine, into: str) -> list[str]:
 @settings(EXAMPLES, max_examples=4)
 @given(given=valued_problems(fewest_columns=2, most_rows=40), models=st.sampled_from(ASKED), data=st.data())
 @pytest.mark.slow
-def test_a_local_recoding_makes_no_class_that_brute_force_calls_unsafe(
+def test_a_local_recoding_has_only_classes_that_are_safe_by_brute_force(
     strategy: str, given: tuple[Problem, list[Any]], models: list[PrivacyModel], data: st.DataObject
 ) -> None:
     problem, values = given
@@ -295,7 +295,7 @@ def by_one_column(rows: int = 100) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-def test_refine_asks_the_model_and_loses_less_than_the_best_node(embedded: DuckDB) -> None:
+def test_refine_tests_the_model_and_loses_less_than_the_best_node(embedded: DuckDB) -> None:
     create_table(embedded, "staff", TYPES, by_one_column())
     asked: dict[str, Any] = {"privacy": PRIVACY, "connection": embedded.connection, "suppression_limit": 0.0}
     spec = {**SPEC, "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}}}
@@ -395,7 +395,7 @@ def test_two_models_count_the_values_of_two_columns(engine: Engine, source: str)
         ({"strategy": "prioprivacy", "wildcard_suppression": True}, "with wildcards is made for k alone"),
     ],
 )
-def test_what_cannot_be_promised_is_refused_before_any_work(
+def test_impossible_guarantees_are_refused_before_any_work(
     embedded: DuckDB, options: Mapping[str, Any], message: str
 ) -> None:
     create_table(embedded, "staff", TYPES, people(20))

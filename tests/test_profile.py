@@ -38,7 +38,7 @@ def figures(rows: Sequence[Row], places: Sequence[int]) -> tuple[int, int, int]:
 # Columns and suggestions
 
 
-def test_what_a_privacy_officer_expects(engine: Engine) -> None:
+def test_the_expectations_of_a_privacy_officer(engine: Engine) -> None:
     profiled = patients(engine)
     assert {column.name: column.suggestion for column in profiled.columns} == {
         "name": "identifier",
@@ -59,7 +59,7 @@ def test_what_a_privacy_officer_expects(engine: Engine) -> None:
     assert (profiled.rows, profiled.complete, profiled.notes, profiled.possible_sets) == (8, True, (), 10)
 
 
-def test_the_reasons_say_what_they_rest_on(engine: Engine) -> None:
+def test_the_reasons_name_their_evidence(engine: Engine) -> None:
     reasons = {column.name: column.reason for column in patients(engine).columns}
     assert reasons == {
         "name": "an identifier by its name; 100.0 % of the rows have a unique value",
@@ -115,7 +115,7 @@ def people(engine: Engine, rows: int, **columns: Any) -> Profile:
     return profile(engine, create_table(engine, "people", dict.fromkeys(columns, "BIGINT"), made))
 
 
-def test_nine_in_ten_make_an_identifier(engine: Engine) -> None:
+def test_nine_distinct_values_in_ten_mark_an_identifier(engine: Engine) -> None:
     profiled = people(
         engine, 100, just=lambda i: min(i, 90), less=lambda i: min(i, 89), sparse=lambda i: i if i < 9 else None
     )
@@ -125,7 +125,7 @@ def test_nine_in_ten_make_an_identifier(engine: Engine) -> None:
     assert profiled.columns[0].reason == f"{reason}; if it is a measure, consider ranges instead"
 
 
-def test_one_row_that_is_not_null_is_no_identifier(engine: Engine) -> None:
+def test_one_row_that_is_not_null_is_not_an_identifier(engine: Engine) -> None:
     assert suggested(people(engine, 20, flag=lambda i: 1 if i == 7 else None)) == {"flag": "quasi-identifier"}
 
 
@@ -136,12 +136,12 @@ def test_a_name_saves_a_unique_column_from_being_an_identifier(engine: Engine) -
     assert (profiled.combined, profiled.sets) == (("zip",), ())
 
 
-def test_a_name_makes_an_identifier_of_many_values_only(engine: Engine) -> None:
+def test_a_name_marks_an_identifier_only_with_many_values(engine: Engine) -> None:
     profiled = people(engine, 1000, patient_id=lambda i: i // 20, customer_id=lambda i: i % 7, ward=lambda i: i % 7)
     assert suggested(profiled) == {"patient_id": "identifier", "customer_id": "", "ward": ""}
 
 
-def test_a_column_that_tells_only_beside_others_is_a_quasi_identifier(engine: Engine) -> None:
+def test_a_column_that_identifies_only_in_combination_is_a_quasi_identifier(engine: Engine) -> None:
     profiled = people(
         engine, 1000, a=lambda i: i % 2, b=lambda i: i // 2 % 5, c=lambda i: i // 10 % 10, d=lambda i: i // 100
     )
@@ -154,19 +154,19 @@ def test_a_column_that_tells_only_beside_others_is_a_quasi_identifier(engine: En
     assert (profiled.together.unique_rows, profiled.together.small_share) == (1000, 1.0)
 
 
-def test_a_column_that_adds_nothing_is_none(engine: Engine) -> None:
+def test_a_column_that_adds_nothing_is_not_a_quasi_identifier(engine: Engine) -> None:
     profiled = people(engine, 1000, a=lambda i: i // 4, b=lambda i: i // 500, c=lambda i: i // 500)
     assert suggested(profiled) == {"a": "quasi-identifier", "b": "", "c": ""}
     assert profiled.columns[1].reason == "it adds less than 1 % of the rows to those at risk, in any set counted"
 
 
-def test_one_percent_is_enough(engine: Engine) -> None:
+def test_one_percent_of_the_values_is_enough(engine: Engine) -> None:
     profiled = people(engine, 400, four=lambda i: int(i < 4), three=lambda i: int(i < 3))
     assert suggested(profiled) == {"four": "quasi-identifier", "three": ""}
     assert profiled.columns[0].reason == "alone it puts 1.0 % of the rows in classes smaller than 5"
 
 
-def test_whole_numbers_in_a_float_column_are_no_measure(engine: Engine) -> None:
+def test_whole_numbers_in_a_float_column_are_not_a_measurement(engine: Engine) -> None:
     types = {
         "visits": "DOUBLE PRECISION",
         "key": "DECIMAL(18, 3)",
@@ -203,7 +203,7 @@ def test_dates_are_never_identifiers(engine: Engine) -> None:
         ("", "id product_name country stage percentage wager discharge hospital n value 数 %s"),
     ],
 )
-def test_what_a_name_says(said: str, names: str) -> None:
+def test_the_meaning_of_names(said: str, names: str) -> None:
     expected = {"country": "quasi-identifier"}
     assert {name: name_hint(name) for name in names.split()} == {n: expected.get(n, said) for n in names.split()}
 

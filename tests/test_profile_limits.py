@@ -78,7 +78,7 @@ def test_nothing_is_left_behind_when_it_is_interrupted(engine: Engine) -> None:
     assert profile(engine, table).complete
 
 
-def test_a_table_with_one_of_our_names_is_left_alone(engine: Engine) -> None:
+def test_a_table_with_an_internal_name_is_left_alone(engine: Engine) -> None:
     names = ["kanon_profile_tuples", "kanon_profile_sets_coded", "kanon_profile_copy", "kanon_profile_map_sex"]
     for name in names:
         table = create_table(engine, name, {"sex": "VARCHAR", "ward": "INTEGER"}, [("f", 1), ("m", 2)] * 3)
@@ -96,7 +96,7 @@ def _found(engine: Engine, name: str) -> Table:
     return table
 
 
-def test_a_type_that_cannot_be_grouped_is_listed_and_not_counted(engine: Engine) -> None:
+def test_an_ungroupable_type_is_listed_but_not_counted(engine: Engine) -> None:
     odd = "json" if engine.name == "postgresql" else "STRUCT(a INTEGER)"
     more = "point" if engine.name == "postgresql" else "INTEGER[]"
     engine.run(f"CREATE TABLE t (document {odd}, sex VARCHAR, place {more}, patient UUID)")
@@ -172,7 +172,7 @@ def test_the_raw_values_stay_in_the_server(postgres: PostgreSQL, monkeypatch: py
     }
 
 
-def test_values_are_equal_where_the_server_says_so(postgres: PostgreSQL) -> None:
+def test_values_are_equal_if_the_server_says_so(postgres: PostgreSQL) -> None:
     postgres.run("CREATE TABLE t (a numeric, b char(5), c integer)")
     postgres.run("INSERT INTO t SELECT 1.0, 'x', i % 4 FROM generate_series(1, 8) i")
     postgres.run("INSERT INTO t SELECT 1.00, 'x  ', i % 4 FROM generate_series(1, 8) i")
@@ -193,7 +193,7 @@ def wide(engine: Engine, columns: int) -> Table:
     return create_table(engine, "wide", types, rows)
 
 
-def test_of_many_columns_the_most_telling_are_combined(engine: Engine) -> None:
+def test_the_most_identifying_of_many_columns_are_combined(engine: Engine) -> None:
     profiled = profile(engine, wide(engine, 16), 2)
     assert profiled.combined == (*(f"c{i}" for i in range(4, 15)), "birth_year")
     assert (profiled.possible_sets, len(profiled.sets), profiled.complete) == (66, 66, True)
@@ -204,7 +204,7 @@ def test_of_many_columns_the_most_telling_are_combined(engine: Engine) -> None:
     assert profiled.columns[0].reason == "alone it distinguishes few rows, and 12 columns go before it in the sets"
 
 
-def test_a_column_beyond_the_twelfth_may_tell_by_itself(engine: Engine) -> None:
+def test_a_column_beyond_the_twelfth_can_identify_alone(engine: Engine) -> None:
     types = {f"birth_{i}" if i < 13 else "ward": "INTEGER" for i in range(14)}
     rows = [(*(row % 2 for _ in range(13)), row // 4) for row in range(60)]
     profiled = profile(engine, create_table(engine, "t", types, rows), 1)
@@ -213,7 +213,7 @@ def test_a_column_beyond_the_twelfth_may_tell_by_itself(engine: Engine) -> None:
     assert profiled.together.combinations == 30
 
 
-def test_no_time_at_all(engine: Engine) -> None:
+def test_no_time(engine: Engine) -> None:
     profiled = profile(engine, wide(engine, 6), time_limit=0)
     assert (profiled.complete, profiled.sets, profiled.possible_sets) == (False, (), 35)
     assert profiled.notes == (
@@ -239,7 +239,7 @@ def test_time_that_runs_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> 
     assert sum("birth_year" in s.columns for s in cut.sets) == 5  # its pairs came first
 
 
-def test_progress_is_told(engine: Engine) -> None:
+def test_progress_is_reported(engine: Engine) -> None:
     told: list[tuple[str, int, int]] = []
     profile(engine, wide(engine, 6), on_progress=lambda *now: told.append(now))
     assert told[:2] == [("columns", 0, 6), ("columns", 1, 6)]

@@ -65,7 +65,7 @@ def release(engine: DuckDB, form: str, **options: Any) -> Any:
 
 @pytest.mark.parametrize(("form", "options"), KINDS)
 @pytest.mark.parametrize("old", [None, *FORMS])
-def test_without_transactions_the_same_is_there_in_the_end(
+def test_without_transactions_the_end_result_is_the_same(
     people: DuckDB, monkeypatch: pytest.MonkeyPatch, form: str, options: dict[str, Any], old: str | None
 ) -> None:
     release(people, form, **options)
@@ -84,7 +84,7 @@ def test_without_transactions_the_same_is_there_in_the_end(
 
 @pytest.mark.parametrize(("form", "options"), KINDS)
 @pytest.mark.parametrize("old", [None, *FORMS])
-def test_without_transactions_a_release_that_does_not_hold_leaves_the_old_one_and_nothing_else(
+def test_without_transactions_an_unsafe_release_leaves_only_the_old_one(
     without_transactions: DuckDB, monkeypatch: pytest.MonkeyPatch, form: str, options: dict[str, Any], old: str | None
 ) -> None:
     engine = without_transactions
@@ -97,7 +97,7 @@ def test_without_transactions_a_release_that_does_not_hold_leaves_the_old_one_an
     assert lasting(engine) == before
 
 
-def test_without_transactions_nothing_is_left_of_a_temporary_release_that_does_not_hold(
+def test_without_transactions_nothing_is_left_of_an_unsafe_temporary_release(
     without_transactions: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
@@ -140,7 +140,7 @@ def test_without_transactions_a_step_that_fails_is_undone(
 
 
 @pytest.mark.parametrize("target", ["table", "view", "anatomy", "file", "exact", "temporary"])
-def test_every_statement_of_a_release_is_told(engine: Engine, tmp_path: Path, target: str) -> None:
+def test_every_statement_of_a_release_is_reported(engine: Engine, tmp_path: Path, target: str) -> None:
     create_table(engine, "people", TYPES, ROWS)
     where: dict[str, Any] = {"into": "released"} if target != "file" else {"output": tmp_path / "out.parquet"}
     given = {"connection": engine.connection, **({} if target == "temporary" else where)}

@@ -32,7 +32,7 @@ def test_a_release_and_other_results_are_arrow_and_polars_tables(release: kanon_
     assert release.verify().to_polars().columns == ["size", "classes"]
 
 
-def test_what_is_printed_at_a_prompt_is_one_line(release: kanon_sql.Release) -> None:
+def test_the_repr_is_one_line(release: kanon_sql.Release) -> None:
     assert repr(release).startswith("<Release: source in memory, 6 rows; release temporary table")
     assert "\n" not in repr(release)
     assert str(release).splitlines()[0] == "source    in memory, 6 rows"
@@ -66,7 +66,7 @@ def test_verbs_take_a_release_where_they_take_a_table(
         kanon_sql.risk(release=made)
 
 
-def test_figures_of_a_manifest_with_people_are_what_the_reference_says() -> None:
+def test_figures_of_a_manifest_with_people_match_the_reference() -> None:
     visits = pandas.DataFrame(
         {"who": [row // 3 for row in range(60)], "age": [20 + row // 15 * 10 for row in range(60)]}
     )
@@ -83,7 +83,7 @@ def test_figures_of_a_manifest_with_people_are_what_the_reference_says() -> None
     assert kanon_sql.risk(made, quasi_identifiers=["age"]).source.classes.people is None
 
 
-def test_progress_says_nothing_where_nobody_sees_it(capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_silent_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     with kanon_sql.progress() as observer:
         kanon_sql.anonymize(PEOPLE, SPEC, k=2, observer=observer)
     assert capfd.readouterr() == ("", "")

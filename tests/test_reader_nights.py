@@ -21,7 +21,7 @@ def told(reader: Role, statement: str) -> str:
         return str(error)
 
 
-def test_a_reader_sees_the_release_and_neither_who_waits_nor_the_audit(
+def test_a_reader_sees_the_release_but_no_waiting_rows_and_no_audit_trail(
     server: PostgreSQL, postgres_dsn: str, roles: list[Role], tmp_path: Path
 ) -> None:
     reader, schema = roles[0], server.rows("SELECT current_schema()")[0][0]

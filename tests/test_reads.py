@@ -153,7 +153,7 @@ def test_an_exact_anatomy_reads_the_source_once(people: Engine, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(("keep", "more"), [(None, 0), ("*", 4)])
-def test_only_columns_that_are_kept_are_read_for_their_contents(
+def test_only_kept_columns_are_examined(
     people: Engine, monkeypatch: pytest.MonkeyPatch, keep: str | None, more: int
 ) -> None:
     """Their rows, values and texts are counted, and pairs of columns in a bounded sample."""
@@ -163,7 +163,7 @@ def test_only_columns_that_are_kept_are_read_for_their_contents(
     assert len([sql for sql in recorded.reads(SOURCE) if "LIMIT 100000" in sql]) == (1 if keep else 0)
 
 
-def test_what_is_counted_is_what_reads(postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_reading_statements_are_counted(postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
     create_table(postgres, SOURCE, TYPES, ROWS)
     recorded = Recorded(postgres, monkeypatch)
     postgres.rows(f'SELECT COUNT(*) FROM "{SOURCE}"')
@@ -234,7 +234,7 @@ def test_an_odd_csv_file_is_parsed_twice(embedded: DuckDB, tmp_path: Path, case:
 
 
 @pytest.mark.parametrize("text", ["a,b\n'x,1\ny',2\n", "a;b\nx;1\n's-Hage;2\nAlma';3\nz;4\n"])
-def test_apostrophes_of_two_rows_do_not_make_them_one(embedded: DuckDB, tmp_path: Path, text: str) -> None:
+def test_apostrophes_do_not_join_two_rows(embedded: DuckDB, tmp_path: Path, text: str) -> None:
     (tmp_path / "people.csv").write_text(text)
     with pytest.raises(SourceError, match=r"has (2|4) rows by its lines, and (1|3) as DuckDB reads it; write it again"):
         embedded.read_file(str(tmp_path / "people.csv"))
@@ -259,7 +259,7 @@ def test_every_verb_parses_a_csv_file_twice(tmp_path: Path, verb: Callable[..., 
 
 @pytest.mark.parametrize("rows", ["1,2\n", "1,2\n1,2,3\n", "# none\n1,2\n"])
 @pytest.mark.parametrize("failing", [False, True])
-def test_nothing_of_a_file_is_left_in_the_connection_of_a_program(
+def test_no_file_table_is_left_in_the_connection_of_a_program(
     embedded: DuckDB, tmp_path: Path, rows: str, failing: bool
 ) -> None:
     path = tmp_path / "people.csv"
@@ -328,7 +328,7 @@ def cells(rows: Iterable[Sequence[Any]]) -> list[list[str]]:
 
 @pytest.mark.parametrize("case", HASHES)
 @pytest.mark.parametrize("name", ["rooms.csv", "room*.csv"])
-def test_a_row_that_starts_with_a_hash_is_no_comment(embedded: DuckDB, tmp_path: Path, case: str, name: str) -> None:
+def test_a_row_that_starts_with_a_hash_is_not_a_comment(embedded: DuckDB, tmp_path: Path, case: str, name: str) -> None:
     (tmp_path / name.replace("*", "1")).write_bytes(HASHES[case].encode())
     written = rows_written(HASHES[case])
     if "*" in name:

@@ -75,7 +75,7 @@ NUMBERS = st.one_of(
     st.none() | st.integers(1, 60),
     st.sampled_from([0, 3, "-0.7"]),
 )
-def test_ranges_hold_their_value(
+def test_ranges_contain_their_value(
     values: list[Value], width: Value, factors: list[int], bottom: int | None, top: int | None, origin: Value
 ) -> None:
     widths = [Fraction(str(width))]
@@ -133,7 +133,7 @@ def test_redact_works_on_the_text_of_any_value() -> None:
 
 
 @given(st.lists(st.text("ab*", max_size=5), max_size=8), st.sampled_from(["left", "right"]), st.integers(1, 3))
-def test_redact_shows_what_it_must(values: list[str], side: str, step: int) -> None:
+def test_redact_shows_the_required_characters(values: list[str], side: str, step: int) -> None:
     hierarchy = check(redact(values, side, "c", step=step))  # type: ignore[arg-type]
     assert hierarchy.height <= max([0, *map(len, values)]) // step + 2
     for value, *labels, star in zip(hierarchy.values, *hierarchy.levels, strict=True):
@@ -202,7 +202,7 @@ def test_taxonomy_keeps_data_on_inner_nodes() -> None:
 
 
 @pytest.mark.parametrize("mark", ["", "*", "a"])
-def test_taxonomy_knows_a_root_by_three_marks(mark: str) -> None:
+def test_taxonomy_recognizes_a_root_by_three_marks(mark: str) -> None:
     assert columns(taxonomy([("x", "a"), ("a", mark), ("*", "")], [], "c", "f")) == {"x": ["a"]}
     assert columns(taxonomy([("a", mark), ("a", mark)], [], "c", "f")) == {"a": ["*"]}
 

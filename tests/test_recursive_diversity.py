@@ -32,7 +32,7 @@ BY_HAND: list[tuple[list[int], int, float, bool, float | None]] = [
 
 
 @pytest.mark.parametrize(("counts", "l", "c", "holds", "ratio"), BY_HAND)
-def test_classes_worked_out_by_hand(counts: list[int], l: int, c: float, holds: bool, ratio: float | None) -> None:  # noqa: E741
+def test_classes_computed_by_hand(counts: list[int], l: int, c: float, holds: bool, ratio: float | None) -> None:  # noqa: E741
     values = Counter({f"v{place}": rows for place, rows in enumerate(counts)})
     assert is_recursively_diverse(values, c, l) is holds
     release = pandas.DataFrame([("12", value) for value in values.elements()], columns=["zip", "ill"])

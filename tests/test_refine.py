@@ -134,7 +134,7 @@ FEW = examples(20, phases=(Phase.explicit, Phase.generate))
 
 @FEW
 @given(problem=problems(strays=True), weights=WEIGHTS)
-def test_a_refinement_is_safe_no_dearer_than_its_start_and_no_move_is_left(
+def test_a_refinement_is_safe_loses_no_more_than_its_start_and_leaves_no_move(
     problem: Problem, weights: list[float]
 ) -> None:
     weights = weights[: len(problem.columns)]
@@ -143,7 +143,7 @@ def test_a_refinement_is_safe_no_dearer_than_its_start_and_no_move_is_left(
 
 
 @pytest.mark.slow
-def test_moves_are_made_until_none_is_left() -> None:
+def test_moves_are_applied_until_none_is_left() -> None:
     """Tables large enough for the cover to leave something to mend."""
     column = Column({i: (i, i // 2, i // 4, "*") for i in range(8)})
     made = 0
@@ -182,7 +182,7 @@ def test_without_a_suppression_limit_every_row_is_released(problem: Problem, lim
 
 @FEW
 @given(problem=problems())
-def test_a_run_without_time_is_safe_and_no_dearer_than_its_start(problem: Problem) -> None:
+def test_a_run_without_time_is_safe_and_loses_no_more_than_its_start(problem: Problem) -> None:
     result = recoded(problem, seconds=0.0)
     assert result.local.ended == "time limit"
     assert all(len(rows) >= problem.k for rows in result.classes.values())
@@ -243,7 +243,7 @@ def test_a_model_that_no_class_meets_is_refused() -> None:
         RECODERS["refine"](task_of(frequency_set, never, 1.0, start=(0,)))
 
 
-def test_outsiders_find_a_place_when_there_is_no_time_for_all_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outsiders_are_assigned_even_without_time_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three of them want the one class there is, a round each; after the first the time is up."""
     frequency_set, seconds, rounds = small([("a",)] * 4 + [("b",), ("c",), ("d",)], [ONE]), [0.0], []
     refinement = RECODERS["refine"].recode.__globals__["_Refinement"]
@@ -279,7 +279,7 @@ def test_it_ends_by_patience_with_the_best_so_far(monkeypatch: pytest.MonkeyPatc
     assert local.facts["moves"] == 0
 
 
-def test_what_it_worked_with_is_gone_and_whoever_watches_is_told() -> None:
+def test_its_tables_are_dropped_and_the_observer_is_notified() -> None:
     frequency_set, told = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), []
     RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(3)), 0.0, watch=told.append))
     assert [report.left for report in told][-1] == 0
@@ -304,7 +304,7 @@ def test_only_values_that_occur_are_loaded(monkeypatch: pytest.MonkeyPatch) -> N
     assert loaded["kanon_refine_levels_0"] == 12
 
 
-def test_the_pace_looks_at_a_bounded_number_of_cells() -> None:
+def test_the_pace_examines_a_bounded_number_of_cells() -> None:
     """The least step is one sixtieth of the way; where even that would look at too many cells, there is none."""
     pace = _StepSize(60_000, [[0.0, 1000.0 * (j + 1), 2000.0 * (j + 1)] for j in range(30)])
     assert [pace.advance(3_000_000) for _ in range(4)] == [0, 1000, 2000, None]
@@ -335,7 +335,7 @@ def test_adult_loses_less_than_by_any_peer() -> None:
 
 
 @pytest.mark.slow
-def test_where_nearly_all_rows_differ_it_loses_no_more_than_its_start_and_mondrian(tmp_path: Path) -> None:
+def test_on_nearly_distinct_rows_it_loses_no_more_than_its_start_and_mondrian(tmp_path: Path) -> None:
     """Sixteen columns: hardly a cell that is cheap is shared, so that nearly all is cut, and then moved."""
     people, spec = survey(tmp_path, 400)
     assert len(people.drop_duplicates()) == 400
@@ -347,7 +347,7 @@ def test_where_nearly_all_rows_differ_it_loses_no_more_than_its_start_and_mondri
 
 
 @pytest.mark.slow
-def test_many_columns_whose_levels_change_nothing_are_no_obstacle(tmp_path: Path) -> None:
+def test_many_columns_whose_levels_change_nothing_do_not_slow_the_search(tmp_path: Path) -> None:
     """Four levels of one label in each of sixteen columns: 4 ** 16 ways to pay nothing for a row."""
     names = [f"c{j}" for j in range(16)]
     for name in names:

@@ -38,7 +38,7 @@ def said(people: pandas.DataFrame, spec: dict[str, Any], strategy: str, **more: 
 
 
 @pytest.mark.parametrize("show", FORMS)
-def test_the_loss_is_that_of_what_is_shown_and_of_no_start_it_has(show: str, tmp_path: Path) -> None:
+def test_the_loss_is_that_of_the_shown_values_and_no_worse_than_the_start(show: str, tmp_path: Path) -> None:
     rows, columns = (40, 3) if show in FORMS[::2] else (60, 7)
     people, spec = table(tmp_path, rows, columns, seed=len(show))
     spec |= {"show": show}
@@ -70,7 +70,7 @@ def test_wide_and_nearly_all_distinct_is_no_worse_than_mondrian_or_a_node(tmp_pa
     assert loss <= min(cut["information_loss"]["loss"], refined["recoding"]["start_loss"])
 
 
-def test_moves_that_were_found_when_the_time_is_up_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moves_found_before_the_time_limit_are_applied(monkeypatch: pytest.MonkeyPatch) -> None:
     """The statement that is interrupted comes after one that found a move: c is better off with d."""
     frequency_set = small([("a",)] * 3 + [("c",)] + [("d",)] * 3, [ONE])
     task = task_of(frequency_set, all_of(k_anonymity(2)), 0.0, start=(2,))

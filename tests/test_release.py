@@ -130,7 +130,7 @@ def test_the_order_of_the_source_leaves_no_trace(
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_names_of_our_own_do_not_mislead_the_order(engine: Engine, shuffle: bool) -> None:
+def test_internal_names_do_not_affect_the_order(engine: Engine, shuffle: bool) -> None:
     """The query calls its columns o0, o1, …: a released column called o1 is not meant by ORDER BY o1."""
     spec = {"quasi_identifiers": {"o1": {"hierarchy": "suppress"}}, "privacy": {"k": 3}, "shuffle": shuffle}
     orders = []
@@ -177,7 +177,7 @@ def test_masked_rows_are_shown_only_if_they_are_a_class(engine: Engine, tmp_path
 
 
 @pytest.mark.xfail(strict=True, raises=VerificationError, reason="DuckDB's reader trims the names of a CSV file")
-def test_a_name_with_blanks_around_it_comes_through_a_csv_file(embedded: DuckDB, tmp_path: Path) -> None:
+def test_a_name_with_surrounding_blanks_survives_a_csv_file(embedded: DuckDB, tmp_path: Path) -> None:
     create_table(embedded, "people", {" q ": "INTEGER"}, [(1,), (1,)])
     spec = {"quasi_identifiers": {" q ": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
     anonymize("people", spec, connection=embedded.connection, output=tmp_path / "release.csv")
@@ -215,7 +215,7 @@ def test_equal_values_look_equal(
 @FEW
 @given(problem=file_problems, names=odd_names)
 @pytest.mark.usefixtures("victim")
-def test_the_statement_stands_alone(engine: Engine, tmp_path: Path, problem: Problem, names: list[str]) -> None:
+def test_the_statement_is_standalone(engine: Engine, tmp_path: Path, problem: Problem, names: list[str]) -> None:
     people = People(engine, problem, tmp_path, names)
     node, sql = standalone(people)
     assert Counter(engine.rows(sql)) == people.recoded(node)
@@ -259,7 +259,7 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
 
 @pytest.mark.spark(target=["view"])
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
-def test_the_manifest_holds_no_value_of_the_data(engine: Engine, tmp_path: Path, target: str) -> None:
+def test_the_manifest_contains_no_value_of_the_data(engine: Engine, tmp_path: Path, target: str) -> None:
     secret = "MARKER"
     rows = [(f"{secret}{i}", f"{secret}-q{i // 2}", 777_000 + i // 3, f"{secret}-ill") for i in range(24)]
     create_table(engine, "people", {"id": "VARCHAR", "q": "VARCHAR", "z": "INTEGER", "ill": "VARCHAR"}, rows)

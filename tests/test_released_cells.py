@@ -92,7 +92,7 @@ def metrics(
 
 @pytest.mark.parametrize("options", KINDS, ids=lambda options: "-".join(map(str, options.values())))
 @pytest.mark.parametrize("seed", range(3))
-def test_a_metric_is_what_the_released_cells_say(options: dict[str, Any], seed: int, tmp_path: Path) -> None:
+def test_a_metric_is_computed_from_the_released_cells(options: dict[str, Any], seed: int, tmp_path: Path) -> None:
     draw = Random(seed)
     columns = [PADDED, LINE if seed == 1 else FLAT]
     values = [[*leaves, *([STRAY, "other"] if draw.random() < 0.6 or leaves is LINE else [])] for leaves in columns]

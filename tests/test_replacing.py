@@ -105,9 +105,7 @@ def test_a_session_killed_at_any_statement_leaves_the_old_release(
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_of_two_runs_at_once_the_one_that_loses_says_so(
-    hospital: PostgreSQL, postgres_dsn: str, overwrite: bool
-) -> None:
+def test_the_losing_run_of_two_reports_it(hospital: PostgreSQL, postgres_dsn: str, overwrite: bool) -> None:
     if overwrite:
         release(postgres_dsn, 5, "table")
     ready, said = threading.Barrier(2), dict[int, str]()
@@ -142,7 +140,7 @@ def test_of_two_runs_at_once_the_one_that_loses_says_so(
     assert rows in possible, "what is there is the release of a run that won"
 
 
-def test_a_run_that_finds_a_new_table_made_meanwhile_says_who_made_it(hospital: PostgreSQL, postgres_dsn: str) -> None:
+def test_a_run_names_the_creator_of_a_table_created_meanwhile(hospital: PostgreSQL, postgres_dsn: str) -> None:
     """The other run begins and ends while this one describes what it is about to make."""
     options: dict[str, Any] = {"database": postgres_dsn, "into": "anon"}
 

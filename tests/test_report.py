@@ -107,7 +107,7 @@ def test_the_figures_are_those_of_plain_counting(release: Release, report: Repor
     assert (one["source"], one["release"]) == (other.source, other.release)
 
 
-def test_a_distribution_has_bins_of_ours_or_released_labels(release: Release, report: Report) -> None:
+def test_a_distribution_has_computed_bins_or_released_labels(release: Release, report: Report) -> None:
     frame = report.figures.to_df("distributions")
     ages = frame[frame["column"] == "age"]
     for label, counted in zip(ages["label"], ages["source"], strict=True):
@@ -128,7 +128,7 @@ def _range(label: str) -> tuple[float, float]:
     return (numbers[0], 10**9) if label.endswith("more") else (numbers[0], numbers[1])
 
 
-def test_what_another_k_costs_is_what_a_release_with_it_costs(report: Report) -> None:
+def test_the_loss_for_another_k_is_that_of_a_release_with_it(report: Report) -> None:
     costs = {each["k"]: each for each in report.figures.loss_by_k}
     assert list(costs) == [3, 5, 10, 20, 50]
     assert [k for k, each in costs.items() if each["released"]] == [K]
@@ -137,7 +137,7 @@ def test_what_another_k_costs_is_what_a_release_with_it_costs(report: Report) ->
     assert costs[20]["suppressed"] == pytest.approx(other.rows_at_risk / 300, abs=(K - 1) / 2 / 300)
 
 
-def test_a_heuristic_release_is_held_against_no_other_k() -> None:
+def test_a_heuristic_release_is_not_compared_with_another_k() -> None:
     """What a local recoding finds in two seconds tells of the time, and less is lost with a larger k by luck."""
     figures = kanon_sql.anonymize(PEOPLE, SPEC, strategy="mondrian").figures(
         without=("attacks", "lattice", "risk", "columns")
@@ -146,7 +146,7 @@ def test_a_heuristic_release_is_held_against_no_other_k() -> None:
     assert "not proven to lose least" in figures.missing["loss_by_k"]
 
 
-def test_other_k_that_are_not_proven_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unproven_values_for_other_k_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kanon_sql.verbs.figures.SECONDS", 0.0)
     figures = kanon_sql.anonymize(PEOPLE, SPEC).figures(without=("attacks", "lattice", "risk", "columns"))
     known = {each["k"]: each["score"] for each in figures.loss_by_k if each["score"] is not None}
@@ -195,7 +195,7 @@ def test_the_worst_measure_is_the_verdict(
     assert (verdict["highest"], verdict["about"]) == (highest, about)
 
 
-def test_what_was_not_measured_is_no_part_of_the_verdict_and_is_named(release: Release) -> None:
+def test_unmeasured_parts_are_named_and_excluded_from_the_verdict(release: Release) -> None:
     verdict = words.verdict(release.manifest, None)
     assert verdict["unmeasured"] == ["released columns together", "sensitive values", "linking"]
     assert "Not measured, so the risk could be higher" in "".join(Page(glance(release.manifest)).said)
@@ -209,7 +209,7 @@ VISITS = PEOPLE.assign(id=[f"p{i // 3 if i % 5 else 0}" for i in range(300)])
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["auto", "mondrian"])
-def test_where_a_unit_is_named_every_figure_is_of_people(strategy: str) -> None:
+def test_every_figure_counts_people_if_a_unit_is_set(strategy: str) -> None:
     """Of a local recoding they are those of the run that made it: nobody can tell them later."""
     spec = {**SPEC, "identifiers": [], "unit": "id", "sensitive": ["ill"], "keep": ["visit"]}
     rows = VISITS.assign(visit=range(300))
@@ -250,7 +250,7 @@ def counts_of_the_source(figures: ReleaseFigures) -> list[int]:
     return [each for each in [*named, *(row["at_risk"] for row in figures.columns)] if each is not None]
 
 
-def test_no_count_of_the_source_is_of_few(report: Report) -> None:
+def test_no_count_of_the_source_is_small(report: Report) -> None:
     counts = counts_of_the_source(report.figures)
     assert len(counts) > 15
     costs = [each["suppressed"] for each in report.figures.loss_by_k if not each["released"]]
@@ -285,7 +285,7 @@ def test_no_bin_stands_for_few(cells: dict[int | None, int], least: int, kind: s
 
 
 @pytest.mark.slow
-def test_people_are_counted_where_somebody_has_several_rows() -> None:
+def test_people_are_counted_if_a_person_has_several_rows() -> None:
     """A person with ten rows makes no bin of ten people."""
     people = PEOPLE.assign(id=[f"p{i // 10}" for i in range(300)])
     spec = {
@@ -333,7 +333,7 @@ def test_every_picture_is_named_described_and_a_table_too(report: Report) -> Non
 
 
 @pytest.mark.slow
-def test_names_and_values_of_columns_are_text_and_nothing_else() -> None:
+def test_names_and_values_of_columns_are_treated_as_text() -> None:
     odd = "<script>alert(1)</script>"
     names = [odd, "\"x\" & 'y' {{ 7 * 7 }} | `a` *b*", "s|e\nn"]
     values = [["</svg><img src=x onerror=y>", "a&b"], ["{% raw %}", "\x01"], ["<b>", "[x](y)"]]
@@ -368,7 +368,7 @@ def test_a_wide_table_still_fits(report: Report) -> None:
     assert "lack of space" in text
 
 
-def test_the_first_part_is_shown_in_a_notebook_and_asks_nothing(release: Release) -> None:
+def test_the_first_part_is_shown_in_a_notebook_without_queries(release: Release) -> None:
     shown = glance(release.manifest)
     assert shown == release._repr_html_()
     said = "".join(Page(shown).said)
@@ -396,9 +396,7 @@ def test_a_release_in_a_database_is_reported_on(engine: Engine, report: Report) 
     assert figures.columns == report.figures.columns
 
 
-def test_a_release_behind_a_connection_of_its_own_is_reported_on(
-    postgres: Engine, postgres_dsn: str, report: Report
-) -> None:
+def test_a_release_on_a_separate_connection_is_reported_on(postgres: Engine, postgres_dsn: str, report: Report) -> None:
     table_of(postgres)
     spec = {**SPEC, "database": postgres_dsn, "source": "people", "target": {"table": "released"}}
     figures = kanon_sql.anonymize(None, spec).figures(without=[*QUICK, "columns"])
@@ -413,7 +411,7 @@ def test_a_view_is_reported_on(embedded: Engine, report: Report) -> None:
 
 
 @pytest.mark.slow
-def test_what_needs_the_source_says_that_it_is_gone(tmp_path: Path) -> None:
+def test_figures_that_need_the_source_report_that_it_is_missing(tmp_path: Path) -> None:
     source, target = tmp_path / "people.csv", tmp_path / "release.csv"
     PEOPLE.to_csv(source, index=False)
     spec = {**SPEC, "source": str(source), "target": {"file": str(target)}}
@@ -502,7 +500,7 @@ def test_a_pipeline_and_an_anatomy_are_reported_on_too(folder: Path) -> None:
     assert json.loads((folder / "exact.json").read_text())["k_anonymous"] is False
 
 
-def test_what_cannot_be_written_is_refused_before_any_work(folder: Path, release: Release) -> None:
+def test_an_unwritable_target_is_refused_before_any_work(folder: Path, release: Release) -> None:
     (folder / "there.html").write_text("")
     for arguments, said in (
         (["--output", "report.doc"], "ends in .html, .pdf, .md, .json"),
@@ -522,7 +520,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(folder: Path, release
     assert not (folder / "x.csv").exists()
 
 
-def test_a_pdf_is_printed_by_a_browser_that_is_there(
+def test_a_pdf_is_printed_by_an_installed_browser(
     report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

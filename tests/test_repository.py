@@ -46,7 +46,7 @@ def test_one_version_everywhere() -> None:
     assert newest[2] == str(citation["date-released"])
 
 
-def test_what_is_sent_to_a_container_builds_the_package() -> None:
+def test_the_files_sent_to_a_container_build_the_package() -> None:
     sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {*build["packages"], *build["force-include"], "pyproject.toml"}

@@ -57,7 +57,7 @@ def lost() -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_search_goes_on_where_an_earlier_one_was_lost(
+def test_a_search_resumes_where_an_earlier_one_was_lost(
     embedded: Engine, asked: Asked, tmp_path: Path, question: str
 ) -> None:
     create_table(embedded, "people", TYPES, ROWS)
@@ -80,7 +80,7 @@ def test_a_search_goes_on_where_an_earlier_one_was_lost(
 
 
 @pytest.mark.slow
-def test_a_search_out_of_time_goes_on_later(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_out_of_time_can_be_resumed(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = "\n".join(",".join(map(str, row)) for row in ROWS)
     Path("people.csv").write_text(f"{','.join(TYPES)}\n{lines}\n")

@@ -55,7 +55,7 @@ def killed(moment: int, database: str, *options: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-def test_a_killed_search_goes_on_from_what_it_wrote(folder: Path) -> None:
+def test_a_killed_search_resumes_from_its_trace(folder: Path) -> None:
     with duckdb.connect("people.duckdb") as mine:
         mine.execute("CREATE TABLE people (age INTEGER, zip VARCHAR, sex VARCHAR, ill VARCHAR)")
         mine.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", ROWS)
@@ -101,7 +101,7 @@ def test_a_run_that_ends_by_itself_leaves_no_part_of_a_trace(folder: Path, embed
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("first", "second"), [("engine", "embedded"), ("embedded", "engine")])
-def test_what_one_engine_was_told_the_other_takes(postgres: PostgreSQL, first: Any, second: Any) -> None:
+def test_a_search_resumes_in_another_engine(postgres: PostgreSQL, first: Any, second: Any) -> None:
     """The fingerprint is of what was counted, whoever counted it."""
     create_table(postgres, "people", TYPES, ROWS)
     said: dict[str, Any] = {"connection": postgres.connection}

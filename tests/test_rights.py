@@ -36,7 +36,7 @@ def test_default_privileges_show_both_tables_of_an_anatomy(server: PostgreSQL, r
 
 @pytest.mark.parametrize("later", ["table", "view", "materialized", "anatomy"])
 @pytest.mark.parametrize("kind", ["table", "view", "materialized", "anatomy"])
-def test_who_could_read_a_release_can_read_the_one_that_replaces_it(
+def test_readers_of_a_release_can_read_its_replacement(
     server: PostgreSQL, roles: list[Role], kind: str, later: str
 ) -> None:
     reader, passer, none = roles

@@ -86,7 +86,7 @@ PLANTED = {
 }
 
 
-def test_what_is_planted_is_found(engine: Engine) -> None:
+def test_planted_findings_are_found(engine: Engine) -> None:
     planted = {name: column for name, (column, _) in PLANTED.items() if not name.startswith("d4")}
     planted["d4"] = "VARCHAR", [f"2025-03-{1 + place % 28:02}" for place in range(ROWS)]
     seen = told(look(engine, planted))
@@ -105,7 +105,7 @@ PERSONS = {  # examples with valid check digits, none of a person
 
 
 @pytest.mark.parametrize("country", PERSONS)
-def test_a_number_of_a_person_is_known_by_its_check_digit(country: str) -> None:
+def test_a_person_number_is_recognized_by_its_check_digit(country: str) -> None:
     number = PERSONS[country]
     assert is_national_number(number)
     if country in ("ES", "NIE", "IT"):
@@ -129,7 +129,7 @@ def test_names_of_people_and_titles_are_found_and_towns_are_not(engine: Engine) 
     assert {name: letter for name, (letter, _, _) in seen.items()} == {"a": "A", "c": "A", "d": "A"}
 
 
-def test_what_stands_inside_texts_is_counted_by_rows(engine: Engine) -> None:
+def test_matches_inside_texts_are_counted_by_rows(engine: Engine) -> None:
     said = ["no reply", *["mail ann@example.org, or call +41 31 555 10 10 at noon"] * 3, *[None] * 6]
     seen = look(engine, {"note": ("VARCHAR", said)}).identifiers
     assert {(each.kind, each.how, each.rows, each.share) for each in seen} == {
@@ -148,7 +148,7 @@ def test_one_sure_value_is_enough_and_one_doubtful_is_not(engine: Engine) -> Non
     assert seen.get("code", ("R", "", 0))[0] == "R"
 
 
-def test_what_only_looks_like_an_identifier_is_left_alone(engine: Engine) -> None:
+def test_columns_that_only_look_like_identifiers_are_left_alone(engine: Engine) -> None:
     draw = Random(1)
     columns = {
         "phone": texts("yes", "no"),
@@ -168,7 +168,7 @@ def test_what_only_looks_like_an_identifier_is_left_alone(engine: Engine) -> Non
     assert told(look(engine, columns)) == {}
 
 
-def test_few_rows_say_nothing_by_their_content(engine: Engine) -> None:
+def test_few_rows_are_not_judged_by_content(engine: Engine) -> None:
     assert told(look(engine, {"code": ("VARCHAR", ["a", "b", "c"])})) == {}
 
 
@@ -187,7 +187,7 @@ def test_real_tables_raise_no_false_alarm(name: str, letters: str) -> None:
     assert "".join(each.letter for each in seen.identifiers) == letters
 
 
-def test_of_many_values_some_are_looked_at_and_the_rows_are_an_estimate() -> None:
+def test_many_values_are_sampled_and_the_rows_estimated() -> None:
     mails = [f"p{place}@example.org" for place in range(4_000)]
     people = pandas.DataFrame({"contact": [*mails, *(f"by post {place}" for place in range(4_000))], "x": "y"})
     (seen,) = kanon_sql.risk(people, quasi_identifiers=["x"]).source.contents.identifiers
@@ -202,7 +202,7 @@ def test_no_format_takes_ordinary_words(form: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["age", "sex", "occupation", "salary-class", "ZIPF", "telling", "update", "ipsum", ""])
-def test_ordinary_names_are_of_no_kind(name: str) -> None:
+def test_ordinary_names_have_no_kind(name: str) -> None:
     assert named_kind(name) is None
 
 
@@ -214,7 +214,7 @@ def judged(engine: Engine, columns: dict[str, tuple[str, Sequence[Any]]]) -> dic
     return {f"{each.name} {each.rule}": each for each in seen}
 
 
-def test_safe_harbor_is_judged_by_what_the_columns_hold(engine: Engine) -> None:
+def test_safe_harbor_is_judged_by_the_contents_of_columns(engine: Engine) -> None:
     columns = {
         "zip": texts("02138", "90210", "10001"),
         "age": ("INTEGER", [60 + place for place in range(ROWS)]),
@@ -229,7 +229,7 @@ def test_safe_harbor_is_judged_by_what_the_columns_hold(engine: Engine) -> None:
     assert found["A, D to R: other identifiers"] == ("in email", False)
 
 
-def test_safe_harbor_is_met_by_short_codes_years_and_one_group_of_the_old(engine: Engine) -> None:
+def test_safe_harbor_is_met_by_short_codes_years_and_one_group_of_old_people(engine: Engine) -> None:
     columns = {
         "zip": texts("021**", "902**", "100**"),
         "age": texts("20-89", "90+", "*"),
@@ -266,7 +266,7 @@ def test_a_number_has_lost_the_zeros_of_its_zip_code(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("smallest", "met", "cell"), [(10, False, False), (11, False, True), (12, True, True)])
-def test_figures_are_held_against_norms_as_they_are_and_not_rounded(smallest: int, met: bool, cell: bool) -> None:
+def test_figures_are_compared_with_norms_without_rounding(smallest: int, met: bool, cell: bool) -> None:
     """1 / 11 is .0909, which is above .09."""
     seen = [each for each in norms(smallest, "people", Contents()) if each.name != "HIPAA Safe Harbor"]
     named = {each.name: each.met for each in seen}
@@ -275,6 +275,6 @@ def test_figures_are_held_against_norms_as_they_are_and_not_rounded(smallest: in
 
 
 @pytest.mark.parametrize(("smallest", "met"), [(5, {False}), (40, {None})])
-def test_a_norm_is_open_where_the_people_of_large_classes_are_unknown(smallest: int, met: set[bool | None]) -> None:
+def test_a_norm_is_undecided_if_the_people_of_large_classes_are_unknown(smallest: int, met: set[bool | None]) -> None:
     seen = norms(smallest, "rows", Contents(), unknown=True)
     assert {each.met for each in seen if each.name != "HIPAA Safe Harbor"} == met

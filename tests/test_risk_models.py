@@ -106,7 +106,7 @@ def test_a_model_is_its_formula(each: Asked, sizes: list[int]) -> None:
 
 @EXAMPLES
 @given(each=asked, sizes=SIZES)
-def test_large_enough_classes_meet_it_whatever_else_is_true(each: Asked, sizes: list[int]) -> None:
+def test_large_enough_classes_always_satisfy_it(each: Asked, sizes: list[int]) -> None:
     enough = each.model.sufficient_size
     assert each.holds([size + enough - 1 for size in sizes])
     if isinstance(each, Mean):
@@ -122,7 +122,7 @@ def test_the_least_size_is_the_first_whose_risk_is_low_enough(risk: Fraction) ->
 
 @EXAMPLES
 @given(each=st.one_of(means, aboves), sizes=st.lists(st.integers(1, 9), min_size=2, max_size=12))
-def test_merging_classes_spoils_nothing_where_none_is_suppressed(each: Asked, sizes: list[int]) -> None:
+def test_merging_classes_is_safe_without_suppression(each: Asked, sizes: list[int]) -> None:
     assert each.model.monotone == "without suppression"
     merged = [sizes[0] + sizes[1], *sizes[2:]]
     assert not each.holds(sizes) or each.holds(merged)
@@ -131,7 +131,7 @@ def test_merging_classes_spoils_nothing_where_none_is_suppressed(each: Asked, si
 @EXAMPLES
 @given(each=st.one_of(means, aboves), classes=st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=4), min_size=1))
 @example(each=Mean(Fraction(1, 3)), classes=[[1, 1], [2], [4]])
-def test_what_is_unavoidable_is_suppressed_at_the_node_and_below(each: Asked, classes: list[list[int]]) -> None:
+def test_unavoidable_rows_are_suppressed_at_the_node_and_below(each: Asked, classes: list[list[int]]) -> None:
     above, below = [sum(parts) for parts in classes], [size for parts in classes for size in parts]
     assert each.model.unavoidable is not None
     unavoidable = each.model.unavoidable(histogram(above))
@@ -155,7 +155,7 @@ def test_what_is_unavoidable_is_suppressed_at_the_node_and_below(each: Asked, cl
         (Above(Fraction(3, 10), Fraction(1, 5)), [1, 2, 4, 4], [3, 4, 4], (1, 3)),
     ],
 )
-def test_merging_classes_may_cost_more_rows_where_some_are_suppressed(
+def test_merging_classes_can_suppress_more_rows(
     each: Asked, before: list[int], after: list[int], suppressed: tuple[int, int]
 ) -> None:
     rows = tuple(sum(size for size in sizes if size < least_of([each], sizes)) for sizes in (before, after))

@@ -86,7 +86,7 @@ def assert_risk(kind: str, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("kind", RISKS)
 @pytest.mark.parametrize("limit", [0.0, 0.1])
-def test_a_table_meets_what_is_asked_of_all_its_classes(engine: Engine, source: str, kind: str, limit: float) -> None:
+def test_a_table_satisfies_models_of_all_its_classes(engine: Engine, source: str, kind: str, limit: float) -> None:
     into, model, spec = f"{source}_anon", RISKS[kind], {**SPEC, "keep": ["ill"]}
     release = kanon_sql.anonymize(
         source, spec, privacy=model, suppression_limit=limit, into=into, connection=engine.connection
@@ -117,7 +117,7 @@ def assert_achieved(model: PrivacyModel | ReleaseModel, achieved: float, sizes: 
 
 
 @pytest.mark.parametrize("kind", RISKS)
-def test_verify_finds_the_rows_that_are_too_many(engine: Engine, source: str, kind: str) -> None:
+def test_verify_finds_the_surplus_rows(engine: Engine, source: str, kind: str) -> None:
     check = kanon_sql.verify(
         source, quasi_identifiers=["age", "zip"], privacy=RISKS[kind], connection=engine.connection
     )
@@ -142,7 +142,7 @@ def test_a_file_meets_a_mean_risk(engine: Engine, source: str, tmp_path: Path, e
 
 
 @pytest.mark.parametrize("kind", RISKS)
-def test_masked_rows_are_one_class_more(engine: Engine, source: str, kind: str) -> None:
+def test_masked_rows_are_an_additional_class(engine: Engine, source: str, kind: str) -> None:
     asked: dict[str, Any] = {"privacy": RISKS[kind], "suppression_limit": 0.1, "connection": engine.connection}
     release = kanon_sql.anonymize(source, SPEC, mask=True, into=f"{source}_masked", **asked)
     try:
@@ -154,7 +154,7 @@ def test_masked_rows_are_one_class_more(engine: Engine, source: str, kind: str) 
 
 
 @pytest.mark.parametrize("kind", ["mean", "snb"])
-def test_people_are_counted_where_a_unit_says_so(engine: Engine, source: str, kind: str) -> None:
+def test_people_are_counted_if_a_unit_is_set(engine: Engine, source: str, kind: str) -> None:
     into = f"{source}_people"
     release = kanon_sql.anonymize(
         source, SPEC, privacy=RISKS[kind], unit="person", into=into, suppression_limit=0.1, connection=engine.connection
@@ -190,7 +190,7 @@ def people_of(engine: Engine, source: str, node: dict[str, int]) -> dict[Any, se
 
 
 @pytest.mark.parametrize("kind", ["mean", "all three", "snb"])
-def test_a_view_holds_whatever_happens_to_its_source(engine: Engine, source: str, kind: str) -> None:
+def test_a_view_stays_safe_whatever_happens_to_its_source(engine: Engine, source: str, kind: str) -> None:
     into = f"{source}_view"
     release = kanon_sql.anonymize(
         source, SPEC, privacy=RISKS[kind], into=into, form="view", connection=engine.connection
@@ -227,13 +227,13 @@ def test_a_materialized_release_is_refreshed_by_the_size_of_its_classes(engine: 
             engine.run(queries.drop(Relation(table), engine.dialect))
 
 
-def test_a_printed_statement_asks_each_class_for_its_size(engine: Engine, source: str) -> None:
+def test_a_printed_statement_checks_the_size_of_every_class(engine: Engine, source: str) -> None:
     statement = kanon_sql.anonymize_sql(source, SPEC, privacy=RISKS["marketer"], connection=engine.connection)
     assert ">= 20" in statement
 
 
 @pytest.mark.parametrize("name", ["mondrian", "refine", "kaca"])
-def test_a_local_recoding_makes_classes_that_are_large_enough(engine: Engine, source: str, name: str) -> None:
+def test_a_local_recoding_has_classes_that_are_large_enough(engine: Engine, source: str, name: str) -> None:
     into = f"{source}_{name}"
     release = kanon_sql.anonymize(
         source, SPEC, privacy=RISKS["all three"], strategy=name, show="labels", into=into, connection=engine.connection
@@ -253,7 +253,7 @@ def test_a_local_recoding_makes_classes_that_are_large_enough(engine: Engine, so
 # What is refused, and what does not hold
 
 
-def test_a_release_that_changed_since_does_not_hold(engine: Engine, source: str, tmp_path: Path) -> None:
+def test_a_changed_release_fails_verification(engine: Engine, source: str, tmp_path: Path) -> None:
     into = f"{source}_changed"
     release = kanon_sql.anonymize(source, SPEC, privacy=RISKS["mean"], into=into, connection=engine.connection)
     try:
@@ -280,12 +280,12 @@ def test_a_release_that_changed_since_does_not_hold(engine: Engine, source: str,
         ({}, "give highest, mean, or a threshold"),
     ],
 )
-def test_a_risk_that_is_none_is_refused(asked: dict[str, Any], said: str) -> None:
+def test_an_invalid_risk_is_refused(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(SpecError, match=said):
         prosecutor_risk(**asked)
 
 
-def test_what_not_even_one_class_can_meet_is_said_before_the_search(engine: Engine, source: str) -> None:
+def test_models_that_not_even_one_class_satisfies_are_reported_before_the_search(engine: Engine, source: str) -> None:
     said = (
         r"no release can meet mean prosecutor risk, 0\.001 required: not even all 600 rows in one class do, which reach"
     )
@@ -294,7 +294,7 @@ def test_what_not_even_one_class_can_meet_is_said_before_the_search(engine: Engi
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.1])
-def test_a_journalist_finds_nobody_who_has_too_few_like_them_in_the_population(
+def test_every_released_person_has_enough_lookalikes_in_the_population(
     engine: Engine, source: str, limit: float
 ) -> None:
     into, population = f"{source}_journalist", f"{source}_all"

@@ -29,7 +29,7 @@ def spec(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_the_target_of_a_spec_is_the_release_once_it_is_there(spec: dict[str, Any], tmp_path: Path) -> None:
+def test_the_target_of_a_spec_is_the_release_once_it_exists(spec: dict[str, Any], tmp_path: Path) -> None:
     assert risk(None, spec).release is None
     kanon_sql.anonymize(None, spec)
     named = risk(None, spec, release=spec["target"]["file"])
@@ -41,7 +41,7 @@ def test_the_target_of_a_spec_is_the_release_once_it_is_there(spec: dict[str, An
     assert told["release"]["name"] == spec["target"]["file"]
 
 
-def test_a_target_that_is_no_release_is_left_out_with_a_note(spec: dict[str, Any], tmp_path: Path) -> None:
+def test_a_target_that_is_not_a_release_is_skipped_with_a_note(spec: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "released.csv").write_text("place,ill\n1*,flu\n")
     seen = risk(None, spec)
     assert seen.release is None
@@ -50,7 +50,7 @@ def test_a_target_that_is_no_release_is_left_out_with_a_note(spec: dict[str, Any
     assert risk(None, {**spec, "target": {**spec["target"], "as": "anatomy"}}).release is None
 
 
-def test_the_target_may_be_a_table(engine: Engine) -> None:
+def test_the_target_can_be_a_table(engine: Engine) -> None:
     create_table(engine, "people", {"zip": "VARCHAR", "ill": "VARCHAR"}, [*PEOPLE.itertuples(index=False)])
     spec = {**SPEC, "source": "people", "target": {"table": "released"}}
     assert risk(None, spec, connection=engine.connection).release is None
@@ -61,7 +61,7 @@ def test_the_target_may_be_a_table(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("step", [-1, -2])
-def test_a_frame_may_be_read_backwards(step: int) -> None:
+def test_a_reversed_frame_can_be_read(step: int) -> None:
     when = pandas.date_range("2024-01-01", periods=60, tz="UTC")
     people = PEOPLE.assign(paid=[i / 2 for i in range(60)], number=range(60), when=when)
     people["job"] = people["ill"].astype("category")

@@ -176,7 +176,7 @@ def test_the_journalist_looks_in_the_population(engine: Engine) -> None:
     assert seen.figure() == 1 / min(Counted(sample, QUASI).sizes) > seen.figure("journalist")
 
 
-def test_the_journalists_risk_is_not_known_of_who_is_not_in_the_population() -> None:
+def test_the_journalist_risk_of_people_outside_the_population_is_unknown() -> None:
     people, sample = [row for row in drawn(7, 200) if (row["age"], row["sex"]) != (30, "m")], drawn(8)
     seen = kanon_sql.risk(frame(sample), quasi_identifiers=QUASI, population=frame(people))
     strangers = sum((row["age"], row["sex"]) == (30, "m") for row in sample)
@@ -185,7 +185,7 @@ def test_the_journalists_risk_is_not_known_of_who_is_not_in_the_population() -> 
     assert seen.notes[0].startswith(f"{strangers} rows of the source match no row of the population")
 
 
-def test_people_are_told_apart_by_what_a_copy_of_a_slow_view_lacks(
+def test_people_are_distinguished_by_a_column_that_the_copy_of_a_slow_view_lacks(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.run("CREATE TABLE people (id UUID, zip VARCHAR(9))")
@@ -201,7 +201,7 @@ def test_people_are_told_apart_by_what_a_copy_of_a_slow_view_lacks(
 # A source and its release
 
 
-def test_a_release_stands_beside_its_source(engine: Engine) -> None:
+def test_a_release_is_shown_next_to_its_source(engine: Engine) -> None:
     rows = made(engine, "t", drawn(8))
     kept = made(engine, "released", [row for row in rows if row["sex"] == "f"])
     seen = measured(engine, release="released")
@@ -238,7 +238,7 @@ def test_the_people_of_a_release_are_those_of_its_source(engine: Engine) -> None
     assert ill.homogeneous_people == Counted(kept, QUASI, "id").homogeneous("ill")[2]
 
 
-def test_a_release_whose_people_cannot_be_told_is_counted_in_rows_and_says_so() -> None:
+def test_a_release_without_identifiable_people_is_counted_in_rows_with_a_note() -> None:
     """So is its source: a table has one unit."""
     rows = drawn(9)
     released = [{**row, "zip": "02***"} for row in rows]
@@ -274,7 +274,7 @@ def test_adult_has_known_figures() -> None:
 # What it gives
 
 
-def test_the_verb_stays_a_verb_beside_the_room_of_its_name() -> None:
+def test_the_verb_stays_a_verb_next_to_the_package_of_its_name() -> None:
     from kanon_sql.risk.columns import SMALL_CLASS
 
     people = pandas.DataFrame({"zip": ["1", "1", "2"], "ill": list("xyx")})
@@ -296,7 +296,7 @@ def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:
     assert seen.write(tmp_path / "risk.json").read_text() == json.dumps(seen.to_dict(), indent=2) + "\n"
 
 
-def test_an_observer_is_told_of_the_stages() -> None:
+def test_an_observer_receives_the_stages() -> None:
     told: list[str] = []
     kanon_sql.risk(frame(drawn(1)), quasi_identifiers=QUASI, observer=kanon_sql.Observer(stage=told.append))
     assert told[0] == "Reading"
@@ -310,7 +310,7 @@ def of_frame(rows: list[dict[str, Any]], **options: Any) -> kanon_sql.Risks:
     return kanon_sql.risk(frame(rows), **{"quasi_identifiers": QUASI, "sensitive": ["ill"], **options})
 
 
-def test_what_is_missing_is_named() -> None:
+def test_missing_requirements_are_named() -> None:
     rows = drawn(11)
     lacking = frame(rows).drop(columns="sex")
     with pytest.raises(SpecError, match="the release has no column 'sex'; name columns that it has: id, zip"):
@@ -351,12 +351,12 @@ def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
         ({"quasi_identifiers": None}, "quasi_identifiers"),
     ],
 )
-def test_what_makes_no_sense_is_an_error(asked: dict[str, Any], said: str) -> None:
+def test_senseless_options_are_an_error(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(SpecError, match=said):
         kanon_sql.risk(frame(drawn(1)), **{"quasi_identifiers": QUASI, **asked})
 
 
-def test_a_figure_that_is_not_known_says_what_it_needs() -> None:
+def test_an_unavailable_figure_names_what_it_needs() -> None:
     seen = kanon_sql.risk(frame(drawn(1)), quasi_identifiers=QUASI)
     for name in ("journalist", "attribution", "uniqueness"):
         assert name in FIGURES
@@ -372,7 +372,7 @@ def test_two_populations_are_one_too_many() -> None:
         of_frame(rows, population=frame(rows), k_map={"k": 2, "population": "voters.parquet"})
 
 
-def test_a_quasi_identifier_may_have_the_name_of_a_part_of_a_query() -> None:
+def test_a_quasi_identifier_can_have_the_name_of_a_part_of_a_query() -> None:
     rows = [{"x": i % 3, "c": i % 2, "ill": "abc"[i % 5 % 3]} for i in range(30)]
     named, plain = (
         kanon_sql.risk(pandas.DataFrame(rows).rename(columns=names), quasi_identifiers=asked, sensitive=["ill"]).source

@@ -125,12 +125,12 @@ def seen(
 
 
 @pytest.mark.parametrize("case", TELLING)
-def test_a_column_that_tells_who_is_found_and_no_other(case: str, engine: Engine, make_table: Any) -> None:
+def test_only_identifying_columns_are_found(case: str, engine: Engine, make_table: Any) -> None:
     name, type_name, value, reason = TELLING[case]
     assert seen(engine, make_table, {name: (type_name, value)}) == [Suspect(name, reason)]
 
 
-def test_of_a_tiny_table_only_names_and_formats_say_something(engine: Engine, make_table: Any) -> None:
+def test_a_tiny_table_is_judged_only_by_names_and_formats(engine: Engine, make_table: Any) -> None:
     extra = {name: (type_name, value) for name, type_name, value, _ in TELLING.values() if name != "contact"}
     extra["mail"] = ("VARCHAR", lambda row: f"u{row}@example.org")
     suspected = seen(engine, make_table, extra, rows=19)
@@ -148,7 +148,7 @@ def test_of_a_tiny_table_only_names_and_formats_say_something(engine: Engine, ma
     }
 
 
-def test_what_differs_by_the_minute_of_departure_tells_the_departure(engine: Engine, make_table: Any) -> None:
+def test_differences_by_the_minute_reveal_a_departure(engine: Engine, make_table: Any) -> None:
     late = [minute + int(RANDOM.expovariate(1 / 12)) for minute in SCHEDULED]
     rows = [[minute, other] for minute, other in zip(SCHEDULED, late, strict=True)]
     table = make_table(engine, "flights", {"sched_dep_time": "INTEGER", "dep_time": "INTEGER"}, rows)
@@ -173,7 +173,7 @@ def test_a_guess_is_goodman_and_kruskals(rows: Sequence[tuple[int, int]]) -> Non
     engine.close()
 
 
-def test_nothing_of_it_is_left_and_few_statements_do(engine: Engine, make_table: Any, monkeypatch: Any) -> None:
+def test_few_statements_are_enough_and_nothing_is_left(engine: Engine, make_table: Any, monkeypatch: Any) -> None:
     asked: list[str] = []
     rows = type(engine).rows
     monkeypatch.setattr(type(engine), "rows", lambda self, sql: asked.append(sql) or rows(self, sql))
@@ -207,7 +207,9 @@ STRATEGIES = ({}, {"strategy": "refine"}, {"show": "mode"})
         ("*", ["zip", "disease", "ward", "name"], []),
     ],
 )
-def test_keep_says_what_is_released(keep: Any, released: list[str], dropped: list[str], asked: dict[str, str]) -> None:
+def test_keep_determines_what_is_released(
+    keep: Any, released: list[str], dropped: list[str], asked: dict[str, str]
+) -> None:
     made = anonymize(people(name=NAMES), SPEC, keep=keep, **asked)
     assert list(made.to_df().columns) == released
     assert made.manifest["roles"]["dropped"] == dropped
@@ -218,7 +220,7 @@ def test_keep_says_what_is_released(keep: Any, released: list[str], dropped: lis
     assert (said in made.manifest["warnings"]) == ("name" in released)
 
 
-def test_what_is_changed_is_no_undecided_column() -> None:
+def test_a_perturbed_column_is_not_undecided() -> None:
     named = anonymize(people(name=NAMES, pay=range(40)), SPEC, keep=["ward"], perturb={"pay": {"swap": {"within": 1}}})
     assert (list(named.to_df().columns), named.manifest["roles"]["dropped"]) == (
         ["zip", "disease", "ward", "pay"],
@@ -237,12 +239,12 @@ def test_what_is_changed_is_no_undecided_column() -> None:
         ("ward", "keep: give a list of column names, as text, or '\\*' for every column"),
     ],
 )
-def test_a_kept_column_must_be_there_and_free(keep: Any, message: str) -> None:
+def test_a_kept_column_must_exist_without_another_role(keep: Any, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         anonymize(people(), SPEC, keep=keep)
 
 
-def test_an_anatomy_obeys_too(tmp_path: Path) -> None:
+def test_an_anatomy_drops_columns_without_a_role_too(tmp_path: Path) -> None:
     for call, more in ((anonymize, {"form": "anatomy"}), (anatomize, {"l": 2})):
         spec = {key: value for key, value in SPEC.items() if call is anonymize or key != "privacy"}
         made = call(people(name=NAMES), spec, output=tmp_path / f"{call.__name__}_undecided.parquet", **more)
@@ -255,7 +257,7 @@ def test_an_anatomy_obeys_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cloak_obeys_too() -> None:
+def test_a_cloak_drops_columns_without_a_role_too() -> None:
     rows = range(600)
     places = pandas.DataFrame(
         {
@@ -369,7 +371,7 @@ def test_ordinary_tables_stop_for_a_reason_only(path: str, quasi: list[str], exp
 
 
 @needs("adult/uci/adult.data")
-def test_the_number_of_an_education_tells_the_education() -> None:
+def test_the_number_of_an_education_reveals_the_education() -> None:
     names = "age workclass fnlwgt education education_num marital job relation race sex gain loss hours country class"
     engine = DuckDB()
     engine.connection.execute(

@@ -120,7 +120,7 @@ def test_bounds_are_rounded_to_the_hierarchy_or_a_step(
     assert (bounds.lower[place], bounds.upper[place]) == ends
 
 
-def test_a_file_gives_the_leaves_of_its_own_whether_they_occur_or_not() -> None:
+def test_all_leaves_of_a_file_count_even_if_absent_from_the_data() -> None:
     text = "".join(f"{age};{age};{age // 10}0s;*\n" for age in range(20, 60))
     order = order_by([23, 41], "INTEGER", lambda _: h.convert(h.parse(text, "age.csv"), "integer", "age.csv"))
     bounds = rounded(order)
@@ -154,7 +154,7 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
         assert shown[7] == label
 
 
-def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeTable) -> None:
+def test_a_statement_with_singles_is_standalone(engine: Engine, make_table: MakeTable) -> None:
     from kanon_sql.plan.observer import Observer
     from kanon_sql.plan.plan import plan_release
     from kanon_sql.plan.source import opened, settle_spec

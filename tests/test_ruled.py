@@ -162,7 +162,7 @@ def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
 @pytest.mark.slow
 @examples(10)
 @given(data=st.data())
-def test_rules_give_what_the_recipe_gives(data: st.DataObject) -> None:
+def test_rules_give_the_labels_of_the_recipe(data: st.DataObject) -> None:
     type_name, recipe = data.draw(st.sampled_from(EVERY))
     check(type_name, recipe, data.draw(st.lists(TYPES[type_name][1] | st.none(), min_size=1, max_size=40)))
 
@@ -187,7 +187,7 @@ def test_ordinary_values_are_fitted_by_rules(type_name: str, recipe: Any, values
     assert check(type_name, recipe, values)
 
 
-def test_texts_that_a_collation_holds_equal_are_not_fitted_by_rules() -> None:
+def test_texts_that_are_equal_by_collation_are_not_fitted_by_rules() -> None:
     engine = DuckDB()
     engine.run("CREATE TABLE people (x VARCHAR COLLATE NOCASE)")
     engine.run("INSERT INTO people VALUES ('ann'), ('Ann'), ('bób'), ('bob')")
@@ -196,7 +196,7 @@ def test_texts_that_a_collation_holds_equal_are_not_fitted_by_rules() -> None:
         assert not isinstance(counted.attributes[0].hierarchy.values, Later)
 
 
-def test_rules_that_say_something_else_are_not_relied_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_with_different_labels_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = DuckDB()
     engine.run("CREATE TABLE people AS SELECT i AS x FROM range(30) AS r(i)")
     spec = Spec.model_validate({"source": "people", "quasi_identifiers": {"x": {"hierarchy": {"ranges": [10]}}}})

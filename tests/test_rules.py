@@ -27,7 +27,7 @@ def test_rules_keep_their_order_and_take_the_type_of_the_column(tmp_path: Path) 
     )
 
 
-def test_a_value_in_quotes_may_hold_a_comma(tmp_path: Path) -> None:
+def test_a_quoted_value_can_contain_a_comma(tmp_path: Path) -> None:
     (tmp_path / "1_city.txt").write_text('"Paris, TX",Austin => Texas\n', encoding="utf-8-sig")
     assert read(tmp_path, KINDS) == {"city": ((Rule(("Paris, TX", "Austin"), "Texas"),),), "age": ()}
 
@@ -39,7 +39,7 @@ def test_a_file_is_named_by_level_and_column(tmp_path: Path, name: str) -> None:
     assert read(tmp_path, KINDS)["age"] == ((Rule((20,), "low"),),)
 
 
-def test_a_column_that_is_called_like_a_place_comes_first(tmp_path: Path) -> None:
+def test_a_column_name_takes_precedence_over_a_position(tmp_path: Path) -> None:
     (tmp_path / "1_0.txt").write_text("a => b\n", encoding="utf-8")
     assert read(tmp_path, {"age": "text", "0": "text"}) == {"age": (), "0": ((Rule(("a",), "b"),),)}
 
@@ -57,7 +57,7 @@ def test_a_column_that_is_called_like_a_place_comes_first(tmp_path: Path) -> Non
         ("\n", r"1_age.txt holds no rule"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(tmp_path: Path, text: str, problem: str) -> None:
+def test_errors_are_reported_with_file_and_line(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(SpecError, match=problem):
         written(tmp_path, f1_age=text)
 
@@ -93,7 +93,7 @@ def test_two_files_of_one_level_are_an_error(tmp_path: Path) -> None:
         written(tmp_path, f1_age="20 => low\n", f1_1="20 => low\n")
 
 
-def test_a_folder_that_is_not_there_or_empty_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_or_empty_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="there is no folder"):
         read(tmp_path / "none", KINDS)
     with pytest.raises(SpecError, match="has no rule files"):

@@ -72,7 +72,7 @@ def rewrite(path: str, old: str, new: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
-def test_what_is_unchanged_is_left_alone_and_every_change_is_seen(folder: Path) -> None:
+def test_unchanged_releases_are_skipped_and_every_change_is_detected(folder: Path) -> None:
     assert ran(dry_run=True) == ("would release", ("there is no release yet",))
     assert not Path(".kanon").exists()
     assert ran() == ("released", ("there is no release yet",))
@@ -97,7 +97,7 @@ def test_what_is_unchanged_is_left_alone_and_every_change_is_seen(folder: Path) 
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_target_that_somebody_changed_or_removed_is_seen() -> None:
+def test_a_changed_or_removed_target_is_detected() -> None:
     ran()
     published = Path("anon.csv").read_bytes()
     os.remove("anon.csv")
@@ -188,7 +188,7 @@ def test_several_releases_and_their_exit_codes() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_of_two_runs_at_once_one_is_told_to_wait() -> None:
+def test_the_second_of_two_concurrent_runs_has_to_wait() -> None:
     with alone(Path("release.yml"), "release", "release"), pytest.raises(TargetError, match="another run is releasing"):
         ran()
     assert ran()[0] == "released"
@@ -249,7 +249,7 @@ def test_other_mistakes_of_the_command_line() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_makes_no_release_reads_the_spec_of_a_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verbs_without_a_release_read_the_spec_of_a_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     ran()
     assert kanon("verify", "--spec", "release.yml").out.startswith("holds: 3-anonymous")
     monkeypatch.setenv("K", "200")
@@ -272,7 +272,7 @@ def test_nothing_is_built_on_a_broken_trail(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_variable_is_a_value_whatever_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_is_always_a_plain_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLACE", "a: b}\nprivacy: {k: 1}")
     Path("release.yml").write_text(SPEC.replace("file: anon.csv", 'file: "${PLACE}/${K}.csv"'))
     (one,) = load_runs(Path("release.yml"), {"K": "5"})
@@ -302,7 +302,7 @@ def test_local_recodings_keep_their_regions() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.skipif(os.name != "posix", reason="there are no such modes elsewhere")
-def test_notes_are_not_kept_where_somebody_else_can_change_them() -> None:
+def test_notes_are_not_kept_where_other_users_can_change_them() -> None:
     notes = Path(".kanon")
     Path("elsewhere").mkdir()
     notes.symlink_to("elsewhere")
@@ -369,7 +369,7 @@ def ask_engine(database: str, sql: str) -> None:
         engine.close()
 
 
-def test_help_says_what_the_exit_codes_are() -> None:
+def test_help_explains_the_exit_codes() -> None:
     assert "1: a release was refused" in " ".join(kanon("run", "--help").out.split())
 
 

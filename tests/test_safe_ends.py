@@ -39,7 +39,7 @@ def parted(voters: int = 80) -> tuple[pandas.DataFrame, pandas.DataFrame]:
 
 
 @every_recoding
-def test_rows_that_may_be_suppressed_do_not_keep_the_others_from_a_release(name: str) -> None:
+def test_rows_that_can_be_suppressed_do_not_prevent_a_release(name: str) -> None:
     """All together have a share above a half, which merging classes cannot mend: some rows must go."""
     people, sample = parted()
     models = [delta_presence(0, 0.5, people)] if name != "mondrian_relaxed" else [THREE_KINDS]
@@ -64,7 +64,7 @@ TWO_OR_THREE = Defined(
 
 
 @every_recoding
-def test_classes_that_are_safe_apart_and_not_together_are_released_apart(name: str) -> None:
+def test_classes_that_are_safe_only_separately_are_released_separately(name: str) -> None:
     """The whole table has four illnesses, each half of it two."""
     rows = pandas.DataFrame({"zip": ["11", "12", "21", "22"] * 3, "ill": [1, 2, 3, 4] * 3})
     asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.0}
@@ -92,7 +92,7 @@ def partitions(things: Sequence[Any]) -> Iterator[list[list[Any]]]:
     asked=st.lists(st.sampled_from([*DEFINED, TWO_OR_THREE]), min_size=1, max_size=2, unique_by=str),
 )
 @pytest.mark.slow
-def test_there_is_a_release_whenever_one_class_of_all_rows_is_safe(
+def test_a_release_exists_whenever_one_class_of_all_rows_is_safe(
     name: str, rows: list[Row], asked: list[Defined]
 ) -> None:
     """And what is refused has, under models whose safe classes are safe merged, no safe classes at all."""

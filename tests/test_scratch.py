@@ -28,7 +28,7 @@ def temporary(engine: Engine) -> set[str]:
     return {name for (name,) in engine.rows(_TEMPORARY[engine.dialect])}
 
 
-def test_a_table_is_made_counted_added_to_and_gone(engine: Engine) -> None:
+def test_a_table_is_created_counted_extended_and_dropped(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         letters = tables.load("letters", LETTERS, [["a", "b"]])
         kept = tables.create("kept", "frequency_sets/copy", columns=["letter"], source=letters)
@@ -40,7 +40,7 @@ def test_a_table_is_made_counted_added_to_and_gone(engine: Engine) -> None:
     assert temporary(engine) == set()
 
 
-def test_a_table_is_made_anew_and_takes_another_s_place(engine: Engine) -> None:
+def test_a_table_is_recreated_and_replaces_another(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         for letters in (["a"], ["b", "c"]):
             tables.load("letters", LETTERS, [letters])
@@ -68,7 +68,7 @@ def test_nothing_is_left_after_an_error(engine: Engine, error: type[BaseExceptio
     assert temporary(engine) == set()
 
 
-def test_nothing_is_left_of_a_transaction_that_is_lost(engine: Engine) -> None:
+def test_nothing_is_left_of_a_lost_transaction(engine: Engine) -> None:
     """A statement that fails takes PostgreSQL's transaction with it: the error that is told is still the first."""
 
     def work() -> None:
@@ -81,7 +81,7 @@ def test_nothing_is_left_of_a_transaction_that_is_lost(engine: Engine) -> None:
     assert temporary(engine) == set()
 
 
-def test_nothing_is_left_of_what_an_interruption_ended_halfway(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_of_an_interrupted_release(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C may come when the engine has made a table, and before it says so."""
     run = engine.run
 
@@ -97,7 +97,7 @@ def test_nothing_is_left_of_what_an_interruption_ended_halfway(engine: Engine, m
     assert temporary(engine) == set()
 
 
-def test_one_drop_that_fails_does_not_keep_the_others(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_drop_does_not_prevent_the_others(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     run = engine.run
 
     def refused(sql: str) -> int | None:
@@ -116,7 +116,7 @@ def test_one_drop_that_fails_does_not_keep_the_others(engine: Engine, monkeypatc
     engine.run(queries.drop(tables["second"], engine.dialect))
 
 
-def test_two_of_one_session_never_share_a_table(engine: Engine) -> None:
+def test_two_scratches_of_one_session_never_share_a_table(engine: Engine) -> None:
     with Scratch(engine, "example") as outer:
         outer.load("letters", LETTERS, [["a"]])
         with Scratch(engine, "example") as inner:
@@ -138,7 +138,7 @@ def test_names_are_the_same_from_run_to_run(engine: Engine) -> None:
         assert Scratch(engine, "example")["letters"] != name
 
 
-def test_a_table_of_another_scratch_may_be_given_by_its_relation(engine: Engine) -> None:
+def test_a_table_of_another_scratch_can_be_passed_as_a_relation(engine: Engine) -> None:
     with Scratch(engine, "results") as results:
         with Scratch(engine, "example") as tables:
             letters = tables.load("letters", LETTERS, [["a"]])
@@ -147,7 +147,7 @@ def test_a_table_of_another_scratch_may_be_given_by_its_relation(engine: Engine)
     assert temporary(engine) == set()
 
 
-def test_the_log_says_what_was_run(engine: Engine) -> None:
+def test_the_log_lists_what_was_run(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
         letters = tables.load("letters", LETTERS, [["a", "b"]])
         tables.create("kept", "frequency_sets/copy", columns=["letter"], source=letters)
@@ -192,7 +192,7 @@ def test_texts_of_equal_holes_of_other_types_differ(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("transacts", [False, True])
-def test_an_empty_table_takes_many_rows_beside_a_transaction(embedded: DuckDB, transacts: bool) -> None:
+def test_an_empty_table_takes_many_rows_outside_a_transaction(embedded: DuckDB, transacts: bool) -> None:
     with ExitStack() as stack:
         stack.enter_context(embedded.transaction())
         beside = stack.enter_context(closing(embedded.embedded()))

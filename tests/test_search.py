@@ -122,7 +122,7 @@ def test_a_search_stopped_anywhere_has_a_node_and_a_bound(
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_no_time_at_all_still_gives_the_top(name: str) -> None:
+def test_no_time_still_returns_the_top(name: str) -> None:
     problem = Problem([("a",)] * 3 + [("b",), ("c",)], [Column(ABC)], 2)
     run = Run(problem, name, "loss", time_limit=-1.0)
     run.check(ended="time limit")
@@ -132,7 +132,7 @@ def test_no_time_at_all_still_gives_the_top(name: str) -> None:
 
 @FAST
 @given(case=cases(bounded=True), by=metrics)
-def test_infeasible_is_said_before_any_search(case: tuple[Problem, str], by: str) -> None:
+def test_infeasibility_is_reported_before_any_search(case: tuple[Problem, str], by: str) -> None:
     problem, name = case
     if problem.anonymous_nodes:
         problem = replace(problem, k=len(problem.rows) + 1, limit=0.0, _memo={})
@@ -153,7 +153,7 @@ def test_a_node_that_keeps_a_row_is_preferred(name: str) -> None:
 
 @FAST
 @given(case=cases(bounded=True), by=metrics)
-def test_a_lattice_too_large_to_list_gives_the_same(case: tuple[Problem, str], by: str) -> None:
+def test_a_lattice_too_large_to_list_has_the_same_result(case: tuple[Problem, str], by: str) -> None:
     problem, name = case
     assume(keeps_a_row(problem, by) and name != "best_first")
     dense = Run(problem, name, by)
@@ -263,7 +263,7 @@ def ended(judge: Ticking, limit: float, search: Callable[[Space], Search], probl
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize(("limit", "seconds"), [(2.5, 0.2), (10.4, 0.9), (40.0, 1.2)])
-def test_a_slow_test_is_not_begun_eight_times_before_the_end(name: str, limit: float, seconds: float) -> None:
+def test_a_slow_test_does_not_overrun_the_time_limit(name: str, limit: float, seconds: float) -> None:
     problem = replace(SPREAD, limit=0.0, _memo={})
     outcome, now = ended(Ticking(problem, test=seconds, score=0.05), limit, strategy(name), problem)
     assert now <= limit + max(1, 0.05 * limit)
@@ -322,7 +322,7 @@ def test_the_last_resort_ends_in_time() -> None:
 
 
 @pytest.mark.slow
-def test_the_end_of_a_long_search_takes_no_long() -> None:
+def test_a_long_search_ends_quickly() -> None:
     """Thousands of nodes on either border; CPU time, so that nothing else that runs counts. It took 20 s."""
     lattice = Lattice((0,) * 10, (5,) * 10)
     costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 10, ((9, 8, 7, 6, 5, 1),) * 10)
@@ -344,7 +344,7 @@ def test_the_end_of_a_long_search_takes_no_long() -> None:
 
 @FAST
 @given(problem=problems(bounded=True), monotone=st.booleans(), dense=st.booleans(), seed=st.integers(0, 99))
-def test_the_minimal_nodes_are_those_judged_that_generalize_no_other(
+def test_the_minimal_nodes_are_the_judged_nodes_that_generalize_no_other(
     problem: Problem, monotone: bool, dense: bool, seed: int
 ) -> None:
     known = (tags.DenseTags if dense else tags.SparseTags)(lattice_of(problem))
@@ -359,7 +359,7 @@ def test_the_minimal_nodes_are_those_judged_that_generalize_no_other(
 # Who found the node
 
 
-def test_who_found_the_node_is_told() -> None:
+def test_the_origin_of_the_node_is_reported() -> None:
     def found_by(search: Callable[[Space], Search], by: str = "loss") -> tuple[Node, str]:
         problem = replace(SPREAD, limit=0.0, _memo={})
         driver = Driver(lattice_of(problem), costs_of(problem), metric(by), Table(problem), 0)
@@ -381,7 +381,7 @@ def test_who_found_the_node_is_told() -> None:
     assert found_by(tested) == ((2, 3, 3), "last resort")
 
 
-def test_a_node_lowered_at_no_cost_is_told() -> None:
+def test_a_node_lowered_at_no_loss_is_reported() -> None:
     """A column with one value loses nothing by its star."""
     single = Column({"x": ("x", "*")})
     problem = Problem([("x", "a"), ("x", "a")], [single, Column(ABC)], 2)
@@ -396,7 +396,7 @@ def test_a_node_lowered_at_no_cost_is_told() -> None:
 
 
 @pytest.mark.slow
-def test_manifest_and_warnings_say_that_the_strategy_found_nothing() -> None:
+def test_manifest_and_warnings_report_that_the_strategy_found_nothing() -> None:
     people = pandas.DataFrame({f"q{j}": [f"{i * (j + 3) % 97:07b}" for i in range(97)] for j in range(12)})
     spec = {"quasi_identifiers": {name: {"hierarchy": {"redact": "right"}} for name in people}}
     manifest = anonymize(people, spec, k=2, strategy="random", evaluations=1).manifest
@@ -415,7 +415,7 @@ def test_manifest_and_warnings_say_that_the_strategy_found_nothing() -> None:
 
 @FAST
 @given(case=cases(), by=metrics)
-def test_the_trace_and_the_progress_tell_what_was_asked(case: tuple[Problem, str], by: str) -> None:
+def test_the_trace_and_the_progress_report_the_checks(case: tuple[Problem, str], by: str) -> None:
     problem, name = case
     seen: list[Progress] = []
     run = Run(problem, name, by, on_progress=seen.append, time_limit=1e9)
@@ -466,7 +466,7 @@ def test_a_database_and_a_table_of_verdicts_agree(engine: Engine, problem: Probl
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name not in IDENTICAL])
-def test_of_equal_nodes_the_lowest_is_released(name: str) -> None:
+def test_the_lowest_of_equal_nodes_is_released(name: str) -> None:
     """A column with one value loses nothing by its star, and should keep the value all the same."""
     people = pandas.DataFrame({"ward": ["x"] * 20, "bed": [i % 4 for i in range(20)]})
     spec = {"quasi_identifiers": {"ward": {"hierarchy": "suppress"}, "bed": {"hierarchy": {"ranges": [2]}}}}

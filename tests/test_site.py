@@ -42,13 +42,13 @@ def test_every_page_is_in_the_menu() -> None:
         ("a.js", 'load("//cdn.example/x.js")'),
     ],
 )
-def test_what_would_be_loaded_is_found(name: str, text: str, tmp_path: Path) -> None:
+def test_loadable_files_are_found(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     (found,) = BUILD["loads"](tmp_path)
     assert found.startswith(f"{name} would load ")
 
 
-def test_what_is_not_loaded_is_let_be(tmp_path: Path) -> None:
+def test_links_and_plain_text_are_not_counted_as_loaded(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<a href="https://example.org">x</a><img src="a.png"><p>url(https://x.example)</p>'
     )

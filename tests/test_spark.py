@@ -110,7 +110,7 @@ def told(manifest: dict[str, Any]) -> Any:
     ],
     ids=str,
 )
-def test_a_release_is_the_one_that_duckdb_makes(cluster: Spark, here: DuckDB, options: dict[str, Any]) -> None:
+def test_a_release_equals_that_of_duckdb(cluster: Spark, here: DuckDB, options: dict[str, Any]) -> None:
     made, other = release(cluster, **options), release(here, **options)
     assert told(made.manifest) == told(other.manifest)
     assert rows_of(cluster) == rows_of(here)
@@ -138,7 +138,7 @@ def test_a_column_at_its_top_level_does_not_stop_the_sort(cluster: Spark, values
     assert [row[1] for row in rows_of(cluster)] == ["*"] * len(values)
 
 
-def test_the_order_of_rows_says_nothing_of_the_source(cluster: Spark) -> None:
+def test_the_order_of_rows_reveals_nothing_of_the_source(cluster: Spark) -> None:
     columns = "CONCAT('a', id % 40) AS a, CONCAT('b', id % 7) AS b, CONCAT('k', XXHASH64(id) % 900) AS kept"
     sources, releases = [], []
     for name, number in (("up", "id"), ("down", "29999 - id")):
@@ -198,7 +198,7 @@ def untimed(result: Any) -> Any:
     return [untimed(each) for each in result] if isinstance(result, list | tuple) else result
 
 
-def test_verbs_that_write_nothing_say_what_duckdb_says(cluster: Spark, here: DuckDB) -> None:
+def test_verbs_that_write_nothing_report_the_same_as_on_duckdb(cluster: Spark, here: DuckDB) -> None:
     asked = {"quasi_identifiers": ["age", "zip"], "k": 3}
     said = []
     for engine in (cluster, here):
@@ -218,7 +218,7 @@ def test_verbs_that_write_nothing_say_what_duckdb_says(cluster: Spark, here: Duc
         assert on_spark == elsewhere
 
 
-def test_an_attack_finds_what_it_finds_on_duckdb(cluster: Spark, here: DuckDB) -> None:
+def test_an_attack_finds_the_same_as_on_duckdb(cluster: Spark, here: DuckDB) -> None:
     """But for what follows the order of the rows: NULL comes first here, and last there."""
     said = []
     for engine in (cluster, here):
@@ -233,7 +233,7 @@ def test_an_attack_finds_what_it_finds_on_duckdb(cluster: Spark, here: DuckDB) -
 
 @pytest.mark.capability("a compiled statement that makes the release")
 @pytest.mark.parametrize("form", ["table", "view"])
-def test_a_compiled_statement_makes_the_release(cluster: Spark, form: str) -> None:
+def test_a_compiled_statement_creates_the_release(cluster: Spark, form: str) -> None:
     release(cluster)
     compiled = compile("people", SPEC, k=3, into="compiled", form=form, connection=cluster.connection)
     cluster.run(compiled.sql)
@@ -262,7 +262,7 @@ def test_a_hierarchy_from_a_table(cluster: Spark, here: DuckDB) -> None:
 
 
 @pytest.mark.capability("tables in schemas")
-def test_a_source_and_a_target_in_schemas_of_their_own(cluster: Spark) -> None:
+def test_a_source_and_a_target_in_separate_schemas(cluster: Spark) -> None:
     home = cluster.schema
     cluster.run("CREATE DATABASE elsewhere")
     cluster.connection.catalog.setCurrentDatabase("default")
@@ -278,7 +278,7 @@ def test_a_source_and_a_target_in_schemas_of_their_own(cluster: Spark) -> None:
 # What is refused
 
 
-def test_a_refresh_says_what_to_do_instead(cluster: Spark) -> None:
+def test_a_refused_refresh_names_an_alternative(cluster: Spark) -> None:
     release(cluster)
     with pytest.raises(SpecError, match=r"no materialized views; release a table again with `overwrite=True`$"):
         refresh("released", connection=cluster.connection)
@@ -306,7 +306,7 @@ def test_a_refresh_says_what_to_do_instead(cluster: Spark) -> None:
         ),
     ],
 )
-def test_what_cannot_be_done_is_refused_in_one_sentence(cluster: Spark, asked: Any, sentence: str) -> None:
+def test_impossible_requests_are_refused_in_one_sentence(cluster: Spark, asked: Any, sentence: str) -> None:
     before = lasting(cluster)
     with pytest.raises(KanonError, match=sentence) as raised:
         asked(cluster.connection)
@@ -340,7 +340,7 @@ VALUES: dict[str, list[Any]] = {
 }
 
 
-def test_values_of_every_type_make_the_classes_that_duckdb_makes(cluster: Spark, here: DuckDB) -> None:
+def test_values_of_every_type_give_the_classes_of_duckdb(cluster: Spark, here: DuckDB) -> None:
     """Each value is in three rows, in which the columns of the other types are empty; one more has the first of all."""
     types = {f"c{i}": type_name for i, type_name in enumerate(VALUES)}
     values = [(place, value) for place, of_type in enumerate(VALUES.values()) for value in [*of_type, None]]
@@ -421,7 +421,7 @@ class Killed(BaseException):
     """The end of a process: nothing is undone."""
 
 
-def test_what_a_killed_run_leaves_is_gone_after_the_next_and_the_old_release_is_back(
+def test_the_run_after_a_killed_one_removes_leftovers_and_restores_the_old_release(
     cluster: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release(cluster, k=2)
@@ -446,7 +446,7 @@ def test_what_a_killed_run_leaves_is_gone_after_the_next_and_the_old_release_is_
     assert [name for name in lasting(cluster) if name.startswith("released")] == ["released"]
 
 
-def test_killed_at_any_statement_the_old_release_is_whole_or_the_new_one(
+def test_a_kill_at_any_statement_leaves_the_old_or_the_new_release_complete(
     cluster: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One run after the other is killed, each a statement later, and none is given the time to clear up."""
@@ -474,7 +474,7 @@ def test_killed_at_any_statement_the_old_release_is_whole_or_the_new_one(
     assert [name for name in lasting(cluster) if name.startswith("released")] == ["released"]
 
 
-def test_a_search_that_lost_its_server_goes_on_with_another(here: DuckDB, sail_url: str, tmp_path: Path) -> None:
+def test_a_search_that_lost_its_server_continues_with_another(here: DuckDB, sail_url: str, tmp_path: Path) -> None:
     """The search itself needs no server, and its trace is there when the release finds that there is none."""
     from pysail.spark import SparkConnectServer
 
@@ -495,7 +495,7 @@ def test_a_search_that_lost_its_server_goes_on_with_another(here: DuckDB, sail_u
 
 
 @pytest.mark.parametrize("change", ["INSERT INTO people VALUES ('new', 20, 'z00', 'flu')", "swap"])
-def test_a_source_that_changes_meanwhile_is_an_error(
+def test_a_source_that_changes_during_the_run_is_an_error(
     cluster: Spark, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     """Two rows that change places between columns, too: no count tells that."""
@@ -516,7 +516,7 @@ def test_a_source_that_changes_meanwhile_is_an_error(
     assert not [name for name in lasting(cluster) if name.startswith("released")]
 
 
-def test_of_two_runs_at_once_one_wins_and_the_other_says_so(cluster: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loser_of_two_concurrent_runs_reports_it(cluster: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second has finished when the first is about to put its release in place."""
     release(cluster, k=2)
     place, once = tables.put_in_place, [True]
@@ -538,7 +538,7 @@ def test_of_two_runs_at_once_one_wins_and_the_other_says_so(cluster: Spark, monk
 SECRET = "very-secret"
 
 
-def test_no_error_says_a_token() -> None:
+def test_no_error_contains_a_token() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -551,7 +551,7 @@ def test_no_error_says_a_token() -> None:
         assert SECRET not in said.out + said.err
 
 
-def test_a_release_by_a_url_says_no_token(
+def test_a_release_by_a_url_shows_no_token(
     cluster: Spark, here: DuckDB, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     url = os.environ.get("KANON_SPARK_URL") or request.getfixturevalue("sail_url")
@@ -564,7 +564,7 @@ def test_a_release_by_a_url_says_no_token(
     assert cluster.rows("SELECT 1 AS one") == [(1,)]  # another session has ended, and no more
 
 
-def test_a_program_that_is_no_file_may_open_a_server(sail_url: str) -> None:
+def test_a_program_from_the_command_line_can_open_a_server(sail_url: str) -> None:
     """pyspark takes such a program for its own doctests, and ends it where it has no Spark beside it."""
     opened = f"from kanon_sql.engines.spark import Spark; print(Spark.open({sail_url!r}).rows('SELECT 1 AS one'))"
     ran = subprocess.run([sys.executable, "-c", opened], capture_output=True, text=True, check=True)
@@ -577,7 +577,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         open_engine(Session("sc://127.0.0.1:1"))
 
 
-def test_a_value_that_moves_to_the_column_beside_it_is_seen(cluster: Spark) -> None:
+def test_a_value_that_moves_to_the_next_column_is_detected(cluster: Spark) -> None:
     for name, row in (("here", ("x", None)), ("there", (None, "x"))):
         create_table(cluster, name, {"a": "VARCHAR", "b": "VARCHAR"}, [row])
     here, there = (cluster.fingerprint(cluster.table(Relation(name))) for name in ("here", "there"))

@@ -65,7 +65,7 @@ def test_a_folder_has_the_rows_of_a_table_and_can_be_verified_and_read(cluster: 
         release(cluster, folder, overwrite=True)
 
 
-def test_the_files_of_a_folder_tell_of_nothing_but_the_release(cluster: Spark, tmp_path: Path) -> None:
+def test_the_files_of_a_folder_reveal_only_the_release(cluster: Spark, tmp_path: Path) -> None:
     """Not of the source's name, the order of its rows, nor of where they were staged."""
     released = []
     for name, given in (("one", ROWS), ("other", ROWS[::-1])):
@@ -91,7 +91,7 @@ def test_the_files_of_a_folder_tell_of_nothing_but_the_release(cluster: Spark, t
         ("file/x", {}, KanonError, "Spark"),
     ],
 )
-def test_a_folder_that_cannot_be_is_refused_in_one_sentence(
+def test_an_impossible_folder_is_refused_in_one_sentence(
     cluster: Spark, tmp_path: Path, folder: str, options: dict[str, Any], kind: type[KanonError], sentence: str
 ) -> None:
     (tmp_path / "there").mkdir()
@@ -103,12 +103,12 @@ def test_a_folder_that_cannot_be_is_refused_in_one_sentence(
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "there"]
 
 
-def test_a_folder_that_is_not_there_is_no_source(cluster: Spark, tmp_path: Path) -> None:
+def test_a_missing_folder_is_not_a_source(cluster: Spark, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="there is no table"):
         release(cluster, tmp_path / "out", f"parquet.`{tmp_path}/nothing`")
 
 
-def test_what_does_not_hold_is_never_in_the_folder(
+def test_an_unverified_release_is_never_in_the_folder(
     cluster: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor is a folder, that others would take for a release, left without an error if it has other rows."""
@@ -127,7 +127,7 @@ class Killed(BaseException):
     """The end of a process: nothing is undone."""
 
 
-def test_what_a_killed_run_staged_is_gone_after_the_next(
+def test_the_next_run_removes_what_a_killed_run_staged(
     cluster: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_: object) -> None:
@@ -144,7 +144,7 @@ def test_what_a_killed_run_staged_is_gone_after_the_next(
     assert verify(f"parquet.`{tmp_path}/out`", k=3, quasi_identifiers=["age", "zip"], connection=cluster.connection)
 
 
-def test_a_folder_that_somebody_makes_meanwhile_stays_his(
+def test_a_folder_created_meanwhile_by_others_is_kept(
     cluster: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = Spark.write_folder

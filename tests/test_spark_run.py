@@ -76,7 +76,7 @@ def manifest() -> dict[str, Any]:
 
 
 @pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
-def test_a_run_releases_leaves_alone_and_compares(cluster: Spark) -> None:
+def test_a_run_releases_skips_and_compares(cluster: Spark) -> None:
     assert ran() == ("released", ("there is no release yet",))
     first, node = rows_of(cluster), manifest()["node"]
     assert ran()[0] == "unchanged"
@@ -108,7 +108,7 @@ def more(cluster: Spark) -> None:
     cluster.run(f"INSERT INTO people VALUES {values}")
 
 
-def test_the_trail_is_a_file_beside_the_spec(cluster: Spark) -> None:
+def test_the_trail_is_a_file_next_to_the_spec(cluster: Spark) -> None:
     write_spec(audit="trail")
     before = names(cluster)
     with pytest.raises(SpecError, match=r"no transactions, .* in a file next to the spec, with `audit: trail.jsonl`$"):

@@ -145,7 +145,9 @@ class Killed(BaseException):
     """The end of a process: nothing is cleared up after it."""
 
 
-def test_what_a_killed_search_left_goes_with_the_next_release(cluster: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_release_removes_the_leftovers_of_a_killed_search(
+    cluster: Spark, monkeypatch: pytest.MonkeyPatch
+) -> None:
     release(cluster, "embedded")
     old, before = rows_of(cluster), names(cluster)
 
@@ -183,7 +185,7 @@ def test_what_a_killed_search_left_goes_with_the_next_release(cluster: Spark, mo
         ),
     ],
 )
-def test_what_cannot_be_kept_there_is_refused(cluster: Spark, asked: Any, sentence: str) -> None:
+def test_unsupported_requests_are_refused(cluster: Spark, asked: Any, sentence: str) -> None:
     before = names(cluster)
     with pytest.raises(KanonError, match=sentence):
         asked(cluster)

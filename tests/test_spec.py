@@ -81,19 +81,19 @@ def test_defaults() -> None:
     assert target == Target(file="a.csv", table=None, form="table", overwrite=False)
 
 
-def test_a_key_without_a_value_is_not_said() -> None:
+def test_a_key_without_a_value_is_ignored() -> None:
     keys = ("identifiers", "sensitive", "privacy", "target", "metric", "seed", "mask")
     assert small(**dict.fromkeys(keys)) == small()
 
 
-def test_numbers_keep_what_was_written() -> None:
+def test_numbers_keep_their_spelling() -> None:
     mapping = yaml.safe_load("{age: {hierarchy: {ranges: [0.1, 1e3, '2.50'], top: 0.3, origin: -1}}}")
     assert small(quasi_identifiers=mapping).quasi_identifiers["age"].hierarchy == RangesRecipe(
         ranges=(Decimal("0.1"), Decimal("1e3"), Decimal("2.50")), top=Decimal("0.3"), origin=Decimal(-1)
     )
 
 
-def test_paths_may_be_path_objects() -> None:
+def test_paths_can_be_path_objects() -> None:
     spec = small(
         hierarchies=Path("h"),
         quasi_identifiers={"age": {"hierarchy": Path("age.csv")}},
@@ -149,7 +149,7 @@ def test_paths_are_taken_from_the_folder_of_the_file(tmp_path: Path) -> None:
     assert spec.target == Target(table="patients_anon", form="view", overwrite=True)
 
 
-def test_what_is_not_a_relative_path_is_left(tmp_path: Path) -> None:
+def test_values_that_are_not_relative_paths_are_kept(tmp_path: Path) -> None:
     text = "{source: /d/a.csv, quasi_identifiers: [a], hierarchies: /h, target: {file: 's3://b/a.parquet'}"
     spec = load(write(tmp_path, text + ", database: 'postgresql://u@h/d'}"))
     assert spec.database == "postgresql://u@h/d"
@@ -187,14 +187,14 @@ def test_source_is_a_file_only_where_there_is_one(tmp_path: Path) -> None:
         ("", " is not a mapping; write keys such as 'source: patients' in it"),
     ],
 )
-def test_files_that_are_no_spec(tmp_path: Path, text: str, message: str) -> None:
+def test_files_that_are_not_specs(tmp_path: Path, text: str, message: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(SpecError) as caught:
         load(path)
     assert str(caught.value) == f"{path}{message}"
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         load(tmp_path / "no.yaml")
     assert str(caught.value) == f"there is no spec file {tmp_path / 'no.yaml'}; check the path"
@@ -221,7 +221,7 @@ def test_the_database_and_its_password_are_not_shown() -> None:
     assert "hush" not in repr(small(database="postgresql://u:hush@h/d"))
 
 
-def test_what_is_counted_is_sensitive_and_the_unit_stands_in_either_place() -> None:
+def test_counted_columns_are_sensitive_and_the_unit_can_be_in_either_place() -> None:
     text = "{k: 2, unit: person, l_diversity: {ill: 3}, t_closeness: {pay: 0.2, ill: {t: 0.3, distance: ordered}}}"
     spec = small(sensitive=["job"], privacy=yaml.safe_load(text))
     assert (spec.sensitive, spec.unit) == (("job", "ill", "pay"), "person")

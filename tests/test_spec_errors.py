@@ -351,14 +351,14 @@ def test_wrong_targets(text: str, message: str) -> None:
     assert error(f"target: {text}") == message
 
 
-def test_what_is_missing() -> None:
+def test_missing_requirements() -> None:
     with pytest.raises(SpecError, match=r"^source is missing; give the name of a table .* \(and 1 more\)$"):
         parse({})
     with pytest.raises(SpecError, match=r"^a spec is a mapping with keys such as source and privacy, not 5$"):
         parse(5)  # type: ignore[arg-type]
 
 
-def test_an_error_never_prints_data_that_are_given_where_a_name_should_be() -> None:
+def test_an_error_never_prints_data_passed_instead_of_a_name() -> None:
     data = pandas.DataFrame({"zip": ["told nobody"] * 3})
     for spec in ({"privacy": {"k_map": {"k": 2, "population": data}}}, {"seed": data}, data):
         with pytest.raises(SpecError) as error:

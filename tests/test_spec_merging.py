@@ -27,7 +27,7 @@ def test_options_of_an_algorithm_stand_alone_or_under_its_name() -> None:
     assert parse(flat.model_dump()) == flat
 
 
-def test_one_strategy_may_have_evaluations_of_its_own() -> None:
+def test_a_strategy_can_have_its_own_evaluations() -> None:
     spec = small(kgen={"evaluations": 8}, memetic={"evaluations": 9})
     assert [spec.evaluations_of(name) for name in ("kgen", "memetic", "random", "auto")] == [8, 9, None, None]
     assert [small(evaluations=7).evaluations_of(name) for name in ("kgen", "auto")] == [7, 7]
@@ -58,7 +58,7 @@ def test_wrong_options_of_an_algorithm(text: str, message: str) -> None:
     assert error(text) == message
 
 
-def test_a_file_may_give_an_algorithm_its_options(tmp_path: Path) -> None:
+def test_a_file_can_set_the_options_of_an_algorithm(tmp_path: Path) -> None:
     path = write(tmp_path, f"{{source: t, quasi_identifiers: [a], {NESTED}}}")
     assert load(path).rules == str(tmp_path / "my_rules")
 
@@ -72,7 +72,7 @@ def test_a_file_may_give_an_algorithm_its_options(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("nested", [True, False])
-def test_an_option_of_an_algorithm_that_is_said_wins(
+def test_an_explicit_option_of_an_algorithm_takes_precedence(
     said: dict[str, Any], expected: dict[str, Any], nested: bool
 ) -> None:
     options = {"rules": "old", "wildcard_suppression": True}
@@ -80,7 +80,7 @@ def test_an_option_of_an_algorithm_that_is_said_wins(
     assert merge(spec, **said) == small(prioprivacy=expected)
 
 
-def test_evaluations_that_are_said_win_over_those_of_a_spec() -> None:
+def test_explicit_evaluations_override_those_of_a_spec() -> None:
     assert merge(small(kgen={"evaluations": 8}), evaluations=9).evaluations_of("kgen") == 9
     assert merge(small(evaluations=8), kgen={"evaluations": 9}).evaluations_of("kgen") == 9
     with pytest.raises(SpecError, match="given twice"):
@@ -100,7 +100,7 @@ def test_load_takes_from_the_overrides_what_the_file_leaves_out(tmp_path: Path) 
 # Merging
 
 
-def test_nothing_said_changes_nothing() -> None:
+def test_no_options_change_nothing() -> None:
     names = ("source", "database", "quasi_identifiers", "k", "output", "into", "form", "overwrite", "mask")
     assert merge(full(), **dict.fromkeys(names)) == full()
 
@@ -124,20 +124,20 @@ def test_nothing_said_changes_nothing() -> None:
         ("sensitive", ()),
     ],
 )
-def test_what_is_said_wins(name: str, value: object) -> None:
+def test_explicit_options_take_precedence(name: str, value: object) -> None:
     spec = merge(full(), **{name: value})
     assert getattr(spec, name) == value
     assert spec == full().model_copy(update={name: value})
 
 
-def test_k_alone_is_said_flat() -> None:
+def test_k_alone_is_written_flat() -> None:
     assert merge(full(), k=2) == full().model_copy(update={"privacy": Privacy(k=2)})
     assert merge(small(), k=2).privacy.k == 2
     with pytest.raises(SpecError, match=r"^privacy\.k: give a whole number of at least 1, not 0$"):
         merge(full(), k=0)
 
 
-def test_columns_said_again_keep_their_recipe() -> None:
+def test_repeated_columns_keep_their_recipe() -> None:
     spec = merge(full(), quasi_identifiers=["weight", "zip"])
     assert dict(spec.quasi_identifiers) == {"weight": Attribute(), "zip": ATTRIBUTES["zip"]}
     spec = merge(full(), quasi_identifiers={"zip": {"hierarchy": "suppress"}})
@@ -194,7 +194,7 @@ def test_a_spec_from_the_command_line_alone() -> None:
         merge(Spec, source="a.csv", quasi_identifiers=["age"], overwrite=True)
 
 
-def test_merging_leaves_the_first_as_it_was() -> None:
+def test_merging_leaves_the_first_spec_unchanged() -> None:
     spec = full()
     merge(spec, k=2, quasi_identifiers=["zip"], into="other")
     assert spec == full()

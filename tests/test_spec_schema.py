@@ -104,7 +104,7 @@ def test_the_schema_is_one() -> None:
     json.dumps(SCHEMA)
 
 
-def test_every_key_says_what_it_means_and_takes() -> None:
+def test_every_key_has_a_description_and_its_values() -> None:
     owners = {"the top": SCHEMA, **SCHEMA["$defs"]}
     for owner, model in owners.items():
         for key, given in model.get("properties", {}).items():
@@ -166,7 +166,7 @@ def test_the_schema_refuses_what_the_loader_refuses(text: str) -> None:
         "location:\nquasi_identifiers: [age]\nmask: true",
     ],
 )
-def test_the_forms_that_a_file_may_have(text: str) -> None:
+def test_the_accepted_forms_of_a_file(text: str) -> None:
     assert accepts(yaml.safe_load(text))
 
 
@@ -185,11 +185,11 @@ def test_the_forms_that_a_file_may_have(text: str) -> None:
         "releases: {trips: {location: [x, y], strategy: ola}}",
     ],
 )
-def test_the_forms_that_a_file_may_not_have(text: str) -> None:
+def test_the_refused_forms_of_a_file(text: str) -> None:
     assert not accepts(yaml.safe_load(text))
 
 
-def test_what_init_and_the_demo_write_is_taken(tmp_path: Path) -> None:
+def test_specs_of_init_and_the_demo_are_accepted(tmp_path: Path) -> None:
     assert kanon("demo", "--rows", 1000, "--directory", tmp_path / "demo").code == 0
     made = kanon("init", tmp_path / "demo" / "people.parquet", "--output", tmp_path / "made.yml")
     assert made.code == 0, made.err

@@ -82,7 +82,7 @@ def test_the_header_agrees_with_the_query(query: Query) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.query)
-def test_what_is_not_known_to_be_safe_is_not(case: Case) -> None:
+def test_unknown_safety_counts_as_unsafe(case: Case) -> None:
     for hole in QUERIES[case.query].tree.find_all(exp.Placeholder):
         if isinstance(case.holes[hole.name], Predicate) and hole.name not in FIGURES:
             unknown_is_unsafe = isinstance(hole.parent, exp.Coalesce) and hole.parent.expressions == [exp.false()]
@@ -165,7 +165,7 @@ def test_no_name_can_be_misread(query: Query) -> None:
         ("SELECT SUM(f.n) AS n FROM $f AS f HAVING COALESCE($safe, FALSE)", ["n"]),
     ],
 )
-def test_a_name_that_can_be_misread_is_seen(sql: str, misread: list[str]) -> None:
+def test_an_ambiguous_name_is_detected(sql: str, misread: list[str]) -> None:
     assert misreadable(sqlglot.parse_one(sql, "duckdb")) == misread
 
 
@@ -198,7 +198,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     return opened
 
 
-def test_every_query_is_seen() -> None:
+def test_every_query_is_recorded() -> None:
     """A pattern that misses a file would test nothing of it, silently."""
     texts = [path.read_text(encoding="utf-8") for path in folder("sql").rglob("*")]
     assert len(QUERIES) == sum(text.count("-- name: ") for text in texts) > 0

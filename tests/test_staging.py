@@ -87,7 +87,7 @@ def test_a_replaced_file_keeps_its_owner_and_group(tmp_path: Path) -> None:
     assert (target.stat().st_uid, target.stat().st_gid, mode(target)) == (12345, 23456, 0o640)
 
 
-def test_the_rights_of_a_group_are_not_given_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rights_of_a_group_are_not_granted_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "release.csv"
     target.write_text("old")
     target.chmod(0o660)
@@ -107,7 +107,9 @@ def without_links(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_what_is_there_by_now_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+def test_a_target_created_meanwhile_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
     if not links:
         monkeypatch.setattr(os, "link", without_links)
     target = tmp_path / "release.csv"
@@ -128,7 +130,7 @@ def test_what_is_there_by_now_is_not_replaced(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.usefixtures("umask")
-def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+def test_a_file_system_without_links_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
     if not links:
         monkeypatch.setattr(os, "link", without_links)
     (tmp_path / "old").write_text("old")
@@ -155,7 +157,7 @@ def test_an_error_afterwards_takes_files_back(tmp_path: Path, monkeypatch: pytes
     assert texts(tmp_path) == {"old": "old"}
 
 
-def test_an_error_before_leaves_all_as_it_was(tmp_path: Path) -> None:
+def test_an_early_error_leaves_everything_unchanged(tmp_path: Path) -> None:
     (tmp_path / "old").write_text("old")
 
     def fail() -> None:
@@ -219,7 +221,7 @@ def test_the_first_file_is_placed_last(tmp_path: Path, monkeypatch: pytest.Monke
     assert placed == ["trace", "counts", "rows"]
 
 
-def test_what_another_placed_meanwhile_is_not_taken_back(tmp_path: Path) -> None:
+def test_files_placed_meanwhile_by_others_are_not_removed(tmp_path: Path) -> None:
     target = tmp_path / "release.csv"
 
     def replaced() -> None:
@@ -233,7 +235,7 @@ def test_what_another_placed_meanwhile_is_not_taken_back(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("where", ["nowhere", "file"])
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, where: str) -> None:
+def test_an_unwritable_place_is_reported(tmp_path: Path, where: str) -> None:
     (tmp_path / "file").write_text("a")
     with (
         pytest.raises(TargetError, match=f"{where}/release.csv cannot be written: (No such|Not a).*; make room, or"),
@@ -257,7 +259,7 @@ with staging.file(Path(sys.argv[1]), False) as temporary:
 """
 
 
-def test_a_killed_process_leaves_a_folder_that_is_known_as_abandoned(tmp_path: Path) -> None:
+def test_the_folder_of_a_killed_process_is_recognized_as_abandoned(tmp_path: Path) -> None:
     line, pipe = [sys.executable, "-c", LEFT, str(tmp_path / "release.csv")], subprocess.PIPE
     with subprocess.Popen(line, stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdout
@@ -271,7 +273,7 @@ def test_a_killed_process_leaves_a_folder_that_is_known_as_abandoned(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
 
 
-def test_a_folder_of_anothers_is_never_abandoned(tmp_path: Path) -> None:
+def test_a_folder_of_another_process_is_never_treated_as_abandoned(tmp_path: Path) -> None:
     with Staging() as staging:
         stage(staging, tmp_path / "release.csv", "a")
         (ours,) = tmp_path.iterdir()
@@ -285,7 +287,7 @@ def test_a_folder_of_anothers_is_never_abandoned(tmp_path: Path) -> None:
     assert not any(map(abandoned, (elsewhere, plain, file, tmp_path / "nothing")))
 
 
-def test_the_number_of_a_dead_process_may_be_given_again(tmp_path: Path) -> None:
+def test_the_number_of_a_dead_process_can_be_reused(tmp_path: Path) -> None:
     """In a container that is started again, the next run may have the very number of the killed one."""
     folder = PrivateFolder(tmp_path)
     left = tmp_path / f"{folder.path.name[:-8]}leftover"
@@ -297,7 +299,7 @@ def test_the_number_of_a_dead_process_may_be_given_again(tmp_path: Path) -> None
     assert abandoned(left)
 
 
-def test_a_private_folder_goes_with_who_made_it(tmp_path: Path) -> None:
+def test_a_private_folder_is_removed_with_its_process(tmp_path: Path) -> None:
     folder = PrivateFolder(tmp_path)
     path = folder.path
     (path / "spilled").touch()

@@ -274,7 +274,7 @@ def test_the_routes_of_igh(name: str, asked: str) -> None:
 
 
 @pytest.mark.parametrize("name", IDENTICAL)
-def test_of_equal_nodes_igh_takes_the_one_with_the_smallest_classes(name: str) -> None:
+def test_igh_takes_the_node_with_the_smallest_classes_among_equals(name: str) -> None:
     """The columns the other way round, so that the node with three classes comes after the one with two."""
     problem = Problem([row[::-1] for row in TAXI.rows], TAXI.columns, 2)
     assert lowest_nodes(problem) == [(1, 1, 2), (2, 2, 0)]
@@ -299,7 +299,7 @@ def test_igh_leaves_levels_above_the_lowest_unvisited() -> None:
 
 @FAST
 @given(problem=problems())
-def test_incognito_asks_what_the_paper_tests(problem: Problem) -> None:
+def test_incognito_checks_the_nodes_of_the_paper(problem: Problem) -> None:
     assume(keeps_a_row(problem, "height"))
     asked: list[list[Node]] = []
 
@@ -420,7 +420,7 @@ def test_ola_takes_no_node_without_a_request() -> None:
 # What they refuse
 
 
-def test_who_needs_a_monotone_model() -> None:
+def test_strategies_that_need_a_monotone_model() -> None:
     assert {name for name, each in STRATEGIES.items() if each.monotone_only} >= set(MONOTONE_ONLY)
 
 
@@ -436,7 +436,7 @@ def test_a_model_that_is_not_monotone_is_refused(name: str, monkeypatch: pytest.
         anonymize(people, spec, privacy=[replace(k_anonymity(2), monotone="never")], strategy=name)
 
 
-def test_a_large_lattice_and_no_monotone_model_leave_auto_a_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_searches_a_large_lattice_without_a_monotone_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tags, "DENSE_LIMIT", 0)
     run = Run(Problem([("a",)] * 3 + [("b",), ("c",)], [Column(ABC)], 2), "auto", "loss", monotone_model=False)
     assert run.outcome.node == (1,)

@@ -109,7 +109,7 @@ def test_skewed_numbers_are_cut_at_round_edges_and_marks_stay_apart(suggested: k
     assert {level["37"] for level in hours.levels} >= {"[30, 40)"}
 
 
-def test_what_looks_alike_elsewhere_is_put_together(suggested: kanon_sql.Suggestions) -> None:
+def test_categories_that_look_alike_in_other_columns_are_grouped(suggested: kanon_sql.Suggestions) -> None:
     """The jobs whose class is the same; that column is the only one that tells them apart."""
     (last,) = ({len(set(level.values())): level for level in of(suggested, "job").levels}[2],)
     assert {job: last[job] for job in _JOBS} == {
@@ -117,7 +117,7 @@ def test_what_looks_alike_elsewhere_is_put_together(suggested: kanon_sql.Suggest
     }
 
 
-def test_the_spec_runs_as_it_is_written(suggested: kanon_sql.Suggestions, tmp_path: Path) -> None:
+def test_the_written_spec_runs(suggested: kanon_sql.Suggestions, tmp_path: Path) -> None:
     PEOPLE.to_parquet(tmp_path / "people.parquet")
     (tmp_path / "specs").mkdir()
     made = kanon_sql.suggest(tmp_path / "people.parquet", quasi_identifiers=NAMED)
@@ -136,7 +136,7 @@ def test_the_spec_runs_as_it_is_written(suggested: kanon_sql.Suggestions, tmp_pa
     assert files == {"city.csv": 0o600, "hours.csv": 0o600, "job.csv": 0o600}, "they hold values"
 
 
-def test_nothing_is_replaced_unasked(suggested: kanon_sql.Suggestions, tmp_path: Path) -> None:
+def test_nothing_is_replaced_without_a_request(suggested: kanon_sql.Suggestions, tmp_path: Path) -> None:
     path = suggested.write(tmp_path / "release.yml")
     (tmp_path / "hierarchies" / "release" / "job.csv").write_text("mine")
     with pytest.raises(TargetError, match="exists already"):
@@ -153,7 +153,7 @@ def test_nothing_is_replaced_unasked(suggested: kanon_sql.Suggestions, tmp_path:
         suggested.write(tmp_path / "release.json")
 
 
-def test_roles_that_are_given_win() -> None:
+def test_explicit_roles_take_precedence() -> None:
     made = kanon_sql.suggest(PEOPLE, quasi_identifiers=["age"], identifiers=["ip"], keep=["married"])
     assert {column.name: column.role for column in made.columns if column.reason == "your choice"} == {
         "age": "quasi-identifier", "ip": "identifier", "married": "kept",
@@ -163,7 +163,7 @@ def test_roles_that_are_given_win() -> None:
         kanon_sql.suggest(PEOPLE, quasi_identifiers=["aeg"])
 
 
-def test_people_are_counted_where_a_column_of_people_repeats(tmp_path: Path) -> None:
+def test_people_are_counted_if_a_column_of_people_repeats(tmp_path: Path) -> None:
     visits = pandas.DataFrame({"patient": [f"p{i % 40}" for i in range(120)], "age": [20 + i % 40 for i in range(120)]})
     made = kanon_sql.suggest(visits)
     assert (made.unit, [column.role for column in made.columns]) == ("patient", ["identifier", "quasi-identifier"])
@@ -174,7 +174,7 @@ def test_people_are_counted_where_a_column_of_people_repeats(tmp_path: Path) -> 
     assert kanon_sql.suggest(visits, keep=["patient"]).unit is None
 
 
-def test_what_cannot_be_suggested_says_what_to_do() -> None:
+def test_an_impossible_suggestion_names_a_remedy() -> None:
     with pytest.raises(SpecError, match="name the columns that others may know with `quasi_identifiers`"):
         kanon_sql.suggest(pandas.DataFrame({"site": ["x"] * 9}))
     with pytest.raises(SpecError, match="has 4 rows, fewer than k = 5"):
@@ -206,7 +206,7 @@ def test_names_and_reasons_cannot_break_the_file() -> None:
     assert list(yaml.safe_load(text)["quasi_identifiers"]) == list(frame)
 
 
-def test_init_writes_what_anonymize_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_writes_a_spec_that_anonymize_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     PEOPLE[["person_id", "age", "zip", "job", "class", "diagnosis"]].to_csv("people.csv", index=False)
     said = done("init", "people.csv")

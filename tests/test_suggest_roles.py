@@ -79,7 +79,7 @@ def roles(made: kanon_sql.Suggestions) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", HEADINGS)
-def test_columns_are_known_in_every_language_and_by_what_they_hold(language: str, tmp_path: Path) -> None:
+def test_columns_are_recognized_in_every_language_and_by_content(language: str, tmp_path: Path) -> None:
     names = HEADINGS[language].split(";")
     made = kanon_sql.suggest(write(tmp_path / "discharges.csv", HEADINGS[language], discharges()))
     assert made.unit == names[1]
@@ -93,7 +93,7 @@ def test_columns_are_known_in_every_language_and_by_what_they_hold(language: str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["de", "neutral"])
-def test_a_release_is_made_without_an_edit(language: str, tmp_path: Path) -> None:
+def test_a_release_is_created_without_an_edit(language: str, tmp_path: Path) -> None:
     rows = discharges()
     source = write(tmp_path / "discharges.csv", HEADINGS[language], rows)
     path = kanon_sql.suggest(source).write(tmp_path / "release.yml")
@@ -146,7 +146,7 @@ def test_every_column_gets_a_decision_and_few_are_unique_by_what_is_unchanged() 
     assert "Note: " + kept.notes[0].split(",")[0] in kept.text().replace("\n# ", " ")
 
 
-def test_a_release_warns_of_what_is_unique_by_unchanged_columns() -> None:
+def test_a_release_warns_of_rows_unique_by_unchanged_columns() -> None:
     sheet = pandas.DataFrame({"age": [30, 40] * 50, "pay": [*range(3), *[9] * 97], "id": [i // 2 for i in range(100)]})
     asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "k": 2}
     warnings = kanon_sql.anonymize(sheet, sensitive=["pay"], identifiers=["id"], **asked).manifest["warnings"]
@@ -160,7 +160,7 @@ def test_a_release_warns_of_what_is_unique_by_unchanged_columns() -> None:
                 if "unchanged" in w]  # fmt: skip
 
 
-def test_who_is_unique_by_some_columns_is_counted_as_by_hand(engine: Engine) -> None:
+def test_people_unique_by_some_columns_are_counted_as_by_hand(engine: Engine) -> None:
     draw = random.Random(5)
     for number in range(4):
         rows = [(draw.randrange(6), draw.choice(["x", "y", None]), draw.randrange(14)) for _ in range(24)]
@@ -211,7 +211,7 @@ def test_numbers_are_judged_by_how_many_are_unique_whatever_their_type() -> None
     assert roles(kanon_sql.suggest(table)) == dict.fromkeys(table, "quasi-identifier")
 
 
-def test_people_are_found_by_what_does_not_vary_and_orders_are_not() -> None:
+def test_people_are_found_by_constant_columns_and_orders_are_not() -> None:
     draw = random.Random(7)
     rows: list[list[Any]] = []
     for customer in range(120):

@@ -51,7 +51,7 @@ def school(engine: Engine) -> Engine:
 
 @pytest.mark.parametrize("overwrite", [None, True])
 @pytest.mark.parametrize("first", [False, True])
-def test_what_others_keep_beside_a_target_is_never_dropped(
+def test_foreign_tables_next_to_a_target_are_never_dropped(
     school: Engine, form: str, overwrite: bool | None, first: bool
 ) -> None:
     if first:
@@ -72,7 +72,9 @@ def test_what_others_keep_beside_a_target_is_never_dropped(
 
 
 @pytest.mark.parametrize("kind", ["view", "local view"])
-def test_what_is_in_the_way_is_said_before_any_work(school: Engine, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_conflicting_tables_are_reported_before_any_work(
+    school: Engine, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     """Even what the released node may turn out not to need."""
     for number, name in enumerate(["school__zip", "school__classes"]):
         if number and kind == "view":
@@ -84,7 +86,7 @@ def test_what_is_in_the_way_is_said_before_any_work(school: Engine, monkeypatch:
         school.run(f"DROP TABLE {name}")
 
 
-def test_a_table_made_meanwhile_is_not_dropped(school: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_created_meanwhile_is_not_dropped(school: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Found free at the start, and there at the end."""
     monkeypatch.setattr(tables, "check", lambda *_: None)
     school.run("CREATE TABLE school AS SELECT 1 AS mine")
@@ -96,7 +98,7 @@ def test_a_table_made_meanwhile_is_not_dropped(school: Engine, monkeypatch: pyte
 @pytest.mark.parametrize(
     "comment", ["mine", 'kanon_sql: {"is": "a table", "of": "other"}', "kanon_sql: {", "kanon_sql: 7"]
 )
-def test_only_a_comment_of_ours_that_names_the_target_proves_it(school: Engine, comment: str) -> None:
+def test_only_our_comment_with_the_name_of_the_target_proves_it(school: Engine, comment: str) -> None:
     release(school, "view")
     school.run(f"COMMENT ON TABLE school__age IS '{comment}'")
     with pytest.raises(TargetError, match="school__age, which exists already; name another target"):
@@ -106,7 +108,7 @@ def test_only_a_comment_of_ours_that_names_the_target_proves_it(school: Engine, 
         assert "school__age" in there(school)
 
 
-def test_what_is_ours_is_replaced_and_no_rest_of_it_stays(school: Engine, form: str) -> None:
+def test_our_own_release_is_replaced_completely(school: Engine, form: str) -> None:
     """By every form in turn, and back; a pair of forms once, either way."""
     others = FORMS[FORMS.index(form) :] if form in FORMS else FORMS
     for each in [form, *(each for other in others for each in (other, form))]:
@@ -116,7 +118,7 @@ def test_what_is_ours_is_replaced_and_no_rest_of_it_stays(school: Engine, form: 
         assert school.existing(school.place("school")).form == kind
 
 
-def test_a_rest_of_ours_is_replaced_only_when_told(school: Engine) -> None:
+def test_a_leftover_table_is_replaced_only_on_request(school: Engine) -> None:
     release(school, "view")
     school.run("DROP VIEW school")
     with pytest.raises(TargetError, match="school__age, which exists already; use `overwrite=True` to replace it"):
@@ -124,14 +126,14 @@ def test_a_rest_of_ours_is_replaced_only_when_told(school: Engine) -> None:
     release(school, "view", overwrite=True)
 
 
-def test_a_table_beside_may_not_be_the_source(school: Engine) -> None:
+def test_a_second_table_must_not_be_the_source(school: Engine) -> None:
     create_table(school, "school__age", {"age": "INTEGER"}, [(1,)] * 5)
     spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}}
     with pytest.raises(TargetError, match="the view school needs a table school__age, which is the source"):
         anonymize("school__age", spec, connection=school.connection, into="school", form="view", overwrite=True)
 
 
-def test_the_comment_says_what_was_promised_and_the_users_own_stays(school: Engine, form: str) -> None:
+def test_the_comment_states_the_guarantee_and_keeps_the_users_comment(school: Engine, form: str) -> None:
     release(school, form)
     kind = school.existing(school.place("school")).form
     own = 'Made every night.\nAsk "Zoë"; it\'s hers. kanon_sql: no'
@@ -188,7 +190,7 @@ def test_a_target_is_never_in_another_schema_of_the_search_path(
 
 @pytest.mark.parametrize("overwrite", [None, True])
 @pytest.mark.parametrize("kind", [*FORMS, "materialized"])
-def test_a_name_in_other_capitals_is_another_table_on_a_server(
+def test_a_name_in_another_case_is_another_table_on_a_server(
     postgres: PostgreSQL, kind: str, overwrite: bool | None
 ) -> None:
     create_table(postgres, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
@@ -217,7 +219,7 @@ def test_a_schema_has_its_own_capitals_on_a_server(postgres: PostgreSQL) -> None
 
 
 @pytest.mark.slow
-def test_a_name_in_other_capitals_is_the_same_table_in_duckdb(embedded: DuckDB) -> None:
+def test_a_name_in_another_case_is_the_same_table_in_duckdb(embedded: DuckDB) -> None:
     create_table(embedded, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
     embedded.run("CREATE SCHEMA hr")
     for kind in ("table", "view", "local view", "anatomy", "exact anatomy"):
@@ -238,7 +240,7 @@ def test_a_name_in_other_capitals_is_the_same_table_in_duckdb(embedded: DuckDB) 
 
 
 @pytest.mark.parametrize("kind", ["table", "view", "local view", "anatomy", "exact anatomy"])
-def test_what_is_beside_in_a_schema_of_other_capitals_stays(embedded: DuckDB, kind: str) -> None:
+def test_tables_in_a_schema_of_another_case_are_kept(embedded: DuckDB, kind: str) -> None:
     create_table(embedded, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
     embedded.run("CREATE SCHEMA hr")
     for name, query in OWN.items():
@@ -286,7 +288,7 @@ def test_letters_beyond_a_to_z_have_their_case_in_duckdb(embedded: DuckDB) -> No
     assert rows(embedded, '"Ärzte"') == [(1,)]
 
 
-def test_a_source_in_other_capitals_is_told_of(postgres: PostgreSQL) -> None:
+def test_a_source_in_another_case_is_reported(postgres: PostgreSQL) -> None:
     for name in ("Pupils", "PUPILS"):
         create_table(postgres, name, {"age": "INTEGER"}, [(1,)] * 6)
     with pytest.raises(SourceError, match="pupils could be any of 'PUPILS' and 'Pupils'; write the one meant"):

@@ -35,7 +35,7 @@ def old_target(engine: Engine, form: str) -> None:
 @pytest.mark.parametrize("old", ["table", "view"])
 @pytest.mark.parametrize("new", ["table", "view"])
 @pytest.mark.capability("a release as a table or a live view, and its replacement")
-def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: str, new: str) -> None:
+def test_an_old_table_or_view_is_replaced_only_on_request(people: People, old: str, new: str) -> None:
     old_target(people.engine, old)
     with pytest.raises(TargetError, match="overwrite=True"):
         people.release(into="released", form=new)
@@ -60,7 +60,7 @@ def test_a_table_that_is_not_a_release_is_replaced_only_if_named_twice(people: P
         assert len(table_rows(people.engine, "released")) == 9
 
 
-def test_what_a_release_reads_is_never_replaced(
+def test_the_inputs_of_a_release_are_never_replaced(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -91,7 +91,7 @@ def test_what_a_release_reads_is_never_replaced(
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
 @pytest.mark.parametrize("search_in", ["embedded", "engine"])
 @pytest.mark.capability("a search in the engine itself")
-def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target: str, search_in: str) -> None:
+def test_only_the_release_is_left(people: People, tmp_path: Path, target: str, search_in: str) -> None:
     options = {"output": tmp_path / "release.csv"} if target == "csv" else {"into": "released", "form": target}
     files, tables = set(tmp_path.iterdir()), set(everything(people.engine))
     people.release(search_in=search_in, **({} if target == "none" else options))
@@ -104,7 +104,7 @@ def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target:
 @pytest.mark.spark(ending=["parquet"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.capability("a release as a Parquet or CSV file")
-def test_an_old_file_is_replaced_only_when_told(people: People, tmp_path: Path, ending: str) -> None:
+def test_an_old_file_is_replaced_only_on_request(people: People, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"release.{ending}"
     path.write_text("old")
     with pytest.raises(TargetError, match="overwrite=True"):
@@ -167,7 +167,7 @@ TAMPERINGS = {
 @pytest.mark.spark(target=["table"])
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 @pytest.mark.parametrize("target", ["none", "table", "csv", "parquet"])
-def test_what_is_not_as_promised_is_not_released(
+def test_an_unsafe_release_is_not_published(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, tampering: str
 ) -> None:
     tamper, message = TAMPERINGS[tampering]
@@ -185,7 +185,7 @@ def test_a_view_that_is_not_as_promised_is_not_released(
 
 @pytest.mark.spark(target=["parquet"])
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv", "parquet"])
-def test_no_release_is_left_that_was_not_verified(
+def test_no_unverified_release_is_left(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
@@ -227,7 +227,7 @@ def refuses(
 
 @pytest.mark.capability("a compiled statement that makes the release")
 @pytest.mark.parametrize("target", [{"into": "released"}, {"into": "released", "form": "view"}])
-def test_the_statement_of_a_target_makes_it(people: People, target: dict[str, str]) -> None:
+def test_the_statement_of_a_target_creates_it(people: People, target: dict[str, str]) -> None:
     node, sql = standalone(people, **target)
     assert people.engine.find("released") is None
     people.engine.run(sql)
@@ -291,7 +291,7 @@ def test_no_spreadsheet_runs_what_was_released(engine: Engine, tmp_path: Path, e
 @pytest.mark.parametrize(
     "model", [{"t_closeness": {"note": 1.0}}, {"alpha_k": {"note": {"alpha": 0.6, "value": "=1"}}}]
 )
-def test_a_model_that_knows_the_values_wants_them_as_they_are(tmp_path: Path, model: dict[str, Any]) -> None:
+def test_a_model_of_values_needs_them_unescaped(tmp_path: Path, model: dict[str, Any]) -> None:
     people = pandas.DataFrame({"zip": ["1"] * 8, "note": ["=1", "b"] * 4})
     spec = {
         "quasi_identifiers": {"zip": {"hierarchy": "suppress"}},
@@ -306,7 +306,7 @@ def test_a_model_that_knows_the_values_wants_them_as_they_are(tmp_path: Path, mo
         assert anonymize(people, spec, **options).verify().holds
 
 
-def test_a_printed_file_has_no_formula_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_printed_file_has_no_formulas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pandas.DataFrame({"zip": ["1"] * 4, "n": [-1, 2, 3, 4], "note": ["=1", "@x", "-5", "a"]}).to_parquet(
         "people.parquet"

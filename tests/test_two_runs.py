@@ -98,7 +98,7 @@ def at_once(here: Path, k: str, process: subprocess.Popen[str]) -> tuple[str, st
 
 @pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
 @pytest.mark.slow
-def test_of_two_processes_on_a_server_one_adds_its_row_and_the_other_says_why_not(
+def test_the_second_process_on_a_server_reports_why_it_adds_no_row(
     postgres: PostgreSQL, postgres_dsn: str, tmp_path: Path
 ) -> None:
     create_table(postgres, "people", {"age": "INTEGER"}, AGES)
@@ -121,7 +121,7 @@ def test_of_two_processes_on_a_server_one_adds_its_row_and_the_other_says_why_no
 
 
 @pytest.mark.slow
-def test_of_two_processes_on_a_database_file_one_is_told_who_has_it(tmp_path: Path) -> None:
+def test_the_second_process_on_a_database_file_learns_who_uses_it(tmp_path: Path) -> None:
     database = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute("CREATE TABLE people AS SELECT 20 + i % 40 AS age FROM range(80) AS t(i)")

@@ -146,7 +146,7 @@ def log_likelihood(classes: Histogram, theta: float, alpha: float) -> float:
 @given(classes=WITH_ONES.filter(lambda classes: len(classes) > 1))
 @example(classes=[(1, 300), (2, 1)])
 @example(classes=[(1, 1), (40, 30)])
-def test_no_parameters_near_by_are_likelier(classes: Histogram) -> None:
+def test_no_nearby_parameters_are_likelier(classes: Histogram) -> None:
     theta, alpha = uniqueness._pitman_parameters(classes)
     assert 0 <= alpha < 1
     assert theta > -alpha
@@ -237,7 +237,7 @@ def test_dankars_rule_chooses_by_the_sampling_fraction(classes: Histogram, fract
         ("snb", 0.3, [(1, 60), (2, 30), (3, 10), (4, 2)], [(1, 60), (2, 30), (3, 8), (4, 2), (6, 1)]),
     ],
 )
-def test_merging_classes_of_several_rows_may_raise_the_estimate(
+def test_merging_classes_of_several_rows_can_raise_the_estimate(
     estimator: uniqueness.Estimator, fraction: float, before: Histogram, after: Histogram
 ) -> None:
     assert rows(before) == rows(after)
@@ -260,7 +260,9 @@ def test_merging_classes_of_several_rows_may_raise_the_estimate(
         (0.1, float("nan"), "dankar", "above 0 and at most 1"),
     ],
 )
-def test_what_no_estimate_can_be_made_of_is_refused(share: float, fraction: float, estimator: str, said: str) -> None:
+def test_sources_without_a_possible_estimate_are_refused(
+    share: float, fraction: float, estimator: str, said: str
+) -> None:
     with pytest.raises(SpecError, match=said):
         population_uniqueness(share, fraction, estimator)  # type: ignore[arg-type]
 

@@ -44,7 +44,7 @@ VERBS: dict[str, Callable[[str, str], Any]] = {
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_files_of_a_table_are_no_table(tmp_path: Path, kind: str) -> None:
+def test_the_files_of_a_table_are_not_a_table(tmp_path: Path, kind: str) -> None:
     log, place = TABLES[kind]
     folder = tmp_path / "people"
     (folder / place).mkdir(parents=True)
@@ -110,14 +110,14 @@ UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", UNREADABLE)
-def test_what_is_no_table_is_named_with_what_to_give(case: str) -> None:
+def test_a_value_that_is_not_a_table_is_named_with_a_remedy(case: str) -> None:
     made, message = UNREADABLE[case]
     for read in (lambda data: anonymize(data, SPEC), profile, lambda data: verify(data, quasi_identifiers=["zip"])):
         with pytest.raises(SourceError, match=f"^{message}"):
             read(made())
 
 
-def test_what_can_be_scanned_is_read() -> None:
+def test_data_that_duckdb_can_scan_are_read() -> None:
     with duckdb.connect() as connection:
         for data in (
             PEOPLE,
@@ -146,7 +146,7 @@ LONG = "t" * 300
 
 
 @pytest.mark.parametrize("name", [LONG, f"{LONG}.csv", f"folder/{LONG}"])
-def test_a_name_that_is_too_long_for_a_file_is_a_name_like_any_other(tmp_path: Path, name: str) -> None:
+def test_a_name_too_long_for_a_file_is_allowed(tmp_path: Path, name: str) -> None:
     (tmp_path / "spec.yml").write_text(f"source: {name}\nquasi_identifiers: [zip]\nhierarchies: h\n")
     with duckdb.connect() as connection:
         for options in ({}, {"connection": connection}, {"database": str(tmp_path / LONG)}):

@@ -266,7 +266,7 @@ def test_a_release_of_the_rows_themselves_is_as_good_as_they_are() -> None:
     assert (measured.skipped, measured.notes) == ((), ())
 
 
-def test_a_release_of_stars_tells_nothing() -> None:
+def test_a_release_of_stars_reveals_nothing() -> None:
     stars = PEOPLE.assign(age="*", sex="*")
     measured = utility(PEOPLE, stars, **NAMED)
     shares = PEOPLE["age"].value_counts(normalize=True)
@@ -284,7 +284,7 @@ def test_a_release_of_stars_tells_nothing() -> None:
     assert model.release["balanced_accuracy"] == model.baseline["auc"] == 0.5
 
 
-def test_nobody_who_is_asked_about_is_among_those_who_a_model_of_the_release_learned_from() -> None:
+def test_no_attacked_person_is_in_the_training_data_of_the_model() -> None:
     """Each has a number of their own, released as it is: who had been learned would be known."""
     draw = random.Random(1)
     people = pandas.DataFrame({"number": range(300), "age": range(300), "ill": [draw.choice("xy") for _ in range(300)]})
@@ -294,7 +294,7 @@ def test_nobody_who_is_asked_about_is_among_those_who_a_model_of_the_release_lea
     assert model.release["accuracy"] < 0.62
 
 
-def test_suppressed_rows_are_apart_from_the_marginals_and_missing_from_the_counts() -> None:
+def test_suppressed_rows_are_excluded_from_marginals_and_missing_from_counts() -> None:
     people = pandas.DataFrame({"sex": ["f", "m"] * 50, "job": ["a", "a", "b", "b"] * 25})
     measured = utility(people, people.iloc[:60], quasi_identifiers=["sex", "job"])
     assert (measured.suppressed, measured.marginal_error) == (0.4, 0)
@@ -315,7 +315,7 @@ def test_bounds_null_for_a_star_and_numbers_that_the_source_lacks() -> None:
     assert (pay.generalized, pay.total_variation, pay.earth_mover) == (0, 0.5, 0)
 
 
-def test_a_column_of_many_values_is_looked_at_in_groups() -> None:
+def test_a_column_of_many_values_is_examined_in_groups() -> None:
     counted = [(str(number / 8), 1 + number % 3) for number in range(1000)]
     each = attribute(Column("pay", "", "float"), counted, counted)
     assert len(each.numbers) == 100
@@ -344,7 +344,7 @@ def test_values_that_were_changed_are_noted() -> None:
 # The verb and the command
 
 
-def test_without_scikit_learn_the_other_measures_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_other_measures_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kanon_sql.measure.measuring.is_installed", lambda: False)
     measured = utility(PEOPLE, PEOPLE, **NAMED)
     assert measured.learned == ()
@@ -367,7 +367,7 @@ def test_without_scikit_learn_the_other_measures_are_made(monkeypatch: pytest.Mo
         (PEOPLE, {"sensitiv": ["ill"]}, SpecError, "did you mean 'sensitive'"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(release: Any, more: Any, error: type[KanonError], said: str) -> None:
+def test_impossible_measurements_are_refused(release: Any, more: Any, error: type[KanonError], said: str) -> None:
     with pytest.raises(error, match=said):
         utility(PEOPLE, release, **{**NAMED, **more})
 
@@ -381,7 +381,7 @@ def test_a_source_without_rows_and_columns_of_one_value() -> None:
     assert (measured.associations, measured.association_error, measured.counts) == ((), None, None)
 
 
-def test_tables_of_a_database_are_measured_as_data_in_memory_are(engine: Engine) -> None:
+def test_tables_of_a_database_are_measured_like_data_in_memory(engine: Engine) -> None:
     days = pandas.date_range("2025-01-01", periods=59)
     source = pandas.DataFrame({"day": days, "pay": [i % 7 / 4 for i in range(59)], "ill": [*"xyz" * 19, "x", "y"]})
     release = source.assign(day=[f"{day:%Y-%m}" for day in days])
@@ -397,7 +397,7 @@ def test_tables_of_a_database_are_measured_as_data_in_memory_are(engine: Engine)
     assert of_tables.marginals[0].generalized == 1
 
 
-def test_the_results_are_a_table_and_json_and_say_what_they_are() -> None:
+def test_the_results_are_a_table_and_json_with_descriptions() -> None:
     stages: list[str] = []
     measured = utility(PEOPLE, PEOPLE.assign(age="*"), observer=Observer(stages.append), **NAMED)
     assert stages[0] == "Reading"
@@ -458,7 +458,7 @@ def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pyt
 
 @needs_adult
 @pytest.mark.slow
-def test_adult_is_good_for_less_the_more_is_generalized() -> None:
+def test_more_generalization_lowers_the_utility_of_adult() -> None:
     names = ["sex", "age", "race", "education", "occupation"]
     source = str(DATA / "adult" / "adult.csv")
     asked = {"quasi_identifiers": names, "hierarchies": DATA / "adult" / "hierarchies", "sensitive": ["salary-class"]}

@@ -76,7 +76,7 @@ def test_help_spells_out_every_option(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_an_option_that_is_misspelled_is_named_with_what_was_meant(name: str) -> None:
+def test_a_misspelled_option_is_named_with_a_suggestion(name: str) -> None:
     with pytest.raises(SpecError, match=r"there is no option 'quasi_identifier'; did you mean 'quasi_identifiers'\?"):
         getattr(kanon_sql, name)(PEOPLE, quasi_identifier=["age"], **({"l": 2} if name == "anatomize" else {}))
 
@@ -104,7 +104,7 @@ def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], t
         result.write(tmp_path / "result.doc")
 
 
-def test_a_search_says_what_compare_says_of_it(made: dict[str, Any]) -> None:
+def test_a_search_reports_the_same_as_compare(made: dict[str, Any]) -> None:
     search = {each.strategy: each for each in made["compare"].searches}
     assert search["ola"].node == made["search"].node
     assert made["search"].to_df()["asked"].tolist()
@@ -130,7 +130,7 @@ TARGETS: list[dict[str, Any]] = [{}, {"output": "out.csv"}, {"output": "out.parq
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=["temporary", "csv", "parquet", "table"])
-def test_a_release_is_read_verified_and_copied_where_it_is(
+def test_a_release_is_read_verified_and_copied_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: dict[str, Any]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -54,7 +54,7 @@ def test_a_release_is_compared_with_itself_or_with_its_source(
     assert (check.holds, check.summary.findings[1].achieved) == (True, 0.25)
 
 
-def test_what_compares_nothing_says_nothing_of_it() -> None:
+def test_models_without_a_comparison_do_not_mention_one() -> None:
     check = kanon_sql.verify(frame(RELEASED), **SAID, l_diversity={"ill": 2}, against=frame(SOURCE))
     assert check.holds
     assert check.compared_with is None
@@ -77,7 +77,7 @@ def test_shares_of_people_with_several_values_are_unknown(asked: dict[str, Any])
     assert "required, unknown found" in str(check)
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
+def test_impossible_comparisons_are_refused() -> None:
     with pytest.raises(SpecError, match=r"in memory has no column 'ill', to compare .* use `against` the source"):
         kanon_sql.verify(frame(RELEASED), **SAID, t_closeness={"ill": 0.2}, against=frame(SOURCE)[["age", "pay"]])
     with pytest.raises(SpecError, match="people are counted by 'person', which the release does not have"):
@@ -88,7 +88,7 @@ RECIPE = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 40]}}}}
 
 
 @pytest.mark.parametrize("target", ["memory", "connection", "file", "database"])
-def test_a_release_compares_itself_with_its_source_while_that_is_there(
+def test_a_release_compares_itself_with_its_source_while_it_exists(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, target: str
 ) -> None:
     """The class below 30 is suppressed, so that the released rows are not spread as the source's are."""
@@ -124,7 +124,7 @@ def test_a_release_compares_itself_with_its_source_while_that_is_there(
         assert (alone.holds, alone.compared_with, alone.summary.findings[0].achieved) == (True, "itself", 0)
 
 
-def test_the_command_line_says_what_was_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_reports_what_was_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     frame(SOURCE).to_csv("people.csv", index=False)
     frame(RELEASED).to_csv("anon.csv", index=False)

@@ -26,7 +26,7 @@ OPERATIONS = st.lists(
 @given(problem=problems(most_columns=2, texts=TEXTS[:-1]), operations=OPERATIONS)
 @pytest.mark.capability("a live view that counts its classes again")
 @pytest.mark.slow
-def test_whatever_happens_below_a_view_it_keeps_its_promise(
+def test_a_view_stays_safe_whatever_changes_below_it(
     engine: Engine, tmp_path: Path, problem: Problem, operations: list[tuple[str, int, int]]
 ) -> None:
     people = People(engine, problem, tmp_path)
@@ -76,13 +76,13 @@ def test_a_view_is_empty_when_nothing_below_it_can_be_shown(engine: Engine, tmp_
     assert len(table_rows(engine, "view")) == 3
 
 
-def test_a_view_may_not_mask(engine: Engine, tmp_path: Path) -> None:
+def test_a_view_cannot_mask(engine: Engine, tmp_path: Path) -> None:
     people = People(engine, Problem([("a",)] * 3, [two_levels("a")], 3), tmp_path)
     with pytest.raises(SpecError, match="drops rows instead of masking"):
         people.release(into="view", form="view", mask=True)
 
 
-def test_a_reader_of_a_view_cannot_look_below_it(postgres: Engine) -> None:
+def test_a_reader_of_a_view_cannot_read_its_source(postgres: Engine) -> None:
     """Without security_barrier PostgreSQL runs a reader's own function on rows of classes that are left out."""
     create_table(postgres, "people", {"zip": "VARCHAR", "ill": "VARCHAR"}, [("1", "a")] * 5 + [("2", "rare")])
     spec = {

@@ -67,7 +67,7 @@ def test_the_ways_out_lose_what_such_a_release_loses(manifest: dict[str, Any]) -
     assert ways[None, "strategy"]["loss"] == pytest.approx(refined, abs=0.02)
 
 
-def test_a_way_that_nothing_meets_says_so() -> None:
+def test_an_infeasible_way_out_is_reported() -> None:
     spec = {**SPEC, "quasi_identifiers": {"age": {"hierarchy": "suppress"}}}
     (below, *_), *_ = [kanon_sql.anonymize(PEOPLE, {**spec, "keep": []}, ways_out=True).manifest["ways_out"]]
     assert (below["column"], below["way"], below["loss"]) == ("age", "max_level: 0", None)
@@ -85,7 +85,7 @@ def test_the_command_line_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "max_level: " in said
 
 
-def test_init_asks_about_each_column_on_a_terminal(tmp_path: Path) -> None:
+def test_init_asks_about_every_column_on_a_terminal(tmp_path: Path) -> None:
     """In a pseudo-terminal: a recipe that does not nest is refused, another is taken, a role changed."""
     PEOPLE.assign(visits=[number % 7 for number in range(300)]).to_csv(tmp_path / "people.csv", index=False)
     answers = ["{ranges: [10, 15]}", "{ranges: [10, 30], top: 80}", "", "", "", "s", "", "", ""]
