@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import cached_property
 from operator import ne
 from typing import Any
 
@@ -58,7 +59,7 @@ class Order:
         """|A|: the positions of leaves, without that of values in no hierarchy."""
         return self.attribute.hierarchy.leaf_count
 
-    @property
+    @cached_property
     def values(self) -> list[Any]:
         """The value of every position; None for NULL, and for values that no hierarchy covers."""
         leaves = self.attribute.hierarchy.values
@@ -81,7 +82,7 @@ def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
     hierarchy = attribute.hierarchy
     leaves = range(len(hierarchy.values))
     codes = [hierarchy.codes(level) for level in range(hierarchy.height, -1, -1)]
-    keys = list(zip(*codes, strict=True)) if by_nodes else _number_keys(hierarchy.values)
+    keys = list(zip(*codes, strict=True)) if by_nodes else number_keys(hierarchy.values)
     rows = sorted(leaves, key=keys.__getitem__)
     starred = [len(hierarchy.values)] if hierarchy.starred else []
     # Such values become *. If a leaf has that label, they share its code and position.
@@ -143,7 +144,7 @@ def number_key(value: Any) -> tuple[Any, ...]:
     return (3,) if value != value else (1, 1, value)
 
 
-def _number_keys(values: Sequence[Any]) -> Sequence[Any]:
+def number_keys(values: Sequence[Any]) -> Sequence[Any]:
     """The sort keys of values; whole numbers and dates, which can be many, are their own keys."""
     return values if set(map(type, values)) in ({int}, {date}) else list(map(number_key, values))
 

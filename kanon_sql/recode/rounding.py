@@ -20,7 +20,7 @@ from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.calendar import Unit, unit
 from kanon_sql.queries import Relation
-from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key
+from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key, number_keys
 from kanon_sql.spec import DatesRecipe, FileRecipe, GroupsRecipe, RangesRecipe, TableRecipe, TaxonomyRecipe
 
 Value: TypeAlias = Any  # int, float, Decimal, date, datetime, time; text where Python has no such value
@@ -75,18 +75,43 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
     ((20, 34, 46, 58), (21, 35, 47, 59))
     """
     values = [value for value in order.values if _can_be_rounded(order.attribute.column, value)]
-    return _bounds(order, _rounder(order, recipe, values) if values else _itself)
+    if not values:
+        return _bounds(order, _itself)
+    return _bounds(order, *_rounder(order, recipe, values))
 
 
-def _bounds(order: Order, ends: Ends) -> Bounds:
-    placed = [(position, value) for position, value in enumerate(order.values) if is_placed(value)]
-    keys, start = [number_key(value) for _, value in placed], placed[0][0] if placed else 0
+def _bounds(order: Order, ends: Ends, alike: bool = False) -> Bounds:
+    """The bounds of all positions; `alike`: the values up to the upper bound of a range have the same bounds."""
     bounds: list[tuple[Value, Value, int, int]] = [(None, None, place, place) for place in range(len(order.values))]
-    for position, value in placed:
-        lower, upper = ends(value)
-        first, last = bisect_left(keys, number_key(lower)), bisect_right(keys, number_key(upper)) - 1
-        bounds[position] = (lower, upper, start + first, start + last)
-    return Bounds(*zip(*bounds, strict=True)) if bounds else Bounds((), (), (), ())
+    start, placed = _placed(order.values)
+    if not placed:
+        return Bounds(*zip(*bounds, strict=True)) if bounds else Bounds((), (), (), ())
+    keys = number_keys(placed)
+    key_of = number_key if keys is not placed else _same
+    position = 0
+    while position < len(placed):
+        lower, upper = ends(placed[position])
+        first, last = bisect_left(keys, key_of(lower)), bisect_right(keys, key_of(upper)) - 1
+        end = last + 1 if alike else position + 1
+        bounds[start + position : start + end] = [(lower, upper, start + first, start + last)] * (end - position)
+        position = end
+    return Bounds(*zip(*bounds, strict=True))
+
+
+def _placed(values: Sequence[Value]) -> tuple[int, Sequence[Value]]:
+    """The values with a place among the others, which are next to each other, and the position of the first."""
+    kinds = set(map(type, values)) - {type(None)}
+    has_place = _is_given if kinds in ({int}, {date}) else is_placed
+    positions = [position for position, value in enumerate(values) if has_place(value)]
+    return (positions[0], values[positions[0] : positions[-1] + 1]) if positions else (0, [])
+
+
+def _is_given(value: Value) -> bool:
+    return value is not None
+
+
+def _same(value: Value) -> Value:
+    return value
 
 
 def _itself(value: Value) -> tuple[Value, Value]:
@@ -95,13 +120,15 @@ def _itself(value: Value) -> tuple[Value, Value]:
 
 def _can_be_rounded(column: Column, value: Value) -> bool:
     """False for infinity, and for values that are text in Python: 24:00, or a year above 9999."""
+    if type(value) is int:
+        return True
     if column.kind in _MOMENTS:
         return isinstance(value, date | time) or has_nanoseconds(value)
     return is_placed(value) and _decimal(value).is_finite()
 
 
-def _rounder(order: Order, recipe: object, values: Sequence[Value]) -> Ends:
-    """How to round a column's values; values that cannot be rounded stay."""
+def _rounder(order: Order, recipe: object, values: Sequence[Value]) -> tuple[Ends, bool]:
+    """How to round a column's values, and whether they are `alike`; values that cannot be rounded stay."""
     column = order.attribute.column
     axis = _Moments(column, values) if column.kind in _MOMENTS else _Numbers(column, values)
     if isinstance(recipe, RangesRecipe | DatesRecipe):
@@ -109,7 +136,13 @@ def _rounder(order: Order, recipe: object, values: Sequence[Value]) -> Ends:
     else:
         ends = _by_leaves(order) if isinstance(recipe, _LISTS | None) else None
     chosen = ends or axis.by_step
-    return lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)
+    alike = chosen is ends and isinstance(recipe, RangesRecipe | DatesRecipe) and _are_alike(recipe, values)
+    return (lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)), alike
+
+
+def _are_alike(recipe: RangesRecipe | DatesRecipe, values: Sequence[Value]) -> bool:
+    """Whether all values of a range have the same bounds; floats on a boundary and numbers below `bottom` do not."""
+    return set(map(type, values)) in ({int}, {date}) and getattr(recipe, "bottom", None) is None
 
 
 def _by_leaves(order: Order) -> Ends | None:
@@ -134,8 +167,8 @@ class _Numbers:
         whole = all(isinstance(value, int) for value in values)
         self.unit = Decimal(1) if whole else Decimal(1).scaleb(-int(scale[1])) if scale else Decimal(0)
         self.limits = _limits(column.type)
-        numbers = sorted(map(_decimal, values))
-        low, self.middle, high = (numbers[part * len(numbers) // 4] for part in (1, 2, 3))
+        numbers = sorted(values) if whole else sorted(map(_decimal, values))
+        low, self.middle, high = (_decimal(numbers[part * len(numbers) // 4]) for part in (1, 2, 3))
         with localcontext(_EXACT):
             self.step = max(_nice((high - low) / _PARTS), 2 * self.unit) or Decimal(1)
 
