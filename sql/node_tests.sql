@@ -53,6 +53,16 @@ FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING C
 -- List the classes of the chosen node that meet the privacy model, by their codes.
 SELECT $levels FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE);
 
+-- name: released_leaves
+-- Count the rows of every class of the chosen node that meets the privacy model, and add up its loss columns.
+-- gives: n (rows), class (a number), one sum per loss column
+SELECT released.size AS n, ROW_NUMBER() OVER (ORDER BY released.size) AS class, $losses
+FROM (
+  SELECT CAST(SUM(f.n) AS BIGINT) AS size, CAST(SUM($losses) AS BIGINT)
+  FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE)
+) AS released
+WHERE released.size > 0;
+
 -- name: node_losses
 -- Add up the loss of the rows at risk of several lattice nodes, which suppression replaces by total loss.
 -- gives: node, rows_at_risk (more than 0: a node without rows at risk is not listed), one sum per loss column

@@ -110,6 +110,11 @@ SELECT COALESCE(SUM(c.n), 0) AS released_rows, COALESCE(SUM(c.n * EXP($share)), 
 SELECT COALESCE(SUM(held.n * LN(held.n)), 0) AS bits
 FROM (SELECT CAST(SUM(f.n) AS DOUBLE) AS n FROM $frequency_set AS f WHERE f.n > 0 GROUP BY $keys) AS held;
 
+-- name: own_tuple_bits
+-- Add up n * ln(n) over the distinct tuples of the source, if each has one row in the frequency set.
+SELECT COALESCE(SUM(held.n * LN(held.n)), 0) AS bits
+FROM (SELECT CAST(f.n AS DOUBLE) AS n FROM $frequency_set AS f WHERE f.n > 0) AS held;
+
 -- name: level_errors
 -- Compute, for every number, the squared error of its label's middle minus that of the column's mean.
 -- gives: weighed_code, weight (0 under a label that shows the mean: that of all leaves, or of values without a leaf)

@@ -86,6 +86,16 @@ class FrequencySet:
         return [attribute.coded.code_column(0) for attribute in self.attributes]
 
     @property
+    def has_shared_codes(self) -> bool:
+        """Whether several values of an attribute can have the same code: those that are in no hierarchy."""
+        return any(attribute.hierarchy.starred for attribute in self.attributes)
+
+    @property
+    def has_own_rows(self) -> bool:
+        """Whether every tuple has one row, instead of several by sensitive values or with equal codes."""
+        return not (self.has_shared_codes or self.distinguishing_columns)
+
+    @property
     def sums(self) -> list[str]:
         """The columns that are summed when tuples are merged."""
         losses = (a.coded.loss_column(level) for a in self.attributes for level in a.coded.loss_levels)
@@ -225,7 +235,7 @@ def merge_equal_codes(frequency_set: FrequencySet, drop: bool = True) -> Frequen
     Node tests sum up such rows anyway; algorithms that identify a tuple by its codes need them merged. `drop`: drop the
     original relation.
     """
-    if not any(attribute.hierarchy.starred for attribute in frequency_set.attributes):
+    if not frequency_set.has_shared_codes:
         return frequency_set
     merged = _one_row_per_tuple(frequency_set, drop)
     ((tuples,),) = merged.tables.rows("frequency_sets/distinct_count", columns=merged.keys, relation=merged.relation)

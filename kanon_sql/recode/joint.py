@@ -95,19 +95,25 @@ class Cells:
 
 
 @contextmanager
-def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = ()) -> Iterator[Cells]:
-    """The cells of a node, with only the safe classes; `weights` of the attributes, empty if they are equal."""
+def of_node(
+    frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = (), tuples: bool = True
+) -> Iterator[Cells]:
+    """The cells of a node, with only the safe classes; `weights` of the attributes, empty if they are equal.
+
+    `tuples`: False for one row per class instead of one per tuple, which is enough for all figures but the checksum.
+    """
     leaves = [_leaves_of(attribute, level) for attribute, level in zip(frequency_set.attributes, node, strict=True)]
-    keys, dialect = frequency_set.keys, frequency_set.engine.dialect
+    keys, dialect = frequency_set.keys if tuples else [], frequency_set.engine.dialect
+    columns = [name for name in leaves if isinstance(name, str)]
+    holes: dict[str, Hole] = {"keys": [*keys, *columns], "sensitive": frequency_set.counted}
     with Scratch(frequency_set.engine, "joint") as tables:
         assignment = tables.create(
             "assignment",
-            "node_tests/node_assignment",
+            "node_tests/node_assignment" if tuples else "node_tests/released_leaves",
             frequency_set=frequency_set.relation,
-            keys=[*keys, *(name for name in leaves if isinstance(name, str))],
             levels=frequency_set.level_columns(node),
-            sensitive=frequency_set.counted,
             safe=safe,
+            **(holes if tuples else {"losses": columns}),
         )
         weights = _with_mean_1(weights)
         query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), weights, dialect)
@@ -154,8 +160,11 @@ def _divergence(frequency_set: FrequencySet, tables: Scratch, logarithms: float)
 
     `logarithms`: of the density times all combinations of leaves, added up over the rows.
     """
-    holes: dict[str, Hole] = {"frequency_set": frequency_set.relation, "keys": frequency_set.keys}
-    ((own,),) = tables.rows("quality/tuple_bits", **holes)
+    if frequency_set.has_own_rows:
+        ((own,),) = tables.rows("quality/own_tuple_bits", frequency_set=frequency_set.relation)
+    else:
+        holes: dict[str, Hole] = {"frequency_set": frequency_set.relation, "keys": frequency_set.keys}
+        ((own,),) = tables.rows("quality/tuple_bits", **holes)
     rows = frequency_set.rows
     bits = (float(own) - logarithms) / rows - log(rows) + combined(frequency_set)
     return 0.0 if abs(bits) < _ROUNDING else bits / log(2)

@@ -173,7 +173,7 @@ def _search_entries(plan: Plan, outcome: Outcome) -> dict[str, Any]:
     plan, node, searched = plan.with_cells(), outcome.node, not _is_kept_node(plan)
     problem, judge, figures = plan.problem, plan.recoding.judge, figures_of(plan)
     kept = judge.kept_rows(node)
-    with joint.of_node(problem.frequency_set, judge.model.safe, node, problem.costs.weights) as cells:
+    with joint.of_node(problem.frequency_set, judge.model.safe, node, problem.costs.weights, tuples=False) as cells:
         of_tuples = {"ambiguity": cells.ambiguity, "divergence": cells.divergence_apart()}
     return {
         "node": dict(zip(problem.columns, node, strict=True)),

@@ -560,6 +560,13 @@ CASES = [
         FREQUENCY_SET | {"kept": ({"kept_code": "INTEGER"}, [(1,)])},
     ),
     Case(
+        "node_tests/released_leaves",
+        on_node(AT_LEAST_2, ["age_0"], losses=["zip_0_loss"]),
+        ["n", "class", "zip_0_loss"],
+        [(3, 1, 1), (4, 2, 8)],
+        FREQUENCY_SET,
+    ),
+    Case(
         "node_tests/node_assignment",
         on_node(AT_LEAST_2, ["age_0"], keys=["age_0", "zip_0"], sensitive=[]),
         ["age_0", "zip_0", "n", "class"],

@@ -125,6 +125,13 @@ CASES = [
         _ERRORS,
     ),
     Case(
+        "quality/own_tuple_bits",
+        {"frequency_set": Relation("frequency_set")},
+        ["bits"],
+        [(2 * log(2) + 4 * log(4),)],
+        relation("frequency_set", "a_0 n", (0, 2), (1, 4), (2, 1), (3, 0)),
+    ),
+    Case(
         "quality/tuple_bits",
         {"frequency_set": Relation("frequency_set"), "keys": ["a_0", "b_0"]},
         ["bits"],
