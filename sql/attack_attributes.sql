@@ -13,12 +13,10 @@ FROM (
     MAX(s.posterior / s.prior) AS ratio,
     MAX(CASE WHEN s.posterior >= $times * s.prior AND s.posterior - s.prior >= $points THEN 1 ELSE 0 END) AS skewed
   FROM (
-    SELECT
-      c.class,
-      c.n,
-      c.n / CAST(SUM(c.n) OVER (PARTITION BY c.class) AS DOUBLE) AS posterior,
-      o.n / CAST($total AS DOUBLE) AS prior
-    FROM $counted AS c JOIN $overall AS o ON o.value = c.value
+    SELECT c.class, c.n, c.n / CAST(z.size AS DOUBLE) AS posterior, o.n / CAST($total AS DOUBLE) AS prior
+    FROM $counted AS c
+    JOIN (SELECT b.class, SUM(b.n) AS size FROM $counted AS b GROUP BY b.class) AS z ON z.class = c.class
+    JOIN $overall AS o ON o.value = c.value
   ) AS s
   GROUP BY s.class
 ) AS k;
@@ -89,22 +87,13 @@ JOIN (
   HAVING COUNT(DISTINCT c.value) > 1 AND COUNT(g.kin) = COUNT(*) AND MIN(g.kin) = MAX(g.kin)
 ) AS k ON k.class = h.class;
 
--- name: values_of_classes
--- Count the rows of each class by the value of one column, encoded as a key that is never NULL.
--- gives: class (numbered as in attack_matching/classes), value (a key), n (rows)
-SELECT ranked.class, ranked.value, COUNT(*) AS n
-FROM (
-  SELECT DENSE_RANK() OVER (ORDER BY $labels) AS class, COALESCE('=' || CAST($value AS TEXT), '') AS value
-  FROM $release AS r
-) AS ranked
-GROUP BY ranked.class, ranked.value;
-
 -- name: guesses
 -- Count the matching records of each target by value, and flag the value that the target has.
 -- gives: target, records, own (1 for the target's value, else 0)
-SELECT f.target, SUM(v.n) AS records, MAX(CASE WHEN v.value = t.value THEN 1 ELSE 0 END) AS own
+SELECT f.target, SUM(v.n) AS records, MAX(CASE WHEN o.key = t.value THEN 1 ELSE 0 END) AS own
 FROM $fits AS f
 JOIN $values AS v ON v.class = f.class
+JOIN $overall AS o ON o.value = v.value
 JOIN $truths AS t ON t.target = f.target
 GROUP BY f.target, v.value;
 
@@ -148,10 +137,17 @@ WHERE f.rank = 1;
 -- name: training
 -- Select class values as training data: first those of classes assigned to targets, then a random sample of other classes.
 -- gives: class, value (a key), n
-SELECT v.class, v.value, v.n
-FROM $values AS v
-LEFT JOIN (SELECT DISTINCT l.class FROM $likeliest AS l) AS a ON a.class = v.class
-ORDER BY CASE WHEN a.class IS NULL THEN 1 ELSE 0 END, MD5(CAST(v.class AS TEXT) || $seed), v.class, v.value
+SELECT d.class, o.key AS value, v.n
+FROM (
+  SELECT k.class, CASE WHEN a.class IS NULL THEN 1 ELSE 0 END AS other, MD5(CAST(k.class AS TEXT) || $seed) AS hash
+  FROM $classes AS k
+  LEFT JOIN (SELECT DISTINCT l.class FROM $likeliest AS l) AS a ON a.class = k.class
+  ORDER BY other, hash, k.class
+  LIMIT $most
+) AS d
+JOIN $values AS v ON v.class = d.class
+JOIN $overall AS o ON o.value = v.value
+ORDER BY d.other, d.hash, d.class, o.key
 LIMIT $most;
 
 -- name: few_rows
@@ -160,59 +156,82 @@ SELECT COALESCE(SUM(groups.size), 0) AS rows
 FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $known) AS groups
 WHERE groups.size < $k;
 
--- name: class_values
--- Count the rows of each class by the value of one column; NULL counts as a value.
--- gives: the labels, value, n (rows)
-SELECT $labels, $value AS value, COUNT(*) AS n FROM $release AS r GROUP BY $labels, $value;
+-- name: class_sizes
+-- Count the classes by their number of rows.
+SELECT k.n AS size, COUNT(*) AS classes FROM $classes AS k GROUP BY k.n ORDER BY k.n;
+
+-- name: ranges_of_classes
+-- Show every class with the smallest and largest number of its values.
+-- gives: class, the labels, n (rows), low, high
+SELECT k.class, $labels, k.n, v.low, v.high
+FROM $classes AS k
+JOIN (SELECT c.class, MIN(c.value) AS low, MAX(c.value) AS high FROM $values AS c GROUP BY c.class) AS v
+  ON v.class = k.class;
 
 -- name: one_value
--- Count the rows whose known labels occur with one value only; NULL counts as a value.
-SELECT COALESCE(SUM(groups.size), 0) AS rows
-FROM (
-  SELECT SUM(of_value.n) AS size
-  FROM (SELECT $known, SUM(c.n) AS n FROM $class_values AS c GROUP BY $known, c.value) AS of_value
-  GROUP BY $known HAVING COUNT(*) = 1
-) AS groups;
+-- Count the rows whose known labels occur with one value only, and the groups of such rows; NULL counts as a value.
+SELECT COALESCE(SUM(groups.size), 0) AS rows, COUNT(*) AS groups
+FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $known HAVING MIN(c.low) = MAX(c.high)) AS groups;
 
 -- name: ruling_out
 -- Count the rows whose value is certain once one, two or three other values of their class are ruled out, and compute the posterior without the most frequent other value.
 -- gives: after_1, after_2, after_3 (rows certain after ruling out so many values), classes (after one), worst, mean (posterior of the rows' own values without the most frequent other value)
 SELECT
-  COALESCE(SUM(CASE WHEN s.kinds <= 2 THEN s.n END), 0) AS after_1,
-  COALESCE(SUM(CASE WHEN s.kinds <= 3 THEN s.n END), 0) AS after_2,
-  COALESCE(SUM(CASE WHEN s.kinds <= 4 THEN s.n END), 0) AS after_3,
-  COUNT(DISTINCT CASE WHEN s.kinds <= 2 THEN s.class END) AS classes,
-  MAX(CAST(s.n AS DOUBLE) / (s.size - s.other)) AS worst,
-  SUM(s.n * CAST(s.n AS DOUBLE) / (s.size - s.other)) / SUM(s.n) AS mean
+  COALESCE(SUM(CASE WHEN s.kinds <= 2 THEN s.size END), 0) AS after_1,
+  COALESCE(SUM(CASE WHEN s.kinds <= 3 THEN s.size END), 0) AS after_2,
+  COALESCE(SUM(CASE WHEN s.kinds <= 4 THEN s.size END), 0) AS after_3,
+  COALESCE(SUM(CASE WHEN s.kinds <= 2 THEN 1 ELSE 0 END), 0) AS classes,
+  MAX(GREATEST(s.of_most, s.of_others)) AS worst,
+  SUM(s.most * s.of_most + COALESCE((s.squares - s.most * s.most) / s.without_most, 0)) / SUM(s.size) AS mean
 FROM (
+  -- The most frequent value is ruled out for rows with another value, and for its own rows the runner-up.
   SELECT
-    c.class,
-    c.n,
-    COUNT(*) OVER (PARTITION BY c.class) AS kinds,
-    SUM(c.n) OVER (PARTITION BY c.class) AS size,
-    -- rows of the class's most frequent value except the row's own: the runner-up if the own value is the most frequent
-    CASE
-      WHEN ROW_NUMBER() OVER (PARTITION BY c.class ORDER BY c.n DESC, c.value) > 1
-        THEN MAX(c.n) OVER (PARTITION BY c.class)
-      ELSE COALESCE(LEAD(c.n) OVER (PARTITION BY c.class ORDER BY c.n DESC, c.value), 0)
-    END AS other
-  FROM $counted AS c
+    t.kinds, t.size, t.most, t.squares,
+    CAST(t.most AS DOUBLE) / (t.size - t.runner_up) AS of_most,
+    CAST(t.runner_up AS DOUBLE) / NULLIF(t.size - t.most, 0) AS of_others,
+    CAST(NULLIF(t.size - t.most, 0) AS DOUBLE) AS without_most
+  FROM (
+    SELECT
+      MAX(k.kinds) AS kinds,
+      MAX(k.size) AS size,
+      MAX(k.most) AS most,
+      MAX(k.squares) AS squares,
+      CASE
+        WHEN COUNT(CASE WHEN c.n = k.most THEN 1 END) > 1 THEN MAX(k.most)
+        ELSE COALESCE(MAX(CASE WHEN c.n < k.most THEN c.n END), 0)
+      END AS runner_up
+    FROM $counted AS c
+    JOIN (
+      SELECT b.class, COUNT(*) AS kinds, SUM(b.n) AS size, MAX(b.n) AS most, SUM(b.n * b.n) AS squares
+      FROM $counted AS b
+      GROUP BY b.class
+    ) AS k ON k.class = c.class
+    GROUP BY c.class
+  ) AS t
 ) AS s;
 
 -- name: posteriors
 -- Compare the share of a value in a class (posterior) with its share in the whole release (prior).
 -- gives: guessed (rows with their class's most frequent value), certain (rows whose posterior reaches $certain, but not their prior), gained (rows whose posterior is at least $gain above the prior), worst, mean (posterior minus prior)
 SELECT
-  COALESCE(SUM(CASE WHEN p.place = 1 THEN p.n END), 0) AS guessed,
-  COALESCE(SUM(CASE WHEN p.posterior >= $certain AND p.prior < $certain THEN p.n END), 0) AS certain,
-  COALESCE(SUM(CASE WHEN p.posterior - p.prior >= $gain THEN p.n END), 0) AS gained,
-  MAX(p.posterior - p.prior) AS worst,
-  SUM(p.n * (p.posterior - p.prior)) / SUM(p.n) AS mean
+  COALESCE(SUM(k.most), 0) AS guessed,
+  COALESCE(SUM(k.certain), 0) AS certain,
+  COALESCE(SUM(k.gained), 0) AS gained,
+  MAX(k.worst) AS worst,
+  SUM(k.gain) / SUM(k.size) AS mean
 FROM (
   SELECT
-    c.n,
-    ROW_NUMBER() OVER (PARTITION BY c.class ORDER BY c.n DESC, c.value) AS place,
-    c.n / CAST(SUM(c.n) OVER (PARTITION BY c.class) AS DOUBLE) AS posterior,
-    o.n / CAST($rows AS DOUBLE) AS prior
-  FROM $counted AS c JOIN $overall AS o ON o.value = c.value
-) AS p;
+    SUM(p.n) AS size,
+    MAX(p.n) AS most,
+    SUM(CASE WHEN p.posterior >= $certain AND p.prior < $certain THEN p.n END) AS certain,
+    SUM(CASE WHEN p.posterior - p.prior >= $gain THEN p.n END) AS gained,
+    MAX(p.posterior - p.prior) AS worst,
+    SUM(p.n * (p.posterior - p.prior)) AS gain
+  FROM (
+    SELECT c.class, c.n, c.n / CAST(z.size AS DOUBLE) AS posterior, o.n / CAST($rows AS DOUBLE) AS prior
+    FROM $counted AS c
+    JOIN (SELECT b.class, SUM(b.n) AS size FROM $counted AS b GROUP BY b.class) AS z ON z.class = c.class
+    JOIN $overall AS o ON o.value = c.value
+  ) AS p
+  GROUP BY p.class
+) AS k;

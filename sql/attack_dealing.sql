@@ -1,65 +1,97 @@
 -- Chance baseline of an attack: the released values dealt to the rows again at random.
 
+-- name: values_in_order
+-- Number the values of a column in their order, and count their rows.
+-- gives: value (its number, from 1), raw (the value itself), key (never NULL), n, up_to (rows up to this value)
+SELECT
+  DENSE_RANK() OVER (ORDER BY $value) AS value,
+  $value AS raw,
+  COALESCE('=' || CAST($value AS TEXT), '') AS key,
+  COUNT(*) AS n,
+  CAST(SUM(COUNT(*)) OVER (ORDER BY $value) AS BIGINT) AS up_to
+FROM $release AS r
+GROUP BY $value;
+
+-- name: values_of_classes
+-- Count the rows of each class by the number of their value in one column.
+SELECT c.class, o.value, c.n
+FROM (
+  SELECT r.class, COALESCE('=' || CAST($value AS TEXT), '') AS key, COUNT(*) AS n
+  FROM $release AS r
+  GROUP BY r.class, $value
+) AS c
+JOIN $overall AS o ON o.key = c.key;
+
+-- name: held_values
+-- List the distinct values of each person in each class; rows without a person are left out.
+-- gives: row_id (of the first such row), class, the value, person
+SELECT MIN(h.row_id) AS row_id, h.class, $value, h.person
+FROM (SELECT r.row_id, r.class, $value, $unit AS person FROM $release AS r) AS h
+WHERE h.person IS NOT NULL
+GROUP BY h.class, $value, h.person;
+
+-- name: values_of_people
+-- List the people of every class by the number of their value.
+SELECT h.class, o.value, h.person
+FROM (SELECT h.class, COALESCE('=' || CAST($value AS TEXT), '') AS key, h.person FROM $held AS h) AS h
+JOIN $overall AS o ON o.key = h.key;
+
 -- name: shares_of_people
--- Count the people who have each value, by the value's number in attack_dealing/dealt_places.
--- gives: value, n (people)
-SELECT p.value, COUNT(DISTINCT n.person) AS n FROM $places AS p JOIN $numbered AS n ON n.place = p.place GROUP BY p.value;
+-- Count the people who have each value.
+-- gives: value (its number), n (people)
+SELECT h.value, COUNT(DISTINCT h.person) AS n FROM $held AS h GROUP BY h.value;
 
--- name: placed_people
--- List the people of every class with their values.
-SELECT p.class, p.value, n.person FROM $places AS p JOIN $numbered AS n ON n.place = p.place;
+-- name: class_count
+-- Count the classes.
+SELECT COUNT(DISTINCT c.class) AS classes FROM $counted AS c;
 
--- name: dealt_people
--- List the people of every class with the values dealt to them: place p gets the value of turn (p * stride + shift) mod rows.
-SELECT p.class, t.value, n.person
-FROM $places AS p
-JOIN $places AS t ON t.turn = (p.place * $stride + $shift) % $rows
-JOIN $numbered AS n ON n.place = p.place;
+-- name: drawn_classes
+-- Draw whole classes, until they have a number of rows or all are drawn: those with the smallest hash of their number and a seed.
+-- gives: class, the labels, n (rows)
+SELECT k.class, $labels, k.n
+FROM (
+  SELECT k.class, $labels, k.n, SUM(k.n) OVER (ORDER BY MD5(CAST(k.class AS TEXT) || $seed), k.class) - k.n AS before
+  FROM $classes AS k
+) AS k
+WHERE k.before < $most;
 
--- name: values_of_places
--- Count the rows of each class by value.
-SELECT p.class, p.value, COUNT(*) AS n FROM $places AS p GROUP BY p.class, p.value;
+-- name: places
+-- Number the rows of classes class by class, and give every row a turn in a random order.
+-- gives: class, value (its number), place (from 1, class by class), turn (from 0), the person if asked for
+SELECT
+  r.class,
+  o.value,
+  ROW_NUMBER() OVER (ORDER BY r.class, r.row_id) AS place,
+  ROW_NUMBER() OVER (ORDER BY MD5(CAST(r.row_id AS TEXT) || $seed), r.row_id) - 1 AS turn,
+  $person
+FROM (
+  SELECT r.row_id, r.class, COALESCE('=' || CAST($value AS TEXT), '') AS key, $person FROM $release AS r
+) AS r
+JOIN (SELECT k.class FROM $classes AS k) AS k ON k.class = r.class
+JOIN $overall AS o ON o.key = r.key;
+
+-- name: turns
+-- Give as many turns as there are places to values of the whole release, by their shares, in a random order.
+-- gives: value (its number), turn (from 0)
+-- engines: duckdb
+SELECT o.value, ROW_NUMBER() OVER (ORDER BY MD5(CAST(i.number AS TEXT) || $seed), i.number) - 1 AS turn
+FROM (SELECT UNNEST(RANGE($places)) AS number) AS i
+JOIN $overall AS o
+  ON FLOOR(i.number * $total / $places) >= o.up_to - o.n AND FLOOR(i.number * $total / $places) < o.up_to;
 
 -- name: dealt_values
 -- Count the rows of each class by the values dealt to them: place p gets the value of turn (p * stride + shift) mod rows.
 SELECT p.class, t.value, COUNT(*) AS n
 FROM $places AS p
-JOIN $places AS t ON t.turn = (p.place * $stride + $shift) % $rows
+JOIN $turns AS t ON t.turn = (p.place * $stride + $shift) % $rows
 GROUP BY p.class, t.value;
 
--- name: class_count
--- Count the classes of the numbered places.
-SELECT MAX(p.class) AS classes FROM $places AS p;
+-- name: dealt_people
+-- List the people of every class with the values dealt to them: place p gets the value of turn (p * stride + shift) mod rows.
+SELECT p.class, t.value, p.person
+FROM $places AS p
+JOIN $turns AS t ON t.turn = (p.place * $stride + $shift) % $rows;
 
--- name: held_values
--- List the distinct values of each person in each class; rows without a person are left out.
--- gives: row_id (of the first such row), the columns (labels and value), person
-SELECT MIN(h.row_id) AS row_id, $columns, h.person
-FROM (SELECT r.row_id, $columns, $unit AS person FROM $release AS r) AS h
-WHERE h.person IS NOT NULL
-GROUP BY $columns, h.person;
-
--- name: numbered_people
--- Find the person at every place, as numbered in attack_dealing/dealt_places.
-SELECT ROW_NUMBER() OVER (ORDER BY $labels, h.row_id) AS place, h.person FROM $held AS h;
-
--- name: dealt_places
--- Number the rows of a release class by class, encode class and value as numbers, and assign every row a turn in a random order.
--- gives: class, value, place (from 1, class by class), turn (from 0)
-SELECT
-  DENSE_RANK() OVER (ORDER BY $labels) AS class,
-  DENSE_RANK() OVER (ORDER BY $value) AS value,
-  ROW_NUMBER() OVER (ORDER BY $labels, r.row_id) AS place,
-  ROW_NUMBER() OVER (ORDER BY MD5(CAST(r.row_id AS TEXT) || $seed), r.row_id) - 1 AS turn
-FROM $release AS r;
-
--- name: overall_values
--- Count the rows of each value in the whole release, and the cumulative rows; values are numbered as in attack_dealing/dealt_places.
--- gives: value (its number, in sort order), raw (the value itself), n, up_to (rows up to this value)
-SELECT
-  DENSE_RANK() OVER (ORDER BY $value) AS value,
-  $value AS raw,
-  COUNT(*) AS n,
-  CAST(SUM(COUNT(*)) OVER (ORDER BY $value) AS BIGINT) AS up_to
-FROM $release AS r
-GROUP BY $value;
+-- name: dealt_to
+-- Count the rows and the people to whom values are dealt.
+SELECT COUNT(*) AS rows, COUNT(DISTINCT $person) AS people FROM $places AS p;

@@ -1,10 +1,5 @@
 -- Downcoding: infer narrower labels for a class from what its labels and those of other classes cover (Cohen, 2022).
 
--- name: everybody
--- Select all rows of a table as targets.
--- gives: target (the row's number), the columns
-SELECT r.row_id AS target, $columns FROM $copied AS r;
-
 -- name: hidden_cells
 -- Count the rows whose label of one attribute covers several values.
 SELECT COALESCE(SUM(k.n), 0) AS rows
@@ -16,7 +11,7 @@ JOIN $sizes AS s ON s.label = k.label AND s.size > 1;
 SELECT c.label, c.value, v.raw, v.n / CAST(SUM(v.n) OVER (PARTITION BY c.label) AS DOUBLE) AS share
 FROM $covers AS c
 JOIN (
-  SELECT $value AS raw, COALESCE('=' || CAST($value AS TEXT), '') AS value, COUNT(*) AS n FROM $targets AS t GROUP BY $value
+  SELECT $value AS raw, COALESCE('=' || CAST($value AS TEXT), '') AS value, COUNT(*) AS n FROM $people AS t GROUP BY $value
 ) AS v ON v.value = c.value;
 
 -- name: claims_right
@@ -32,7 +27,7 @@ JOIN (SELECT f.class, COUNT(*) AS people FROM $fits AS f GROUP BY f.class) AS s 
 LEFT JOIN (
   SELECT DISTINCT f.class, t.value
   FROM $fits AS f
-  JOIN (SELECT t.target, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $targets AS t) AS t ON t.target = f.target
+  JOIN (SELECT t.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $people AS t) AS t ON t.row_id = f.target
 ) AS h ON h.class = k.class AND h.value = c.value;
 
 -- name: first_lines

@@ -1,5 +1,15 @@
 -- Linkability: whether two halves of a person's columns can be rejoined.
 
+-- name: values_of_tuples
+-- Count the rows of each combination of known values by the value of one column, encoded as a key that is never NULL.
+-- gives: class (the number of the combination as in attack_linkage/tuples), value (a key), n (rows)
+SELECT ranked.class, ranked.value, COUNT(*) AS n
+FROM (
+  SELECT DENSE_RANK() OVER (ORDER BY $columns) AS class, COALESCE('=' || CAST($value AS TEXT), '') AS value
+  FROM $source AS r
+) AS ranked
+GROUP BY ranked.class, ranked.value;
+
 -- name: shares_of_classes
 -- Compute the share of each value among the people who match a class.
 -- gives: class, value (a key), share

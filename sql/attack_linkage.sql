@@ -84,21 +84,29 @@ FROM $people AS p
 GROUP BY $columns;
 
 -- name: unique_rows
--- List the rows of a release with unique values in some columns, as texts.
+-- List the rows of a release with unique values in some columns.
+-- gives: row_id
+SELECT MIN(r.row_id) AS row_id FROM $release AS r GROUP BY $columns HAVING COUNT(*) = 1;
+
+-- name: drawn_rows
+-- Draw a sample of rows: those with the smallest hash of their number and a seed, of the part of all rows that have a smaller one by a faster hash.
 -- gives: class (the row's number), the columns as text, n (1)
-SELECT u.class, CAST($columns AS TEXT), u.n
-FROM (
-  SELECT MIN(r.row_id) AS class, $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns HAVING COUNT(*) = 1
-) AS u;
+SELECT r.row_id AS class, CAST($columns AS TEXT), 1 AS n
+FROM $release AS r
+JOIN (
+  SELECT u.row_id FROM $unique AS u
+  WHERE u.row_id * 2654435761 % 4294967296 <= $part * 4294967296
+  ORDER BY MD5(CAST(u.row_id AS TEXT) || $seed), u.row_id
+  LIMIT $most
+) AS u ON u.row_id = r.row_id;
 
 -- name: isolated
--- Count the predicates, and those that exactly one person satisfies.
+-- Count the predicates, and those that exactly one row satisfies.
 SELECT COUNT(*) AS predicates, COALESCE(SUM(CASE WHEN counted.people = 1 THEN 1 ELSE 0 END), 0) AS isolating
 FROM (
-  SELECT p.class, COALESCE(SUM(t.people), 0) AS people
+  SELECT p.class, COUNT(f.target) AS people
   FROM $predicates AS p
   LEFT JOIN $fits AS f ON f.class = p.class
-  LEFT JOIN $tuples AS t ON t.target = f.target
   GROUP BY p.class
 ) AS counted;
 

@@ -7,21 +7,33 @@ SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, COUNT(*) AS n
 FROM $release AS r
 GROUP BY $labels;
 
+-- name: coarser_classes
+-- Number the classes of a release by some of its labels, with their row counts.
+-- gives: class, the labels, n (rows)
+SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, SUM(k.n) AS n
+FROM $classes AS k
+GROUP BY $labels;
+
 -- name: targets
+-- Draw a sample of rows to attack: those with the smallest hash of their number and a seed.
+-- gives: target (the row's number), the columns
+SELECT p.row_id AS target, $columns FROM $people AS p
+ORDER BY MD5(CAST(p.row_id AS TEXT) || $seed), p.row_id
+LIMIT $most;
+
+-- name: targets_of_people
 -- Draw a sample of people to attack, one row per person: those with the smallest hash of their row number and a seed.
 -- gives: target (the row's number), the columns
-SELECT drawn.row_id AS target, $columns
-FROM (
-  SELECT
-    p.row_id,
-    $columns,
-    MD5(CAST(p.row_id AS TEXT) || $seed) AS hash,
-    ROW_NUMBER() OVER (PARTITION BY $one ORDER BY MD5(CAST(p.row_id AS TEXT) || $seed), p.row_id) AS place
-  FROM $people AS p
-) AS drawn
-WHERE drawn.place = 1
-ORDER BY drawn.hash, drawn.row_id
-LIMIT $most;
+-- engines: duckdb
+SELECT p.row_id AS target, $columns
+FROM $people AS p
+JOIN (
+  SELECT ARG_MIN(q.row_id, MD5(CAST(q.row_id AS TEXT) || $seed)) AS first
+  FROM $people AS q
+  GROUP BY $unit
+  ORDER BY MIN(MD5(CAST(q.row_id AS TEXT) || $seed)), first
+  LIMIT $most
+) AS drawn ON drawn.first = p.row_id;
 
 -- name: truths
 -- Return the true value of every target, as a key that is never NULL.
@@ -36,8 +48,11 @@ JOIN (SELECT q.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $
 SELECT k.class, 1 AS place FROM $classes AS k;
 
 -- name: first_fitting
--- Start with every target at the place of all classes.
-SELECT t.target, 1 AS place FROM $targets AS t;
+-- Place every target at the labels of the first attribute that cover its value; the other columns remain to be compared.
+SELECT f.target, p.place, $others
+FROM (SELECT $id AS target, COALESCE('=' || CAST($value AS TEXT), '') AS value, $others FROM $targets AS t) AS f
+JOIN $covers AS c ON c.value = f.value
+JOIN (SELECT DISTINCT a.label, a.place FROM $places AS a) AS p ON p.label = c.label;
 
 -- name: next_places
 -- Split the places of classes by the label of one more attribute, as a key that is never NULL; `before` is the previous place.
@@ -49,12 +64,10 @@ FROM (
 ) AS parted;
 
 -- name: next_fitting
--- Move every target to the places whose next label covers its value.
-SELECT f.target, p.place
-FROM $fitting AS f
-JOIN (SELECT t.target, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $targets AS t) AS t
-  ON t.target = f.target
-JOIN $covers AS c ON c.value = t.value
+-- Move every target to the places whose next label covers its value; the other columns remain to be compared.
+SELECT f.target, p.place, $others
+FROM (SELECT f.target, f.place, COALESCE('=' || CAST($value AS TEXT), '') AS value, $others FROM $fitting AS f) AS f
+JOIN $covers AS c ON c.value = f.value
 JOIN (SELECT DISTINCT a.before, a.label, a.place FROM $places AS a) AS p
   ON p.before = f.place AND p.label = c.label;
 
@@ -68,7 +81,7 @@ SELECT DISTINCT $label AS label FROM $classes AS k;
 
 -- name: values
 -- List the targets' distinct values of one attribute, also as text.
-SELECT DISTINCT $value AS value, CAST($value AS TEXT) AS text FROM $targets AS t;
+SELECT $value AS value, CAST($value AS TEXT) AS text FROM $targets AS t GROUP BY $value;
 
 -- name: unplaced
 -- Start with an empty home for every row; a home lists the row's generalized codes.

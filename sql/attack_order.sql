@@ -47,6 +47,10 @@ JOIN (SELECT t.row_id, COALESCE('=' || CAST($column AS TEXT), '') AS value FROM 
 -- Count the pairs of rows by the way they were paired.
 SELECT p.way, COUNT(*) AS n FROM $pairs AS p GROUP BY p.way;
 
+-- name: rows_of_fits
+-- Select the rows of a table that match a class.
+SELECT p.row_id, $columns FROM $people AS p WHERE p.row_id IN (SELECT f.target FROM $fits AS f);
+
 -- name: valued_rows
 -- Show every row of a table as its target (known values) and its shape, the text of attack_versions/shapes.
 -- gives: row_id, target (as in attack_versions/known_values), value
@@ -62,6 +66,14 @@ FROM $people AS p;
 -- engines: duckdb
 SELECT r.row_id, r.class, $values, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value
 FROM $numbered AS r;
+
+-- name: rows_of_classes
+-- Select the rows of a release in classes that people match.
+SELECT r.row_id, r.class, $kept FROM $release AS r WHERE r.class IN (SELECT f.class FROM $fits AS f);
+
+-- name: row_count
+-- Count the rows of classes.
+SELECT SUM(k.n) AS rows FROM $classes AS k;
 
 -- name: settled_classes
 -- Find the classes whose people are all known: as many match this class, and no other, as it has rows.
@@ -100,7 +112,7 @@ JOIN (
 ) AS b ON b.class = a.class AND b.place = a.place;
 
 -- name: sure_rows
--- Find the released rows that match exactly one source row, if that row matches no other released row.
+-- Find the released rows of classes that match exactly one source row, if that row matches no other released row.
 -- gives: shown (row number in the release), class, place (row number in the source)
 SELECT matched.row_id AS shown, matched.class, matched.place
 FROM (
@@ -112,6 +124,7 @@ FROM (
   JOIN $fits AS f ON f.target = p.target
   JOIN $shapes AS s ON s.class = f.class AND s.value = p.value
 ) AS matched
+JOIN $classes AS k ON k.class = matched.class
 WHERE matched.n = 1 AND matched.shapes = 1 AND matched.people = 1;
 
 -- name: in_order

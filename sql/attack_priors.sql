@@ -35,9 +35,11 @@ FROM $beliefs AS b;
 -- name: fitting_values
 -- Count the matching records of each target by value.
 -- gives: target, value (a key), n
-SELECT f.target, v.value, SUM(v.n) AS n
-FROM $fits AS f JOIN $values AS v ON v.class = f.class
-GROUP BY f.target, v.value;
+SELECT f.target, o.key AS value, SUM(v.n) AS n
+FROM $fits AS f
+JOIN $values AS v ON v.class = f.class
+JOIN $overall AS o ON o.value = v.value
+GROUP BY f.target, o.key;
 
 -- name: value_shares
 -- Compute the share of each value among the rows of a release, with values as keys that are never NULL.

@@ -29,10 +29,6 @@ FROM (
 ) AS valued
 GROUP BY valued.class, valued.value, valued.person;
 
--- name: numbered
--- Number the class of every row of a release, as in attack_matching/classes.
-SELECT r.row_id, DENSE_RANK() OVER (ORDER BY $labels) AS class, $kept FROM $release AS r;
-
 -- name: counted
 -- Count the equal rows of a release; with a unit, those of every person.
 -- gives: release (its number), the columns, n (rows)

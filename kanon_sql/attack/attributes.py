@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from math import comb
 
-from kanon_sql.attack.homogeneity import by_chance
+from kanon_sql.attack.homogeneity import by_chance, ranges_of_classes
 from kanon_sql.attack.matching import classes_of
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
@@ -55,14 +55,10 @@ def _few(material: Material, sets: list[_Names]) -> Outcome:
 
 def _one_value(material: Material, column: str, sets: list[_Names]) -> Outcome:
     """The rows whose known labels determine the sensitive value."""
-    tables, release = material.tables, material.release
-    labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.create(
-        "class_values", "attack_attributes/class_values", release=release.relation, labels=labels, value=value
-    )
+    tables, ranges = material.tables, ranges_of_classes(material, column)
 
     def rows(columns: list[str]) -> int:
-        return int(tables.rows("attack_attributes/one_value", class_values=values, known=columns)[0][0])
+        return int(tables.rows("attack_attributes/one_value", classes=ranges, known=columns)[0][0])
 
     finding = f"only fit rows with one value of {column}"
     return _outcome(material, sets, rows, finding, f"require l-diversity of {column}", column)

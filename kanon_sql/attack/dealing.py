@@ -7,6 +7,7 @@ from itertools import accumulate, islice, repeat
 from math import gcd
 from statistics import mean, stdev
 
+from kanon_sql.attack.matching import classes_of, drawn_classes, values_in_order, values_of_classes
 from kanon_sql.attack.material import Material
 from kanon_sql.queries import Hole, Relation
 
@@ -16,24 +17,27 @@ _DEVIATIONS = 3
 
 @dataclass(frozen=True)
 class Values:
-    """A sensitive column of the release: its values by class, and overall, as numbers in their order."""
+    """A sensitive column of the release: its values by class, and overall, as numbers in their order.
+
+    `counted`: the values of the classes (class, value, n rows), or of the people in them (class, value, person).
+    `overall`: for every value its number, the value, its rows in the release, and the cumulated rows up to it.
+    `number` of rows, or of values of people.
+    """
 
     material: Material
     column: str
     by_people: bool
-    number: int  # of the places: rows, or values of people
-
-    @property
-    def overall(self) -> Relation:
-        """For every value: its number, the value, its rows in the release, and the cumulated rows up to it."""
-        return self.material.tables["overall"]
+    rows: Relation
+    counted: Relation
+    overall: Relation
+    number: int
 
     @property
     def shares(self) -> Relation:
         """For every value: its number, and the rows or people that have it."""
         if not self.by_people:
             return self.overall
-        return self.material.tables.create("shares", "attack_dealing/shares_of_people", **self._places)
+        return self.material.tables.create("shares", "attack_dealing/shares_of_people", held=self.counted)
 
     def figures(self, query: str, of_people: str = "", /, **holes: Hole) -> tuple[tuple[float, ...], float]:
         """The figures of a query on the classes' values, and the share of rows or people that chance explains.
@@ -41,27 +45,24 @@ class Values:
         `query` has the hole `counted` (class, value, n rows); `of_people` replaces it if people are counted, and has
         the hole `held` (class, value, person). The first figure is a number of rows or people. The chance share is the
         mean of several random assignments, plus three standard deviations and one class, so that a single class is not
-        a finding.
+        a finding. In a large release, values are assigned to the rows of a sample of whole classes.
         """
-        tables, release = self.material.tables, self.material.release
-        if self.by_people:
-            query, hole, real, random = of_people, "held", "attack_dealing/placed_people", "attack_dealing/dealt_people"
-        else:
-            hole, real, random = "counted", "attack_dealing/values_of_places", "attack_dealing/dealt_values"
-        (figures,) = tables.rows(query, **{hole: tables.create(hole, real, **self._places)}, **holes)
-        by_chance = []
-        for shift, stride in enumerate(_strides(self.number, _DEALS if self.number <= _LARGE else _FEWER)):
-            turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": self.number}
-            deal = tables.create("dealt", random, **self._places, **turn)
-            by_chance.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
-        everybody = release.people if self.by_people else release.rows
-        ((number,),) = tables.rows("attack_dealing/class_count", places=tables["places"])
-        return figures, min(1.0, (mean(by_chance) + _DEVIATIONS * stdev(by_chance)) / everybody + 1 / number)
-
-    @property
-    def _places(self) -> dict[str, Relation]:
         tables = self.material.tables
-        return {"places": tables["places"]} | ({"numbered": tables["numbered"]} if self.by_people else {})
+        if self.by_people:
+            query, hole, random = of_people, "held", "attack_dealing/dealt_people"
+        else:
+            hole, random = "counted", "attack_dealing/dealt_values"
+        (figures,) = tables.rows(query, **{hole: self.counted}, **holes)
+        places, turns = tables["places"], tables["turns" if self.number > _LARGE else "places"]
+        person: dict[str, Hole] = {"person": ["person" if self.by_people else "place"]}
+        ((rows, people),) = tables.rows("attack_dealing/dealt_to", places=places, **person)
+        by_chance = []
+        for shift, stride in enumerate(_strides(rows, _DEALS if self.number <= _LARGE else _FEWER)):
+            turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": rows}
+            deal = tables.create("dealt", random, places=places, turns=turns, **turn)
+            by_chance.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
+        ((number,),) = tables.rows("attack_dealing/class_count", counted=self.counted)
+        return figures, min(1.0, (mean(by_chance) + _DEVIATIONS * stdev(by_chance)) / people + 1 / number)
 
 
 def _strides(rows: int, count: int) -> list[int]:
@@ -74,14 +75,22 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Value
 
     `by_people`: every value of a person in a class counts once, if the release has a unit.
     """
-    release, value = material.release, material.release.plain([column])
-    labels, relation, number = release.plain(material.quasi_identifiers), release.relation, release.rows
+    release, value, tables = material.release, material.release.plain([column]), material.tables
+    rows, number = release.relation, release.rows
     if by_people:
-        columns: dict[str, Hole] = {"columns": [*labels, *value], "unit": release.unit}
-        relation = material.tables.create("held", "attack_dealing/held_values", release=relation, **columns)
-        material.tables.create("numbered", "attack_dealing/numbered_people", held=relation, labels=labels)
-        number = material.tables.count(relation)
-    holes: dict[str, Hole] = {"release": relation, "value": value}
-    material.tables.create("places", "attack_dealing/dealt_places", labels=labels, seed=str(material.seed), **holes)
-    material.tables.create("overall", "attack_dealing/overall_values", **holes)
-    return Values(material, column, by_people, number)
+        rows = tables.create("people", "attack_dealing/held_values", release=rows, value=value, unit=release.unit)
+        overall = tables.create("overall", "attack_dealing/values_in_order", release=rows, value=value)
+        held: dict[str, Hole] = {"held": rows, "value": value, "overall": overall}
+        counted, number = tables.create("held", "attack_dealing/values_of_people", **held), tables.count(rows)
+    else:
+        counted, overall = values_of_classes(material, column), values_in_order(material, column)
+    classes, seed = classes_of(material, release), str(material.seed)
+    if number > _LARGE:
+        classes = drawn_classes(material, classes, _LARGE)
+    holes: dict[str, Hole] = {"release": rows, "value": value, "overall": overall, "classes": classes}
+    holes["person"] = ["person"] if by_people else []
+    places = tables.create("places", "attack_dealing/places", seed=seed, **holes)
+    if number > _LARGE:
+        dealt = tables.count(places)
+        tables.create("turns", "attack_dealing/turns", overall=overall, places=dealt, total=number, seed=seed)
+    return Values(material, column, by_people, rows, counted, overall, number)

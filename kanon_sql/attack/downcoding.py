@@ -28,31 +28,28 @@ _ORDERED = ("integer", "decimal", "float", "date", "timestamp", "time")
 
 
 def _downcoding(material: Material) -> Iterator[Outcome]:
-    source, tables = material.source, material.tables
-    assert source
-    columns = source.plain(material.quasi_identifiers)
-    everybody = tables.create("everybody", "attack_downcoding/everybody", copied=source.relation, columns=columns)
+    assert material.source
     classes = classes_of(material, material.release)
-    yield from _tight(material, source, everybody, classes)
-    yield _excluded(material, source, everybody, classes)
+    yield from _tight(material, material.source, classes)
+    yield _excluded(material, material.source, classes)
 
 
-def _tight(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Iterator[Outcome]:
+def _tight(material: Material, source: Copy, classes: Relation) -> Iterator[Outcome]:
     """Claim for drawn classes that both ends of a range, and both of two values, occur."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
     holes: dict[str, Any] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": material.most}
     drawn = tables.create("drawn", "attack_linkage/drawn_classes", **holes)
     part = tables.count(drawn) / tables.count(classes)
-    fits = fitting(material, everybody, source, drawn)
+    fits = fitting(material, source.relation, source, drawn, target="row_id")
     for name in material.quasi_identifiers:
-        holes = _label_tables(material, source, everybody, drawn, name)
+        holes = _label_tables(material, source, drawn, name)
         ((hidden,),) = tables.rows("attack_downcoding/hidden_cells", **holes)
         covers, value = tables["covers"], source.plain([name])
-        shares = tables.rows("attack_downcoding/label_shares", covers=covers, targets=everybody, value=value)
+        shares = tables.rows("attack_downcoding/label_shares", covers=covers, people=source.relation, value=value)
         claims = list(_claims(shares, source.kinds[name] in _ORDERED))
         types = {"label": "VARCHAR", "value": "VARCHAR", "share": "DOUBLE"}
         loaded = tables.load("claims", types, list(zip(*claims, strict=True)) or [[], [], []])
-        relations: dict[str, Any] = {"classes": drawn, "claims": loaded, "fits": fits, "targets": everybody}
+        relations: dict[str, Any] = {"classes": drawn, "claims": loaded, "fits": fits, "people": source.relation}
         ((count, correct, expected),) = tables.rows("attack_downcoding/claims_right", value=value, **relations)
         if count:
             in_ranges = any(_RANGE.fullmatch(label) for label, _, _ in claims)
@@ -87,22 +84,21 @@ def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, pa
     )
 
 
-def _excluded(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Outcome:
+def _excluded(material: Material, source: Copy, classes: Relation) -> Outcome:
     """Exclude from the labels of a class the values that similar classes, equal but for one attribute, show exactly."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
     lines, hidden = tables.create("lines", "attack_downcoding/first_lines", classes=classes), 0
     for number, name in enumerate(material.quasi_identifiers, start=1):
-        holes = _label_tables(material, source, everybody, classes, name)
+        holes = _label_tables(material, source, classes, name)
         hidden += int(tables.rows("attack_downcoding/hidden_cells", **holes)[0][0])
         tables.create("next_lines", "attack_downcoding/next_lines", lines=lines, number=number, **holes)
         tables.rename("next_lines", "lines")
     exact = tables.create("exact", "attack_downcoding/exact_classes", classes=classes, lines=lines, labels=labels)
-    whole = tables.create(
-        "whole", "attack_downcoding/whole_classes", classes=exact, fits=fitting(material, everybody, source, exact)
-    )
+    fits = fitting(material, source.relation, source, exact, target="row_id")
+    whole = tables.create("whole", "attack_downcoding/whole_classes", classes=exact, fits=fits)
     narrowed = certain = 0
     for number, name in enumerate(material.quasi_identifiers, start=1):
-        holes = _label_tables(material, source, everybody, classes, name) | {"covers": tables["covers"]}
+        holes = _label_tables(material, source, classes, name) | {"covers": tables["covers"]}
         ((rows, one),) = tables.rows(
             "attack_downcoding/narrowed_labels", lines=lines, whole=whole, number=number, **holes
         )
@@ -121,11 +117,9 @@ def _excluded(material: Material, source: Copy, everybody: Relation, classes: Re
     )
 
 
-def _label_tables(
-    material: Material, source: Copy, everybody: Relation, classes: Relation, name: str
-) -> dict[str, Any]:
+def _label_tables(material: Material, source: Copy, classes: Relation, name: str) -> dict[str, Any]:
     """The values of one attribute's labels, as holes of queries."""
-    covers = load_covers(material, everybody, classes, name, source)
+    covers = load_covers(material, source.relation, classes, name, source)
     sizes = material.tables.create("sizes", "attack_downcoding/label_sizes", covers=covers)
     return {"classes": classes, "sizes": sizes, "value": source.plain([name])}
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kanon_sql.attack.matching import classes_of, values_of_classes
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Hole, Relation
 
 
 def _homogeneous(material: Material) -> Iterator[Outcome]:
@@ -19,13 +21,14 @@ def _homogeneous(material: Material) -> Iterator[Outcome]:
 
 def _of_column(material: Material, column: str) -> Outcome:
     tables, release = material.tables, material.release
-    plain, value, relation = release.plain(material.quasi_identifiers), release.plain([column]), release.relation
-    holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain}
-    holes |= {"names": plain, "value": value}
     if release.unit:
-        ((classes, _, people),) = tables.rows("privacy/homogeneous_people", unit=release.unit, **holes)
+        holes: dict[str, Any] = {"release": release.relation, "value": release.plain([column]), "unit": release.unit}
+        ((classes, _, people),) = tables.rows(
+            "privacy/homogeneous_people", quasi_identifiers=["class"], names=["class"], **holes
+        )
     else:
-        ((classes, people, _),) = tables.rows("privacy/homogeneous", **holes)
+        ranges = ranges_of_classes(material, column)
+        ((people, classes),) = tables.rows("attack_attributes/one_value", classes=ranges, known=["class"])
     people = int(people)
     return Outcome(
         "homogeneity",
@@ -42,12 +45,18 @@ def _of_column(material: Material, column: str) -> Outcome:
     )
 
 
+def ranges_of_classes(material: Material, column: str) -> Relation:
+    """The classes, with the smallest and largest number of their values in a sensitive column as `low` and `high`."""
+    values, labels = values_of_classes(material, column), material.release.plain(material.quasi_identifiers)
+    holes: dict[str, Hole] = {"classes": classes_of(material, material.release), "labels": labels, "values": values}
+    return material.tables.create("ranges", "attack_attributes/ranges_of_classes", **holes)
+
+
 def by_chance(material: Material, column: str) -> float:
     """The expected share of rows in homogeneous classes if a column's values were assigned to classes at random."""
     tables, release = material.tables, material.release
     of_value = tables.rows("attack_attributes/value_rows", release=release.relation, value=release.plain([column]))
-    labels = release.plain(material.quasi_identifiers)
-    sizes = tables.rows("release/class_sizes", release=release.relation, quasi_identifiers=labels)
+    sizes = tables.rows("attack_attributes/class_sizes", classes=classes_of(material, release))
     shares = [int(n) / release.rows for (n,) in of_value]
     expected = sum(size * classes * sum(share**size for share in shares) for size, classes in sizes)
     return float(expected / release.rows)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_sql.attack.matching import Attacked, attack
+from kanon_sql.attack.matching import Attacked, attack, values_in_order, values_of_classes
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Hole, Relation
@@ -31,14 +31,12 @@ def _inference(material: Material) -> Iterator[Outcome]:
 
 def _guesses(material: Material, attacked: Attacked, column: str) -> Relation:
     """The fitting records by value, and which of them is the person's own: target, records, own."""
-    tables, release = material.tables, material.release
-    labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.create(
-        "values", "attack_attributes/values_of_classes", release=release.relation, labels=labels, value=value
-    )
-    return tables.create(
-        "guesses", "attack_attributes/guesses", fits=attacked.fits, values=values, truths=attacked.truths(column)
-    )
+    holes: dict[str, Hole] = {
+        "values": values_of_classes(material, column),
+        "overall": values_in_order(material, column),
+    }
+    holes |= {"fits": attacked.fits, "truths": attacked.truths(column)}
+    return material.tables.create("guesses", "attack_attributes/guesses", **holes)
 
 
 def _on_control(material: Material, control: Attacked, column: str) -> Control:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kanon_sql.attack.matching import classes_of, drawn, fitting
+from kanon_sql.attack.matching import attack, classes_of, fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Relation
@@ -49,8 +49,11 @@ def _linkability(material: Material) -> Iterator[Outcome]:
 
 def _linked(material: Material, people: Copy, halves: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
     """How many people fit, and how often both halves lead to one record, with and without the person's own."""
-    targets = drawn(material, people, halves["both"])
-    candidates = {stem: _candidates(material, people, targets, names, stem) for stem, names in halves.items()}
+    attacked = attack(material, people, halves["both"])
+    holes = {"fits": attacked.fits, "classes": classes_of(material, material.release)}
+    candidates = {"both": material.tables.create("both", "attack_linkability/candidates", **holes)}
+    for stem in ("one", "other"):
+        candidates[stem] = _candidates(material, people, attacked.targets, halves[stem], stem)
     (linked,) = material.tables.rows("attack_linkability/halves", **candidates)
     return linked
 

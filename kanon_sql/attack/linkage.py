@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.attack.matching import attack, classes_of, drawn, fitting
+from kanon_sql.attack.matching import attack, classes_of, fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Hole, Relation
@@ -63,9 +63,8 @@ def _linkage(material: Material) -> Iterator[Outcome]:
 def _of_people(linked: _Linked) -> Outcome:
     """From every person to candidate records."""
     material, people, tables = linked.material, linked.people, linked.material.tables
-    targets = drawn(material, people, linked.names)
-    attempts = tables.count(targets)
-    fits = fitting(material, targets, people, linked.classes, linked.names)
+    attacked = attack(material, people, linked.names)
+    targets, fits, attempts = attacked.targets, attacked.fits, attacked.attempts
     candidates = tables.create("candidates", "attack_linkability/candidates", fits=fits, classes=linked.classes)
     control = material.control and _on_control(linked, material.control)
     owned = _owned(linked, targets, fits, candidates)

@@ -32,13 +32,48 @@ def classes_of(
     `names`: the quasi-identifiers that form the classes, by default all.
     """
     labels = release.plain(material.quasi_identifiers if names is None else names)
-    return material.tables.create(stem, "attack_matching/classes", release=release.relation, labels=labels)
+    if release.classes is None:
+        return material.tables.create(stem, "attack_matching/classes", release=release.relation, labels=labels)
+    if names is None:
+        return release.classes
+    return material.tables.create(stem, "attack_matching/coarser_classes", classes=release.classes, labels=labels)
+
+
+def values_of_classes(material: Material, column: str) -> Relation:
+    """The values of a sensitive column in the classes of the release: class, value (its number in their order), n.
+
+    Several attacks have this table in common, and the values of these numbers: see `values_in_order`.
+    """
+    tables, value, release = material.in_common.tables, material.release.plain([column]), material.release
+    stem = f"values_of_classes_{value[0]}"
+    if tables.unused(stem) != stem:
+        return tables[stem]
+    holes: dict[str, Hole] = {"release": release.relation, "value": value}
+    return tables.create(stem, "attack_dealing/values_of_classes", overall=values_in_order(material, column), **holes)
+
+
+def values_in_order(material: Material, column: str) -> Relation:
+    """The values of a sensitive column: value (its number in their order), raw, key, n, up_to (cumulated n)."""
+    tables, value = material.in_common.tables, material.release.plain([column])
+    stem = f"values_{value[0]}"
+    if tables.unused(stem) != stem:
+        return tables[stem]
+    return tables.create(stem, "attack_dealing/values_in_order", release=material.release.relation, value=value)
+
+
+def drawn_classes(material: Material, classes: Relation, rows: int) -> Relation:
+    """Whole classes of the release, drawn with the seed until they have so many rows: class, the labels, n."""
+    labels = material.release.plain(material.quasi_identifiers)
+    holes: dict[str, Hole] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": rows}
+    return material.tables.create("drawn_classes", "attack_dealing/drawn_classes", **holes)
 
 
 def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "targets") -> Relation:
     """People of a copy to attack, at most `material.most`, with one row per person: target (a number), the columns."""
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(names)}
-    holes |= {"one": people.unit or ("row_id",), "seed": str(material.seed), "most": material.most}
+    holes |= {"seed": str(material.seed), "most": material.most}
+    if people.unit:
+        return material.tables.create(stem, "attack_matching/targets_of_people", unit=people.unit, **holes)
     return material.tables.create(stem, "attack_matching/targets", **holes)
 
 
@@ -65,11 +100,17 @@ class Attacked:
 
 
 def attack(material: Material, people: Copy, columns: Sequence[str], stem: str = "") -> Attacked:
-    """Draw people of a copy, and find the classes that fit their values in the known columns."""
-    classes = classes_of(material, material.release)
-    targets = drawn(material, people, columns, f"{stem}targets")
-    fits = fitting(material, targets, people, classes, columns, f"{stem}fits")
-    return Attacked(material, people, targets, fits, stem)
+    """Draw people of a copy, and find the classes that fit their values in the known columns.
+
+    Several attacks on the same people have these tables in common.
+    """
+    known, found = (people.name, *columns), material.attacked_people
+    if known not in found:
+        whole, prefix = material.in_common, f"people_{len(found)}"
+        targets = drawn(whole, people, columns, f"{prefix}_targets")
+        classes = classes_of(whole, material.release)
+        found[known] = targets, fitting(whole, targets, people, classes, columns, f"{prefix}_fits")
+    return Attacked(material, people, *found[known], stem)
 
 
 def fitting(
@@ -80,28 +121,31 @@ def fitting(
     names: Sequence[str] | None = None,
     stem: str = "fits",
     covers: Mapping[str, Relation] | None = None,
+    target: str = "target",
 ) -> Relation:
     """The pairs of a target and a class that fit: target, class.
 
-    `targets`: target (a number), and the known columns under plain names. `kinds`: the copy that these values come
+    `targets`: `target` (a number), and the known columns under plain names. `kinds`: the copy that these values come
     from; of a release, they are labels, which fit if they can stand for the same value. `names`: the known columns, by
     default all quasi-identifiers; the labels of any other column are values. `covers`: for each of them the values that
     the labels can stand for, as `load_covers` finds them.
     """
     tables = material.tables
     columns = material.quasi_identifiers if names is None else tuple(names)
+    known = dict(zip(columns, kinds.plain(columns), strict=True))
     tables.create("places", "attack_matching/first_places", classes=classes)
-    tables.create("fitting", "attack_matching/first_fitting", targets=targets)
     for name in columns:
-        plain = kinds.plain([name])
-        standing_for = covers[name] if covers else load_covers(material, targets, classes, name, kinds)
-        tables.create(
-            "next_places", "attack_matching/next_places", places=tables["places"], classes=classes, label=plain
-        )
-        relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": standing_for}
-        tables.create("next_fitting", "attack_matching/next_fitting", targets=targets, value=plain, **relations)
+        value = [known.pop(name)]
+        holes: dict[str, Hole] = {"value": value, "others": [*known.values()]}
+        holes["covers"] = covers[name] if covers else load_covers(material, targets, classes, name, kinds)
+        places: dict[str, Hole] = {"places": tables["places"], "classes": classes, "label": value}
+        holes["places"] = tables.create("next_places", "attack_matching/next_places", **places)
+        if len(known) == len(columns) - 1:
+            tables.create("fitting", "attack_matching/first_fitting", targets=targets, id=[target], **holes)
+        else:
+            tables.create("next_fitting", "attack_matching/next_fitting", fitting=tables["fitting"], **holes)
+            tables.rename("next_fitting", "fitting")
         tables.rename("next_places", "places")
-        tables.rename("next_fitting", "fitting")
     fits = tables.create(stem, "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
     tables.drop("places", "fitting", "covers")
     return fits
@@ -111,12 +155,12 @@ def load_covers(material: Material, targets: Relation, classes: Relation, name: 
     """The targets' values, or labels, that every label of the classes can stand for: label, value, as keys."""
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack_matching/labels", classes=classes, label=plain)]
-    values = _values(material, targets, plain)
     if name not in material.quasi_identifiers:
-        pairs, unread = [(text, text) for _, text in values], list[str]()
+        pairs, unread = [(label, label) for label in labels], list[str]()
     elif kinds.is_release:
-        pairs, unread = _overlapping(material, name, labels, [text for _, text in values])
+        pairs, unread = _overlapping(material, name, labels, [text for _, text in _values(material, targets, plain)])
     else:
+        values = _values(material, targets, plain)
         places, unread = _covered(material, Column(name, "", kinds.kinds[name]), labels, values)
         pairs = [(label, values[place][1]) for label, covering in places.items() for place in covering]
     _note_unread(material, name, unread)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -56,7 +56,8 @@ class Copy:
     `columns`: original names -> plain names, which are the same in all copies. `row_id` numbers the rows in reading
     order. In a release the quasi-identifiers are the text of their labels, with bounds as one range; in other tables
     they are values. `unit`: the plain name of the unit column, in a list; empty without one, when each of the `rows`
-    counts as one of the `people`. `is_half`: whether it is the half of an anatomy with the sensitive values.
+    counts as one of the `people`. `is_half`: whether it is the half of an anatomy with the sensitive values. `classes`:
+    of a release, its classes, whose numbers are in its rows: class, the quasi-identifiers' labels, n.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Copy:
     unit: tuple[str, ...] = ()
     is_release: bool = False
     is_half: bool = False
+    classes: Relation | None = None
 
     @property
     def who(self) -> str:
@@ -81,7 +83,10 @@ class Copy:
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that an attack can use. Tables that it creates go into a separate scratch on `engine`.
+    """Everything that an attack can use. Tables that it creates go into a separate scratch, `tables`.
+
+    Those that other attacks also use stay in `shared`: `attacked_people`, the targets and fits of people of a copy with
+    known columns, and `values_of_classes`.
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their original names; `location`, `time`: those of
     places and times before cloaking. `control`: people who are not in the release. `priors`: how common sensitive
@@ -113,6 +118,13 @@ class Material:
     hierarchy: HierarchyOf = lambda _column, _values: None
     averaged: tuple[str, ...] = ()
     note: Callable[[str], None] = field(default=lambda _: None, compare=False)
+    shared: Scratch | None = None
+    attacked_people: dict[tuple[str, ...], tuple[Relation, Relation]] = field(default_factory=dict, compare=False)
+
+    @property
+    def in_common(self) -> Material:
+        """The same with the tables that all attacks have in common."""
+        return replace(self, tables=self.shared or self.tables)
 
     def has(self, need: Need) -> bool:
         """Whether something that an attack needs is available."""

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kanon_sql.attack.inference import commonest
-from kanon_sql.attack.matching import Attacked, attack, classes_of
+from kanon_sql.attack.matching import Attacked, attack, classes_of, values_in_order, values_of_classes
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.generalization.values import Label
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
 _PARTS = 5
 _TREES = 20
@@ -47,8 +47,9 @@ def _inference(material: Material) -> Iterator[Outcome]:
 
 def _likeliest(attacked: Attacked, column: str) -> Relation:
     """The class for every target's prediction, and the true value: target, class, value, place."""
-    tables, holes = attacked.material.tables, {"fits": attacked.fits, "truths": attacked.truths(column)}
-    return tables.create(f"{attacked.stem}likeliest", "attack_attributes/likeliest", classes=tables["classes"], **holes)
+    material, holes = attacked.material, {"fits": attacked.fits, "truths": attacked.truths(column)}
+    holes["classes"] = classes_of(material, material.release)
+    return material.tables.create(f"{attacked.stem}likeliest", "attack_attributes/likeliest", **holes)
 
 
 def _can_learn(material: Material, column: str) -> bool:
@@ -111,13 +112,12 @@ def _hits(model: dict[int, str], people: Sequence[_Row]) -> int:
 
 def _pairs(material: Material, column: str, likeliest: Relation) -> list[_Row]:
     """The training data: class, value, number of records with both."""
-    tables, release = material.tables, material.release
-    labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    values = tables.create(
-        "values", "attack_attributes/values_of_classes", release=release.relation, labels=labels, value=value
-    )
-    seed, most = str(material.seed), _MOST_PAIRS
-    return tables.rows("attack_attributes/training", values=values, likeliest=likeliest, seed=seed, most=most)
+    holes: dict[str, Hole] = {
+        "values": values_of_classes(material, column),
+        "overall": values_in_order(material, column),
+    }
+    holes |= {"classes": classes_of(material, material.release), "likeliest": likeliest}
+    return material.tables.rows("attack_attributes/training", seed=str(material.seed), most=_MOST_PAIRS, **holes)
 
 
 def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int) -> int:

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from kanon_sql.attack.matching import classes_of, fitting, load_covers
+from kanon_sql.attack.matching import classes_of, drawn_classes, fitting, load_covers
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Hole, Relation
 
 _CHANCES = 20  # random pairs per row
+_MOST_ROWS = 100_000  # in whole classes, whose order is compared with the source's
 _AVOID = (
     "release the rows in another order than the table's, sorted by the released values or by a seeded hash of them "
     "(`shuffle`)"
@@ -84,7 +85,9 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
     shared = _shared(material, other)
     here = [name for name in release.columns if name in shared]
     order = sorted(here, key=lambda name: name not in material.quasi_identifiers)
-    columns = {"columns": release.plain(order), "columns_there": other.plain(order)}
+    classed = order[: len(material.quasi_identifiers)] == [*material.quasi_identifiers]  # numbered in the same order
+    own_order = ["class", *release.plain(order[len(material.quasi_identifiers) :])] if classed else release.plain(order)
+    columns = {"columns": own_order, "columns_there": other.plain(order)}
     tables.add(
         pairs, "attack_order/ranked_pairs", drawn=drawn, copied=release.relation, other=other.relation, **columns
     )
@@ -133,33 +136,44 @@ def _counts(material: Material, pairs: Relation) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of the source (row_id, target, value), the classes that fit them, and the contents of the classes."""
+    """Rows of the source (row_id, target, value), the classes that fit them, and the contents of the classes.
+
+    `classes`: those whose order is compared; of a large release a sample, with all people who fit them.
+    """
 
     people: Relation
     fits: Relation
     classes: Relation
     released: Relation
     shapes: Relation
+    part: float
 
     @classmethod
     def of(cls, material: Material, source: Copy) -> _Rows:
         tables, release = material.tables, material.release
         names = [name for name in material.quasi_identifiers if name in source.columns]
-        names = [name for name in material.quasi_identifiers if name in source.columns]
         columns, kept = source.plain(names), release.plain(material.kept_with(source))
-        classes = classes_of(material, release)
-        tuples = tables.create("tuples", "attack_versions/known_values", people=source.relation, columns=columns)
-        fits = fitting(material, tuples, source, classes, names)
-        people = tables.create(
-            "people", "attack_order/valued_rows", people=source.relation, columns=columns, values=kept
-        )
-        labels = release.plain(material.quasi_identifiers)
-        numbered = tables.create(
-            "numbered", "attack_versions/numbered", release=release.relation, labels=labels, kept=kept
-        )
+        everything, known = classes_of(material, release), source.relation
+        classes = everything
+        if release.rows > _MOST_ROWS:
+            classes = drawn_classes(material, everything, _MOST_ROWS)
+            near = fitting(material, known, source, classes, names, "near", target="row_id")
+            chosen: dict[str, Hole] = {"people": known, "fits": near, "columns": list({*columns, *kept})}
+            known = tables.create("known", "attack_order/rows_of_fits", **chosen)
+        tuples = tables.create("tuples", "attack_versions/known_values", people=known, columns=columns)
+        fits = fitting(material, tuples, source, everything, names)
+        people = tables.create("people", "attack_order/valued_rows", people=known, columns=columns, values=kept)
+        found: dict[str, Hole] = {"release": release.relation, "fits": fits, "kept": kept}
+        numbered = tables.create("numbered", "attack_order/rows_of_classes", **found)
         released = tables.create("released", "attack_order/released_values", numbered=numbered, values=kept)
         shapes = tables.create("shapes", "attack_versions/shapes", numbered=numbered, values=kept)
-        return cls(people, fits, classes, released, shapes)
+        ((rows,),) = tables.rows("attack_order/row_count", classes=classes)
+        return cls(people, fits, classes, released, shapes, int(rows) / release.rows)
+
+    @property
+    def of_sample(self) -> str:
+        """A note in a sentence that the classes are a sample."""
+        return f" in a sample of {self.part:.1%} of all rows" if self.part < 1 else ""
 
 
 def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str]) -> Outcome:
@@ -178,15 +192,16 @@ def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
     chance = max(expected, *(count for _, count in by_value)) / tried if tried else 0.0
     outcome = Outcome(
         "place_within_classes",
-        f"{same:,} of {tried:,} rows look like the row at the same position of their class in the source; by chance: "
-        f"{chance:.1%}.",
+        f"{same:,} of {tried:,} rows{rows.of_sample} look like the row at the same position of their class in the "
+        f"source; by chance: {chance:.1%}.",
         attempts=int(tried),
         successes=int(same),
         affected=0,
         baseline=chance,
+        sampled=rows.part < 1,
         avoid=_AVOID,
     )
-    return replace(outcome, affected=int(same) if outcome.excess else 0)
+    return replace(outcome, affected=round(same / rows.part) if outcome.excess else 0)
 
 
 def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str]) -> Outcome:
@@ -195,23 +210,24 @@ def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
     The chance baseline is one half, or the rows sorted by what they show, which anyone can do.
     """
     sure = material.tables.create(
-        "sure", "attack_order/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes
+        "sure", "attack_order/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes, classes=rows.classes
     )
     neighbours, ordered = _in_order(material, sure, ["row_id"])
     shares = [_in_order(material, sure, order)[1] / neighbours for order in _sortings(plain) if neighbours]
     outcome = Outcome(
         "order_within_classes",
-        f"{ordered:,} of {neighbours:,} neighbours within a class whose rows in the source are certain come in the "
-        "source's order."
+        f"{ordered:,} of {neighbours:,} neighbours within a class{rows.of_sample} whose rows in the source are certain "
+        "come in the source's order."
         if neighbours
         else "No two neighbours within a class have certain rows in the source.",
         attempts=neighbours,
         successes=ordered,
         affected=0,
         baseline=max([0.5, *shares]),
+        sampled=rows.part < 1,
         avoid=_AVOID,
     )
-    return replace(outcome, affected=ordered if outcome.excess else 0)
+    return replace(outcome, affected=round(ordered / rows.part) if outcome.excess else 0)
 
 
 def _sortings(plain: Sequence[str]) -> list[list[str]]:
@@ -245,8 +261,8 @@ def _truths(material: Material, source: Copy, column: str) -> Relation:
     columns: dict[str, Hole] = {"people": source.relation, "columns": source.plain(names)}
     tuples = tables.create("tuples", "attack_linkage/tuples", **columns)
     fits = fitting(material, tuples, source, classes_of(material, material.release), names)
-    own: dict[str, Hole] = {"labels": source.plain(names), "value": source.plain([column])}
-    values = tables.create("values", "attack_attributes/values_of_classes", release=source.relation, **own)
+    own: dict[str, Hole] = {"columns": source.plain(names), "value": source.plain([column])}
+    values = tables.create("values", "attack_linkability/values_of_tuples", source=source.relation, **own)
     return tables.create("shares", "attack_linkability/shares_of_classes", fits=fits, values=values)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kanon_sql.attack.background import CERTAIN
-from kanon_sql.attack.matching import Attacked, attack
+from kanon_sql.attack.matching import Attacked, attack, values_in_order, values_of_classes
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.errors import SpecError
@@ -75,10 +75,11 @@ def _of_column(material: Material, attacked: Attacked, column: str, like: Sequen
 
 def _records(material: Material, attacked: Attacked, column: str) -> Relation:
     """The records that fit a person, by value: target, value (a key), n."""
-    release, tables = material.release, material.tables
-    holes: dict[str, Hole] = {"labels": release.plain(material.quasi_identifiers), "value": release.plain([column])}
-    values = tables.create("values", "attack_attributes/values_of_classes", release=release.relation, **holes)
-    return tables.create("records", "attack_priors/fitting_values", fits=attacked.fits, values=values)
+    holes: dict[str, Hole] = {
+        "values": values_of_classes(material, column),
+        "overall": values_in_order(material, column),
+    }
+    return material.tables.create("records", "attack_priors/fitting_values", fits=attacked.fits, **holes)
 
 
 def _weights(material: Material, attacked: Attacked, column: str, like: Sequence[str]) -> Relation:

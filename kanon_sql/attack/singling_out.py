@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from kanon_sql.attack.matching import fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
 _SETS = 8  # of columns, including all of them together
+_DRAWN = 100_000  # unique rows among which descriptions are drawn with the seed; of more, a part is taken
 _Names = tuple[str, ...]
 
 
@@ -101,14 +102,15 @@ def _with_control(outcome: Outcome, tried: _Tried) -> Outcome:
 def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried:
     """Take unique rows of the release, and count the rows of the source that fit them."""
     tables, plain = material.tables, material.release.plain(names)
-    unique = tables.create("unique", "attack_linkage/unique_rows", release=material.release.relation, columns=plain)
+    release, whole = material.release.relation, {*material.quasi_identifiers} <= {*names}
+    columns = ["class", *material.release.plain([name for name in names if name not in material.quasi_identifiers])]
+    holes: dict[str, Hole] = {"release": release, "columns": columns if whole else plain}
+    unique = tables.create("unique", "attack_linkage/unique_rows", **holes)
     rows = tables.count(unique)
     if not rows:
         return _Tried(0, 0, 0)
-    seed = str(material.seed)
-    predicates = tables.create(
-        "predicates", "attack_linkage/drawn_classes", classes=unique, labels=plain, seed=seed, most=most
-    )
+    holes = {"release": release, "unique": unique, "columns": plain, "part": min(1.0, _DRAWN / rows)}
+    predicates = tables.create("predicates", "attack_linkage/drawn_rows", seed=str(material.seed), most=most, **holes)
     attempts, isolating = _isolated(material, source, predicates, names)
     of_control = _isolated(material, material.control, predicates, names)[1] if material.control else 0
     return _Tried(rows, attempts, isolating, of_control)
@@ -117,9 +119,9 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
 def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
     """The number of predicates, and of those that fit exactly one of the people."""
     tables = material.tables
-    tuples = tables.create("tuples", "attack_linkage/tuples", people=people.relation, columns=people.plain(names))
-    fits = fitting(material, tuples, people, predicates, names)
-    ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits, tuples=tuples)
+    exact_first = sorted(names, key=lambda name: name in material.quasi_identifiers)  # they rule out most people
+    fits = fitting(material, people.relation, people, predicates, exact_first, target="row_id")
+    ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits)
     return int(attempts), int(isolating)
 
 

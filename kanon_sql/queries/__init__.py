@@ -6,6 +6,7 @@ from kanon_sql.queries.codes import replaced
 from kanon_sql.queries.coding import Coded, coded_cells, frequency_set, packed, raw_column, tuples, with_population
 from kanon_sql.queries.counted_release import (
     CountedRelease,
+    classed_rows,
     drop_type,
     label_counts,
     label_type,
@@ -162,6 +163,7 @@ __all__ = [
     "cells_of_node",
     "check_condition",
     "check_dialect",
+    "classed_rows",
     "cloak_boxes",
     "cloak_points",
     "cloak_rows",

@@ -201,6 +201,16 @@ def typed_columns(relation: Relation, columns: Sequence[str], types: Mapping[str
     return _printed(exp.select(*(_in_type(name, types.get(name)) for name in columns)).from_(t.table(relation)))
 
 
+def classed_rows(
+    rows: Relation, columns: Sequence[str], types: Mapping[str, str], classes: Relation, labels: Sequence[str]
+) -> str:
+    """The query of rows with some columns cast to types, and with the number of the class that has their labels."""
+    same = [exp.NullSafeEQ(this=t.column(name, "k"), expression=t.column(name, "r")) for name in labels]
+    selected = [_in_type(name, types.get(name), "r") for name in columns]
+    query = exp.select(*selected, exp.column("class", table="k")).from_(t.table(rows, "r"))
+    return _printed(query.join(t.table(classes, "k"), on=exp.and_(*same)))
+
+
 def label_counts(types: Sequence[str]) -> str:
     """The query that counts the values of ENUMs."""
     values_of_types = (exp.Anonymous(this="ENUM_RANGE", expressions=[_cast(exp.null(), name)]) for name in types)
@@ -218,8 +228,8 @@ def drop_type(name: str) -> str:
     return f"DROP TYPE {t.identifier(name, 'duckdb')}"
 
 
-def _in_type(name: str, kind: str | None) -> exp.Expr:
-    column = t.column(name)
+def _in_type(name: str, kind: str | None, table: str | None = None) -> exp.Expr:
+    column = t.column(name, table)
     return exp.alias_(_cast(column, kind), name, quoted=True) if kind else column
 
 

@@ -55,8 +55,8 @@ def _classes(tables: Scratch, query: CountedRelease, encoded: bool) -> tuple[Rel
     if not query.keys:
         return tables["large_classes"], set()
     shown = tables.create_as("large_shown", query.shown_sql(), *_CLASSES)
-    columns = _texts(tables, shown)
-    with _types(tables, shown, columns) as types:
+    columns = text_columns(tables, shown)
+    with text_types(tables, shown, columns) as types:
         ((*labels,),) = tables.rows_as(queries.label_counts(types)) if types else ((),)
         classes = _typed(tables, "large_classes", shown, dict(zip(columns, types, strict=True)))
     many = {name for name, number in zip(columns, labels, strict=True) if number > _MOST_LABELS}
@@ -66,17 +66,17 @@ def _classes(tables: Scratch, query: CountedRelease, encoded: bool) -> tuple[Rel
 def _with_few_values(tables: Scratch, query: CountedRelease, kinds: Relation) -> Relation:
     """The kinds of rows, with ENUMs for texts of few values."""
     kept = {shown.inner for shown in query.kept}
-    columns = [name for name in _texts(tables, kinds) if name in kept]
+    columns = [name for name in text_columns(tables, kinds) if name in kept]
     if not columns:
         return kinds
     ((*values,),) = tables.rows_as(queries.text_counts(kinds, columns))
     few = [name for name, number in zip(columns, values, strict=True) if number <= _MOST_LABELS]
-    with _types(tables, kinds, few) as types:
+    with text_types(tables, kinds, few) as types:
         return _typed(tables, "large_encoded", kinds, dict(zip(few, types, strict=True)))
 
 
 @contextmanager
-def _types(tables: Scratch, relation: Relation, columns: Sequence[str]) -> Iterator[list[str]]:
+def text_types(tables: Scratch, relation: Relation, columns: Sequence[str]) -> Iterator[list[str]]:
     """Names of ENUM types for the texts of columns, which exist during the block; tables with these types stay."""
     types = [tables[f"type_{name}"].name for name in columns]
     created = []
@@ -99,6 +99,6 @@ def _typed(tables: Scratch, stem: str, relation: Relation, types: dict[str, str]
     return copy
 
 
-def _texts(tables: Scratch, relation: Relation) -> list[str]:
+def text_columns(tables: Scratch, relation: Relation) -> list[str]:
     """The text columns of a relation."""
     return [column.name for column in tables.engine.table(relation).columns if column.type == "VARCHAR"]

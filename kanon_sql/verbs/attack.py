@@ -16,7 +16,7 @@ from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.measure.copied import OTHER, copied
+from kanon_sql.measure.copied import OTHER, copied, encoded
 from kanon_sql.measure.tables import known_hierarchy, opened_beside, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.privacy_models import models_of
@@ -179,7 +179,10 @@ def _material(
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
     names = box_columns(places) if places else spec.quasi_identifiers
     shown = {name: shown_columns(name, release) for name in names}
-    copies = {role: copied(tables, role, source, plain, shown, spec.unit, location) for role, source in opened.items()}
+    copies = {}
+    for role, source in opened.items():
+        copy = copied(tables, role, source, plain, shown, spec.unit, location)
+        copies[role] = copy if location else encoded(tables, copy, tuple(shown))
     halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
     return Material(
@@ -204,6 +207,7 @@ def _material(
         hierarchy=partial(known_hierarchy, spec, opened["release"].engine),
         averaged=tuple(name for name in spec.quasi_identifiers if how_of(spec, release, name) in STATISTICS),
         note=note,
+        shared=tables,
     )
 
 

@@ -14,7 +14,18 @@ _RELEASED = relation(
 _OF_CLASSES = relation("classes", "class c0 n", (1, "1*", 2), (2, "2*", 1), (3, None, 4), (4, "1*", 1), **_TEXT)
 _OF_TARGETS = relation("targets", "target c0", (7, 11), (8, None), (9, 11))
 _OF_PLACES = relation("places", "class place", (1, 1), (2, 1), (3, 1), (4, 2))
+_COVERED = {"places": Relation("places"), "covers": Relation("covers"), "value": ["c0"]}
+_OF_COVERED = {
+    **relation(
+        "places",
+        "class before label place",
+        *[(3, 1, "", 1), (1, 1, "=1*", 2), (5, 1, "=1*", 2), (2, 1, "=2*", 3), (4, 2, "=1*", 4)],
+        **_TEXT,
+    ),
+    **relation("covers", "label value", ("=1*", "=11"), ("=2*", "=21"), ("", ""), **_TEXT),
+}
 _FITTING = relation("fitting", "target place", (7, 1), (8, 1), (9, 2))
+_DRAWN_ROWS = {"release": _RELEASE, "unique": Relation("unique"), "columns": ["c1", "c2"], "seed": "0"}
 _PEOPLE = relation("people", "row_id c0 c3", *[(i, 10 + i, i // 2) for i in range(1, 6)])
 # By MD5 of the row's number and "0": 3, 2, 5, 1, 4.
 _DRAWN = {"people": Relation("people"), "columns": ["c0"], "seed": "0"}
@@ -28,28 +39,39 @@ _KNOWN = relation("people", "row_id c0 c3", (1, 30, 1), (2, 30, 2), (3, None, 2)
 _SOURCE = relation("source", "row_id c0 c3", (1, 30, 2), (2, 40, 2), (3, 30, 5), (4, None, None))
 _COUNTED = relation("tuples", "target c0 people known", (7, 30, 3, 1), (8, 40, 1, 1), (9, None, 1, 0))
 
-_VALUES = {"class_values": Relation("class_values")}
-_COUNTED_VALUES = relation(
-    "class_values",
-    "c0 c1 value n",
-    *[("1*", "m", 7, 2), ("1*", "f", 7, 1), (None, "f", None, 1), (None, "f", 8, 1)],
+_RANGES = {"classes": Relation("ranges")}
+_OF_RANGES = relation(
+    "ranges",
+    "class c0 c1 n low high",
+    *[(1, "1*", "m", 2, 7, 7), (2, "1*", "f", 1, 7, 7), (3, None, "f", 2, 7, 8)],
     c0="VARCHAR",
     c1="VARCHAR",
 )
 _ATTRIBUTES = [
     Case(
-        "attack_attributes/class_values",
-        {"release": _RELEASE, "labels": ["c0", "c1"], "value": ["c2"]},
-        ["c0", "c1", "value", "n"],
-        [("1*", "m", 7, 2), ("1*", "f", 7, 1), (None, "f", None, 1), (None, "f", 8, 1)],
-        _RELEASED,
+        "attack_attributes/class_sizes",
+        {"classes": _CLASSES},
+        ["size", "classes"],
+        [(1, 2), (2, 1), (4, 1)],
+        _OF_CLASSES,
+    ),
+    Case(
+        "attack_attributes/ranges_of_classes",
+        {"classes": _CLASSES, "labels": ["c0"], "values": Relation("values")},
+        ["class", "c0", "n", "low", "high"],
+        [(1, "1*", 2, 3, 5), (2, "2*", 1, 4, 4)],
+        {**_OF_CLASSES, **relation("values", "class value n", (1, 5, 1), (1, 3, 1), (2, 4, 1))},
     ),
     Case("attack_attributes/few_rows", {"classes": _CLASSES, "known": ["c0"], "k": 4}, ["rows"], [(4,)], _OF_CLASSES),
-    Case("attack_attributes/one_value", {**_VALUES, "known": ["c0"]}, ["rows"], [(3,)], _COUNTED_VALUES),
-    Case("attack_attributes/one_value", {**_VALUES, "known": ["c1"]}, ["rows"], [(2,)], _COUNTED_VALUES),
+    Case("attack_attributes/one_value", {**_RANGES, "known": ["c0"]}, ["rows", "groups"], [(3, 1)], _OF_RANGES),
+    Case("attack_attributes/one_value", {**_RANGES, "known": ["c1"]}, ["rows", "groups"], [(2, 1)], _OF_RANGES),
 ]
 _OF_ONE = relation("one", "target classes records", (7, 1, 4), (8, 1, 1), (9, 3, 9))
-_CLASSED = relation("values", "class value n", (1, "=a", 2), (2, "=a", 1), (2, "=b", 2), (4, "", 3), value="VARCHAR")
+_CLASSED = {
+    **relation("values", "class value n", (1, 1, 2), (2, 1, 1), (2, 2, 2), (4, 3, 3)),
+    **relation("overall", "value key", (1, "=a"), (2, "=b"), (3, ""), key="VARCHAR"),
+}
+_OF_VALUES = {"values": Relation("values"), "overall": Relation("overall")}
 _TRUTHS = relation("truths", "target value", (7, "=b"), (8, "=b"), (9, "=c"), value="VARCHAR")
 # 7: three a, own two b; 8: one a, own two b; 9: three of NULL; 5: own and another are as common; 6: no other but own
 _GUESSES = relation(
@@ -60,13 +82,6 @@ _GUESSES = relation(
 _GUESSED = ["targets", "right", "unknown"]
 _GUIDANCE = [
     Case(
-        "attack_attributes/values_of_classes",
-        {"release": _RELEASE, "labels": ["c1"], "value": ["c2"]},
-        ["class", "value", "n"],
-        [(1, "=7", 1), (1, "", 1), (1, "=8", 1), (2, "=7", 2)],
-        _RELEASED,
-    ),
-    Case(
         "attack_matching/truths",
         {"targets": _TARGETS, "people": Relation("people"), "value": ["c3"]},
         ["target", "value"],
@@ -75,7 +90,7 @@ _GUIDANCE = [
     ),
     Case(
         "attack_attributes/guesses",
-        {"fits": Relation("fits"), "values": Relation("values"), "truths": Relation("truths")},
+        {"fits": Relation("fits"), **_OF_VALUES, "truths": Relation("truths")},
         ["target", "records", "own"],
         [(7, 3, 0), (7, 2, 1), (8, 1, 0), (8, 2, 1), (9, 3, 0)],
         {**_FITS, **_CLASSED, **_TRUTHS},
@@ -108,20 +123,31 @@ _GUIDANCE = [
     Case(
         "attack_linkage/unique_rows",
         {"release": _RELEASE, "columns": ["c1", "c2"]},
-        ["class", "c1", "c2", "n"],
-        [(3, "f", "7", 1), (4, "f", None, 1), (5, "f", "8", 1)],
+        ["row_id"],
+        [(3,), (4,), (5,)],
         _RELEASED,
+    ),
+    *(
+        Case(
+            "attack_linkage/drawn_rows",
+            {**_DRAWN_ROWS, "most": most, "part": part},
+            ["class", "c1", "c2", "n"],
+            rows,
+            {**_RELEASED, **relation("unique", "row_id", (3,), (4,), (5,))},
+        )
+        # By the faster hash: 3 is .85, 4 is .47, 5 is .09 of the largest.
+        for most, part, rows in (
+            (2, 1.0, [(3, "f", "7", 1), (5, "f", "8", 1)]),
+            (2, 0.5, [(5, "f", "8", 1), (4, "f", None, 1)]),
+            (1, 0.5, [(5, "f", "8", 1)]),
+        )
     ),
     Case(  # two people fit 1, one fits 2, none 3, and 4 one group of three
         "attack_linkage/isolated",
-        {"predicates": _CLASSES, "fits": Relation("fits"), "tuples": Relation("tuples")},
+        {"predicates": _CLASSES, "fits": Relation("fits")},
         ["predicates", "isolating"],
         [(4, 1)],
-        {
-            **_OF_CLASSES,
-            **relation("fits", "target class", (7, 1), (8, 1), (8, 2), (9, 4)),
-            **relation("tuples", "target c0 people known", (7, 0, 1, 1), (8, 0, 1, 1), (9, 0, 3, 3)),
-        },
+        {**_OF_CLASSES, **relation("fits", "target class", (7, 1), (8, 1), (8, 2), (4, 4), (5, 4), (9, 4))},
     ),
 ]
 _LIKELIEST = relation(
@@ -143,10 +169,10 @@ _MODEL = [
     ),
     Case(  # by MD5 of the class and "0": 2, 1 of those that somebody fits, and then 4
         "attack_attributes/training",
-        {"values": Relation("values"), "likeliest": Relation("likeliest"), "seed": "0", "most": 3},
+        {"classes": _CLASSES, **_OF_VALUES, "likeliest": Relation("likeliest"), "seed": "0", "most": 3},
         ["class", "value", "n"],
         [(2, "=a", 1), (2, "=b", 2), (1, "=a", 2)],
-        {**_CLASSED, **_LIKELIEST},
+        {**_OF_CLASSES, **_CLASSED, **_LIKELIEST},
     ),
 ]
 _LINKAGE = [
@@ -250,65 +276,115 @@ _LINKAGE = [
 ]
 
 _PLACES = relation(
-    "places", "class value place turn", (1, 1, 1, 2), (1, 2, 2, 0), (2, 2, 3, 4), (2, 2, 4, 1), (2, 3, 5, 3)
+    "places",
+    "class value place turn person",
+    *[(1, 1, 1, 2, 8), (1, 2, 2, 0, 9), (2, 2, 3, 4, 8), (2, 2, 4, 1, 9), (2, 3, 5, 3, 9)],
 )
+_DEALT = {"places": Relation("places"), "turns": Relation("places")}
 # Class 1: values 1 and 2; class 2: 2 twice and 3.
 _COUNTED_PLACES = relation("counted", "class value n", (1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 1))
-_OVERALL = relation("overall", "value raw n up_to", (1, 10, 1, 1), (2, 20, 3, 4), (3, None, 1, 5))
+_OVERALL = relation(
+    "overall",
+    "value raw key n up_to",
+    *[(1, 10, "=10", 1, 1), (2, 20, "=20", 3, 4), (3, None, "", 1, 5)],
+    key="VARCHAR",
+)
+_PLACED = {
+    "release": Relation("release"),
+    "classes": Relation("drawn"),
+    "value": ["c3"],
+    "overall": Relation("overall"),
+    "seed": "0",
+}
+_OF_PLACED = {
+    **_OVERALL,
+    **relation("drawn", "class", (2,)),
+    **relation("release", "row_id class c3 person", *[(1, 1, 10, 8), (3, 2, 10, 8), (4, 2, 20, 9), (5, 2, None, 9)]),
+}
 _OF_COUNTED = {"counted": Relation("counted"), "overall": Relation("overall")}
-_NUMBERED = relation("numbered", "place person", (1, 8), (2, 9), (3, 8), (4, 9), (5, 9))
-_PLACED_PEOPLE = {"places": Relation("places"), "numbered": Relation("numbered")}
 _HELD = relation("held", "class value person", (1, 1, 8), (1, 2, 8), (1, 2, 9), (2, 3, 7))
 _NEAR = {"held": Relation("held"), "overall": Relation("overall")}
 _VALUES_OF_CLASSES = [
     Case(
-        "attack_dealing/dealt_places",
-        {"release": _RELEASE, "labels": ["c0"], "value": ["c3"], "seed": "0"},
-        ["class", "value", "place", "turn"],
-        [(1, 1, 1, 3), (1, 2, 2, 1), (1, 3, 3, 0), (2, 3, 4, 4), (2, 4, 5, 2)],
+        "attack_dealing/values_in_order",
+        {"release": _RELEASE, "value": ["c2"]},
+        ["value", "raw", "key", "n", "up_to"],
+        [(1, 7, "=7", 3, 3), (2, 8, "=8", 1, 4), (3, None, "", 1, 5)],
         _RELEASED,
     ),
     Case(
-        "attack_dealing/overall_values",
-        {"release": _RELEASE, "value": ["c3"]},
-        ["value", "raw", "n", "up_to"],
-        [(1, 1, 1, 1), (2, 2, 1, 2), (3, 3, 2, 4), (4, 4, 1, 5)],
-        _RELEASED,
+        "attack_dealing/values_of_classes",
+        {"release": Relation("release"), "value": ["c3"], "overall": Relation("overall")},
+        ["class", "value", "n"],
+        [(1, 1, 2), (1, 3, 1), (2, 2, 1)],
+        {**_OVERALL, **relation("release", "class c3", (1, 10), (1, 10), (1, None), (2, 20))},
     ),
     Case(
         "attack_dealing/held_values",
-        {"release": Relation("release"), "columns": ["c0", "c3"], "unit": ["p"]},
-        ["row_id", "c0", "c3", "person"],
+        {"release": Relation("release"), "value": ["c3"], "unit": ["p"]},
+        ["row_id", "class", "c3", "person"],
         [(1, 1, 8, 5), (3, 1, 9, 5), (4, 1, 8, 6)],
-        relation("release", "row_id c0 c3 p", (1, 1, 8, 5), (2, 1, 8, 5), (3, 1, 9, 5), (4, 1, 8, 6), (5, 1, 8, None)),
+        relation(
+            "release", "row_id class c3 p", (1, 1, 8, 5), (2, 1, 8, 5), (3, 1, 9, 5), (4, 1, 8, 6), (5, 1, 8, None)
+        ),
     ),
     Case(
-        "attack_dealing/numbered_people",
-        {"held": Relation("held"), "labels": ["c0"]},
-        ["place", "person"],
-        [(1, 6), (2, 5), (3, 5)],
-        relation("held", "row_id c0 person", (4, 1, 6), (1, 2, 5), (3, 2, 5)),
-    ),
-    Case(
-        "attack_dealing/placed_people",
-        _PLACED_PEOPLE,
+        "attack_dealing/values_of_people",
+        {"held": Relation("held"), "value": ["c3"], "overall": Relation("overall")},
         ["class", "value", "person"],
-        [(1, 1, 8), (1, 2, 9), (2, 2, 8), (2, 2, 9), (2, 3, 9)],
-        {**_PLACES, **_NUMBERED},
+        [(1, 1, 5), (1, 3, 5), (2, 2, 6)],
+        {**_OVERALL, **relation("held", "row_id class c3 person", (1, 1, 10, 5), (3, 1, None, 5), (4, 2, 20, 6))},
+    ),
+    Case(
+        "attack_dealing/shares_of_people", {"held": Relation("held")}, ["value", "n"], [(1, 1), (2, 2), (3, 1)], _HELD
+    ),
+    Case("attack_dealing/class_count", {"counted": Relation("held")}, ["classes"], [(2,)], _HELD),
+    *(
+        Case(  # by MD5 of the class and "0": 3, 2, 1, 4
+            "attack_dealing/drawn_classes",
+            {"classes": _CLASSES, "labels": ["c0"], "seed": "0", "most": most},
+            ["class", "c0", "n"],
+            rows,
+            _OF_CLASSES,
+        )
+        for most, rows in ((4, [(3, None, 4)]), (5, [(3, None, 4), (2, "2*", 1)]))
+    ),
+    # The rows of class 2 are 3, 4 and 5, which have the turns 0, 2 and 1.
+    Case(
+        "attack_dealing/places",
+        {**_PLACED, "person": []},
+        ["class", "value", "place", "turn"],
+        [(2, 1, 1, 0), (2, 2, 2, 2), (2, 3, 3, 1)],
+        _OF_PLACED,
+    ),
+    Case(
+        "attack_dealing/places",
+        {**_PLACED, "person": ["person"]},
+        ["class", "value", "place", "turn", "person"],
+        [(2, 1, 1, 0, 8), (2, 2, 2, 2, 9), (2, 3, 3, 1, 9)],
+        _OF_PLACED,
+    ),
+    # Two turns of five rows: the values of the rows 1 and 3, of which the second comes first by MD5 and "1".
+    Case(
+        "attack_dealing/turns",
+        {"overall": Relation("overall"), "places": 2, "total": 5, "seed": "0"},
+        ["value", "turn"],
+        [(1, 0), (2, 1)],
+        _OVERALL,
+    ),
+    Case(
+        "attack_dealing/dealt_to",
+        {"places": Relation("places"), "person": ["person"]},
+        ["rows", "people"],
+        [(5, 2)],
+        _PLACES,
     ),
     Case(
         "attack_dealing/dealt_people",
-        {**_PLACED_PEOPLE, "stride": 2, "shift": 1, "rows": 5},
+        {**_DEALT, "stride": 2, "shift": 1, "rows": 5},
         ["class", "value", "person"],
         [(1, 3, 8), (1, 2, 9), (2, 1, 8), (2, 2, 9), (2, 2, 9)],
-        {**_PLACES, **_NUMBERED},
-    ),
-    Case(
-        "attack_dealing/shares_of_people",
-        _PLACED_PEOPLE,
-        ["value", "n"],
-        [(1, 1), (2, 2), (3, 1)],
-        {**_PLACES, **_NUMBERED},
+        _PLACES,
     ),
     # Class 1: 8 has both values, 9 the second; class 2: 7 has the third, and so has nobody else.
     Case(
@@ -334,18 +410,10 @@ _VALUES_OF_CLASSES = [
         [(1,), (2,)],
         relation("release", "c3 p", (8, 5), (8, 5), (None, 5), (None, 6)),
     ),
-    Case("attack_dealing/class_count", {"places": Relation("places")}, ["classes"], [(2,)], _PLACES),
-    Case(
-        "attack_dealing/values_of_places",
-        {"places": Relation("places")},
-        ["class", "value", "n"],
-        [(1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 1)],
-        _PLACES,
-    ),
     # Places 1 to 5 take the turns 3, 0, 2, 4, 1.
     Case(
         "attack_dealing/dealt_values",
-        {"places": Relation("places"), "stride": 2, "shift": 1, "rows": 5},
+        {**_DEALT, "stride": 2, "shift": 1, "rows": 5},
         ["class", "value", "n"],
         [(1, 3, 1), (1, 2, 1), (2, 1, 1), (2, 2, 2)],
         _PLACES,
@@ -520,15 +588,8 @@ _OF_LINES = relation(
 _LABELLED = {"classes": _CLASSES, "sizes": Relation("sizes"), "value": ["c0"]}
 _DOWNCODING = [
     Case(
-        "attack_downcoding/everybody",
-        {"copied": Relation("people"), "columns": ["c3"]},
-        ["target", "c3"],
-        [(1, 1), (2, 2), (3, 2), (4, None)],
-        _KNOWN,
-    ),
-    Case(
         "attack_downcoding/label_shares",
-        {"covers": Relation("covers"), "targets": _TARGETS, "value": ["c0"]},
+        {"covers": Relation("covers"), "people": _TARGETS, "value": ["c0"]},
         ["label", "value", "raw", "share"],
         [("=1*", "=11", 11, 1.0), ("", "", None, 1.0)],
         {**_COVERS, **_OF_TARGETS},
@@ -540,14 +601,14 @@ _DOWNCODING = [
             "classes": _CLASSES,
             "claims": Relation("claims"),
             "fits": Relation("fits"),
-            "targets": _TARGETS,
+            "people": Relation("people"),
             "value": ["c0"],
         },
         ["claims", "correct", "expected"],
         [(3, 1, 0.75 + 0.4375 + 0.25)],
         {
             **_OF_CLASSES,
-            **_OF_TARGETS,
+            **relation("people", "row_id c0", (7, 11), (8, None), (9, 11)),
             **relation(
                 "claims", "label value share", ("=1*", "=11", 0.5), ("=1*", "=12", 0.25), ("", "=12", 0.25), **_KEYS
             ),
@@ -656,17 +717,25 @@ CASES = [
         _OF_TARGETS,
     ),
     Case(
-        "attack_matching/targets",
-        {**_DRAWN, "one": ["row_id"], "most": 3},
+        "attack_matching/coarser_classes",
+        {"classes": _CLASSES, "labels": ["c0"]},
+        ["class", "c0", "n"],
+        [(1, "1*", 3), (2, "2*", 1), (3, None, 4)],
+        _OF_CLASSES,
+    ),
+    Case("attack_matching/targets", {**_DRAWN, "most": 3}, ["target", "c0"], [(3, 13), (2, 12), (5, 15)], _PEOPLE),
+    Case(
+        "attack_matching/targets_of_people",
+        {**_DRAWN, "unit": ["c3"], "most": 9},
         ["target", "c0"],
-        [(3, 13), (2, 12), (5, 15)],
+        [(3, 13), (5, 15), (1, 11)],
         _PEOPLE,
     ),
     Case(
-        "attack_matching/targets",
-        {**_DRAWN, "one": ["c3"], "most": 9},
+        "attack_matching/targets_of_people",
+        {**_DRAWN, "unit": ["c3"], "most": 2},
         ["target", "c0"],
-        [(3, 13), (5, 15), (1, 11)],
+        [(3, 13), (5, 15)],
         _PEOPLE,
     ),
     Case(
@@ -678,10 +747,10 @@ CASES = [
     ),
     Case(
         "attack_matching/first_fitting",
-        {"targets": _TARGETS},
-        ["target", "place"],
-        [(7, 1), (8, 1), (9, 1)],
-        _OF_TARGETS,
+        {**_COVERED, "targets": _TARGETS, "id": ["target"], "others": ["c3"]},
+        ["target", "place", "c3"],
+        [(7, 2, 5), (7, 4, 5), (8, 1, 6), (9, 2, 5), (9, 4, 5)],
+        {**_OF_COVERED, **relation("targets", "target c0 c3", (7, 11, 5), (8, None, 6), (9, 11, 5))},
     ),
     Case(
         "attack_matching/next_places",
@@ -692,26 +761,10 @@ CASES = [
     ),
     Case(
         "attack_matching/next_fitting",
-        {
-            "fitting": Relation("fitting"),
-            "targets": _TARGETS,
-            "places": Relation("places"),
-            "covers": Relation("covers"),
-            "value": ["c0"],
-        },
-        ["target", "place"],
-        [(7, 2), (8, 1), (9, 4)],
-        {
-            **_FITTING,
-            **_OF_TARGETS,
-            **relation(
-                "places",
-                "class before label place",
-                *[(3, 1, "", 1), (1, 1, "=1*", 2), (5, 1, "=1*", 2), (2, 1, "=2*", 3), (4, 2, "=1*", 4)],
-                **_TEXT,
-            ),
-            **relation("covers", "label value", ("=1*", "=11"), ("=2*", "=21"), ("", ""), **_TEXT),
-        },
+        {**_COVERED, "fitting": Relation("fitting"), "others": ["c3"]},
+        ["target", "place", "c3"],
+        [(7, 2, 5), (8, 1, 6), (9, 4, 5)],
+        {**_OF_COVERED, **relation("fitting", "target place c0 c3", (7, 1, 11, 5), (8, 1, None, 6), (9, 2, 11, 5))},
     ),
     Case(
         "attack_matching/fits",

@@ -19,6 +19,13 @@ _SHARES = relation(
 
 CASES = [
     Case(
+        "attack_linkability/values_of_tuples",
+        {"source": Relation("source"), "columns": ["c0"], "value": ["c1"]},
+        ["class", "value", "n"],
+        [(1, "=a", 2), (1, "", 1), (2, "=a", 1)],
+        relation("source", "c0 c1", (7, "a"), (7, "a"), (7, None), (8, "a"), c1="VARCHAR"),
+    ),
+    Case(
         "attack_linkability/shares_of_classes",
         {"fits": Relation("fits"), "values": Relation("values")},
         ["class", "value", "share"],

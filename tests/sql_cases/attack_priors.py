@@ -4,7 +4,11 @@ from kanon_sql.queries import Relation
 from sql_cases.case import Case, relation
 
 _FITS = relation("fits", "target class", (7, 1), (7, 2), (8, 2), (9, 4))
-_CLASSED = relation("values", "class value n", (1, "=a", 2), (2, "=a", 1), (2, "=b", 2), (4, "", 3), value="VARCHAR")
+_CLASSED = {
+    **relation("values", "class value n", (1, 1, 2), (2, 1, 1), (2, 2, 2), (4, 3, 3)),
+    **relation("overall", "value key", (1, "=a"), (2, "=b"), (3, ""), key="VARCHAR"),
+}
+_OF_VALUES = {"values": Relation("values"), "overall": Relation("overall")}
 _RECORDS = relation(
     "records", "target value n", (7, "=a", 3), (7, "=b", 1), (8, "=a", 1), (8, "=b", 1), (9, "=a", 2), value="VARCHAR"
 )
@@ -28,7 +32,7 @@ _VALUE = {"value": ["c1"]}
 CASES = [
     Case(
         "attack_priors/fitting_values",
-        {"fits": Relation("fits"), "values": Relation("values")},
+        {"fits": Relation("fits"), **_OF_VALUES},
         ["target", "value", "n"],
         [(7, "=a", 3), (7, "=b", 2), (8, "=a", 1), (8, "=b", 2), (9, "", 3)],
         {**_FITS, **_CLASSED},

@@ -57,14 +57,6 @@ _CHANGES = (
 
 _VERSIONS = [
     _case(
-        "attack_versions/numbered",
-        "row_id class c1 c2",
-        [(1, 2, "x", 7), (2, 1, None, 7), (3, 2, "x", 7)],
-        {"release": (_ROWS[0], _ROWS[1][:3])},
-        labels=["c0"],
-        kept=["c1", "c2"],
-    ),
-    _case(
         "attack_versions/known_values",
         "target c1 n",
         [(1, "x", 2), (2, None, 1), (4, "y", 1)],
@@ -482,6 +474,24 @@ _ORDER = [
         values=["c1"],
     ),
     _case(
+        "attack_order/rows_of_fits",
+        "row_id c1",
+        [(1, "a"), (3, None)],
+        {"people": ("row_id c1", [(1, "a"), (2, "b"), (3, None)]), "fits": ("target class", [(1, 1), (1, 2), (3, 1)])},
+        columns=["c1"],
+    ),
+    _case(
+        "attack_order/rows_of_classes",
+        "row_id class c1",
+        [(1, 1, "a"), (3, 1, None)],
+        {
+            "release": ("row_id class c1", [(1, 1, "a"), (2, 2, "b"), (3, 1, None)]),
+            "fits": ("target class", [(1, 1), (3, 1)]),
+        },
+        kept=["c1"],
+    ),
+    _case("attack_order/row_count", "rows", [(5,)], {"classes": ("class n", [(1, 2), (2, 3)])}),
+    _case(
         "attack_order/settled_classes",
         "class",
         [(1,)],
@@ -520,6 +530,7 @@ _ORDER = [
         "shown class place",
         [(11, 1, 1)],
         {
+            "classes": ("class n", [(1, 3), (2, 2), (3, 1)]),
             "people": ("row_id target value", [(1, 1, "a"), (2, 1, "b"), (3, 3, "c"), (4, 3, "d"), (5, 3, "d")]),
             "fits": ("target class", [(1, 1), (3, 2), (3, 3)]),
             "shapes": (
