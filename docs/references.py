@@ -125,7 +125,7 @@ def _kind(kind: dict[str, Any]) -> str:
 
 def cli() -> str:
     """The page of the command line."""
-    parts = [CLI, "## Options of every command\n", "`kanon --help` lists the commands.\n", *_options(_root)]
+    parts = [CLI, "## Global options\n", "`kanon --help` lists the commands.\n", *_options(_root)]
     for name, said in COMMANDS.items():
         module = import_module(f"kanon_sql.cli.{name}")
         subcommands: dict[str, tuple[Any, str]] | None = getattr(module, "SUBCOMMANDS", None)

@@ -28,7 +28,8 @@ _Place = tuple[int | None, tuple[int, ...]]  # k, and the level of every quasi-i
 
 STRATEGIES = Option(
     "strategies",
-    f"The strategies to compare, of {', '.join((*get_args(SearchStrategy), *get_args(LocalStrategy)))} (default: all "
+    f"The strategies to compare: any of {', '.join((*get_args(SearchStrategy), *get_args(LocalStrategy)))} (default: "
+    f"all "
     f"searches except auto).",
     keys.SEARCH,
     read=o.names,

@@ -307,7 +307,7 @@ FORMS: Mapping[str, Form] = {
     "models": Form("For example my_models:three_hospitals.", read=names),
     "uniqueness": _once(
         "--uniqueness",
-        "For example 0.01:fraction=0.1, where the fraction is that of the population in the source.",
+        "For example 0.01:fraction=0.1, where fraction is the share of the population that is in the source.",
         uniqueness,
     ),
     "suppression_limit": Form("For example 0.02 or '20 rows'.", read=limit_of),

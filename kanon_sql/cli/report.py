@@ -33,7 +33,7 @@ MANIFEST = Option(
     "Data",
     Path,
 )
-WITHOUT = Option("without", f"Parts to leave out, of {', '.join(PARTS)}.", "Output", read=o.names, default=None)
+WITHOUT = Option("without", f"Parts to leave out: any of {', '.join(PARTS)}.", "Output", read=o.names, default=None)
 
 
 @takes(o.SOURCE, *o.PLACES, o.SPEC, MANIFEST, WITHOUT, OUTPUT, FORMAT, o.OVERWRITE)
