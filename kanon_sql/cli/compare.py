@@ -250,7 +250,5 @@ def _optimum(proven: Proven) -> str:
     optimum = f"The optimum is {figure(proven.proven_score)}."
     if not proven.minimal_nodes:
         return optimum
-    minimal = "all" if proven.minimal_nodes_complete else "the known"
-    return (
-        f"{optimum} Accuracy is KGen's, of the anonymous nodes checked to {minimal} {proven.minimal_nodes:,} k-minimal."
-    )
+    minimal = f"{'all' if proven.minimal_nodes_complete else 'the known'} {proven.minimal_nodes:,} k-minimal nodes"
+    return f"{optimum} Accuracy (KGen): how close the anonymous nodes checked come to {minimal}."

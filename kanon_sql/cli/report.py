@@ -60,5 +60,7 @@ def report(
         written.write(path, overwrite=bool(overwrite))
     for part, reason in written.figures.missing.items():
         if part not in without:
-            err.print(f"[yellow]note:[/yellow] without {escape(part.replace('_', ' '))}: {escape(in_flags(reason))}")
+            err.print(
+                f"[yellow]note:[/yellow] the report has no {escape(part.replace('_', ' '))}: {escape(in_flags(reason))}"
+            )
     out.print(f"Report written to {escape(str(path))}")
