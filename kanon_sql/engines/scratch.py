@@ -43,6 +43,7 @@ class Scratch:
         self._prefix = _take_prefix(f"kanon_{name}" if name else "kanon")
         self._give_back = weakref.finalize(self, _TAKEN.discard, self._prefix)
         self._created: dict[Relation, None] = {}
+        self._views: set[Relation] = set()
         self._lasting_place: tuple[Relation, str] | None = None
         self._lasting: dict[Relation, list[Relation]] = {}
         self._numbers = count(1)
@@ -118,6 +119,14 @@ class Scratch:
         self.engine.filled(relation, None)
         sentence = self._sentence(query, "Send rows to a temporary table.")
         self._note(query or "send", sentence, text, started, engine=source.name)
+        return relation
+
+    def view(self, stem: str, text: str) -> Relation:
+        """Create or replace a temporary view of a query (DuckDB), which reads its tables at every use."""
+        relation = self._register(stem)
+        self._views.add(relation)
+        statement = queries.create_as(relation, text, self.engine.dialect, "view", temporary=True, replace=True)
+        self._run(statement, "show", "Name a query.")
         return relation
 
     def add(self, table: str | Relation, query: str, /, **holes: Hole) -> None:
@@ -251,7 +260,8 @@ class Scratch:
             self.engine.forget(relation)
             self._drop_lasting(relation, list(self._lasting.get(relation, ())))
             return
-        self._run(queries.drop(relation, self.engine.dialect), "drop", "Drop a temporary table.")
+        form = "view" if relation in self._views else "table"
+        self._run(queries.drop(relation, self.engine.dialect, form), "drop", "Drop a temporary table.")
 
     def _sentence(self, query: str, other: str) -> str:
         return queries.sentence(query) if query else other

@@ -2,7 +2,7 @@
 
 from kanon_sql.queries.class_labels import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
-from kanon_sql.queries.codes import replaced
+from kanon_sql.queries.codes import counted_rows, replaced
 from kanon_sql.queries.coding import Coded, coded_cells, frequency_set, packed, raw_column, tuples, with_population
 from kanon_sql.queries.counted_release import (
     CountedRelease,
@@ -172,6 +172,7 @@ __all__ = [
     "contents",
     "converted",
     "copy_to",
+    "counted_rows",
     "covered",
     "create_as",
     "create_commented",

@@ -489,6 +489,11 @@ def named(relation: Relation, dialect: str) -> str:
     return printed(table(relation), dialect)
 
 
+def cast_to(value: exp.Expr, type_name: str) -> exp.Cast:
+    """A value cast to a type of that name, such as an ENUM (DuckDB)."""
+    return exp.Cast(this=value, to=exp.Var(this=identifier(type_name, "duckdb")))
+
+
 def column(name: str, table: str | None = None) -> exp.Column:
     """A column, qualified by a table's alias if given."""
     return exp.column(exp.to_identifier(name, quoted=True), table=table)
