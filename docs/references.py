@@ -1,6 +1,6 @@
-"""Generate the reference of the command line, the spec and the manifest from the code: python docs/references.py.
+"""Write the reference of the command line, the spec and the manifest from the program: python docs/references.py.
 
-tests/test_references.py checks that the pages are current.
+tests/test_references.py holds both current.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ returns this page as a JSON Schema.
 """
 MANIFEST_KEYS = {
     "In every manifest": COMMON,
-    "Of `anonymize`": GENERALIZED,
-    "Of `cloak`": CLOAKED,
-    "Of `anatomize`": EXACT_ANATOMY,
-    "Only in some manifests": CONDITIONAL,
+    "Of anonymize": GENERALIZED,
+    "Of cloak": CLOAKED,
+    "Of anatomize": EXACT_ANATOMY,
+    "If the release has it": CONDITIONAL,
 }
 
 
@@ -125,23 +125,22 @@ def _kind(kind: dict[str, Any]) -> str:
 
 def cli() -> str:
     """The page of the command line."""
-    parts = [CLI, "## Global options\n", "`kanon --help` lists the commands.\n", *_options(_root)]
-    for name, summary in COMMANDS.items():
+    parts = [CLI, "## Options of every command\n", "`kanon --help` lists the commands.\n", *_options(_root)]
+    for name, said in COMMANDS.items():
         module = import_module(f"kanon_sql.cli.{name}")
         subcommands: dict[str, tuple[Any, str]] | None = getattr(module, "SUBCOMMANDS", None)
-        parts += [f"\n## kanon {name}\n", f"{prose(summary)}\n"]
+        parts += [f"\n## kanon {name}\n", f"{prose(said)}\n"]
         if subcommands is None:
             parts += _command(f"kanon {name}", getattr(module, name))
-        for subcommand, (function, summary) in (subcommands or {}).items():
-            command = f"kanon {name} {subcommand}"
-            parts += [f"\n### {command}\n", f"{prose(summary)}\n", *_command(command, function)]
+        for each, (function, does) in (subcommands or {}).items():
+            parts += [f"\n### kanon {name} {each}\n", f"{prose(does)}\n", *_command(f"kanon {name} {each}", function)]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _command(name: str, function: Callable[..., None]) -> Iterator[str]:
-    """The syntax of a command, the text of its own help, and its options."""
-    arguments = [parameter for parameter in _parameters(function) if parameter.is_argument]
-    words = [argument.flag.upper() if argument.required else f"[{argument.flag.upper()}]" for argument in arguments]
+    """How a command is typed, what its own help adds, and its options."""
+    arguments = [each for each in _parameters(function) if each.is_argument]
+    words = [each.flag.upper() if each.required else f"[{each.flag.upper()}]" for each in arguments]
     yield "\n".join(["```text", " ".join([name, *words, "[OPTIONS]"]), "```", ""])
     for paragraph in inspect.cleandoc(function.__doc__ or "").split("\n\n"):
         if paragraph:
@@ -164,20 +163,19 @@ class Parameter:
 
     @property
     def row(self) -> Sequence[str]:
-        """The cells of its row in the table of its panel."""
+        """Its line in the table of its panel."""
         text, default = _with_default(self.info.help or "")
-        if self.required:
-            default = "required"
-        elif not default and self.default not in (None, False):
-            default = str(_plain(self.default))
+        known = self.default not in (None, False)
+        default = "required" if self.required else default or (f"{_plain(self.default)}" if known else "")
         return f"`{self.flag}`", self.takes, prose(default), prose(text)
 
     @property
     def takes(self) -> str:
-        """The accepted values, in words."""
-        kind = self.type
-        if _is_union(kind):
-            (kind,) = (part for part in get_args(kind) if part is not type(None))
+        """What may be given, in words."""
+        kinds = (
+            [each for each in get_args(self.type) if each is not type(None)] if _is_union(self.type) else [self.type]
+        )
+        (kind,) = kinds
         if get_origin(kind) is list:
             return f"{_KINDS[get_args(kind)[0]]}, repeatable"
         if isinstance(kind, type) and issubclass(kind, Enum):
@@ -190,8 +188,8 @@ class Parameter:
 def _with_default(text: str) -> tuple[str, str]:
     """A text without its default, and the default.
 
-    >>> _with_default("Maximum number of nodes. By default 5000. Repeatable.")
-    ('Maximum number of nodes. Repeatable.', '5000')
+    >>> _with_default("The nodes to look at. By default 5000. Repeatable.")
+    ('The nodes to look at. Repeatable.', '5000')
     """
     found = _DEFAULT.search(text)
     return (_DEFAULT.sub("", text), found[1] or found[2]) if found else (text, "")
@@ -210,28 +208,28 @@ def _plain(value: Any) -> Any:
 
 
 def _parameters(function: Callable[..., None]) -> list[Parameter]:
-    return [Parameter(declared) for declared in inspect.signature(function, eval_str=True).parameters.values()]
+    return [Parameter(each) for each in inspect.signature(function, eval_str=True).parameters.values()]
 
 
 def _options(function: Callable[..., None]) -> Iterator[str]:
-    """A table per panel, in the order of the help."""
+    """A table for each panel, in the order of the help."""
     panels: dict[str, list[Sequence[str]]] = {}
-    for parameter in sorted(_parameters(function), key=lambda parameter: not parameter.is_argument):
-        panels.setdefault(parameter.panel, []).append(parameter.row)
+    for each in sorted(_parameters(function), key=lambda each: not each.is_argument):
+        panels.setdefault(each.panel, []).append(each.row)
     for panel, rows in panels.items():
         yield table((panel.lower(), "takes", "default", "what it does"), rows)
 
 
 PIPELINES = "Pipelines"  # the keys that no option of a verb sets
-PARTS = {  # models that are not below a hierarchy, privacy or perturbation, with their headings
-    "Attribute": "Keys of a quasi-identifier",
-    "ColumnForm": "Keys of a column of a file",
+PARTS = {  # the models that are not below a hierarchy, privacy or perturbation, and what the page calls them
+    "Attribute": "Of a quasi-identifier",
+    "ColumnForm": "Of a column of a file",
     "Privacy": "privacy",
     "Target": "target",
     "Cloak": "cloak",
     "PrioPrivacy": "prioprivacy",
     "Budget": "kgen, memetic, local_search, random",
-    "Perturbation": "Keys of a perturbed column",
+    "Perturbation": "Of a column that is perturbed",
 }
 
 
@@ -240,12 +238,12 @@ def spec() -> str:
     whole = schema()
     models = whole["$defs"]
     keys = models["Release"]["properties"] | {
-        name: key for name, key in whole["properties"].items() if "$ref" not in key
+        name: each for name, each in whole["properties"].items() if "$ref" not in each
     }
     parts = [SPEC]
     for title in (*GROUPS, PIPELINES):
-        of_group = {name: key for name, key in keys.items() if _group(name) == title}
-        parts += [f"## {title}\n", _keys(of_group)]
+        own = {name: given for name, given in keys.items() if _group(name) == title}
+        parts += [f"## {title}\n", _keys(own)]
     for model, title in PARTS.items():
         parts += _part(f"## {title}", models[model])
     parts.append("## Hierarchies\n\nA hierarchy is a file, the word `suppress`, or a mapping with one of these.\n")
@@ -253,10 +251,9 @@ def spec() -> str:
         parts += _part(f"### {next(iter(models[name]['properties']))}", models[name])
     parts.append("## Parts of privacy models and of perturbations\n")
     for owner in ("Privacy", "Risk", "Perturbation"):
-        for key, declared in models[owner]["properties"].items():
-            title = f"### risk.{key}" if owner == "Risk" else f"### {key}"
-            for name in _below(declared):
-                parts += _part(title, models[name])
+        for key, given in models[owner]["properties"].items():
+            for name in _below(given):
+                parts += _part(f"### {key}" if owner != "Risk" else f"### risk.{key}", models[name])
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -270,20 +267,20 @@ def _part(title: str, model: dict[str, Any]) -> list[str]:
     return [f"{title}\n", f"{prose(model['description'])}\n", _keys(model["properties"], model.get("required", ()))]
 
 
-def _below(declared: dict[str, Any]) -> list[str]:
-    """The models that a key can contain."""
-    return list(dict.fromkeys(re.findall(r"'#/\$defs/([A-Z]\w+)'", str(declared))))
+def _below(given: dict[str, Any]) -> list[str]:
+    """The models that may stand below a key."""
+    return list(dict.fromkeys(re.findall(r"'#/\$defs/([A-Z]\w+)'", str(given))))
 
 
 def _keys(keys: dict[str, Any], required: Sequence[str] = ()) -> str:
-    """A table of keys, from their descriptions in the schema, which have three sentences."""
+    """A table of keys, with what a schema says of each in its three sentences."""
     rows = []
-    for name, key in keys.items():
-        meaning, _, takes = key["description"].rpartition(" Give ")
+    for name, given in keys.items():
+        means, _, takes = given["description"].rpartition(" Give ")
         takes, _, default = takes.rstrip(".").partition(". Default: ")
-        meaning, default_rule = _with_default(meaning)
-        default = "required" if name in required else prose(default or default_rule)
-        rows.append((f"`{name}`", prose(takes), default, prose(meaning)))
+        means, rule = _with_default(means)
+        default = default or rule
+        rows.append((f"`{name}`", prose(takes), "required" if name in required else prose(default), prose(means)))
     return table(("key", "takes", "default", "what it means"), rows)
 
 
@@ -295,12 +292,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def prose(text: str) -> str:
-    """A help text as Markdown: flags and mappings as code, and special characters escaped."""
+    """A help text as Markdown: flags and mappings as code, and nothing in it taken for a mark."""
     return "".join(part if code else _marked(part) for part, code in _parts(" ".join(text.split())))
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """The pieces of a text, and whether they are code: text in backticks or in balanced braces."""
+    """The text in pieces, and whether each is code: what stands in backticks or in balanced braces."""
     depth, piece, quoted = 0, "", False
     for letter in text:
         if letter == "{" and not depth and not quoted:
