@@ -1,4 +1,4 @@
-"""Anatomy against plain Python: what is apart joins to the same counts, and what does not hold is not released."""
+"""Anatomy against plain Python: the separate tables join to the same counts, and an unsafe anatomy is not released."""
 
 import csv
 import json

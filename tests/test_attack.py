@@ -1,4 +1,4 @@
-"""The verb and the command that try attacks: what they take and refuse, and what they say; homogeneity."""
+"""The verb and the command for attacks: their options, errors and output; homogeneity."""
 
 import json
 import random

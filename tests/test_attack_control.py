@@ -1,4 +1,4 @@
-"""People who are not in the release, attacked like those who are: against brute force and planted cases."""
+"""Attacks on a control of people who are not in the release: against brute force and planted cases."""
 
 import json
 import random

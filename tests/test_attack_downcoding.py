@@ -1,4 +1,4 @@
-"""Downcoding: tight labels, classes that others show exactly, by hand; and releases that stand."""
+"""Downcoding: tight labels, values that other classes show exactly, by hand; and releases that withstand it."""
 
 import random
 from typing import Any
@@ -84,7 +84,7 @@ def test_values_that_other_classes_show_exactly_are_excluded_from_a_label() -> N
     assert found(released, source, ["age", "sex"])["exclusion"].figures["certain"] == 2
 
 
-def test_a_sample_of_the_classes_stands_for_all() -> None:
+def test_a_sample_of_the_classes_represents_all() -> None:
     source = people(1)
     exact = anonymize(source, {"quasi_identifiers": {"age": {}}}, k=5, strategy="mondrian", show="exact-ranges")
     outcome = found(exact.to_df(), source, ["age"], attempts=10)["age"]

@@ -1,4 +1,4 @@
-"""Singling out, linkability and inference: against brute force, planted cases, and releases that tell nothing."""
+"""Singling out, linkability and inference: against brute force, planted cases, and releases without information."""
 
 import random
 from collections import Counter

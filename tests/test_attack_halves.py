@@ -1,4 +1,4 @@
-"""The halves of an anatomy: joined by their places they tell nothing, unless they keep the order of their source."""
+"""The halves of an anatomy: joined by position they reveal nothing, unless they keep the order of their source."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What attackers make of released labels, which classes fit somebody, and how sure a share is."""
+"""How attackers interpret released labels, which classes fit a person, and the interval of a share."""
 
 import random
 from collections.abc import Sequence

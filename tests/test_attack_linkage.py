@@ -1,4 +1,4 @@
-"""Linkage with a table of people: against brute force, planted cases, and data where nobody can be found."""
+"""Linkage with a table of people: against brute force, planted cases, and data where no person can be found."""
 
 import random
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Minimality: the paper's example, every way to deal the values by brute force, and releases that tell nothing."""
+"""Minimality: the paper's example, every way to deal the values by brute force, and releases that reveal nothing."""
 
 import random
 from itertools import permutations, product

@@ -1,4 +1,4 @@
-"""Attribute inference by a model: what it learns of people beyond what it learns of anybody."""
+"""Attribute inference by a model: what it learns about people in the release beyond people in general."""
 
 import random
 from typing import Any

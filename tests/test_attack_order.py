@@ -1,4 +1,4 @@
-"""Unsorted matching: whether the order of a release's rows tells whose they are."""
+"""Unsorted matching: whether the order of a release's rows reveals whose they are."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Attacks on cloaked places: whose place lies in a box, and who was seen there."""
+"""Attacks on cloaked places: the people with a place in a box, and the people observed there."""
 
 from typing import Any
 

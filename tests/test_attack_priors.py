@@ -1,4 +1,4 @@
-"""Priors of sensitive values: against Bayes' theorem by hand, and what they must not be."""
+"""Priors of sensitive values: against Bayes' theorem by hand, and invalid priors."""
 
 from typing import Any
 

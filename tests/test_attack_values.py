@@ -1,4 +1,4 @@
-"""Background knowledge of values, skewness and similarity: published tables, planted cases, and data without any."""
+"""Background knowledge of values, skewness and similarity: published tables, planted cases, and uniform data."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Attacks on two releases of one table: what their classes tell together, and what came and went."""
+"""Attacks on two releases of one table: what their classes reveal together, arrivals and departures."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bad input: one line, exit code 2, and nothing that was there before is changed."""
+"""Bad input: one line, exit code 2, and no change to any existing file or table."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Privacy models that cannot be asked: one sentence, by the command line and by a spec, and nothing is written."""
+"""Impossible privacy models: one sentence, from the command line and from a spec, and nothing is written."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The benchmark's own machinery: the generator, the meter, the rules of quality, and the making of the page."""
+"""The code of the benchmark: the generator, the meter, the rules of quality, and the generated page."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The table of docs/engines.md is what the tests that are marked with a capability say."""
+"""The table of docs/engines.md matches the tests that are marked with a capability."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What does not go together: every entry of the table, alone, and before an engine is opened."""
+"""Conflicting options: every entry of the table separately, and before an engine is opened."""
 
 from typing import Any, get_args
 from unittest import mock

@@ -1,4 +1,4 @@
-"""The classification metric of sensitive columns, those that a model is about among them, by brute force."""
+"""The classification metric of sensitive columns, including those of privacy models, by brute force."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What no message of the command line may show: passwords, and values of the data."""
+"""Passwords and values of the data, which no message of the command line may show."""
 
 import json
 import traceback

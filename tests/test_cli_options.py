@@ -1,4 +1,4 @@
-"""Every option of the command line and the key of the spec that it stands for."""
+"""Every option of the command line and the key of the spec that it sets."""
 
 import re
 import shlex

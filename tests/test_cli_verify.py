@@ -1,4 +1,4 @@
-"""`kanon verify`: its exit codes, and the options or the spec that say what to verify."""
+"""`kanon verify`: its exit codes, and the options or the spec that define what to verify."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the command line prints on a narrow terminal: nothing of it is dropped in silence."""
+"""The output of the command line on a narrow terminal: nothing is dropped silently."""
 
 import pandas
 import pytest

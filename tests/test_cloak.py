@@ -98,7 +98,7 @@ def enough(visits: Sequence[Point], k: int) -> bool:
 
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9), st.integers(0, 20))
-def test_an_axis_holds_all_with_exact_lines_that_are_no_rows_place(low: float, span: float, depth: int) -> None:
+def test_an_axis_covers_all_rows_with_exact_lines_off_the_rows(low: float, span: float, depth: int) -> None:
     high = low + span
     axis = halved(low, high, depth)
     assert axis.start <= low <= high < axis.start + 2**depth * axis.width

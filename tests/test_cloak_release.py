@@ -1,4 +1,4 @@
-"""Cloaked releases: files and servers, types of time, verification, and what is refused."""
+"""Cloaked releases: files and servers, types of time, verification, and refused options."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Strategies side by side: each as if it ran alone, and what only all of them together tell."""
+"""Strategies side by side: the same results as separately, and conclusions from all of them together."""
 
 import json
 import random

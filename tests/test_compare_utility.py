@@ -1,4 +1,4 @@
-"""What a comparison says of the rows as wholes: as the manifest of the same release, without a read of the source."""
+"""Measures of whole rows in a comparison: those of the manifest of the same release, without reading the source."""
 
 import pandas
 import pytest

@@ -1,4 +1,4 @@
-"""A release as a dbt model in plain SQL: its files, and its rows where the files are read as dbt reads them."""
+"""A release as a dbt model in plain SQL: its files, and its rows if the files are read as dbt reads them."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A frequency set that another system exported: searched like the table, and released there by a printed statement."""
+"""A frequency set exported by another system: searched like the table, and released there by a printed statement."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Small releases ask no more of the database than they did, and come to the same: benchmarks/baseline.json.
+"""Small releases need no more queries than before, and have the same results: benchmarks/baseline.json.
 
 `python benchmarks/all.py --baseline`, or `KANON_RENEW=1 pytest tests/test_counters.py`, stores the counts of today;
 read what has changed before you keep it. Times are compared nowhere.

@@ -1,4 +1,4 @@
-"""What a release loses, by every metric and column by column, against plain Python on the rows that it releases."""
+"""The information loss of a release, by every metric and column, against plain Python on its rows."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A release as a Python model of dbt: what it gives, and that it changes nothing else in the session's database."""
+"""A release as a Python model of dbt: its rows, and no other change in the session's database."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The generic tests of the dbt package say what `kanon_sql.verify` says, on random tables; they show no values."""
+"""The generic tests of the dbt package agree with `kanon_sql.verify` on random tables, and show no values."""
 
 import random
 from typing import Any

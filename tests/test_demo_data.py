@@ -1,4 +1,4 @@
-"""The made-up census and the hierarchies that go with it."""
+"""The generated census and its hierarchies."""
 
 import csv
 import hashlib

@@ -1,4 +1,4 @@
-"""The files of the demo's folder that are not its people: what the README and docs/ speak of."""
+"""The files of the demo's folder for the examples of the README and docs/."""
 
 import hashlib
 import re

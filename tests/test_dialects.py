@@ -1,4 +1,4 @@
-"""Statements for systems that nobody executes here: printed as in their snapshots, and read by their own parsers.
+"""Statements for systems without execution tests: printed as in their snapshots, and read by their own parsers.
 
 `KANON_RENEW=1 pytest tests/test_dialects.py` writes the snapshots anew; read what changed before you keep it.
 """

@@ -1,4 +1,4 @@
-"""Two releases of people who have several rows: whom they single out, by brute force, and what is kept for that."""
+"""Two releases of people with several rows: whom they single out, by brute force, and the data kept for that."""
 
 import hmac
 import random

@@ -1,4 +1,4 @@
-"""The README and docs/ are typed as they stand, page by page, in the folder that the README's run command makes."""
+"""The README and docs/ are run literally, page by page, in the folder that the README's run command creates."""
 
 import os
 import pkgutil

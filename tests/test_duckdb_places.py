@@ -1,4 +1,4 @@
-"""DuckDB files beside each other and beside other processes, hive-partitioned Parquet, and the limits of a run."""
+"""Several DuckDB files and other processes, hive-partitioned Parquet, and the limits of a run."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What every engine promises, by one body of tests: loading, finding tables, transactions and names."""
+"""The contract of every engine, in one body of tests: loading, finding tables, transactions and names."""
 
 import math
 from datetime import date, datetime, time

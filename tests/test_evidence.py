@@ -1,4 +1,4 @@
-"""A local recoding of people, or beside a population, is verified by what was kept with it, and by nothing else."""
+"""A local recoding of people, or with a population, is verified by its evidence and by nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Excel workbooks as a source: what is released is what is released of the same table as Parquet."""
+"""Excel workbooks as a source: the release is that of the same table as Parquet."""
 
 import datetime
 import random

@@ -1,4 +1,4 @@
-"""Full disks, killed processes and locked databases: what was there before is unchanged, and one line says why."""
+"""Full disks, killed processes and locked databases: existing data is unchanged, and one line gives the reason."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Credentials, unknown engines, missing extras and rights, and what a full disk or a second run leaves."""
+"""Credentials, unknown engines, missing extras and permissions, and the leftovers of a full disk or a second run."""
 
 import json
 import shlex

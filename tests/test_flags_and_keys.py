@@ -1,4 +1,4 @@
-"""Options of verbs and commands: declared with their keys, typed like them, and refusing what they refuse."""
+"""Options of verbs and commands: declared with their keys, with the same types and the same refusals."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""CSV as people have it, in other encodings, with decimal commas and days first: a release is that of Parquet."""
+"""CSV files in other encodings, with decimal commas and European dates: the release is that of Parquet."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""The searches that draw, the lattice's reduction, the descents and KGen's measures, against brute force."""
+"""Randomized searches, the lattice reduction, the descents and KGen's measures, against brute force."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Groups by hand: the same hierarchy as the file that says it, in whatever words, and the same release."""
+"""Custom groups: the same hierarchy as the equivalent file, in any form, and the same release."""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Hierarchies against literal examples and brute force: what files hold, converted and covered; no engine is needed."""
+"""Hierarchies against literal examples and brute force: parsed, converted and covered; without an engine."""
 
 import hashlib
 import json

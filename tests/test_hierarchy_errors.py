@@ -1,4 +1,4 @@
-"""Errors of hierarchies: each is one sentence that names the place, the thing and the next step."""
+"""Errors of hierarchies: one sentence each, with the place, the problem and the next step."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Releases before the one that is replaced: a new one is held against them too, by copies that the run keeps."""
+"""Releases before the previous one: a new release is compared with them too, by copies that the run keeps."""
 
 import json
 import stat

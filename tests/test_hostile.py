@@ -1,4 +1,4 @@
-"""Somebody who may create in a schema of the search_path: nothing of theirs runs with the rights of who anonymizes."""
+"""A user who may create objects in the search_path: none of them runs with the rights of the anonymizing user."""
 
 import re
 from collections.abc import Iterator

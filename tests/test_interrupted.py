@@ -1,4 +1,4 @@
-"""Ctrl-C at any statement of a search or a local recoding: the best so far, and labelled as interrupted."""
+"""Ctrl-C at any statement of a search or a local recoding: the best result so far, labelled as interrupted."""
 
 import signal
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Three people on their way from a table to a release that they can defend: every command as they would type it.
+"""Three people from a table to a release that they can defend: every command as they would type it.
 
 `KANON_PICTURES=FOLDER` keeps what chromium makes of their reports, for somebody to look at.
 """

@@ -1,4 +1,4 @@
-"""KACA against plain Python on small random tables, its promises on any, and weighted hierarchical distance."""
+"""KACA against plain Python on small random tables, its guarantees on any table, and weighted hierarchical distance."""
 
 import importlib
 from collections import Counter, defaultdict

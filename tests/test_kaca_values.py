@@ -1,4 +1,4 @@
-"""KACA under models that count values or people: brute force on what was written, and what joining loses."""
+"""KACA under models that count values or people: brute force on the written release, and the loss of joining."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The node of an earlier release on new data: kept as long as it holds, and nothing written where it cannot be."""
+"""The node of an earlier release on new data: kept while it satisfies the models, and otherwise nothing is written."""
 
 import json
 from collections import Counter

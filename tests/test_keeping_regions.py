@@ -1,4 +1,4 @@
-"""The classes of a local recoding on new data: rows stay in the region that holds them, and the rest is recoded."""
+"""The classes of a local recoding on new data: rows stay in the region that contains them, the rest is recoded."""
 
 import json
 import random

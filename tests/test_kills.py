@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of a real process: the old release is left or the new one, whole, and nothing beside it."""
+"""SIGKILL at random moments of a real process: the old or the new release is left, complete, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large releases, of which the kinds of rows are counted and the labels are ENUMs, are what small ones are."""
+"""Large releases, with counted tuples and labels as ENUMs, equal small ones."""
 
 from pathlib import Path
 from typing import Any

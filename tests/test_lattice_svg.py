@@ -275,7 +275,7 @@ def test_a_huge_lattice_fits_its_picture() -> None:
 
 
 @given(text=st.text(alphabet="ab WÄ漢 ", max_size=200), width=st.integers(40, 400))
-def test_no_line_is_wider_than_it_may_be(text: str, width: int) -> None:
+def test_no_line_exceeds_the_maximum_width(text: str, width: int) -> None:
     lines = wrapped(text, 12, width)
     assert all(text_width(line, 12) <= width for line in lines)
     assert "".join(lines).replace(" ", "") == "".join(text.split())

@@ -1,4 +1,4 @@
-"""Imports go down only, and every dependency has one room: read from the source, nothing is imported."""
+"""Imports only go down, and every dependency has one package: read from the source, nothing is imported."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Labels that list values: a value of which every row is suppressed is in no label of a release."""
+"""Labels that list values: a value whose rows are all suppressed is in no label of a release."""
 
 import random
 from pathlib import Path

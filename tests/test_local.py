@@ -1,4 +1,4 @@
-"""What a local recoding releases: any classes of any algorithm, and what they show."""
+"""The releases of local recodings: any classes of any algorithm, and the labels that they show."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence

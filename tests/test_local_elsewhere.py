@@ -1,4 +1,4 @@
-"""A local recoding as a statement for another system: run there where that can be, else read by its parser."""
+"""A local recoding as a statement for another system: run there if possible, otherwise read by its parser."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Local recodings of every type of column: a release, or one sentence that says why not; which cells are modified."""
+"""Local recodings of every type of column: a release, or one sentence with the reason; which cells are modified."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Columns with many values: labels are made once per range, tables loaded as arrays, and the content is the same."""
+"""Columns with many values: labels are computed once per range, tables loaded as arrays, with the same content."""
 
 import json
 import random

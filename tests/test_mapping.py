@@ -1,4 +1,4 @@
-"""One value, one row: hierarchies in a column's own type, and views whose own tables somebody has written to."""
+"""One value, one row: hierarchies in a column's own type, and views whose internal tables were modified."""
 
 import csv
 import uuid
@@ -376,7 +376,7 @@ UNHOLDABLE = [
 
 @pytest.mark.parametrize(("name", "type_name", "held", "not_held"), UNHOLDABLE, ids=lambda part: str(part)[:20])
 @pytest.mark.parametrize("old_server", [False, True])
-def test_leaves_that_a_column_cannot_hold_are_left_out(
+def test_impossible_leaves_of_a_column_are_left_out(
     request: pytest.FixtureRequest,
     name: str,
     type_name: str,

@@ -1,4 +1,4 @@
-"""Materialized releases: what they show, and what refreshing them does."""
+"""Materialized releases: their rows, and what a refresh does."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A metric is one line: what it needs is what it is given, in every kind of release; a manifest asks nothing."""
+"""A metric is one line: it receives exactly its declared inputs in every kind of release; a manifest needs no query."""
 
 from typing import Any, get_args
 

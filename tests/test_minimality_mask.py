@@ -1,4 +1,4 @@
-"""Masking against the minimality attack: every world of a tiny table, samples of real data, and what is written."""
+"""Masking against the minimality attack: every world of a tiny table, samples of real data, and the written release."""
 
 import json
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""Every privacy model against its definition in plain Python, and every claim of what one node tells of others."""
+"""Every privacy model against its definition in plain Python, and every inference from one node to others."""
 
 from __future__ import annotations
 

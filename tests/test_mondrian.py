@@ -1,4 +1,4 @@
-"""Mondrian against a row-wise one in plain Python, written from the paper's text."""
+"""Mondrian against a row-wise implementation in plain Python, written from the paper's text."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Mondrian, interrupted in the middle of a statement: the rounds before it count."""
+"""Mondrian, interrupted in the middle of a statement: the previous rounds count."""
 
 import os
 import signal
@@ -82,7 +82,7 @@ def test_nothing_interrupts_a_recursive_statement_which_might_then_never_end(res
     assert restless.connection.execute("FROM made").fetchall() == [(2001,)]
 
 
-def test_a_signal_comes_through_when_the_work_is_over() -> None:
+def test_a_signal_is_delivered_when_the_work_is_over() -> None:
     done: list[str] = []
 
     def work() -> None:

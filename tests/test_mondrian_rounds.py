@@ -1,4 +1,4 @@
-"""Several rounds of Mondrian in one statement make what as many statements make, one round after the other."""
+"""Several rounds of Mondrian in one statement give the same result as one statement per round."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Searches under models that are not monotone where rows may be suppressed: what they prune by, against brute force."""
+"""Searches under models that are not monotone with suppression: their pruning, against brute force."""
 
 from __future__ import annotations
 

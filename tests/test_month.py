@@ -1,4 +1,4 @@
-"""A month of nights: rows come, go and change, a column appears, a type changes, a hierarchy grows."""
+"""A month of nights: rows arrive, leave and change, a column appears, a type changes, a hierarchy grows."""
 
 import random
 from collections import Counter

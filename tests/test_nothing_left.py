@@ -1,4 +1,4 @@
-"""A release that tells nothing by its quasi-identifiers says so, and which privacy model left nothing of them."""
+"""A release without information in its quasi-identifiers reports it, with the privacy model that is the cause."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""One step makes a release visible: everything that can fail comes before it, whoever else writes at the same time."""
+"""One step makes a release visible: everything that can fail precedes it, whoever else writes at the same time."""
 
 import csv
 import errno

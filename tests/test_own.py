@@ -1,4 +1,4 @@
-"""Metrics, strategies, hierarchies and privacy models of the user's own, as values and as `module:name`."""
+"""The user's own metrics, strategies, hierarchies and privacy models, as values and as `module:name`."""
 
 import datetime
 import json

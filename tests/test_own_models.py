@@ -1,4 +1,4 @@
-"""Privacy models of the user's own: that count a column which is dropped, and that are wrong about themselves."""
+"""The user's own privacy models that count a dropped column, or declare something wrong about themselves."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_file_is_verified_against_its_source_and_not_alone(tmp_path: Path, end
         kanon_sql.verify(file, SPEC, privacy=PRIVACY, against=people.drop(columns="hospital"))
 
 
-def test_it_goes_with_people_noise_and_a_report(tmp_path: Path) -> None:
+def test_it_combines_with_people_noise_and_a_report(tmp_path: Path) -> None:
     people, file = pandas.DataFrame(rows(), columns=list(TYPES)), tmp_path / "released.parquet"
     made = kanon_sql.anonymize(people, SPEC, privacy=PRIVACY, unit="who", suppression_limit=0.5)
     assert fewest(made.to_df()[["row", "age", "zip"]].itertuples(index=False, name=None), rows())[0] >= 3

@@ -1,4 +1,4 @@
-"""What a user installs: the built wheel, alone in a virtual environment of its own, away from the checkout."""
+"""What a user installs: the built wheel, alone in a separate virtual environment, away from the checkout."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Packed codes: every node's figures are those of brute force, however attributes share numbers, or without any."""
+"""Packed codes: the figures of every node match brute force, however attributes share numbers, and without packing."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""The page: who may ask it, what a change does, the slider against a count in Python, a search, a killed server."""
+"""The page: access, changes, the slider against a count in Python, a search, a killed server."""
 
 import json
 import os

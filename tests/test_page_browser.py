@@ -1,4 +1,4 @@
-"""The page in a real browser: by mouse, by keyboard alone, two windows at once, a killed server, hostile names, axe."""
+"""The page in a real browser: by mouse, by keyboard only, two windows at once, a killed server, hostile names, axe."""
 
 import os
 import re

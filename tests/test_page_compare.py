@@ -1,4 +1,4 @@
-"""Two results side by side: what differs, what their manifests say, and what may be done with each."""
+"""Two results side by side: their differences, the figures of their manifests, and the actions on them."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The screen of the hierarchies: forms of recipes, groups by hand, files; by requests, and once in a real browser."""
+"""The screen of the hierarchies: forms of recipes, custom groups, files; by requests, and once in a real browser."""
 
 import random
 from collections.abc import Iterator
@@ -125,7 +125,7 @@ def test_refused_input_stays_with_the_reason_next_to_it(client: Any) -> None:
     assert client.app.state.page.draft is before
 
 
-def test_the_suggestion_comes_back(client: Any) -> None:
+def test_the_suggestion_is_restored(client: Any) -> None:
     column = client.app.state.page.draft.columns[AGE].suggested
     post(client, AGE, "recipe", kind="ranges", ranges="7")
     post(client, AGE, "suggested")

@@ -1,4 +1,4 @@
-"""The screen of the release: what it writes, where, with which levels, and what it does not write or read."""
+"""The screen of the release: what it writes, where, with which levels, and what it refuses to write or read."""
 
 import os
 import stat

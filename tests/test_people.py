@@ -1,4 +1,4 @@
-"""People instead of rows: every count of a privacy model, by brute force on what was written."""
+"""People instead of rows: every count of a privacy model, by brute force on the written release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Perturbed releases: what a row is, what is refused, and what the release and its manifest say."""
+"""Perturbed releases: their rows, refused options, and the text of the release and its manifest."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The code of docs/pipelines/ and docs/pipeline.md, run: with the program itself where it is there, else a stand-in."""
+"""The code of docs/pipelines/ and docs/pipeline.md is run, with the real program if installed, else a stand-in."""
 
 import importlib.util
 import os

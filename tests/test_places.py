@@ -1,4 +1,4 @@
-"""Whatever opens a database takes the same options, and places that cannot be written to are told in one sentence."""
+"""Every command that opens a database takes the same options, and unwritable places are reported in one sentence."""
 
 import json
 import shlex

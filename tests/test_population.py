@@ -1,4 +1,4 @@
-"""k-map and δ-presence against brute force: the judge and every search, and what one node tells of others."""
+"""k-map and δ-presence against brute force: the judge and every search, and inferences from one node to others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases beside a population: table, file, view and statement, verified by their labels, and what is refused."""
+"""Releases with a population: table, file, view and statement, verified by their labels, and refused options."""
 
 from __future__ import annotations
 

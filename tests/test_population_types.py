@@ -1,4 +1,4 @@
-"""Releases beside a population, and beside their source, where a file or a server lacks the types of another engine."""
+"""Releases with a population or a source whose file or server lacks the types of another engine."""
 
 from __future__ import annotations
 

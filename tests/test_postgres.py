@@ -1,4 +1,4 @@
-"""What PostgreSQL alone promises: connections and their passwords, transactions, names and types."""
+"""The contract of PostgreSQL alone: connections and their passwords, transactions, names and types."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Every query of `sql/` in every dialect that nobody executes here: printed, or refused for a known reason.
+"""Every query of `sql/` in every dialect without execution tests: printed, or refused for a known reason.
 
 A snapshot has a line per query that is refused, with the reason. `KANON_RENEW=1 pytest tests/test_printed_files.py`
 writes them anew; read what changed before you keep it. How releases are printed is in tests/test_dialects.py.

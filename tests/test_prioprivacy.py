@@ -1,4 +1,4 @@
-"""PrioPrivacy against its own description in plain Python, and what its strict form promises."""
+"""PrioPrivacy against its own description in plain Python, and the guarantees of its strict form."""
 
 from collections import Counter
 from collections.abc import Sequence

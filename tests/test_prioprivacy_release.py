@@ -1,4 +1,4 @@
-"""Releases by PrioPrivacy: rule files, and a wildcard release that is held against its source."""
+"""Releases by PrioPrivacy: rule files, and a wildcard release that is compared with its source."""
 
 from collections import Counter
 from collections.abc import Sequence

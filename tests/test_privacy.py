@@ -1,4 +1,4 @@
-"""Privacy models as values, against brute force: the judge and every search, node by node, and the queries asked."""
+"""Privacy models as values, against brute force: the judge and every search, node by node, and the queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A privacy model that is nobody's but this test's, from the source to the release: every strategy, form and engine."""
+"""A privacy model defined only in this test, from the source to the release: every strategy, form and engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The profile against plain counting in Python: columns, sets of columns, and what they are suggested to be."""
+"""The profile against plain counting in Python: columns, sets of columns, and suggested roles."""
 
 import csv
 from collections import Counter

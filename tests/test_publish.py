@@ -1,4 +1,4 @@
-"""One publisher: a release is staged, verified and put in place, with transactions or without, or nothing is left."""
+"""One publisher: a release is staged, verified and put in place, with or without transactions, or nothing is left."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

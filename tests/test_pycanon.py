@@ -1,4 +1,4 @@
-"""An independent tool measures what our checks say is achieved: pycanon 1.3.6 (Sáinz-Pardo, López García 2022).
+"""An independent tool confirms the figures of our checks: pycanon 1.3.6 (Sáinz-Pardo, López García 2022).
 
 It pins numpy and pandas, so it lives in an environment of its own, whose Python KANON_PYCANON names:
 `python3 -m venv pycanon && pycanon/bin/pip install pycanon==1.3.6`.

@@ -1,4 +1,4 @@
-"""What a Python user sees: results as other tables, releases as sources. Type checkers read `support/typed_user.py`."""
+"""The Python API: results as other tables, releases as sources. Type checkers read `support/typed_user.py`."""
 
 import pickle
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A role that may read a release and nothing else: what it can learn of the rows that the release does not show."""
+"""A role with no right but to read a release: what it can learn about rows that the release does not show."""
 
 import re
 from typing import Any

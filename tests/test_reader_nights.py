@@ -1,4 +1,4 @@
-"""What a reader of a release may see of what a pipeline keeps beside it, though every new table is granted to them."""
+"""What a reader of a release can see of the data that a pipeline keeps, even if granted every new table."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/reference is what the commands, the schema of a spec and the package say now.
+"""docs/reference is up to date with the commands, the schema of a spec and the package.
 
 `python docs/references.py`, or `KANON_RENEW=1 pytest tests/test_references.py`, writes cli.md and spec.md anew; read
 what changed before you keep it.

@@ -1,4 +1,4 @@
-"""Refine against plain Python: a partition into safe classes, never dearer than its start, no better move left."""
+"""Refine against plain Python: a partition into safe classes, no worse than its start, with no better move left."""
 
 import random
 from collections import Counter, defaultdict

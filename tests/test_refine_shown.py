@@ -1,4 +1,4 @@
-"""Refine by the loss of what is shown, whatever the form: never worse than Mondrian, a node, or its own cover."""
+"""Refine by the loss of the shown values, in every form: never worse than Mondrian, a node, or its own cover."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""One metric, one value: every metric worked out from the source, the hierarchies and the released cells alone.
+"""One metric, one value: every metric computed from the source, the hierarchies and the released cells alone.
 
 Nothing here asks which recoding made the release, and nothing of the package's arithmetic is used.
 """

@@ -1,4 +1,4 @@
-"""A release that is replaced on a server: readers, a second run, and runs whose session dies, at any statement."""
+"""Replacing a release on a server: readers, a second run, and runs whose session dies, at any statement."""
 
 import re
 import threading

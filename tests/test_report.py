@@ -268,7 +268,7 @@ def test_no_count_of_the_source_is_small(report: Report) -> None:
     least=st.integers(3, 12),
     kind=st.sampled_from(["integer", "text", "date"]),
 )
-def test_no_bin_stands_for_few(cells: dict[int | None, int], least: int, kind: str) -> None:
+def test_no_bin_represents_few_rows(cells: dict[int | None, int], least: int, kind: str) -> None:
     def said(value: int | None) -> str | None:
         day = None if value is None else np.datetime64("2020-01-01") + value
         return str(day) if kind == "date" and day is not None else None if value is None else str(value)

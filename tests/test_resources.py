@@ -1,4 +1,4 @@
-"""What the package knows of its own installation."""
+"""The package's knowledge of its own installation."""
 
 import json
 from importlib import metadata

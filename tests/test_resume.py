@@ -1,4 +1,4 @@
-"""A search that goes on from the trace of an earlier one: the same end, and nothing is asked twice."""
+"""A search that resumes from the trace of an earlier one: the same end, and no check is repeated."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""A search whose process was killed goes on from what it had written, on whatever engine."""
+"""A search whose process was killed resumes from its trace, on any engine."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Identifiers by name, format and content: planted ones are found, and what only looks like one is left alone."""
+"""Identifiers by name, format and content: planted ones are found, and lookalikes are left alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models about all classes of a release: what they are of the sizes of classes, and node by node, by brute force."""
+"""Models about all classes of a release: their value by the sizes of classes, and node by node, by brute force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases by models about all of their classes: table, file, view and statement, and what is refused."""
+"""Releases by models about all of their classes: table, file, view and statement, and refused options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The target of a spec beside its source, without being named; and sources that are read backwards."""
+"""The target of a spec next to its source, without being named; and sources read backwards."""
 
 import json
 from pathlib import Path

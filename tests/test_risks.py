@@ -1,4 +1,4 @@
-"""The risks of a table against plain counting, and against what `verify` says of the same classes."""
+"""The risks of a table against plain counting, and against `verify` on the same classes."""
 
 from __future__ import annotations
 

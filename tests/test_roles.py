@@ -1,4 +1,4 @@
-"""Roles: what is released as it is must be named, and what was found in it is reported."""
+"""Roles: columns must be named to be released unchanged, and findings in them are reported."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Mapping tables that the engine makes by rules hold what the recipe gives value by value, whatever the values are."""
+"""Mapping tables built by rules in the engine match the recipe value by value, whatever the values."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Rule files: what they say, what they may be called, and what is wrong with them."""
+"""Rule files: their contents, their names, and their errors."""
 
 from pathlib import Path
 

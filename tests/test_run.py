@@ -1,4 +1,4 @@
-"""`kanon run`: what is done again and why, what is refused, and what a run leaves behind."""
+"""`kanon run`: what is recreated and why, what is refused, and what a run leaves behind."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Scratch tables: none is left, whatever ends the work, and none is taken for another's."""
+"""Scratch tables: none is left, however the work ends, and none is confused with another."""
 
 import gc
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The build of the site finds what a page would load from elsewhere, links that lead nowhere, and pages in no menu."""
+"""The build of the site finds external resources, broken links, and pages missing from the menu."""
 
 import re
 import runpy

@@ -1,4 +1,4 @@
-"""Spark SQL through Spark Connect: what it does like the other engines, and what it says that it cannot do.
+"""Spark SQL through Spark Connect: what it does like the other engines, and what it refuses.
 
 The tests run on Sail, a Connect server that needs no Java, or on another:
 `KANON_SPARK_URL=sc://… pytest --engines spark tests/test_spark.py`.

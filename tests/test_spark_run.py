@@ -1,4 +1,4 @@
-"""`kanon run` with a Spark target: what is done again and why, what is compared, and what a run leaves behind.
+"""`kanon run` with a Spark target: what is recreated and why, what is compared, and what a run leaves behind.
 
 The tables are those of a server of its own, since a run opens a session by the URL.
 """

@@ -1,4 +1,4 @@
-"""`search_in="engine"` on Spark: the frequency set and what is asked of it stay on the cluster, in tables of ours."""
+"""`search_in="engine"` on Spark: the frequency set and its queries stay on the cluster, in our own tables."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The spec: its shape, and the files that it is read from."""
+"""The spec: its structure, and the files that it is read from."""
 
 import subprocess
 import sys

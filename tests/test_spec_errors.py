@@ -1,4 +1,4 @@
-"""The exact errors of a spec, each with the key that it is about."""
+"""The exact errors of a spec, with the key that they are about."""
 
 import pandas
 import pytest
@@ -333,7 +333,7 @@ def test_wrong_recipes(recipe: str, message: str) -> None:
         ),
     ],
 )
-def test_one_role_for_each_column(text: str, message: str) -> None:
+def test_every_column_has_one_role(text: str, message: str) -> None:
     assert error(text) == message
 
 

@@ -1,4 +1,4 @@
-"""What is given beside a spec wins over it: options of the command line or of Python, and options of one algorithm."""
+"""Options override a spec: those of the command line or of Python, and those of one algorithm."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The JSON Schema of a spec takes what the loader takes, and refuses what it refuses for its shape."""
+"""The JSON Schema of a spec accepts what the loader accepts, and refuses what it refuses for its structure."""
 
 import ast
 import functools

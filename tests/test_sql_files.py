@@ -1,4 +1,4 @@
-"""Every query of `sql/`: its header tells the truth, and given rows become the expected ones on each engine."""
+"""Every query of `sql/`: its header is true, and given rows become the expected ones on every engine."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Files on their way: private until they are placed, placed together or not at all, and never over another's."""
+"""Staged files: private until they are placed, placed together or not at all, and never over foreign files."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The statement that stands alone: its expressions say what the hierarchies say, its rows are those of the release."""
+"""The standalone statement: its expressions match the hierarchies, its rows are those of the release."""
 
 import math
 import random

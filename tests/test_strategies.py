@@ -1,4 +1,4 @@
-"""The published searches one by one: what each finds, in which order it asks, and what it refuses."""
+"""The published searches one by one: their results, the order of their checks, and their refusals."""
 
 import importlib
 import tracemalloc

@@ -1,4 +1,4 @@
-"""From a table to a spec: what is suggested for every kind of column, that it runs without a change, and its file."""
+"""From a table to a spec: the suggestions for every kind of column, that the spec runs unchanged, and its file."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""What `init` makes of columns whatever their names and language: roles, the people's column, labels, what is left."""
+"""The suggestions of `init` for any names and languages: roles, the column of people, labels, and the rest."""
 
 import csv
 import random

@@ -1,4 +1,4 @@
-"""Tables that a release makes and those that were there before: whose they are, and which name means which."""
+"""Tables created by a release and existing ones: who owns them, and which name means which."""
 
 import json
 from collections.abc import Iterator

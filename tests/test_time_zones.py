@@ -1,4 +1,4 @@
-"""The days and hours of moments: those of the time zone of the spec, whatever that of the session and machine is."""
+"""The days and hours of timestamps: in the time zone of the spec, whatever that of the session and machine."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Two processes that run at once and add to one audit trail: one after the other, or one is told that it lost."""
+"""Two concurrent processes that add to one audit trail: one after the other, or one is told that it lost."""
 
 import re
 import subprocess

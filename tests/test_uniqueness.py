@@ -1,4 +1,4 @@
-"""Estimators of population uniqueness: against their formulas term by term, and populations that are known."""
+"""Estimators of population uniqueness: against their formulas term by term, and known populations."""
 
 from __future__ import annotations
 

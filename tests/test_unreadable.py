@@ -1,4 +1,4 @@
-"""What is not read as a table: files of a lakehouse table, objects that are no tables, and a name twice."""
+"""Sources that are refused: files of a lakehouse table, objects that are not tables, and repeated names."""
 
 from collections.abc import Callable
 from pathlib import Path

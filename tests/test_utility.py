@@ -1,4 +1,4 @@
-"""What a release is still good for, against plain Python that spreads every cell; the verb and the command."""
+"""The utility of a release, against plain Python that spreads every cell; the verb and the command."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Class values in lists: the same answers as by windows, and by every class beside every value."""
+"""Class values in lists: the same answers as by windows, and by pairs of every class and value."""
 
 from __future__ import annotations
 

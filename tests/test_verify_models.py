@@ -1,4 +1,4 @@
-"""Verification by every model: of a release alone, and against the source that it was made of."""
+"""Verification by every model: of a release alone, and against its source."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Live views: they keep their promise whatever happens to the rows below them."""
+"""Live views: they stay safe whatever happens to the rows below them."""
 
 from collections import Counter
 from dataclasses import replace

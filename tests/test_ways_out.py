@@ -1,4 +1,4 @@
-"""What is named at its top, and the ways out, each against a search of its own; and `kanon init --interactive`."""
+"""Columns at their top level, and the ways out, compared with separate searches; and `kanon init --interactive`."""
 
 import os
 import pty

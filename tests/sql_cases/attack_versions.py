@@ -1,4 +1,4 @@
-"""Given and expected rows of the queries of `sql/attack` that hold two tables against each other, or places."""
+"""Given and expected rows of the queries of `sql/attack` that compare two tables, or places."""
 
 from typing import Any
 

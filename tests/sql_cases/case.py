@@ -1,4 +1,4 @@
-"""What a case is, and what the cases of several folders are made of."""
+"""The definition of a case, and the parts that cases of several folders share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

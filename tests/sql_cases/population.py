@@ -1,4 +1,4 @@
-"""Given and expected rows of `sql/population`, and of what `sql/core` makes of a population beside a table."""
+"""Given and expected rows of `sql/population`, and of the queries of `sql/core` with a population."""
 
 from typing import Any
 

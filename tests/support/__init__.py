@@ -1,4 +1,4 @@
-"""What several test files share: no test imports another."""
+"""Code shared by several test files: no test imports another."""
 
 from pathlib import Path
 

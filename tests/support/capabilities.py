@@ -1,4 +1,4 @@
-"""What each engine can, by the tests that say so: `@pytest.mark.capability("a live view")`.
+"""The capabilities of every engine, by the tests marked with them: `@pytest.mark.capability("a live view")`.
 
 `pytest -m capability --write-capabilities` runs these tests on the engines of `--engines`, and writes the table of
 docs/engines.md from what passed. A line of the table has a word for each engine: yes if all such tests passed on it,

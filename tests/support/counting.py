@@ -1,4 +1,4 @@
-"""The frequency set of an oracle's table, made in an engine, and its nodes' figures against the oracle's."""
+"""The frequency set of an oracle's table, built in an engine, and its nodes' figures against the oracle's."""
 
 from collections.abc import Sequence
 from itertools import count

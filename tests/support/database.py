@@ -1,4 +1,4 @@
-"""Tables made with the driver alone."""
+"""Tables created with the driver alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

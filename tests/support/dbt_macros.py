@@ -1,4 +1,4 @@
-"""The SQL of the dbt package's tests as dbt renders it, without dbt: its own words are stood in for."""
+"""The SQL of the dbt package's tests as dbt renders it, without dbt: stand-ins replace dbt's own functions."""
 
 import re
 from collections.abc import Sequence

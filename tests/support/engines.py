@@ -1,4 +1,4 @@
-"""What the tests of engines load and look for."""
+"""What the tests of engines load and search for."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""How many random examples a property is tried on."""
+"""The number of random examples per property."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The population of a random case: its rows, and whom of it a class stands for, without the package's hierarchies."""
+"""The population of a random case: its rows, and the part that a class represents without the package's hierarchies."""
 
 from __future__ import annotations
 

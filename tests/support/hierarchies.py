@@ -1,4 +1,4 @@
-"""What holds for every hierarchy."""
+"""Properties of every hierarchy."""
 
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import Value

@@ -1,4 +1,4 @@
-"""Holds every manifest of every test against the documented form."""
+"""Checks every manifest of every test against the documented form."""
 
 from collections.abc import Iterator
 from typing import Any

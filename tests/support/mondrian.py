@@ -1,4 +1,4 @@
-"""A task for Mondrian, and the classes that come of it."""
+"""A task for Mondrian, and the resulting classes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Tables whose columns are called like what our own queries call theirs: words of `sql/`, and of the statements.
+"""Tables whose columns are named like those of internal queries: words of `sql/`, and of the statements.
 
 `python -m support.names`, in `tests/`, tries all of them in every role, which takes hours;
 `--help` says how to try a part, or PostgreSQL. Figures differ by right where draws, or the time, decide, and where a

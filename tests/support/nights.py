@@ -1,4 +1,4 @@
-"""Nights of a pipeline in plain Python: what two releases tell of each other, worked out row by row."""
+"""Nights of a pipeline in plain Python: what two releases reveal about each other, computed row by row."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The page as its tests ask it: by requests, and by a real browser."""
+"""The page as its tests use it: by requests, and by a real browser."""
 
 from __future__ import annotations
 

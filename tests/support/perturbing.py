@@ -1,4 +1,4 @@
-"""Perturbation in plain Python: what a row is, what is drawn for it, and what becomes of its values."""
+"""Perturbation in plain Python: the rows, the draws, and the resulting values."""
 
 import hmac
 import json

@@ -1,4 +1,4 @@
-"""Samples of a population, and what models ask of their classes, in plain Python."""
+"""Samples of a population, and the models of their classes, in plain Python."""
 
 from __future__ import annotations
 

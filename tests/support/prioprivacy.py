@@ -1,4 +1,4 @@
-"""PrioPrivacy's task on a problem, and what its classes release."""
+"""PrioPrivacy's task on a problem, and the release of its classes."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Privacy models that count the values of a column, and what they ask, in plain Python."""
+"""Privacy models that count the values of a column, and their definitions, in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What refine is given in tests: a task on any frequency set, and tables of one small hierarchy."""
+"""The inputs of refine in tests: a task on any frequency set, and tables of one small hierarchy."""
 
 from collections.abc import Callable, Sequence
 

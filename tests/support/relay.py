@@ -1,4 +1,4 @@
-"""A port of localhost behind which a server answers that listens elsewhere, on a socket of the file system say."""
+"""A port of localhost that forwards to a server listening elsewhere, for example on a socket of the file system."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""A table whose searches are stopped and go on."""
+"""A table whose searches are stopped and resumed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Searches without a database: judges that look answers up, and what holds of any search, by brute force."""
+"""Searches without a database: judges that look answers up, and properties of any search, by brute force."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

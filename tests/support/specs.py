@@ -1,4 +1,4 @@
-"""Specs that several test files begin with."""
+"""Specs used by several test files."""
 
 from decimal import Decimal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A made-up survey in which nearly every row differs: correlated answers on scales of three to seven values."""
+"""A generated survey in which nearly every row differs: correlated answers on scales of three to seven values."""
 
 from pathlib import Path
 

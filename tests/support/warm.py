@@ -1,4 +1,4 @@
-"""`kanon` without the second that it takes to import: a process that has imported everything forks for each command.
+"""`kanon` without the second that its imports take: a process that has imported everything forks for every command.
 
 The command is a process of its own all the same, with the folder, environment and streams of whoever typed it, and with
 an exit code, so a shell can pipe it, redirect it, and stop where it fails.

@@ -1,4 +1,4 @@
-"""Releases of PostgreSQL are sorted by the places of classes: the order is that of what the rows show."""
+"""Releases of PostgreSQL are sorted by the positions of classes: the order is that of the released values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a user asks for privacy models, in a spec, in flags and in Python, and what is said of them."""
+"""Privacy models in a spec, in flags and in Python, and how they are reported."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

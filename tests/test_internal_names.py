@@ -1,4 +1,4 @@
-"""Columns called like those of our own queries; `support.names` tries all words of `sql/`, and more calls."""
+"""Columns named like those of internal queries; `support.names` tries all words of `sql/`, and more calls."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Local recodings come to a safe end: on rows that spoil whatever class they are in, and when the time is up."""
+"""Local recodings end safely: on rows that make every class unsafe, and when time is up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How runs end that are not left to end: signals and kills at any moment, in real processes."""
+"""Interrupted runs: signals and kills at any moment, in real processes."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Levels that are made one from the other are what finding their codes out from the labels gives, for every recipe."""
+"""Codes of levels derived from the level below equal those derived from the labels, for every recipe."""
 
 import gc
 from datetime import date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Values that are equal and look different do not keep the order of the source in anatomies and cloaked releases."""
+"""Equal values with different spellings do not keep the order of the source in anatomies and cloaked releases."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Releases sorted by the places of labels, which are written afterwards: the order of their rows says nothing."""
+"""Releases sorted by the positions of labels that are written afterwards: the order of their rows reveals nothing."""
 
 from pathlib import Path
 
