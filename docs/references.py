@@ -1,6 +1,6 @@
-"""Write the reference of the command line, the spec and the manifest from the program: python docs/references.py.
+"""Generate the reference of the command line, the spec and the manifest from the code: python docs/references.py.
 
-tests/test_references.py holds both current.
+tests/test_references.py checks that the pages are current.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ returns this page as a JSON Schema.
 """
 MANIFEST_KEYS = {
     "In every manifest": COMMON,
-    "Of anonymize": GENERALIZED,
-    "Of cloak": CLOAKED,
-    "Of anatomize": EXACT_ANATOMY,
-    "If the release has it": CONDITIONAL,
+    "Of `anonymize`": GENERALIZED,
+    "Of `cloak`": CLOAKED,
+    "Of `anatomize`": EXACT_ANATOMY,
+    "Only in some manifests": CONDITIONAL,
 }
 
 
@@ -125,22 +125,23 @@ def _kind(kind: dict[str, Any]) -> str:
 
 def cli() -> str:
     """The page of the command line."""
-    parts = [CLI, "## Options of every command\n", "`kanon --help` lists the commands.\n", *_options(_root)]
-    for name, said in COMMANDS.items():
+    parts = [CLI, "## Global options\n", "`kanon --help` lists the commands.\n", *_options(_root)]
+    for name, summary in COMMANDS.items():
         module = import_module(f"kanon_sql.cli.{name}")
         subcommands: dict[str, tuple[Any, str]] | None = getattr(module, "SUBCOMMANDS", None)
-        parts += [f"\n## kanon {name}\n", f"{prose(said)}\n"]
+        parts += [f"\n## kanon {name}\n", f"{prose(summary)}\n"]
         if subcommands is None:
             parts += _command(f"kanon {name}", getattr(module, name))
-        for each, (function, does) in (subcommands or {}).items():
-            parts += [f"\n### kanon {name} {each}\n", f"{prose(does)}\n", *_command(f"kanon {name} {each}", function)]
+        for subcommand, (function, summary) in (subcommands or {}).items():
+            command = f"kanon {name} {subcommand}"
+            parts += [f"\n### {command}\n", f"{prose(summary)}\n", *_command(command, function)]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _command(name: str, function: Callable[..., None]) -> Iterator[str]:
-    """How a command is typed, what its own help adds, and its options."""
-    arguments = [each for each in _parameters(function) if each.is_argument]
-    words = [each.flag.upper() if each.required else f"[{each.flag.upper()}]" for each in arguments]
+    """The syntax of a command, the text of its own help, and its options."""
+    arguments = [parameter for parameter in _parameters(function) if parameter.is_argument]
+    words = [argument.flag.upper() if argument.required else f"[{argument.flag.upper()}]" for argument in arguments]
     yield "\n".join(["```text", " ".join([name, *words, "[OPTIONS]"]), "```", ""])
     for paragraph in inspect.cleandoc(function.__doc__ or "").split("\n\n"):
         if paragraph:
@@ -163,19 +164,20 @@ class Parameter:
 
     @property
     def row(self) -> Sequence[str]:
-        """Its line in the table of its panel."""
+        """The cells of its row in the table of its panel."""
         text, default = _with_default(self.info.help or "")
-        known = self.default not in (None, False)
-        default = "required" if self.required else default or (f"{_plain(self.default)}" if known else "")
+        if self.required:
+            default = "required"
+        elif not default and self.default not in (None, False):
+            default = str(_plain(self.default))
         return f"`{self.flag}`", self.takes, prose(default), prose(text)
 
     @property
     def takes(self) -> str:
-        """What may be given, in words."""
-        kinds = (
-            [each for each in get_args(self.type) if each is not type(None)] if _is_union(self.type) else [self.type]
-        )
-        (kind,) = kinds
+        """The accepted values, in words."""
+        kind = self.type
+        if _is_union(kind):
+            (kind,) = (part for part in get_args(kind) if part is not type(None))
         if get_origin(kind) is list:
             return f"{_KINDS[get_args(kind)[0]]}, repeatable"
         if isinstance(kind, type) and issubclass(kind, Enum):
@@ -188,8 +190,8 @@ class Parameter:
 def _with_default(text: str) -> tuple[str, str]:
     """A text without its default, and the default.
 
-    >>> _with_default("The nodes to look at. By default 5000. Repeatable.")
-    ('The nodes to look at. Repeatable.', '5000')
+    >>> _with_default("Maximum number of nodes. By default 5000. Repeatable.")
+    ('Maximum number of nodes. Repeatable.', '5000')
     """
     found = _DEFAULT.search(text)
     return (_DEFAULT.sub("", text), found[1] or found[2]) if found else (text, "")
@@ -208,28 +210,28 @@ def _plain(value: Any) -> Any:
 
 
 def _parameters(function: Callable[..., None]) -> list[Parameter]:
-    return [Parameter(each) for each in inspect.signature(function, eval_str=True).parameters.values()]
+    return [Parameter(declared) for declared in inspect.signature(function, eval_str=True).parameters.values()]
 
 
 def _options(function: Callable[..., None]) -> Iterator[str]:
-    """A table for each panel, in the order of the help."""
+    """A table per panel, in the order of the help."""
     panels: dict[str, list[Sequence[str]]] = {}
-    for each in sorted(_parameters(function), key=lambda each: not each.is_argument):
-        panels.setdefault(each.panel, []).append(each.row)
+    for parameter in sorted(_parameters(function), key=lambda parameter: not parameter.is_argument):
+        panels.setdefault(parameter.panel, []).append(parameter.row)
     for panel, rows in panels.items():
         yield table((panel.lower(), "takes", "default", "what it does"), rows)
 
 
 PIPELINES = "Pipelines"  # the keys that no option of a verb sets
-PARTS = {  # the models that are not below a hierarchy, privacy or perturbation, and what the page calls them
-    "Attribute": "Of a quasi-identifier",
-    "ColumnForm": "Of a column of a file",
+PARTS = {  # models that are not below a hierarchy, privacy or perturbation, with their headings
+    "Attribute": "Keys of a quasi-identifier",
+    "ColumnForm": "Keys of a column of a file",
     "Privacy": "privacy",
     "Target": "target",
     "Cloak": "cloak",
     "PrioPrivacy": "prioprivacy",
     "Budget": "kgen, memetic, local_search, random",
-    "Perturbation": "Of a column that is perturbed",
+    "Perturbation": "Keys of a perturbed column",
 }
 
 
@@ -238,12 +240,12 @@ def spec() -> str:
     whole = schema()
     models = whole["$defs"]
     keys = models["Release"]["properties"] | {
-        name: each for name, each in whole["properties"].items() if "$ref" not in each
+        name: key for name, key in whole["properties"].items() if "$ref" not in key
     }
     parts = [SPEC]
     for title in (*GROUPS, PIPELINES):
-        own = {name: given for name, given in keys.items() if _group(name) == title}
-        parts += [f"## {title}\n", _keys(own)]
+        of_group = {name: key for name, key in keys.items() if _group(name) == title}
+        parts += [f"## {title}\n", _keys(of_group)]
     for model, title in PARTS.items():
         parts += _part(f"## {title}", models[model])
     parts.append("## Hierarchies\n\nA hierarchy is a file, the word `suppress`, or a mapping with one of these.\n")
@@ -251,9 +253,10 @@ def spec() -> str:
         parts += _part(f"### {next(iter(models[name]['properties']))}", models[name])
     parts.append("## Parts of privacy models and of perturbations\n")
     for owner in ("Privacy", "Risk", "Perturbation"):
-        for key, given in models[owner]["properties"].items():
-            for name in _below(given):
-                parts += _part(f"### {key}" if owner != "Risk" else f"### risk.{key}", models[name])
+        for key, declared in models[owner]["properties"].items():
+            title = f"### risk.{key}" if owner == "Risk" else f"### {key}"
+            for name in _below(declared):
+                parts += _part(title, models[name])
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -267,20 +270,20 @@ def _part(title: str, model: dict[str, Any]) -> list[str]:
     return [f"{title}\n", f"{prose(model['description'])}\n", _keys(model["properties"], model.get("required", ()))]
 
 
-def _below(given: dict[str, Any]) -> list[str]:
-    """The models that may stand below a key."""
-    return list(dict.fromkeys(re.findall(r"'#/\$defs/([A-Z]\w+)'", str(given))))
+def _below(declared: dict[str, Any]) -> list[str]:
+    """The models that a key can contain."""
+    return list(dict.fromkeys(re.findall(r"'#/\$defs/([A-Z]\w+)'", str(declared))))
 
 
 def _keys(keys: dict[str, Any], required: Sequence[str] = ()) -> str:
-    """A table of keys, with what a schema says of each in its three sentences."""
+    """A table of keys, from their descriptions in the schema, which have three sentences."""
     rows = []
-    for name, given in keys.items():
-        means, _, takes = given["description"].rpartition(" Give ")
+    for name, key in keys.items():
+        meaning, _, takes = key["description"].rpartition(" Give ")
         takes, _, default = takes.rstrip(".").partition(". Default: ")
-        means, rule = _with_default(means)
-        default = default or rule
-        rows.append((f"`{name}`", prose(takes), "required" if name in required else prose(default), prose(means)))
+        meaning, default_rule = _with_default(meaning)
+        default = "required" if name in required else prose(default or default_rule)
+        rows.append((f"`{name}`", prose(takes), default, prose(meaning)))
     return table(("key", "takes", "default", "what it means"), rows)
 
 
@@ -292,12 +295,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def prose(text: str) -> str:
-    """A help text as Markdown: flags and mappings as code, and nothing in it taken for a mark."""
+    """A help text as Markdown: flags and mappings as code, and special characters escaped."""
     return "".join(part if code else _marked(part) for part, code in _parts(" ".join(text.split())))
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces, and whether each is code: what stands in backticks or in balanced braces."""
+    """The pieces of a text, and whether they are code: text in backticks or in balanced braces."""
     depth, piece, quoted = 0, "", False
     for letter in text:
         if letter == "{" and not depth and not quoted:

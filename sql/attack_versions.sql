@@ -18,31 +18,17 @@ SELECT valued.class, valued.value, SUM(valued.n) AS n
 FROM (SELECT r.class, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value, r.n FROM $numbered AS r) AS valued
 GROUP BY valued.class, valued.value;
 
--- name: shapes_of_people
--- Count the rows of each person in each class by shape, the text of attack_versions/shapes.
--- gives: class, value, person, n (rows)
+-- name: distinct_texts
+-- List the distinct texts of each column.
 -- engines: duckdb
-SELECT valued.class, valued.value, valued.person, SUM(valued.n) AS n
-FROM (
-  SELECT r.class, $unit AS person, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value, r.n
-  FROM $numbered AS r
-) AS valued
-GROUP BY valued.class, valued.value, valued.person;
-
--- name: counted
--- Count the equal rows of a release; with a unit, those of every person.
--- gives: release (its number), the columns, n (rows)
-SELECT $release AS release, $columns, COUNT(*) AS n FROM $copy AS r GROUP BY $columns;
-
--- name: of_classes
--- Number the classes of several releases, and give every counted row the number of its class.
--- gives: class, release, the labels, the other columns, n (rows)
-SELECT DENSE_RANK() OVER (ORDER BY r.release, $labels) AS class, r.release, $labels, $kept, r.n FROM $counted AS r;
+SELECT LIST(DISTINCT $columns) FROM $copy AS r;
 
 -- name: classes
--- List the classes of several releases.
+-- Number the classes of several releases.
 -- gives: class, release, the labels, n (rows)
-SELECT r.class, r.release, $labels, SUM(r.n) AS n FROM $numbered AS r GROUP BY r.class, r.release, $labels;
+SELECT ROW_NUMBER() OVER (ORDER BY r.release, $labels) AS class, r.release, $labels, SUM(r.n) AS n
+FROM $counted AS r
+GROUP BY r.release, $labels;
 
 -- name: smallest_classes
 -- Count the rows of the smallest class of each release.
@@ -399,17 +385,15 @@ FROM (
     SUM(GREATEST(own.before - own.after, 0)) AS went,
     SUM(LEAST(own.before, own.after)) AS stayed
   FROM (
-    SELECT
-      counted.release, counted.part, counted.person, counted.value,
-      SUM(counted.before) AS before, SUM(counted.after) AS after
+    SELECT counted.release, counted.part, counted.person, SUM(counted.before) AS before, SUM(counted.after) AS after
     FROM (
-      SELECT g.release, g.part, b.person, b.value, b.n AS before, 0 AS after
+      SELECT g.release, g.part, $unit AS person, $values, b.n AS before, 0 AS after
       FROM $before AS b JOIN $groups AS g ON g.node = b.class
       UNION ALL
-      SELECT g.release, g.part, a.person, a.value, 0 AS before, a.n AS after
+      SELECT g.release, g.part, $unit AS person, $values, 0 AS before, a.n AS after
       FROM $after AS a JOIN $groups AS g ON g.node = -a.class
     ) AS counted
-    GROUP BY counted.release, counted.part, counted.person, counted.value
+    GROUP BY counted.release, counted.part, counted.person, $values
   ) AS own
   GROUP BY own.release, own.part, own.person
 ) AS people
@@ -424,14 +408,15 @@ JOIN (
 ) AS seen ON seen.release = people.release AND seen.part = people.part;
 
 -- name: changes
--- Count the rows of each group of classes by value, before and after.
-SELECT counted.release, counted.part, counted.value, SUM(counted.before) AS before, SUM(counted.after) AS after
+-- Count the rows of each group of classes by their values in other columns, before and after.
+-- gives: release, part, the columns, before, after
+SELECT counted.release, counted.part, $values, SUM(counted.before) AS before, SUM(counted.after) AS after
 FROM (
-  SELECT g.release, g.part, b.value, b.n AS before, 0 AS after FROM $before AS b JOIN $groups AS g ON g.node = b.class
+  SELECT g.release, g.part, $values, b.n AS before, 0 AS after FROM $before AS b JOIN $groups AS g ON g.node = b.class
   UNION ALL
-  SELECT g.release, g.part, a.value, 0 AS before, a.n AS after FROM $after AS a JOIN $groups AS g ON g.node = -a.class
+  SELECT g.release, g.part, $values, 0 AS before, a.n AS after FROM $after AS a JOIN $groups AS g ON g.node = -a.class
 ) AS counted
-GROUP BY counted.release, counted.part, counted.value;
+GROUP BY counted.release, counted.part, $values;
 
 -- name: links
 -- Link the classes of two releases that may share people, in both directions; classes of the second have negative numbers.

@@ -28,27 +28,6 @@ SELECT v.value, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
 FROM (SELECT $column AS value FROM $tuples AS t GROUP BY $column) AS v
 WHERE NOT v.value IS NULL;
 
--- name: set
--- Measure how well one set of columns distinguishes rows.
--- gives: node (the set's number), combinations, unique_rows, small_rows (rows in classes below $small), squares (sum of squared class sizes)
-SELECT
-  $node AS node,
-  COUNT(*) AS combinations,
-  COUNT(*) FILTER (WHERE classes.n = 1) AS unique_rows,
-  COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows,
-  COALESCE(SUM(classes.n * classes.n), 0) AS squares
-FROM (SELECT SUM(f.n) AS n FROM $frequency_set AS f GROUP BY $levels) AS classes;
-
--- name: whole
--- Measure how well all columns together distinguish rows, by the classes of rows that are equal in them.
--- gives: combinations, unique_rows, small_rows (rows in classes below $small), squares (sum of squared class sizes)
-SELECT
-  COUNT(*) AS combinations,
-  COUNT(*) FILTER (WHERE classes.n = 1) AS unique_rows,
-  COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows,
-  COALESCE(SUM(classes.n * classes.n), 0) AS squares
-FROM $classes AS classes;
-
 -- name: beside
 -- Count the rows with each pair of values of two quasi-identifiers.
 -- gives: value, beside, n (rows)

@@ -27,7 +27,7 @@ def test_verify_exits_with_0_or_1(database: str) -> None:
         classes = sum(classes for _, classes in offending)
         assert (failed.code, failed.err) == (1, "")
         assert f"{rows} rows in {classes} classes are below {largest} rows:" in failed.out
-        assert re.findall(r"^  (\d+) classes of (\d+) rows$", failed.out, re.M) == [
+        assert re.findall(r"^  (\d+) class(?:es)? of (\d+) rows?$", failed.out, re.M) == [
             (str(n), str(s)) for s, n in offending
         ]
         checked = kanon("verify", *options, largest, "--json")

@@ -142,5 +142,5 @@ def test_the_command_line_reports_what_was_compared(tmp_path: Path, monkeypatch:
     text = " ".join(against.out.split())
     assert against.code == 1
     assert "does not hold: 5-anonymous, distinct" in text
-    assert "80 rows in 1 classes do not meet t-closeness of ill (equal distance) (0.16): 0.1667 found" in text
+    assert "80 rows in 1 class do not meet t-closeness of ill (equal distance) (0.16): 0.1667 found" in text
     assert text.endswith("The classes were compared with people.csv.")

@@ -7,15 +7,22 @@ J. Byun, Y. Sohn, E. Bertino, N. Li, "Secure anonymization for incremental datas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from kanon_sql import queries
 from kanon_sql.attack.blocks import People
 from kanon_sql.attack.matching import fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
+from kanon_sql.engines.duckdb import kind_of
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import KanonError
 from kanon_sql.queries import Hole, Relation
+
+_MOST_TEXTS = 10_000  # different texts of a column that are compared as an ENUM
+_SAME_AS_TEXT = ("integer", "date", "boolean", "text")  # kinds of values that are equal where their texts are
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ def compared(material: Material, other: Copy) -> Comparison:
     left. k is the largest that both releases satisfy, at most `material.k` and at least 2.
     """
     versions = Versions(material, material.kept_with(other))
-    versions.add(other)
+    versions.add(lambda: other)
     if material.source:
         (comparison,) = versions.compared(People.of(material), changes=other is material.previous)
         return comparison
@@ -93,69 +100,106 @@ def compared(material: Material, other: Copy) -> Comparison:
 class Versions:
     """Releases of a table that `material.release` is compared with, all by the same statements.
 
-    `kept`: the columns that all of them and the new release show unchanged. The equal rows of a release are counted
-    when it is added, so that its copy is not needed any more; `rows` is the number of counted rows. After a comparison
-    further releases can be added, and compared by themselves.
+    `kept`: the columns that all of them and the new release show unchanged; all have a unit column, or none.
+    `rows`: of all that were added.
     """
 
     def __init__(self, material: Material, kept: Sequence[str]) -> None:
+        release = material.release
         self._material = material
         self._kept = tuple(kept)
+        self._labels = release.plain(material.quasi_identifiers)
+        self._texts: dict[str, set[str]] = {name: set() for name in self._few_texts()}
+        self._types: dict[str, set[str]] = {}
+        self._added: list[Callable[[], Copy]] = []
         self._unit: tuple[str, ...] = ()
-        self._added = 0
-        self._second: _Side | None = None
         self.rows = 0
+        self._look_at(release)
 
-    def add(self, other: Copy) -> None:
-        """Count the rows of one more release, with or without their owners as in those before it."""
-        tables, query = self._material.tables, "attack_versions/counted"
-        holes: dict[str, Hole] = {"release": self._added, "columns": self._columns(other), "copy": other.relation}
-        if self._added:
-            tables.add("first_rows", query, **holes)
-        else:
-            tables.create("first_rows", query, **holes)
-        self._unit = other.unit
-        self._added += 1
-        self.rows = tables.count("first_rows")
+    def _few_texts(self) -> list[str]:
+        """The columns of the new release with few different texts."""
+        release, tables = self._material.release, self._material.tables
+        texts = [name for name in self._kept if release.kinds[name] == "text"]
+        columns = [*self._labels, *release.plain(texts)]
+        ((*numbers,),) = tables.rows_as(queries.text_counts(release.relation, columns))
+        return [name for name, number in zip(columns, numbers, strict=True) if number <= _MOST_TEXTS]
 
-    def _columns(self, release: Copy) -> list[str]:
-        names = [*self._material.quasi_identifiers, *self._kept]
-        return [*release.plain(names), *release.unit]
+    def _look_at(self, release: Copy) -> None:
+        """Remember the texts of columns with few of them, and the types of the others."""
+        tables = self._material.tables
+        if self._texts:
+            found = tables.rows("attack_versions/distinct_texts", columns=[*self._texts], copy=release.relation)
+            for name, texts in zip(self._texts, found[0], strict=True):
+                self._texts[name].update(text for text in texts or () if text is not None)
+        for column in tables.engine.table(release.relation).columns:
+            self._types.setdefault(column.name, set()).add(column.type)
+
+    def add(self, copied: Callable[[], Copy]) -> None:
+        """Add a release. It is copied now and once more, when the comparison counts its rows."""
+        copy = copied()
+        self._look_at(copy)
+        self._added.append(copied)
+        self._unit = copy.unit
+        self.rows += copy.rows
 
     def compared(self, people: People, changes: bool) -> list[Comparison]:
-        """Compare each of the added releases with the new one, by the people of the source.
+        """Compare each of the releases with the new one, by the people of the source.
 
         `changes`: whether they are earlier releases, so that arrivals and departures are counted as well.
         """
         sides = self.sides()
-        moved = _changes(sides, _overlaps(sides)) if changes else [None] * self._added
+        moved = _changes(sides, _overlaps(sides)) if changes else [None] * len(self._added)
         found = zip(sides.limits, *_by_source(sides, people), moved, strict=True)
-        self._added = self.rows = 0
         return [Comparison(k, below, composed, change) for k, below, composed, change in found]
 
     def sides(self) -> _Sides:
         """The classes of the added releases, and of the new one."""
         material, tables = self._material, self._material.tables
-        if self._second is None:
-            release = material.release
-            holes: dict[str, Hole] = {"columns": self._columns(release), "copy": release.relation}
-            counted = tables.create("second_rows", "attack_versions/counted", release=0, **holes)
-            self._second = self._side("second", counted, release.unit)
-        first = self._side("first", tables["first_rows"], self._unit)
-        sizes, smallest = _smallest_classes(material, first), _smallest_classes(material, self._second).get(0, 0)
-        least = [min(sizes.get(number, 0), smallest) for number in range(self._added)]
+        with self._enums() as types:
+            second = self._side("second", [lambda: material.release], material.release.unit, types)
+            first = self._side("first", self._added, self._unit, types)
+        sizes, smallest = _smallest_classes(material, first), _smallest_classes(material, second).get(0, 0)
+        least = [min(sizes.get(number, 0), smallest) for number in range(len(self._added))]
         limits = [max(2, min(size, material.k or size)) for size in least]
-        tables.load("limits", {"release": "INTEGER", "k": "BIGINT"}, [[*range(self._added)], limits])
-        return _Sides(material, first, self._second, self._kept, limits)
+        tables.load("limits", {"release": "INTEGER", "k": "BIGINT"}, [[*range(len(limits))], limits])
+        return _Sides(material, first, second, self._kept, limits)
 
-    def _side(self, stem: str, counted: Relation, unit: tuple[str, ...]) -> _Side:
-        """Number the classes, and drop the counted rows, which are in the numbered ones."""
-        material, tables = self._material, self._material.tables
-        labels = material.release.plain(material.quasi_identifiers)
-        kept: dict[str, Hole] = {"labels": labels, "kept": [*material.release.plain(self._kept), *unit]}
-        numbered = tables.create(f"{stem}_numbered", "attack_versions/of_classes", counted=counted, **kept)
-        classes = tables.create(f"{stem}_classes", "attack_versions/classes", numbered=numbered, labels=labels)
-        tables.drop(counted)
+    @contextmanager
+    def _enums(self) -> Iterator[dict[str, str]]:
+        """The types that columns are cast to while rows are counted: ENUMs of few texts, or text."""
+        tables, types = self._material.tables, dict[str, str]()
+        for name, found in self._types.items():
+            if len(found) > 1 or kind_of(next(iter(found))) not in _SAME_AS_TEXT:
+                types[name] = "VARCHAR"
+        try:
+            for name, texts in self._texts.items():
+                if len(texts) <= _MOST_TEXTS:
+                    texts_of_column = tables.load("texts", {"text": "VARCHAR"}, [[*texts]])
+                    types[name] = tables[f"type_{name}"].name
+                    tables.engine.run(queries.label_type(types[name], texts_of_column, "text"))
+            yield types
+        finally:
+            for name in types.keys() & self._texts.keys():
+                with suppress(KanonError):  # an error can have rolled back the transaction and the types with it
+                    tables.engine.run(queries.drop_type(types[name]))
+
+    def _side(
+        self, stem: str, copies: Sequence[Callable[[], Copy]], unit: tuple[str, ...], types: Mapping[str, str]
+    ) -> _Side:
+        """Count the equal rows of releases, and number their classes."""
+        tables, columns = self._material.tables, [*self._labels, *self._material.release.plain(self._kept), *unit]
+        rows = tables[f"{stem}_rows"]
+        for number, copied in enumerate(copies):
+            query = queries.counted_rows(copied().relation, number, types, columns)
+            if number:
+                tables.add_as(rows, query)
+            else:
+                tables.create_as(rows, query)
+        classes = tables.create(f"{stem}_classes", "attack_versions/classes", counted=rows, labels=self._labels)
+        others = [name for name in columns if name not in self._labels]
+        classed = queries.classed_rows(rows, ["release", *others, "n"], {}, classes, ["release", *self._labels])
+        numbered = tables.create_as(f"{stem}_numbered", classed)
+        tables.drop(rows)
         return _Side(stem, classes, numbered, unit)
 
 
@@ -219,16 +263,6 @@ class _Sides:
         tables, plain = self.material.tables, self.material.release.plain(columns)
         first, second = (
             tables.create(f"{side.stem}_values", "attack_versions/values", numbered=side.numbered, values=plain)
-            for side in self.both
-        )
-        return first, second
-
-    def values_of_people(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
-        """The same for every person: class, value, person, n."""
-        tables, plain = self.material.tables, self.material.release.plain(columns)
-        query = "attack_versions/shapes_of_people"
-        first, second = (
-            tables.create(f"{side.stem}_of_people", query, numbered=side.numbered, values=plain, unit=side.unit)
             for side in self.both
         )
         return first, second
@@ -366,14 +400,19 @@ def _certain(sides: _Sides, groups: Relation, column: str) -> list[int]:
 
 def _moved(sides: _Sides, groups: Relation, columns: Sequence[str], changes: Relation) -> Relation:
     """Every person's rows that arrived, left and stayed."""
-    before, after = sides.values_of_people(columns)
-    holes: dict[str, Hole] = {"groups": groups, "before": before, "after": after, "changes": changes}
-    return sides.material.tables.create("moves", "attack_versions/moves_of_people", **holes)
+    holes = _before_and_after(sides, groups, columns)
+    query = "attack_versions/moves_of_people"
+    return sides.material.tables.create("moves", query, changes=changes, unit=sides.first.unit, **holes)
 
 
 def _changed(sides: _Sides, groups: Relation, columns: Sequence[str]) -> Relation:
-    before, after = sides.values(columns)
-    return sides.material.tables.create("changes", "attack_versions/changes", groups=groups, before=before, after=after)
+    holes = _before_and_after(sides, groups, columns)
+    return sides.material.tables.create("changes", "attack_versions/changes", **holes)
+
+
+def _before_and_after(sides: _Sides, groups: Relation, columns: Sequence[str]) -> dict[str, Hole]:
+    values = sides.material.release.plain(columns)
+    return {"groups": groups, "before": sides.first.numbered, "after": sides.second.numbered, "values": values}
 
 
 def _groups(sides: _Sides, overlaps: Relation) -> Relation:

@@ -22,8 +22,7 @@ COMMANDS = {
     "anonymize": "Create a k-anonymous release of a table or file, and verify the written result.",
     "cloak": "Generalize places and times to boxes and intervals that k people or devices share, and verify the "
     "written result.",
-    "anatomize": "Release rows unchanged, and their sensitive values in a separate table, by groups of rows. NOT "
-    "k-anonymous.",
+    "anatomize": "Release rows unchanged, with sensitive values only by group, in a separate table. NOT k-anonymous.",
     "run": "Recreate the releases of a spec that have changed inputs, and compare each with the release that it "
     "replaces. For pipelines.",
     "releases": "Read the audit trail of a pipeline, and verify its chain of checksums.",
@@ -118,4 +117,4 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Options of every command."""
+    """Global options."""

@@ -28,7 +28,8 @@ _Place = tuple[int | None, tuple[int, ...]]  # k, and the level of every quasi-i
 
 STRATEGIES = Option(
     "strategies",
-    f"The strategies to compare, of {', '.join((*get_args(SearchStrategy), *get_args(LocalStrategy)))} (default: all "
+    f"The strategies to compare: any of {', '.join((*get_args(SearchStrategy), *get_args(LocalStrategy)))} (default: "
+    f"all "
     f"searches except auto).",
     keys.SEARCH,
     read=o.names,
@@ -249,7 +250,5 @@ def _optimum(proven: Proven) -> str:
     optimum = f"The optimum is {figure(proven.proven_score)}."
     if not proven.minimal_nodes:
         return optimum
-    minimal = "all" if proven.minimal_nodes_complete else "the known"
-    return (
-        f"{optimum} Accuracy is KGen's, of the anonymous nodes checked to {minimal} {proven.minimal_nodes:,} k-minimal."
-    )
+    minimal = f"{'all' if proven.minimal_nodes_complete else 'the known'} {proven.minimal_nodes:,} k-minimal nodes"
+    return f"{optimum} Accuracy (KGen): how close the anonymous nodes checked come to {minimal}."

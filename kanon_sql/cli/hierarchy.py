@@ -14,6 +14,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.show import grid, out, sample
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.report.numbers import counted
 from kanon_sql.spec import RECIPES, Keyword, read_value
 from kanon_sql.verbs import hierarchies
 from kanon_sql.verbs.options import PlaceOptions
@@ -144,7 +145,7 @@ def _show(hierarchy: Hierarchy, name: str, rows: int) -> None:
     counts = grid("level", "labels", "largest label")
     for level in levels:
         largest = max(hierarchy.leaves(level), default=0)
-        counts.add_row(str(level), f"{len(hierarchy.distinct_labels(level)):,}", f"{largest:,} values")
+        counts.add_row(str(level), f"{len(hierarchy.distinct_labels(level)):,}", counted(largest, "values"))
     out.print(counts, soft_wrap=False)
     step = max(1, hierarchy.leaf_count // rows)
     leaves = range(0, hierarchy.leaf_count, step)[:rows]

@@ -31,7 +31,7 @@ from kanon_sql.verbs.options import PlaceOptions
 
 
 def names(text: str) -> list[str]:
-    """Split a list of columns as CSV does, so that a name may hold a comma in quotes.
+    """Split a list of columns as CSV does, so that a quoted name can contain a comma.
 
     >>> names('age, "zip, code"')
     ['age', 'zip, code']
@@ -52,7 +52,7 @@ def sizes(text: str) -> int | list[int]:
 
 
 def limit(text: str) -> int | str:
-    """Read a number of people, or a word that the spec may know.
+    """Read a number of people; any other word is left for the spec to check.
 
     >>> limit("3"), limit("unlimited")
     (3, 'unlimited')
@@ -61,7 +61,7 @@ def limit(text: str) -> int | str:
 
 
 def pairs(flag: str, form: str, example: str, read: Callable[[str], Any]) -> Callable[[str], dict[str, Any]]:
-    """How to read a value for each column; `read` raises ValueError for a value that it cannot read.
+    """A parser of a value per column; `read` raises ValueError for an invalid value.
 
     >>> pairs("--node", "COLUMN=LEVEL", "age=2,zip=1", whole(0))('age=2,"zip, code"=1')
     {'age': 2, 'zip, code': 1}
@@ -85,7 +85,7 @@ def pairs(flag: str, form: str, example: str, read: Callable[[str], Any]) -> Cal
 
 
 def whole(least: int) -> Callable[[str], int]:
-    """How to read a whole number that is not below `least`."""
+    """A parser of whole numbers from `least` on."""
 
     def number(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -96,7 +96,7 @@ def whole(least: int) -> Callable[[str], int]:
 
 
 def perturbation(text: str) -> dict[str, dict[str, float]]:
-    """Read how a column is perturbed; ValueError for anything else.
+    """Read the perturbation of a column; ValueError for anything else.
 
     >>> perturbation("noise:100")
     {'noise': {'scale': 100.0}}
@@ -109,7 +109,7 @@ def perturbation(text: str) -> dict[str, dict[str, float]]:
 
 
 def column_type(text: str) -> dict[str, str]:
-    """Read the type of a column, its parentheses with a point, since a comma separates columns; ValueError for none.
+    """Read the type of a column, with a point in its parentheses, since commas separate columns; ValueError if empty.
 
     >>> column_type("decimal(12.2)")
     {'type': 'decimal(12,2)'}
@@ -120,19 +120,19 @@ def column_type(text: str) -> dict[str, str]:
 
 
 def by_column(flag: str, *keys: str) -> Callable[[list[str]], dict[str, dict[str, Any]]]:
-    """How to read what is asked of columns, such as `disease=3:entropy`, as the spec writes it under these keys.
+    """A parser of the parameters of columns, such as `disease=3:entropy`, to mappings with these keys of the spec.
 
     >>> by_column("--l-diversity", "l", "kind", "c")(["disease=3:recursive:4", "income=2"])
     {'disease': {'l': 3.0, 'kind': 'recursive', 'c': 4.0}, 'income': {'l': 2.0}}
     """
-    written = "[:".join(key.upper() for key in keys) + "]" * (len(keys) - 1)
+    form = "[:".join(key.upper() for key in keys) + "]" * (len(keys) - 1)
 
     def read(texts: list[str]) -> dict[str, dict[str, Any]]:
         columns: dict[str, dict[str, Any]] = {}
         for text in texts:
             match = _OF_COLUMN.fullmatch(text.strip())
             if not match:
-                raise SpecError(f"{flag} takes COLUMN={written}; got {text!r}")
+                raise SpecError(f"{flag} takes COLUMN={form}; got {text!r}")
             column, values = match[1], match[2].split(":", len(keys) - 1)
             if column in columns:
                 raise SpecError(f"{flag}: {column!r} is given twice; keep one of the two")
@@ -143,7 +143,7 @@ def by_column(flag: str, *keys: str) -> Callable[[list[str]], dict[str, dict[str
 
 
 def risk(text: str) -> dict[str, Any]:
-    """Read `prosecutor:mean=0.05` as the spec writes it.
+    """Read `prosecutor:mean=0.05` as a mapping of the spec.
 
     >>> risk("prosecutor:highest=0.1:above=0.2:share=0.1")
     {'model': 'prosecutor', 'highest': 0.1, 'above': {'threshold': 0.2, 'share': 0.1}}
@@ -151,34 +151,38 @@ def risk(text: str) -> dict[str, Any]:
     {'model': 'journalist', 'mean': 0.05, 'population': 'voters.parquet'}
     """
     text, *population = text.split(":population=", 1)
-    model, asked = _keyed("--risk", text, ("highest", "mean", "above", "share"), "MODEL:KEY=NUMBER[:KEY=NUMBER…]")
-    above = {name: asked.pop(key) for key, name in (("above", "threshold"), ("share", "share")) if key in asked}
-    more = ({"above": above} if above else {}) | ({"population": population[0]} if population else {})
-    return {"model": model, **asked, **more}
+    model, limits = _keyed("--risk", text, ("highest", "mean", "above", "share"), "MODEL:KEY=NUMBER[:KEY=NUMBER…]")
+    above = {name: limits.pop(key) for key, name in (("above", "threshold"), ("share", "share")) if key in limits}
+    spec = {"model": model, **limits}
+    if above:
+        spec["above"] = above
+    if population:
+        spec["population"] = population[0]
+    return spec
 
 
 def uniqueness(text: str) -> dict[str, Any]:
-    """Read `0.01:fraction=0.1` as the spec writes it.
+    """Read `0.01:fraction=0.1` as a mapping of the spec.
 
     >>> uniqueness("0.01:fraction=0.1:estimator=zayatz")
     {'share': 0.01, 'sampling_fraction': 0.1, 'estimator': 'zayatz'}
     """
     form = "SHARE:fraction=NUMBER[:estimator=NAME]"
-    share, asked = _keyed("--uniqueness", text, ("fraction", "estimator"), form)
-    fraction = {"sampling_fraction": asked.pop("fraction")} if "fraction" in asked else {}
-    return {"share": _figure(share), **fraction, **asked}
+    share, values = _keyed("--uniqueness", text, ("fraction", "estimator"), form)
+    fraction = {"sampling_fraction": values.pop("fraction")} if "fraction" in values else {}
+    return {"share": _figure(share), **fraction, **values}
 
 
 def _keyed(flag: str, text: str, keys: Sequence[str], form: str) -> tuple[str, dict[str, Any]]:
-    """A first word and what follows it, `key=value` each."""
+    """The first word, and the values by key of the `key=value` parts after it."""
     first, *parts = text.strip().split(":")
-    asked: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in parts:
         key, equals, value = part.partition("=")
-        if not equals or key not in keys or key in asked:
-            raise SpecError(f"{flag} takes {form}, each KEY of {', '.join(keys)} once; got {text!r}")
-        asked[key] = _figure(value)
-    return first, asked
+        if not equals or key not in keys or key in values:
+            raise SpecError(f"{flag} takes {form}, with every KEY of {', '.join(keys)} at most once; got {text!r}")
+        values[key] = _figure(value)
+    return first, values
 
 
 _OF_COLUMN = re.compile(r"(.+?)=([-+\d.eE]+(?::.+)?)")
@@ -191,10 +195,10 @@ def _figure(text: str) -> float | str:
         return text
 
 
-def beside_population(flag: str, *keys: str) -> Callable[[str], dict[str, Any]]:
-    """How to read what is asked beside a population, such as `5:voters.parquet`, as the spec writes it.
+def with_population(flag: str, *keys: str) -> Callable[[str], dict[str, Any]]:
+    """A parser of a model with its population, such as `5:voters.parquet`, to a mapping with these keys of the spec.
 
-    >>> beside_population("--delta-presence", "min", "max")("0:0.5:voters.parquet")
+    >>> with_population("--delta-presence", "min", "max")("0:0.5:voters.parquet")
     {'min': 0, 'max': 0.5, 'population': 'voters.parquet'}
     """
 
@@ -212,7 +216,7 @@ def _number(text: str) -> float | str:
 
 
 def attached(texts: list[str]) -> dict[str, str]:
-    """Read files to attach, each by its own name or by the one behind its last colon.
+    """Read files to attach, by their own names or the name after the last colon.
 
     >>> attached(["data/lake.duckdb", "old.duckdb:archive"])
     {'lake': 'data/lake.duckdb', 'archive': 'old.duckdb'}
@@ -222,7 +226,7 @@ def attached(texts: list[str]) -> dict[str, str]:
         match = _NAMED.fullmatch(text)
         file, name = (match[1], match[2]) if match else (text, Path(text).stem)
         if name in files:
-            raise SpecError(f"--attach: two files are called {name}; name one anew, as in FILE:OTHER")
+            raise SpecError(f"--attach: two files are called {name}; give one another name, as in FILE:OTHER")
         files[name] = file
     return files
 
@@ -237,10 +241,10 @@ _PERTURBED = "COLUMN=noise:SCALE, COLUMN=swap:WITHIN or COLUMN=pram:KEEP"
 
 @dataclass(frozen=True)
 class Form:
-    """How the command line spells an option, where the name and type of its key do not tell that.
+    """What the command line needs to know about an option beyond the name and type of its key.
 
-    `more`: sentences that follow what the key means. `type` and `read` as of an Option; with either, the type of the
-    key has no say. `limited`: whether the limits of a number are checked before anything else is.
+    `more`: sentences after the description of the key. `type` and `read`: as in an Option; they replace the type of the
+    key. `limited`: whether the limits of a number are checked before anything else.
     """
 
     more: str = ""
@@ -251,7 +255,7 @@ class Form:
 
 
 def _once(flag: str, more: str, read: Callable[[str], Any]) -> Form:
-    """An option that can be given only once: of two, neither is silently left out."""
+    """An option that can be used only once: a second use is an error instead of overriding the first."""
 
     def only(texts: list[str]) -> Any:
         if len(texts) > 1:
@@ -262,7 +266,7 @@ def _once(flag: str, more: str, read: Callable[[str], Any]) -> Form:
 
 
 def _of_columns(name: str, model: type[SensitiveModel]) -> Form:
-    """A privacy model that can be given for several sensitive columns, with its parameters in the model's order."""
+    """A privacy model for any number of sensitive columns, with its parameters in the order of the model."""
     flag = model.flag or flag_of(name)
     kinds = {parameter: keys.kind_of(field) for parameter, field in model.model_fields.items()}
     parameters = [parameter for parameter, kind in kinds.items() if kind.words or kind.type in (float, str)]
@@ -294,9 +298,9 @@ FORMS: Mapping[str, Form] = {
     "quasi_identifiers": Form("For example age,zip,sex.", read=names),
     "location": Form("For example lat,lon.", read=names),
     **{name: _of_columns(name, model) for name, model in SENSITIVE_MODELS.items()},
-    "k_map": _once("--k-map", "For example 5:voters.parquet.", beside_population("--k-map", "k")),
+    "k_map": _once("--k-map", "For example 5:voters.parquet.", with_population("--k-map", "k")),
     "delta_presence": _once(
-        "--delta-presence", "For example 0:0.5:voters.parquet.", beside_population("--delta-presence", "min", "max")
+        "--delta-presence", "For example 0:0.5:voters.parquet.", with_population("--delta-presence", "min", "max")
     ),
     "risk": _once(
         "--risk",
@@ -307,7 +311,7 @@ FORMS: Mapping[str, Form] = {
     "models": Form("For example my_models:three_hospitals.", read=names),
     "uniqueness": _once(
         "--uniqueness",
-        "For example 0.01:fraction=0.1, where the fraction is that of the population in the source.",
+        "For example 0.01:fraction=0.1, where fraction is the share of the population that is in the source.",
         uniqueness,
     ),
     "suppression_limit": Form("For example 0.02 or '20 rows'.", read=limit_of),
@@ -330,7 +334,7 @@ FORMS: Mapping[str, Form] = {
 
 
 def option(keyword: Keyword, form: Form) -> Option | None:
-    """The option of the command line for one of Python; None if its key has no form there."""
+    """The option of the command line for one in Python; None if its key has no form on the command line."""
     kind, name, group = keys.kind_of(keyword.field), keyword.name, keyword.group or None
     text = _help(keyword, form)
     if form.type or form.read:
@@ -348,7 +352,7 @@ def option(keyword: Keyword, form: Form) -> Option | None:
 
 
 def _help(keyword: Keyword, form: Form) -> str:
-    """What the key means, in the words of the command line, and its default."""
+    """The description of the key, with flags instead of keywords, and its default."""
     takes = keys.declared(keyword.field).takes
     example = f"Give {takes}." if form == Form() and _SUCH_AS in takes else form.more
     text = _NAMED_OPTION.sub(_spelled, f"{keyword.field.description} {example}".strip())
@@ -357,7 +361,7 @@ def _help(keyword: Keyword, form: Form) -> str:
 
 
 def _spelled(match: re.Match[str]) -> str:
-    """The flag of an option that a text names in backticks, if it is one."""
+    """The flag of an option in backticks; the text itself if it is not an option."""
     name = match[1]
     flag = FORMS.get(name, Form()).flag or flag_of(name)
     return flag if name in KEYWORDS else match[0]
@@ -371,9 +375,9 @@ OPTIONS: Mapping[str, Option] = {name: found for name, found in _FOUND.items() i
 
 
 def of(options: type, *without: str) -> tuple[Option, ...]:
-    """The options of the command line for those of a verb, in the order of their groups."""
-    known = [OPTIONS[name] for name in options.__annotations__ if name in OPTIONS and name not in without]
-    return tuple(sorted(known, key=lambda option: keys.GROUPS.index(str(option.panel))))
+    """The command-line options of a verb, in the order of their groups."""
+    taken = [OPTIONS[name] for name in options.__annotations__ if name in OPTIONS and name not in without]
+    return tuple(sorted(taken, key=lambda option: keys.GROUPS.index(str(option.panel))))
 
 
 SOURCE = Argument("source", _A_SOURCE)

@@ -33,7 +33,7 @@ MANIFEST = Option(
     "Data",
     Path,
 )
-WITHOUT = Option("without", f"Parts to leave out, of {', '.join(PARTS)}.", "Output", read=o.names, default=None)
+WITHOUT = Option("without", f"Parts to leave out: any of {', '.join(PARTS)}.", "Output", read=o.names, default=None)
 
 
 @takes(o.SOURCE, *o.PLACES, o.SPEC, MANIFEST, WITHOUT, OUTPUT, FORMAT, o.OVERWRITE)
@@ -60,5 +60,7 @@ def report(
         written.write(path, overwrite=bool(overwrite))
     for part, reason in written.figures.missing.items():
         if part not in without:
-            err.print(f"[yellow]note:[/yellow] without {escape(part.replace('_', ' '))}: {escape(in_flags(reason))}")
+            err.print(
+                f"[yellow]note:[/yellow] the report has no {escape(part.replace('_', ' '))}: {escape(in_flags(reason))}"
+            )
     out.print(f"Report written to {escape(str(path))}")

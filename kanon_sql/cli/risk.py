@@ -67,8 +67,8 @@ def _bound(text: str) -> tuple[str, float]:
 
 FAIL_ABOVE = Option(
     "fail_above",
-    "Exit with 1 if the highest prosecutor's risk of what would go out, the release where one is given, is above this, "
-    f"0 to 1; mean=0.05 means another figure: {', '.join(FIGURES)}.",
+    "Exit with 1 if the highest prosecutor risk of the release, or of the source without a release, exceeds this, 0 to "
+    "1. To limit another figure, name it, as in mean=0.05: {', '.join(FIGURES)}.",
     "Output",
     read=_bound,
 )

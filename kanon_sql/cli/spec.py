@@ -64,6 +64,6 @@ SUBCOMMANDS = {
     ),
     "check": (
         check,
-        "Check specs, with their variables, as they are read for a release, and print a summary of each.",
+        "Check specs, including their variables, exactly as a release reads them, and print a summary of each.",
     ),
 }

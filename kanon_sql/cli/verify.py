@@ -57,15 +57,15 @@ def _show(checked: dict[str, Any]) -> None:
 
 def _show_violation(finding: dict[str, Any], sizes: list[dict[str, int]], counts: str) -> None:
     """Print the value that a model achieves; for k-anonymity, the sizes of the small classes."""
-    rows = f"{finding['unsafe_rows']:,} rows in {finding['unsafe_classes']:,} classes"
+    rows = f"{counted(finding['unsafe_rows'], 'rows')} in {counted(finding['unsafe_classes'], 'classes')}"
     if finding["model"] != "k-anonymity":
         achieved = "unknown" if finding["achieved"] is None else f"{finding['achieved']:.4g}"
         model = escape(promised([finding]))
-        out.print(f"{rows} do not meet {model}: {achieved} found")
+        out.print(f"{rows} {'does' if finding['unsafe_rows'] == 1 else 'do'} not meet {model}: {achieved} found")
         return
-    out.print(f"{rows} are below {finding['required']} {counts}:")
+    out.print(f"{rows} {'is' if finding['unsafe_rows'] == 1 else 'are'} below {finding['required']} {counts}:")
     for size in sizes:
-        out.print(f"  {size['classes']:,} classes of {counted(size['size'], counts)}")
+        out.print(f"  {counted(size['classes'], 'classes')} of {counted(size['size'], counts)}")
 
 
 def _show_comparison(checked: dict[str, Any]) -> None:

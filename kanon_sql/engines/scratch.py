@@ -43,6 +43,7 @@ class Scratch:
         self._prefix = _take_prefix(f"kanon_{name}" if name else "kanon")
         self._give_back = weakref.finalize(self, _TAKEN.discard, self._prefix)
         self._created: dict[Relation, None] = {}
+        self._views: set[Relation] = set()
         self._lasting_place: tuple[Relation, str] | None = None
         self._lasting: dict[Relation, list[Relation]] = {}
         self._numbers = count(1)
@@ -92,23 +93,13 @@ class Scratch:
         """Create or replace a table by the result of a ready query."""
         return self._create(table, text, query, sentence)
 
-    def load(
-        self,
-        table: str | Relation,
-        types: Mapping[str, str],
-        columns: Sequence[Sequence[Any]],
-        name: str = "load",
-        sentence: str = "Load values into a temporary table.",
-    ) -> Relation:
-        """Create or replace a table by values, column by column; `types` are the engine's own names.
-
-        `name`, `sentence`: for the log.
-        """
+    def load(self, table: str | Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> Relation:
+        """Create or replace a table by values, column by column; `types` are the engine's own names."""
         relation, started = self._register(table), time.perf_counter()
         self.engine.load(relation, types, columns)
         rows = len(columns[0]) if columns else 0
         self.engine.filled(relation, rows or None)
-        self._note(name, sentence, "", started, rows)
+        self._note("load", "Load values into a temporary table.", "", started, rows)
         return relation
 
     def create_castable(
@@ -128,6 +119,14 @@ class Scratch:
         self.engine.filled(relation, None)
         sentence = self._sentence(query, "Send rows to a temporary table.")
         self._note(query or "send", sentence, text, started, engine=source.name)
+        return relation
+
+    def view(self, stem: str, text: str) -> Relation:
+        """Create or replace a temporary view of a query (DuckDB), which reads its tables at every use."""
+        relation = self._register(stem)
+        self._views.add(relation)
+        statement = queries.create_as(relation, text, self.engine.dialect, "view", temporary=True, replace=True)
+        self._run(statement, "show", "Name a query.")
         return relation
 
     def add(self, table: str | Relation, query: str, /, **holes: Hole) -> None:
@@ -261,7 +260,8 @@ class Scratch:
             self.engine.forget(relation)
             self._drop_lasting(relation, list(self._lasting.get(relation, ())))
             return
-        self._run(queries.drop(relation, self.engine.dialect), "drop", "Drop a temporary table.")
+        form = "view" if relation in self._views else "table"
+        self._run(queries.drop(relation, self.engine.dialect, form), "drop", "Drop a temporary table.")
 
     def _sentence(self, query: str, other: str) -> str:
         return queries.sentence(query) if query else other

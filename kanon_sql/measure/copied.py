@@ -34,11 +34,13 @@ def copied(
     shown: Mapping[str, tuple[str, ...]],
     unit: str | None,
     location: Sequence[str] = (),
+    stored: bool = True,
 ) -> Copy:
     """Copy a table, with the `plain` names of its columns, and count its rows and people.
 
     `shown`: the columns that show every quasi-identifier in a release. These become text, two bounds become one range,
-    except for boxes. `location`: the columns of the places that boxes contain.
+    except for boxes. `location`: the columns of the places that boxes contain. `stored`: if False,
+    the copy is a view of a table in the same engine, which is read at every use.
     """
     kinds = {column.name: column.kind for column in source.table.columns}
     is_release = role not in ("source", "auxiliary", "control", "priors")
@@ -58,7 +60,10 @@ def copied(
         natives={copied_as: name for name, copied_as in columns.items() if name not in texts},
     )
     stem = role.replace(" ", "_")
-    relation = tables.receive(stem, source.engine, query, "attack_linkage/copied")
+    if stored:
+        relation = tables.receive(stem, source.engine, query, "attack_linkage/copied")
+    else:
+        relation = tables.view(stem, query)
     for name, names in shown.items():
         if is_release and len(names) > 1:
             low, high = (columns.pop(bound) for bound in names)

@@ -82,7 +82,7 @@ class _Older:
 
 
 _REPLACED = _Older("it")
-_MOST_ROWS = 1_000_000  # counted rows of earlier releases that are compared together
+_MOST_ROWS = 3_000_000  # of earlier releases that are compared together
 _Past: TypeAlias = tuple[_Older, Callable[[], Copy]]
 
 
@@ -100,6 +100,7 @@ class Guard:
         self._source = source
         self._people = people
         self._notes: list[str] = []
+        self._coded: People | None = None
         self.found: SingledOut | None = None
         self.earlier: list[int] = []
 
@@ -120,27 +121,37 @@ class Guard:
         together: _Together | None = None
         for past in self._past:
             material = self._material(new, past)
-            if together and (together.rows >= _MOST_ROWS or not together.takes(material)):
+            if together and (together.versions.rows >= _MOST_ROWS or not together.takes(material)):
                 yield from self._finish(together, new)
-            if together is None or not together.takes(material):
-                together = _Together.of(material)
-            together.add(past, material)
+                together = None
+            if together is None:
+                together = self._together(material)
+            together.past.append(past)
+            together.versions.add(partial(self._previous, new, past))
         if together:
             yield from self._finish(together, new)
 
+    def _together(self, material: Material) -> _Together:
+        if self._coded is None or self._coded.source != material.source:
+            self._coded = People.of(material)
+        assert material.previous
+        return _Together(material, self._coded, Versions(material, material.kept_with(material.previous)))
+
     def _finish(self, together: _Together, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
-        past, comparisons = [*together.past], together.compared()
+        comparisons = together.versions.compared(together.people, changes=True)
         unread = [note for note in self._notes if ANY_VALUE in note]
         self._notes.clear()
-        if unread and len(past) > 1:  # one at a time, to name the release that cannot be read
-            for one in past:
-                together.add(one, self._material(new, one))
-                yield from self._finish(together, new)
-        else:
-            for (older, _), comparison in zip(past, comparisons, strict=True):
-                if unread:
-                    raise _incomparable(self._copying.target, older, unread[0].partition(";")[0])
-                yield older, _singled_out(comparison, self._copying.spec)
+        if unread and len(together.past) > 1:  # one at a time, to name the release that cannot be read
+            for past in together.past:
+                alone = self._together(together.material)
+                alone.past.append(past)
+                alone.versions.add(partial(self._previous, new, past))
+                yield from self._finish(alone, new)
+            return
+        for (older, _), comparison in zip(together.past, comparisons, strict=True):
+            if unread:
+                raise _incomparable(self._copying.target, older, unread[0].partition(";")[0])
+            yield older, _singled_out(comparison, self._copying.spec)
 
     def _material(self, new: Copy, past: _Past) -> Material:
         """What an attacker has who knows the new release and an earlier one."""
@@ -153,6 +164,11 @@ class Guard:
             if len(keys) > 1:
                 raise _incomparable(copying.target, older, "its people were recorded with another key, or without one")
         return copying.material(_of_same_kinds(copying, copies), self._source, self._notes.append)
+
+    def _previous(self, new: Copy, past: _Past) -> Copy:
+        """The copy of an earlier release, whose columns have the same kinds as those of the new one."""
+        copies = {"release": new, "source": self._people, "previous": past[1]()}
+        return _of_same_kinds(self._copying, copies)["previous"]
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of a manifest; empty if nothing was compared."""
@@ -176,39 +192,17 @@ class _Together:
     """Earlier releases that are compared by the same statements: their copies have the same columns and kinds."""
 
     material: Material
-    kept: tuple[str, ...]
-    versions: Versions
     people: People
+    versions: Versions
     past: list[_Past] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, material: Material) -> _Together:
-        """No release yet, but those with the same columns as the earlier one of the material can be added."""
-        assert material.previous
-        kept = material.kept_with(material.previous)
-        return cls(material, kept, Versions(material, kept), People.of(material))
-
-    @property
-    def rows(self) -> int:
-        """The counted rows of all that were added."""
-        return self.versions.rows
-
     def takes(self, material: Material) -> bool:
-        """Whether the earlier release of a material can be compared with those that were added."""
+        """Whether the earlier release of a material can be compared with the others."""
+        mine = self.material
         assert material.previous
-        same_source, same_release = material.source == self.material.source, material.release == self.material.release
-        return same_source and same_release and self.kept == material.kept_with(material.previous)
-
-    def add(self, past: _Past, material: Material) -> None:
-        """Add the earlier release of a material."""
-        assert material.previous
-        self.versions.add(material.previous)
-        self.past.append(past)
-
-    def compared(self) -> list[Comparison]:
-        """Compare those that were added with the new release; then others can be added."""
-        self.past.clear()
-        return self.versions.compared(self.people, changes=True)
+        assert mine.previous
+        same = material.source == mine.source and material.release == mine.release
+        return same and material.kept_with(material.previous) == mine.kept_with(mine.previous)
 
 
 def _singled_out(comparison: Comparison, spec: Spec) -> SingledOut:
@@ -237,15 +231,14 @@ def guarded(
         if before is None:
             yield None
             return
-        reader = stack.enter_context(contextlib.closing(source.engine.embedded()))
         people = replace(source, table=_used(source, spec))
         names = [*columns]
-        for data in (before, people, *(_read(reader, past) for past in earlier)):
+        for data in (before, people, *(_read(here, past) for past in earlier)):
             names += [column.name for column in data.table.columns]
         copying = _Copying.of(tables, spec, before.table, names)
         replaced = _copied_release(copying, "previous", _REPLACED, before)
         past_releases: list[_Past] = [(_REPLACED, lambda: replaced)]
-        past_releases += [_past_release(copying, reader, past) for past in earlier]
+        past_releases += [_past_release(copying, here, past) for past in earlier]
         yield Guard(limit, copying, past_releases, source, copying.copied("source", people))
 
 
@@ -256,7 +249,7 @@ def _read(reader: FileEngine, past: Past) -> Source:
 def _past_release(copying: _Copying, reader: FileEngine, past: Past) -> _Past:
     remedy = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
     older = _Older(f"its release of {past.at}", remedy, past.at)
-    return older, lambda: _copied_release(copying, "earlier", older, _read(reader, past))
+    return older, lambda: _copied_release(copying, "earlier", older, _read(reader, past), stored=False)
 
 
 @dataclass(frozen=True)
@@ -283,8 +276,8 @@ class _Copying:
         plain = {name: f"c{number}" for number, name in enumerate(names)}
         return cls(tables, spec, plain, {name: shown_columns(name, release) for name in spec.quasi_identifiers})
 
-    def copied(self, role: str, source: Source) -> Copy:
-        return copied(self.tables, role, source, self.plain, self.shown, self.spec.unit)
+    def copied(self, role: str, source: Source, stored: bool = True) -> Copy:
+        return copied(self.tables, role, source, self.plain, self.shown, self.spec.unit, stored=stored)
 
     def material(self, copies: Mapping[str, Copy], source: Source, note: Callable[[str], None]) -> Material:
         """The background knowledge of an attacker who has both releases, for the attacks."""
@@ -394,13 +387,13 @@ def _incomparable(target: str, older: _Older, why: str) -> DifferencingError:
     )
 
 
-def _copied_release(copying: _Copying, role: str, older: _Older, release: Source) -> Copy:
+def _copied_release(copying: _Copying, role: str, older: _Older, release: Source, stored: bool = True) -> Copy:
     """A copy of an earlier release; DifferencingError if it does not show the same quasi-identifiers."""
     try:
         check_columns(role, {column.name: column.kind for column in release.table.columns}, copying.shown, True)
     except KanonError as error:
         raise _incomparable(copying.target, older, str(error).partition(";")[0]) from None
-    return copying.copied(role, release)
+    return copying.copied(role, release, stored)
 
 
 def _of_same_kinds(copying: _Copying, copies: Mapping[str, Copy]) -> dict[str, Copy]:

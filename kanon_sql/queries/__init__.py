@@ -2,17 +2,8 @@
 
 from kanon_sql.queries.class_labels import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
-from kanon_sql.queries.codes import replaced
-from kanon_sql.queries.coding import (
-    Coded,
-    CodedColumn,
-    coded_cells,
-    frequency_set,
-    packed,
-    raw_column,
-    tuples,
-    with_population,
-)
+from kanon_sql.queries.codes import counted_rows, replaced
+from kanon_sql.queries.coding import Coded, coded_cells, frequency_set, packed, raw_column, tuples, with_population
 from kanon_sql.queries.counted_release import (
     CountedRelease,
     classed_rows,
@@ -109,7 +100,6 @@ from kanon_sql.queries.tree import (
     Hole,
     Masked,
     PerNode,
-    Same,
     Steps,
     check_condition,
     identifier,
@@ -139,7 +129,6 @@ __all__ = [
     "UNMAPPED_CODE",
     "Bits",
     "Coded",
-    "CodedColumn",
     "Columns",
     "Conversion",
     "CountedRelease",
@@ -158,7 +147,6 @@ __all__ = [
     "ReleaseColumn",
     "ReleaseQuery",
     "RoundStatement",
-    "Same",
     "Seed",
     "StandaloneQuery",
     "Statement",
@@ -184,6 +172,7 @@ __all__ = [
     "contents",
     "converted",
     "copy_to",
+    "counted_rows",
     "covered",
     "create_as",
     "create_commented",

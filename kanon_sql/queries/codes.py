@@ -1,4 +1,4 @@
-"""The query of a relation with the values of some columns replaced by codes."""
+"""Queries that replace the values of columns by codes, or by those of a smaller type."""
 
 from __future__ import annotations
 
@@ -22,3 +22,15 @@ def replaced(relation: Relation, codes: Mapping[str, Relation], columns: Sequenc
         query = query.join(t.table(coded, alias), on=same, copy=False)
         query = query.select(exp.alias_(t.column("code", alias), name, quoted=True), copy=False)
     return t.printed(query, dialect)
+
+
+def counted_rows(relation: Relation, release: int, types: Mapping[str, str], columns: Sequence[str]) -> str:
+    """The query that counts the equal rows of a release (DuckDB): release (its number), the columns, n.
+
+    `types`: of columns that are cast.
+    """
+    cast = {name: t.cast_to(t.column(name), types[name]) if name in types else t.column(name) for name in columns}
+    query = exp.select(exp.alias_(t.literal(release), "release"), copy=False).from_(t.table(relation), copy=False)
+    query = query.select(*(exp.alias_(value, name, quoted=True) for name, value in cast.items()), copy=False)
+    query = query.select(exp.alias_(exp.Count(this=exp.Star()), "n"), copy=False)
+    return t.printed(query.group_by(*(value.copy() for value in cast.values()), copy=False), "duckdb")

@@ -213,7 +213,7 @@ def classed_rows(
 
 def label_counts(types: Sequence[str]) -> str:
     """The query that counts the values of ENUMs."""
-    values_of_types = (exp.Anonymous(this="ENUM_RANGE", expressions=[_cast(exp.null(), name)]) for name in types)
+    values_of_types = (exp.Anonymous(this="ENUM_RANGE", expressions=[t.cast_to(exp.null(), name)]) for name in types)
     return _printed(exp.select(*(exp.Anonymous(this="LEN", expressions=[values]) for values in values_of_types)))
 
 
@@ -230,11 +230,7 @@ def drop_type(name: str) -> str:
 
 def _in_type(name: str, kind: str | None, table: str | None = None) -> exp.Expr:
     column = t.column(name, table)
-    return exp.alias_(_cast(column, kind), name, quoted=True) if kind else column
-
-
-def _cast(value: exp.Expr, kind: str) -> exp.Cast:
-    return exp.Cast(this=value, to=exp.Var(this=t.identifier(kind, "duckdb")))
+    return exp.alias_(t.cast_to(column, kind), name, quoted=True) if kind else column
 
 
 def _repeated(times: exp.Expr) -> exp.Expr:

@@ -10,12 +10,12 @@ _LONG = 10**9  # larger counts are shown by their magnitude
 
 
 def counted(number: int, of: str) -> str:
-    """A number of rows, people or cells.
+    """A number of rows, people, classes or other things.
 
     >>> counted(1, "rows"), counted(1, "people"), counted(2000, "people")
     ('1 row', '1 person', '2,000 people')
     """
-    singular = {"people": "person"}.get(of, of.removesuffix("s"))
+    singular = {"people": "person", "classes": "class"}.get(of, of.removesuffix("s"))
     return f"{number:,} {singular if number == 1 else of}"
 
 

@@ -1,23 +1,33 @@
-"""Sets of columns: how far they distinguish the rows of a table, counted on one frequency set of integer codes."""
+"""Sets of columns: how far they distinguish the rows of a table, counted on one frequency set of integer codes.
+
+The database counts the frequency set; the sets are counted on arrays of its codes, four times faster than by one GROUP
+BY per set where nearly all rows are distinct.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from math import comb
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SourceError
 from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
-from kanon_sql.queries import Relation
-from kanon_sql.release.kinds import Cells
-from kanon_sql.release.kinds import coded as coded_cells
+from kanon_sql.queries import Coded, Relation
 from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
 
 MOST_COLUMNS = 12  # that are combined
-_BATCH_SECONDS, _BATCH_SETS = 0.25, 32
+_MOST_KEYS = 2**63 - 1  # combinations of codes that a number can represent
+_DENSE = 4  # combinations per row, up to which they are counted in an array of all possible ones
+Integers = NDArray[np.integer[Any]]
 Names = frozenset[str]  # of the columns in a set
 
 
@@ -44,28 +54,35 @@ def _combinable(column: ColumnCounts) -> bool:
     return column.role == SENSITIVE and not column.nearly_unique and not column.fractions
 
 
-def code(
-    tables: Scratch,
-    source: Relation,
-    columns: Sequence[ColumnCounts],
-    rows: int,
-    there: Scratch,
-    beside: Mapping[str, str] | None = None,
-) -> Cells:
-    """Create the frequency set on which the sets are counted; `beside`: further columns of its cells."""
-    names = {stem: name for name, stem in _stems(columns).items()}
-    if not names:
-        return Cells(there, there["cells"], [], [])  # there are no sets
-    return coded_cells(tables, source, names, beside or {}, there, rows)
+def code(tables: Scratch, source: Relation, columns: Sequence[ColumnCounts], rows: int, there: Scratch) -> None:
+    """Create the frequency set on which the sets are counted."""
+    if not columns:
+        return
+    stems = _stems(columns)
+    tuples = tables.create(
+        "tuples", "frequency_sets/tuples", columns={s: name for name, s in stems.items()}, source=source
+    )
+    attributes = [_numbered(tables, column, stems[column.name]) for column in columns]
+    there.receive("coded", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
+    ((coded,),) = there.rows("frequency_sets/total_rows", counted=there["coded"])
+    if coded != rows:
+        raise SourceError(
+            f"the source has {rows:,} rows and its frequency set {coded:,}; it changed while it was read, run again"
+        )
 
 
 def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
     return queries.plain_names([column.name for column in columns])
 
 
+def _numbered(tables: Scratch, column: ColumnCounts, stem: str) -> Coded:
+    mapping = tables.create(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
+    return Coded(stem, mapping, 0, (), {"code_0": 0} if column.counts.null_rows else None)
+
+
 @dataclass(frozen=True)
 class Figures:
-    """The result of `sql/profile.sql`."""
+    """The combinations of a set of columns, the unique rows, and the rows in classes below 5."""
 
     combinations: int
     unique_rows: int
@@ -73,22 +90,62 @@ class Figures:
     squares: int  # of the classes' rows, added up
 
 
+class _Coded:
+    """The codes of a table's rows, or of its distinct tuples with their numbers of rows."""
+
+    def __init__(self, rows: Integers, codes: Mapping[str, Integers]) -> None:
+        total = int(rows.sum())
+        self._rows: Integers | None = rows if total > 2 * len(rows) else None
+        each = {name: code if self._rows is not None else code.repeat(rows) for name, code in codes.items()}
+        self._codes = {name: code.astype(np.min_scalar_type(code.max())) for name, code in each.items()}
+        self._sizes = {name: int(code.max()) + 1 for name, code in each.items()}
+
+    def classes(self, names: Sequence[str]) -> Integers:
+        """The numbers of rows in the classes of equal codes."""
+        keys, most = self._keys(names)
+        if most <= _DENSE * len(keys):
+            classes = np.bincount(keys, self._rows).astype(np.int64)
+            return classes[classes > 0]
+        if self._rows is None:
+            keys.sort()
+            return np.diff(_starts(keys), append=len(keys))
+        order = np.argsort(keys)
+        return np.add.reduceat(self._rows[order], _starts(keys[order]))
+
+    def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
+        """A number per row that represents its codes, and the number of possible ones."""
+        kind: type[Any] = np.uint32 if prod(self._sizes[name] for name in names) < 2**32 else np.int64
+        keys: NDArray[Any] = np.zeros(len(self._codes[names[0]]), dtype=kind)
+        most = 1
+        for name in names:
+            if most * self._sizes[name] > _MOST_KEYS:
+                keys = np.unique(keys, return_inverse=True)[1].ravel()
+                most = int(keys.max()) + 1
+            keys *= kind(self._sizes[name])
+            keys += self._codes[name].astype(kind)
+            most *= self._sizes[name]
+        return keys, most
+
+
+def _starts(keys: Integers) -> Integers:
+    """The positions in sorted keys at which another one begins."""
+    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+
+
 class Sets:
     """The sets of columns counted so far, and how to count more."""
 
     def __init__(
         self,
-        cells: Cells,
+        tables: Scratch,
         columns: Sequence[ColumnCounts],
         coded: Sequence[ColumnCounts],
         rows: int,
         deadline: float | None,
     ) -> None:
-        self._tables, self._rows, self._deadline, self._batch = cells.tables, rows, deadline, 1
-        self._classes = cells.classes or cells.relation
+        self._tables, self._rows, self._deadline = tables, rows, deadline
         self._order = {column.name: column.order for column in columns}
-        self._codes = _stems(coded)
-        self._query = queries.per_node("profile/set", cells.tables.engine.dialect, small=SMALL_CLASS)
+        self._stems = _stems(coded)
         self._candidates = Names(column.name for column in coded if column.role is None)
         self._figures = {Names(): Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
         for column in coded:
@@ -96,30 +153,31 @@ class Sets:
             self._figures[Names([column.name])] = Figures(
                 counts.distinct, counts.unique_rows, counts.small_rows, counts.squares
             )
-        if len(coded) > 1:
-            (figures,) = self._tables.rows("profile/whole", classes=self._classes, small=SMALL_CLASS)
-            self._figures[Names(self._codes)] = Figures(*map(int, figures))
 
     def count(self, sets: Iterable[Iterable[str]], report: Callable[[int], None] = lambda _done: None) -> bool:
         """Count the sets that are not counted yet, until time is up; returns whether all were counted."""
         unknown = [names for names in map(Names, sets) if names not in self._figures]
-        done = 0
-        while done < len(unknown):
-            started = time.monotonic()
-            if self._deadline is not None and started >= self._deadline:
+        for done, names in enumerate(unknown, start=1):
+            if self._deadline is not None and time.monotonic() >= self._deadline:
                 return False
-            self._count(unknown[done : done + self._batch])
-            done = min(done + self._batch, len(unknown))
+            self._count(names)
             report(done)
-            if time.monotonic() - started < _BATCH_SECONDS:
-                self._batch = min(2 * self._batch, _BATCH_SETS)
         return True
 
-    def _count(self, sets: Sequence[Names]) -> None:
-        codes = self._codes
-        texts = [self._query(i, self._classes, sorted(codes[name] for name in names)) for i, names in enumerate(sets)]
-        for i, *figures in self._tables.rows_as(queries.union_all(texts)):
-            self._figures[sets[i]] = Figures(*map(int, figures))
+    def _count(self, names: Names) -> None:
+        classes = self._coded.classes(self._sorted(names))
+        small = classes[classes < SMALL_CLASS]
+        figures = len(classes), (small == 1).sum(), small.sum(), np.dot(classes, classes)
+        self._figures[names] = Figures(*map(int, figures))
+
+    @cached_property
+    def _coded(self) -> _Coded:
+        coded = self._tables["coded"]
+        frame = self._tables.engine.frame(coded)
+        self._tables.drop(coded)
+        return _Coded(
+            frame["n"].to_numpy(), {name: frame[f"{stem}_0"].to_numpy() for name, stem in self._stems.items()}
+        )
 
     def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
         """How identifying a counted set is, for comparisons."""
@@ -134,7 +192,7 @@ class Sets:
     def figures(self, names: Iterable[str]) -> Figures:
         """The figures of one set, without a time limit."""
         if Names(names) not in self._figures:
-            self._count([Names(names)])
+            self._count(Names(names))
         return self._figures[Names(names)]
 
     def is_counted(self, names: Iterable[str]) -> bool:

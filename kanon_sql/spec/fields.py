@@ -197,7 +197,7 @@ class Target(Model):
     )
     replace_foreign_table: Text | None = spec_key(
         "Repeat the name of the target table here to replace a table that is not a release. Its rows are lost.",
-        takes="the name of the target table once more",
+        takes="the name of the target table again",
     )
 
     @property
@@ -583,7 +583,7 @@ class Spec(ReleaseSpec):
     )
     waiting: Text | None = spec_key(
         "The table for the rows that are held back, in the database of the source. No other user may read it.",
-        takes="the name of a table for the rows that wait",
+        takes="the name of a table for waiting rows",
     )
     mask: StrictBool = spec_key(
         "Show suppressed rows as * instead of leaving them out, if there are at least k of them.", False, group=PRIVACY

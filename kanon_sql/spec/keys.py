@@ -114,7 +114,7 @@ def described(field: FieldInfo) -> str:
 
     >>> from kanon_sql.spec.fields import Swap
     >>> described(Swap.model_fields["within"])
-    'How far apart the ranks of exchanged values may be. Give a fraction of the ranks above 0, at most 1.'
+    'Maximum distance between the ranks of exchanged values. Give a fraction of the ranks above 0, at most 1.'
     """
     default = plain_default(field)
     return f"{field.description} Give {takes(field)}." + (f" Default: {default}." if default else "")

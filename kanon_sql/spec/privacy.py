@@ -85,7 +85,7 @@ class TCloseness(SensitiveModel):
     short = "t"
     title, symbol = "t-closeness", "t"
     bound = "no class is further from the whole table than this, from 0 to 1"
-    example = "income=0.2, income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies"
+    example = "income=0.2, income=0.2:ordered, or job=0.2:hierarchical with job.csv in --hierarchies"
     t: StrictFloat = spec_key("The maximum distance.", ..., gt=0, le=1)
     distance: Distance = spec_key(
         "How the distance of two values is measured: all equal, by their order, or by a hierarchy.", "equal"
@@ -364,7 +364,7 @@ class Privacy(Anonymity):
         takes="a mapping such as {share: 0.01, sampling_fraction: 0.1}",
     )
     models: Annotated[tuple[Any, ...], BeforeValidator(_own_models), WithJsonSchema(_REFERENCES)] = spec_key(
-        "Privacy models of your own, from modules that KANON_MODULES allows. `k` then applies only if you set it.",
+        "Custom privacy models, from modules that KANON_MODULES allows. `k` then applies only if you set it.",
         (),
         takes="a list such as [my_models:three_hospitals]",
     )

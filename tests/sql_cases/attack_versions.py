@@ -146,27 +146,18 @@ _VERSIONS = [
         },
     ),
     _case(
-        "attack_versions/counted",
-        "release c0 c2 n",
-        [(8, "b", 7, 2), (8, "a", 7, 1), (8, None, 8, 1)],
-        {"copy": _ROWS},
-        release=8,
-        columns=["c0", "c2"],
-    ),
-    _case(
-        "attack_versions/of_classes",
-        "class release c0 c2 n",
-        [(1, 7, "b", 5, 2), (2, 8, "a", 5, 1), (2, 8, "a", 6, 3), (3, 8, None, 6, 4)],
-        {"counted": ("release c0 c2 n", [(8, "a", 5, 1), (8, "a", 6, 3), (7, "b", 5, 2), (8, None, 6, 4)])},
-        labels=["c0"],
-        kept=["c2"],
-    ),
-    _case(
         "attack_versions/classes",
         "class release c0 n",
         [(1, 7, "b", 2), (2, 8, None, 4)],
-        {"numbered": ("class release c0 c2 n", [(1, 7, "b", 5, 2), (2, 8, None, 5, 1), (2, 8, None, 6, 3)])},
+        {"counted": ("release c0 c2 n", [(8, None, 5, 1), (7, "b", 5, 2), (8, None, 6, 3)])},
         labels=["c0"],
+    ),
+    _case(
+        "attack_versions/distinct_texts",
+        "c0 c1",
+        [(["a", "b"], ["x"])],
+        {"copy": ("row_id c0 c1", [(1, "a", "x"), (2, "b", "x"), (3, "a", "x")])},
+        columns=["c0", "c1"],
     ),
     _case(
         "attack_versions/smallest_classes",
@@ -324,13 +315,14 @@ _VERSIONS = [
     _case("attack_versions/groups_sum", "total", [(0,)], {"groups": _GROUPS}),
     _case(
         "attack_versions/changes",
-        _CHANGED,
+        "release part c0 before after",
         [(8, -1, "a", 3, 1), (8, -1, "b", 0, 2), (8, 2, "a", 4, 0), (7, -1, "a", 0, 1), (7, -1, "b", 0, 2)],
         {
             "groups": ("release node part", [(8, 1, -1), (8, 2, 2), (8, -1, -1), (7, -1, -1)]),
-            "before": (_VALUES, [(1, "a", 3), (2, "a", 4)]),
-            "after": (_VALUES, [(1, "a", 1), (1, "b", 2)]),
+            "before": ("class c0 c2 n", [(1, "a", 5, 2), (1, "a", 6, 1), (2, "a", 5, 4)]),
+            "after": ("class c0 c2 n", [(1, "a", 5, 1), (1, "b", 5, 2)]),
         },
+        values=["c0"],
     ),
     _case(
         "attack_versions/exposed",
@@ -355,14 +347,6 @@ _VERSIONS = [
         },
     ),
     _case(
-        "attack_versions/shapes_of_people",
-        "class value person n",
-        [(2, "['=x']", 7, 5), (1, "['']", 7, 1), (1, "['']", 8, 1)],
-        {"numbered": _COUNTED},
-        values=["c1"],
-        unit=["c2"],
-    ),
-    _case(
         "attack_versions/values",
         _VALUES,
         [(2, "['=x', '=7']", 5), (1, "['', '=7']", 1), (1, "['', '=8']", 1)],
@@ -375,10 +359,12 @@ _VERSIONS = [
         [(8, 1, 7, 5, 0, 2, 6, 1), (8, 1, 8, 1, 0, 0, 6, 1), (8, 1, 9, 0, 1, 0, 6, 1)],
         {
             "groups": ("release node part", [(8, 1, 1), (8, -1, 1)]),
-            "before": ("class value person n", [(1, "a", 7, 2), (1, "b", 9, 1)]),
-            "after": ("class value person n", [(1, "a", 7, 7), (1, "c", 8, 1)]),
+            "before": ("class c0 c2 n", [(1, "a", 7, 2), (1, "b", 9, 1)]),
+            "after": ("class c0 c2 n", [(1, "a", 7, 7), (1, "c", 8, 1)]),
             "changes": (_CHANGED, [(8, 1, "a", 2, 7), (8, 1, "b", 1, 0), (8, 1, "c", 0, 1)]),
         },
+        values=["c0"],
+        unit=["c2"],
     ),
     # One person with five rows; two of whom four rows are new and three leave; as many who come as are seen to.
     *(

@@ -1,7 +1,7 @@
 """Given and expected rows of `sql/profile`."""
 
 from kanon_sql.queries import Relation
-from sql_cases.case import COUNTED, FREQUENCY_SET, PEOPLE, Case
+from sql_cases.case import PEOPLE, Case
 
 _PROFILE = (
     "distinct_values",
@@ -38,18 +38,4 @@ CASES = [
         PEOPLE,
     ),
     Case("profile/fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
-    Case(
-        "profile/set",
-        {"node": 5, "frequency_set": COUNTED, "levels": ["age_0"], "small": 4},
-        ["node", "combinations", "unique_rows", "small_rows", "squares"],
-        [(5, 3, 1, 4, 26)],
-        FREQUENCY_SET,
-    ),
-    Case(
-        "profile/whole",
-        {"classes": COUNTED, "small": 4},
-        ["combinations", "unique_rows", "small_rows", "squares"],
-        [(4, 2, 4, 22)],
-        FREQUENCY_SET,
-    ),
 ]
