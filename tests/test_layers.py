@@ -49,7 +49,7 @@ HOMES = {
     "yaml": {"spec"},
     "pandas": {"engines", "verbs", "demo_data", "demo_files"},
     "pysat": {"strategies"},
-    "numpy": {"engines", "strategies", "frequency", "demo_data", "demo_files", "utility", "suggestion"},
+    "numpy": {"engines", "strategies", "frequency", "demo_data", "demo_files", "risk", "utility", "suggestion"},
     "jinja2": {"report", "page"},
     "starlette": {"page"},
     "uvicorn": {"page"},
