@@ -7,27 +7,21 @@ BY per set where nearly all rows are distinct.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from math import comb, prod
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from math import comb
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
+from kanon_sql.frequency.code_arrays import CodeArrays
 from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.queries import Coded, Relation
 from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
 
 MOST_COLUMNS = 12  # that are combined
-_MOST_KEYS = 2**63 - 1  # combinations of codes that a number can represent
-_DENSE = 4  # combinations per row, up to which they are counted in an array of all possible ones
-Integers = NDArray[np.integer[Any]]
 Names = frozenset[str]  # of the columns in a set
 
 
@@ -90,48 +84,6 @@ class Figures:
     squares: int  # of the classes' rows, added up
 
 
-class _Coded:
-    """The codes of a table's rows, or of its distinct tuples with their numbers of rows."""
-
-    def __init__(self, rows: Integers, codes: Mapping[str, Integers]) -> None:
-        total = int(rows.sum())
-        self._rows: Integers | None = rows if total > 2 * len(rows) else None
-        each = {name: code if self._rows is not None else code.repeat(rows) for name, code in codes.items()}
-        self._codes = {name: code.astype(np.min_scalar_type(code.max())) for name, code in each.items()}
-        self._sizes = {name: int(code.max()) + 1 for name, code in each.items()}
-
-    def classes(self, names: Sequence[str]) -> Integers:
-        """The numbers of rows in the classes of equal codes."""
-        keys, most = self._keys(names)
-        if most <= _DENSE * len(keys):
-            classes = np.bincount(keys, self._rows).astype(np.int64)
-            return classes[classes > 0]
-        if self._rows is None:
-            keys.sort()
-            return np.diff(_starts(keys), append=len(keys))
-        order = np.argsort(keys)
-        return np.add.reduceat(self._rows[order], _starts(keys[order]))
-
-    def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
-        """A number per row that represents its codes, and the number of possible ones."""
-        kind: type[Any] = np.uint32 if prod(self._sizes[name] for name in names) < 2**32 else np.int64
-        keys: NDArray[Any] = np.zeros(len(self._codes[names[0]]), dtype=kind)
-        most = 1
-        for name in names:
-            if most * self._sizes[name] > _MOST_KEYS:
-                keys = np.unique(keys, return_inverse=True)[1].ravel()
-                most = int(keys.max()) + 1
-            keys *= kind(self._sizes[name])
-            keys += self._codes[name].astype(kind)
-            most *= self._sizes[name]
-        return keys, most
-
-
-def _starts(keys: Integers) -> Integers:
-    """The positions in sorted keys at which another one begins."""
-    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-
-
 class Sets:
     """The sets of columns counted so far, and how to count more."""
 
@@ -167,15 +119,15 @@ class Sets:
     def _count(self, names: Names) -> None:
         classes = self._coded.classes(self._sorted(names))
         small = classes[classes < SMALL_CLASS]
-        figures = len(classes), (small == 1).sum(), small.sum(), np.dot(classes, classes)
+        figures = len(classes), (small == 1).sum(), small.sum(), classes @ classes
         self._figures[names] = Figures(*map(int, figures))
 
     @cached_property
-    def _coded(self) -> _Coded:
+    def _coded(self) -> CodeArrays:
         coded = self._tables["coded"]
         frame = self._tables.engine.frame(coded)
         self._tables.drop(coded)
-        return _Coded(
+        return CodeArrays(
             frame["n"].to_numpy(), {name: frame[f"{stem}_0"].to_numpy() for name, stem in self._stems.items()}
         )
 
