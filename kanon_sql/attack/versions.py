@@ -7,7 +7,7 @@ J. Byun, Y. Sohn, E. Bertino, N. Li, "Secure anonymization for incremental datas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -84,7 +84,7 @@ def compared(material: Material, other: Copy) -> Comparison:
     left. k is the largest that both releases satisfy, at most `material.k` and at least 2.
     """
     versions = Versions(material, material.kept_with(other))
-    versions.add(lambda: other)
+    versions.add(other)
     if material.source:
         (comparison,) = versions.compared(People.of(material), changes=other is material.previous)
         return comparison
@@ -111,8 +111,7 @@ class Versions:
         self._labels = release.plain(material.quasi_identifiers)
         self._texts: dict[str, set[str]] = {name: set() for name in self._few_texts()}
         self._types: dict[str, set[str]] = {}
-        self._added: list[Callable[[], Copy]] = []
-        self._unit: tuple[str, ...] = ()
+        self._added: list[Copy] = []
         self.rows = 0
         self._look_at(release)
 
@@ -134,13 +133,11 @@ class Versions:
         for column in tables.engine.table(release.relation).columns:
             self._types.setdefault(column.name, set()).add(column.type)
 
-    def add(self, copied: Callable[[], Copy]) -> None:
-        """Add a release. It is copied now and once more, when the comparison counts its rows."""
-        copy = copied()
-        self._look_at(copy)
-        self._added.append(copied)
-        self._unit = copy.unit
-        self.rows += copy.rows
+    def add(self, other: Copy) -> None:
+        """Add a release, with or without the owners of its rows as those before it."""
+        self._look_at(other)
+        self._added.append(other)
+        self.rows += other.rows
 
     def compared(self, people: People, changes: bool) -> list[Comparison]:
         """Compare each of the releases with the new one, by the people of the source.
@@ -156,8 +153,8 @@ class Versions:
         """The classes of the added releases, and of the new one."""
         material, tables = self._material, self._material.tables
         with self._enums() as types:
-            second = self._side("second", [lambda: material.release], material.release.unit, types)
-            first = self._side("first", self._added, self._unit, types)
+            second = self._side("second", [material.release], types)
+            first = self._side("first", self._added, types)
         sizes, smallest = _smallest_classes(material, first), _smallest_classes(material, second).get(0, 0)
         least = [min(sizes.get(number, 0), smallest) for number in range(len(self._added))]
         limits = [max(2, min(size, material.k or size)) for size in least]
@@ -183,14 +180,13 @@ class Versions:
                 with suppress(KanonError):  # an error can have rolled back the transaction and the types with it
                     tables.engine.run(queries.drop_type(types[name]))
 
-    def _side(
-        self, stem: str, copies: Sequence[Callable[[], Copy]], unit: tuple[str, ...], types: Mapping[str, str]
-    ) -> _Side:
+    def _side(self, stem: str, copies: Sequence[Copy], types: Mapping[str, str]) -> _Side:
         """Count the equal rows of releases, and number their classes."""
-        tables, columns = self._material.tables, [*self._labels, *self._material.release.plain(self._kept), *unit]
+        tables, unit = self._material.tables, copies[0].unit
+        columns = [*self._labels, *self._material.release.plain(self._kept), *unit]
         rows = tables[f"{stem}_rows"]
-        for number, copied in enumerate(copies):
-            query = queries.counted_rows(copied().relation, number, types, columns)
+        for number, copy in enumerate(copies):
+            query = queries.counted_rows(copy.relation, number, types, columns)
             if number:
                 tables.add_as(rows, query)
             else:

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 from kanon_sql import queries
 from kanon_sql.attack import Comparison, Copy, Material, People, Versions
 from kanon_sql.attack.matching import ANY_VALUE
-from kanon_sql.engine import Engine, FileEngine, Table, reads_files
-from kanon_sql.engines.files import file_format
+from kanon_sql.engine import Engine, Table, reads_files
+from kanon_sql.engines.files import file_format, quoted_path
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError
 from kanon_sql.measure.copied import check_columns, copied
@@ -83,7 +83,7 @@ class _Older:
 
 _REPLACED = _Older("it")
 _MOST_ROWS = 3_000_000  # of earlier releases that are compared together
-_Past: TypeAlias = tuple[_Older, Callable[[], Copy]]
+_Past: TypeAlias = tuple[_Older, Copy]
 
 
 class Guard:
@@ -122,14 +122,13 @@ class Guard:
         for past in self._past:
             material = self._material(new, past)
             if together and (together.versions.rows >= _MOST_ROWS or not together.takes(material)):
-                yield from self._finish(together, new)
+                yield from self._finish(together)
                 together = None
             if together is None:
                 together = self._together(material)
-            together.past.append(past)
-            together.versions.add(partial(self._previous, new, past))
+            together.add(past[0], material)
         if together:
-            yield from self._finish(together, new)
+            yield from self._finish(together)
 
     def _together(self, material: Material) -> _Together:
         if self._coded is None or self._coded.source != material.source:
@@ -137,16 +136,15 @@ class Guard:
         assert material.previous
         return _Together(material, self._coded, Versions(material, material.kept_with(material.previous)))
 
-    def _finish(self, together: _Together, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
+    def _finish(self, together: _Together) -> Iterator[tuple[_Older, SingledOut]]:
         comparisons = together.versions.compared(together.people, changes=True)
         unread = [note for note in self._notes if ANY_VALUE in note]
         self._notes.clear()
         if unread and len(together.past) > 1:  # one at a time, to name the release that cannot be read
-            for past in together.past:
-                alone = self._together(together.material)
-                alone.past.append(past)
-                alone.versions.add(partial(self._previous, new, past))
-                yield from self._finish(alone, new)
+            for older, material in together.past:
+                alone = self._together(material)
+                alone.add(older, material)
+                yield from self._finish(alone)
             return
         for (older, _), comparison in zip(together.past, comparisons, strict=True):
             if unread:
@@ -155,8 +153,8 @@ class Guard:
 
     def _material(self, new: Copy, past: _Past) -> Material:
         """What an attacker has who knows the new release and an earlier one."""
-        (older, copied), copying = past, self._copying
-        copies = {"release": new, "source": self._people, "previous": copied()}
+        (older, previous), copying = past, self._copying
+        copies = {"release": new, "source": self._people, "previous": previous}
         if copying.spec.unit:
             if not copies["previous"].unit:
                 raise _incomparable(copying.target, older, "it is not known which people its rows are of")
@@ -164,11 +162,6 @@ class Guard:
             if len(keys) > 1:
                 raise _incomparable(copying.target, older, "its people were recorded with another key, or without one")
         return copying.material(_of_same_kinds(copying, copies), self._source, self._notes.append)
-
-    def _previous(self, new: Copy, past: _Past) -> Copy:
-        """The copy of an earlier release, whose columns have the same kinds as those of the new one."""
-        copies = {"release": new, "source": self._people, "previous": past[1]()}
-        return _of_same_kinds(self._copying, copies)["previous"]
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of a manifest; empty if nothing was compared."""
@@ -194,7 +187,13 @@ class _Together:
     material: Material
     people: People
     versions: Versions
-    past: list[_Past] = field(default_factory=list)
+    past: list[tuple[_Older, Material]] = field(default_factory=list)
+
+    def add(self, older: _Older, material: Material) -> None:
+        """Add the earlier release of a material."""
+        assert material.previous
+        self.past.append((older, material))
+        self.versions.add(material.previous)
 
     def takes(self, material: Material) -> bool:
         """Whether the earlier release of a material can be compared with the others."""
@@ -233,23 +232,25 @@ def guarded(
             return
         people = replace(source, table=_used(source, spec))
         names = [*columns]
-        for data in (before, people, *(_read(here, past) for past in earlier)):
+        files = [_read(tables, past) for past in earlier]
+        for data in (before, people, *files):
             names += [column.name for column in data.table.columns]
         copying = _Copying.of(tables, spec, before.table, names)
-        replaced = _copied_release(copying, "previous", _REPLACED, before)
-        past_releases: list[_Past] = [(_REPLACED, lambda: replaced)]
-        past_releases += [_past_release(copying, here, past) for past in earlier]
+        past_releases = [(_REPLACED, _copied_release(copying, "previous", _REPLACED, before))]
+        past_releases += [_past_release(copying, past, file) for past, file in zip(earlier, files, strict=True)]
         yield Guard(limit, copying, past_releases, source, copying.copied("source", people))
 
 
-def _read(reader: FileEngine, past: Past) -> Source:
-    return Source(reader, reader.table(reader.read_written(past.file, "parquet")))
+def _read(tables: Scratch, past: Past) -> Source:
+    """A view of the file of an earlier release."""
+    query = queries.text("files/read_parquet", tables.engine.dialect, path=quoted_path(str(past.file)))
+    return Source(tables.engine, tables.engine.table(tables.view(f"file_{past.number}", query)))
 
 
-def _past_release(copying: _Copying, reader: FileEngine, past: Past) -> _Past:
+def _past_release(copying: _Copying, past: Past, file: Source) -> _Past:
     remedy = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
     older = _Older(f"its release of {past.at}", remedy, past.at)
-    return older, lambda: _copied_release(copying, "earlier", older, _read(reader, past), stored=False)
+    return older, _copied_release(copying, f"earlier {past.number}", older, file, stored=False)
 
 
 @dataclass(frozen=True)
@@ -411,7 +412,6 @@ def _as_texts(tables: Scratch, role: str, copy: Copy, mixed: set[str]) -> Copy:
     if not texts:
         return copy
     unchanged = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
-    relation = tables.create(
-        f"{role}_texts", "release/as_texts", relation=copy.relation, texts=texts, columns=unchanged
-    )
+    stem = tables.unused(f"{role}_texts")
+    relation = tables.create(stem, "release/as_texts", relation=copy.relation, texts=texts, columns=unchanged)
     return replace(copy, relation=relation, kinds={**copy.kinds, **dict.fromkeys(mixed & copy.columns.keys(), "text")})
