@@ -1,20 +1,5 @@
 -- The classes of a release and the figures that privacy models judge them by.
 
--- name: people_by_class
--- Count the people of a table by the size of the smallest class that each is in, so that everybody counts once.
--- gives: size (people in the class), people
-SELECT least.size, COUNT(*) AS people
-FROM (
-  SELECT MIN(pairs.size) AS size
-  FROM (
-    SELECT seen._unit, COUNT(*) OVER (PARTITION BY $names) AS size
-    FROM (SELECT DISTINCT $quasi_identifiers, $unit AS _unit FROM $release AS r) AS seen
-  ) AS pairs
-  GROUP BY pairs._unit
-) AS least
-GROUP BY least.size
-ORDER BY size;
-
 -- name: homogeneous
 -- Count the classes with a single sensitive value, their rows, and all rows with the most frequent value of their class.
 SELECT
@@ -64,18 +49,6 @@ WHERE classed._size = classed._most;
 -- gives: value (as text), and the figures as in the reference
 SELECT CAST(r.value AS TEXT) AS value, $figures
 FROM $reference AS r;
-
--- name: release_class_sizes
--- Count the classes of each size in a released relation, for models that judge all classes together.
--- gives: size (rows or people in a class), people (0: there is no population), classes (of this size), rows (in all of these), smallest (rows)
-SELECT classes.size, 0 AS people, COUNT(*) AS classes, SUM(classes.class_rows) AS rows, MIN(classes.class_rows) AS smallest
-FROM (
-  SELECT $size AS size, SUM(tuples.n) AS class_rows
-  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples
-  GROUP BY $names
-) AS classes
-GROUP BY classes.size
-ORDER BY size;
 
 -- name: unknown_units
 -- Count the rows that have no person: NULL in the unit column.

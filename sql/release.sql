@@ -5,20 +5,20 @@
 SELECT CAST($texts AS TEXT), $columns FROM $relation AS r;
 
 -- name: class_summary
--- Check whether a released relation meets the model: count its rows, its classes and the unsafe classes.
--- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class), frequent (the rows with the most frequent value of their class)
+-- Check whether classes meet the model, by their kinds: count their rows, the classes and the unsafe classes.
+-- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class)
 SELECT
-  COALESCE(SUM(classes.size), 0) AS rows,
-  COUNT(*) AS classes,
+  COALESCE(SUM(classes.size * classes.weight), 0) AS rows,
+  COALESCE(SUM(classes.weight), 0) AS classes,
   MIN(classes.size) AS smallest_class,
-  COUNT(*) FILTER (WHERE NOT classes.safe) AS unsafe_classes,
-  COALESCE(SUM(classes.size) FILTER (WHERE NOT classes.safe), 0) AS unsafe_rows,
-  $achieved AS achieved,
-  $frequent AS frequent
+  COALESCE(SUM(classes.weight) FILTER (WHERE NOT classes.safe), 0) AS unsafe_classes,
+  COALESCE(SUM(classes.size * classes.weight) FILTER (WHERE NOT classes.safe), 0) AS unsafe_rows,
+  $achieved AS achieved
 FROM (
-  SELECT SUM(tuples.n) AS size, COALESCE($safe, FALSE) AS safe, $of_class AS of_class, $most AS most
-  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples
-  GROUP BY $names
+  SELECT
+    SUM(kinds._rows) AS size, MAX(kinds._weight) AS weight, COALESCE($safe, FALSE) AS safe, $of_class AS of_class
+  FROM $kinds AS kinds
+  GROUP BY kinds._kind
 ) AS classes;
 
 -- name: class_sizes

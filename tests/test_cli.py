@@ -177,7 +177,7 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
     assert "lists values of the data" in run.err
     assert (sorted(folder.iterdir()), tables(database)) == (files, before)
     names = [step["name"] for step in steps]
-    road = ["tuples", "frequency_set", "node_test", "node_classes", "released_classes", "release", "class_summary"]
+    road = ["tuples", "frequency_set", "node_test", "node_classes", "released_classes", "release", "cells"]
     assert [name for name in names if name in road] == road
     assert len({(step["name"], step["engine"]) for step in steps}) == len(steps)
     shown = re.sub(r"[ \t]+$", "", run.out, flags=re.M)
@@ -198,7 +198,7 @@ def test_explain_shows_the_classes_of_a_local_recoding(database: str, strategy: 
     before = tables(database)
     steps = json.loads(done("explain", "people", "--database", database, *ASK, "--strategy", strategy, "--json"))
     step_of = {step["name"]: step for step in steps}
-    road = ["tuples", "frequency_set", "classes", "release", "class_summary"]
+    road = ["tuples", "frequency_set", "classes", "release", "cells"]
     assert [step["name"] for step in steps if step["name"] in road] == road
     assert re.fullmatch(r"\d+ classes, 120 rows, the smallest of \d+ rows", step_of["classes"]["gave"])
     assert strategy in step_of["classes"]["sentence"]

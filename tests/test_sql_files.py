@@ -30,7 +30,7 @@ HEADER = re.compile(
     r"-- [A-Z].*\.\n(-- gives: (?P<gives>.+)\n)?(-- engines: (?P<engines>[\w, ]+)\n)?(?P<body>SELECT[\s\S]+);"
 )
 # Holes for figures of a class, or of all classes; all other predicates are conditions.
-FIGURES = ("achieved", "frequent", "most", "of_class", "people", "rows", "size", "unavoidable")
+FIGURES = ("achieved", "members", "of_class", "people", "rows", "size", "unavoidable")
 
 
 @dataclass(frozen=True)

@@ -93,13 +93,23 @@ class Scratch:
         """Create or replace a table by the result of a ready query."""
         return self._create(table, text, query, sentence)
 
-    def load(self, table: str | Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> Relation:
-        """Create or replace a table by values, column by column; `types` are the engine's own names."""
+    def load(
+        self,
+        table: str | Relation,
+        types: Mapping[str, str],
+        columns: Sequence[Sequence[Any]],
+        name: str = "load",
+        sentence: str = "Load values into a temporary table.",
+    ) -> Relation:
+        """Create or replace a table by values, column by column; `types` are the engine's own names.
+
+        `name`, `sentence`: for the log.
+        """
         relation, started = self._register(table), time.perf_counter()
         self.engine.load(relation, types, columns)
         rows = len(columns[0]) if columns else 0
         self.engine.filled(relation, rows or None)
-        self._note("load", "Load values into a temporary table.", "", started, rows)
+        self._note(name, sentence, "", started, rows)
         return relation
 
     def create_castable(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
@@ -18,7 +19,8 @@ from kanon_sql.plan.preflight import check_roles
 from kanon_sql.plan.privacy_models import check_models, check_unit, models_of
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
-from kanon_sql.release.findings import Homogeneous, Summary, summarize
+from kanon_sql.release.findings import Homogeneous, Summary, counted_columns, summarize
+from kanon_sql.release.kinds import Cells
 from kanon_sql.risk import attribution
 from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.classes import Classes, classes_of
@@ -26,6 +28,7 @@ from kanon_sql.risk.columns import count_columns, to_count
 from kanon_sql.risk.identifiers import Contents, contents
 from kanon_sql.risk.norms import norms
 from kanon_sql.risk.separation import Separations, separations
+from kanon_sql.risk.sets import code
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec
 
@@ -95,9 +98,14 @@ class Measuring:
             if rows == 0:
                 raise _empty(name)
             copy = replace(source, table=replace(source.table, relation=relation))
-            contents_found, sets = self._columns(role, tables, copy, models.names, rows)
             counted = released if released is not source or models.needs_all(source) else copy
-            classes, summary, certain = self._classes(role, counted, models, whole, population)
+            beside = counted_columns(models.every, self.spec.sensitive) if counted is copy else {}
+            here = Scratch(stack.enter_context(embedded_for(source.engine)), "risk_cells")
+            contents_found, sets, cells = self._columns(
+                role, tables, copy, models.names, rows, beside, stack.enter_context(here)
+            )
+            shared = cells if counted is copy else None
+            classes, summary = self._classes(role, counted, models, whole, population, shared)
         findings = models.findings(summary)
         unit = models.requested.unit
         return TableRisk(
@@ -108,7 +116,7 @@ class Measuring:
             tuple(findings[id(model)] for model in models.requested.every),
             self._journalist(role, {figure: findings[id(model)] for figure, model in models.journalist.items()}),
             self._uniqueness(classes, of_whole or classes),
-            models.sensitive(findings, summary, classes.members, certain, role),
+            models.sensitive(findings, summary, classes.members, role),
             sets,
             contents_found,
             norms(classes.smallest, "people" if unit else "rows", contents_found, self.people_unknown),
@@ -116,20 +124,22 @@ class Measuring:
         )
 
     def _classes(
-        self, role: str, source: Source, models: _Models, whole: Whole | None, population: PopulationQuery | None
-    ) -> tuple[Classes, Summary, Mapping[str, int]]:
-        """The classes by size, the models' figures, and with a unit the number of people with certain values."""
+        self,
+        role: str,
+        source: Source,
+        models: _Models,
+        whole: Whole | None,
+        population: PopulationQuery | None,
+        cells: Cells | None,
+    ) -> tuple[Classes, Summary]:
+        """The classes by size, and the models' figures."""
         self.observer.stage(f"Counting the classes of {role}")
         check_unit(models.requested, source)
-        engine, relation, unit = source.engine, source.table.relation, models.requested.unit
-        classes = classes_of(engine, relation, models.names, unit)
+        engine, relation = source.engine, source.table.relation
         compared = None if whole is None else (whole.source.engine, whole.source.table.relation)
-        summary = summarize(engine, relation, models.names, models.every, compared, population, self.spec.sensitive)
-        certain = {}
-        if unit:
-            for column in self.spec.sensitive:
-                certain[column] = attribution.certain_people(engine, relation, models.names, column, unit)
-        return classes, summary, certain
+        sensitive = self.spec.sensitive
+        summary = summarize(engine, relation, models.names, models.every, compared, population, sensitive, cells=cells)
+        return classes_of(summary), summary
 
     def _journalist(self, role: str, findings: Mapping[str, Finding]) -> dict[str, float | None]:
         """The journalist's risks by figure; None if some rows do not match any row of the population."""
@@ -184,9 +194,19 @@ class Measuring:
         return self._released(stack, role, source, self._models(role, source, whole, None), whole)
 
     def _columns(
-        self, role: str, tables: Scratch, source: Source, names: Sequence[str], rows: int
-    ) -> tuple[Contents, Separations]:
-        """Identifiers in the columns, and how well columns and small sets of columns distinguish rows."""
+        self,
+        role: str,
+        tables: Scratch,
+        source: Source,
+        names: Sequence[str],
+        rows: int,
+        beside: Mapping[str, str],
+        here: Scratch,
+    ) -> tuple[Contents, Separations, Cells]:
+        """Identifiers in the columns, how well columns and small sets distinguish rows, and the cells of the table.
+
+        `beside`: the columns of the cells besides the quasi-identifiers.
+        """
         engine, relation = source.engine, source.table.relation
         self.observer.stage(f"Counting the columns of {role}")
         counted = count_columns(engine, source.table, relation, rows, lambda *_: None)
@@ -194,10 +214,11 @@ class Measuring:
         found = contents(tables, relation, counted)
         self.observer.stage(f"Counting the sets of columns of {role}")
         quasi_identifiers = [column for column in counted if column.name in names]
-        sets = separations(tables, relation, quasi_identifiers, rows, self.largest_set, _SET_SECONDS)
+        cells = code(tables, relation, quasi_identifiers, rows, here, beside)
+        sets = separations(cells, quasi_identifiers, rows, self.largest_set, _SET_SECONDS)
         if not sets.complete:
             self.notes.append(f"time was up before all small sets of columns of {role} were counted")
-        return found, sets
+        return found, sets, cells
 
 
 @dataclass(frozen=True)
@@ -236,15 +257,14 @@ class _Models:
         return dict(zip(map(id, self.every.every), summary.findings, strict=True))
 
     def sensitive(
-        self, findings: Mapping[int, Finding], summary: Summary, members: int, certain: Mapping[str, int], role: str
+        self, findings: Mapping[int, Finding], summary: Summary, members: int, role: str
     ) -> tuple[Sensitive, ...]:
-        """The figures of the sensitive columns; `certain`: by column, counted in people."""
+        """The figures of the sensitive columns."""
         homogeneous = {classes.column: classes for classes in summary.homogeneous}
         figures = []
         for column, models in self.measures.items():
             by_figure = {figure: findings[id(model)] for figure, model in models.items()}
-            sensitive = _sensitive(column, by_figure, homogeneous[column], members, role)
-            figures.append(replace(sensitive, certain=certain.get(column, sensitive.certain)))
+            figures.append(_sensitive(column, by_figure, homogeneous[column], members, role))
         return tuple(figures)
 
 

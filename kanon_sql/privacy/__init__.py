@@ -5,7 +5,7 @@ from kanon_sql.privacy.k_anonymity import k_anonymity
 from kanon_sql.privacy.l_diversity import l_diversity
 from kanon_sql.privacy.likeness import beta_likeness, delta_disclosure
 from kanon_sql.privacy.model import Finding, PrivacyModel
-from kanon_sql.privacy.model_set import POPULATION_UNIT, UNIT, PrivacyModels, all_of
+from kanon_sql.privacy.model_set import PEOPLE, POPULATION_UNIT, UNIT, PrivacyModels, all_of
 from kanon_sql.privacy.population_models import delta_presence, k_map
 from kanon_sql.privacy.predicate import Groups, Predicate, Reference
 from kanon_sql.privacy.release_model import ClassCount, Histogram, LeastSize, ReleaseModel
@@ -14,6 +14,7 @@ from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
 
 __all__ = [
+    "PEOPLE",
     "POPULATION_UNIT",
     "THRESHOLDS",
     "UNIT",

@@ -18,6 +18,7 @@ from kanon_sql.privacy.release_model import ClassCount, LeastSize, ReleaseModel
 _ROUNDING = 0.01  # of a row: larger than any floating-point error
 UNIT = "_unit"  # the unit's column in our relations; attributes' columns never begin with an underscore
 POPULATION_UNIT = "_population_unit"  # the same for the population
+PEOPLE = "_people"  # in kinds of classes, the column with the people of a class
 _CLASS_SIZE, _POPULATION_SIZE = "class size", "class size in the population"
 
 

@@ -3,7 +3,16 @@
 from kanon_sql.queries.class_labels import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
 from kanon_sql.queries.codes import counted_rows, replaced
-from kanon_sql.queries.coding import Coded, coded_cells, frequency_set, packed, raw_column, tuples, with_population
+from kanon_sql.queries.coding import (
+    Coded,
+    CodedColumn,
+    coded_cells,
+    frequency_set,
+    packed,
+    raw_column,
+    tuples,
+    with_population,
+)
 from kanon_sql.queries.counted_release import (
     CountedRelease,
     classed_rows,
@@ -100,6 +109,7 @@ from kanon_sql.queries.tree import (
     Hole,
     Masked,
     PerNode,
+    Same,
     Steps,
     check_condition,
     identifier,
@@ -129,6 +139,7 @@ __all__ = [
     "UNMAPPED_CODE",
     "Bits",
     "Coded",
+    "CodedColumn",
     "Columns",
     "Conversion",
     "CountedRelease",
@@ -147,6 +158,7 @@ __all__ = [
     "ReleaseColumn",
     "ReleaseQuery",
     "RoundStatement",
+    "Same",
     "Seed",
     "StandaloneQuery",
     "Statement",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, UNIT
+from kanon_sql.privacy import PEOPLE, POPULATION_UNIT, UNIT
 from kanon_sql.queries.value_lists import (
     CLASS_LISTS,
     PLACE,
@@ -55,8 +55,10 @@ def follows_order(names: Iterable[str]) -> bool:
     return any(name in _ORDERED for name in names)
 
 
-def units(unit: str) -> exp.Count:
-    """The people of a class."""
+def units(unit: str) -> exp.AggFunc:
+    """The people of a class, whom kinds of classes have counted already."""
+    if unit == PEOPLE:
+        return exp.Max(this=_column(unit))
     return exp.Count(this=exp.Distinct(expressions=[_column(unit)]))
 
 
@@ -213,8 +215,10 @@ class _Inner:
     def _of_values(self, counted: CountedColumn, names: Sequence[str], adding: bool) -> exp.Select:
         """The figures per class and value of one column."""
         # A value that occurs for no known person does not count: its c is NULL, which all aggregates ignore.
-        people = exp.Nullif(this=units(counted.unit), expression=exp.Literal.number(0)) if counted.unit else None
-        rows = people or exp.Sum(this=exp.column("n"))
+        rows: exp.Expr = exp.Sum(this=exp.column("n"))
+        if counted.unit:
+            people = rows if counted.unit == PEOPLE else units(counted.unit)
+            rows = exp.Nullif(this=people, expression=exp.Literal.number(0))
         values = exp.cast(rows, "BIGINT")
         if tuple(names) == _WITHOUT_TABLE:
             query = exp.select(*self._named_keys(), *self._sums(adding), *self._no_figures({(counted, "c"): values}))

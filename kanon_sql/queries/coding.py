@@ -38,6 +38,13 @@ class Coded:
         return f"{self.stem}_{level}_loss"
 
 
+class CodedColumn(Coded):
+    """A column without a hierarchy, whose codes get its name."""
+
+    def code_column(self, _level: int) -> str:
+        return self.stem
+
+
 def tuples(
     columns: Mapping[str, str],
     sensitive: Mapping[str, str],

@@ -2,7 +2,8 @@
 
 A file of `sql/` contains the queries of one subject, headed by lines `-- name: <query>`, and called "subject/query".
 They are parsed once. Their holes, `$name`, have five kinds: a value (a number or text), columns (a list of names, or
-new names for old ones), a predicate (our own SQL with value holes), a relation, and steps (the cost of a difference).
+new names for old ones), a predicate (our own SQL with value holes), a relation, and a comparison of two rows
+(the cost of their difference, or whether they are equal).
 Holes are filled in the syntax tree, so a name or value cannot break out of its place, whatever its text.
 """
 
@@ -56,6 +57,15 @@ class Steps:
     costs: Mapping[str, int]
     left: str
     right: str | None = None
+
+
+@dataclass(frozen=True)
+class Same:
+    """The condition that two rows, by their aliases, are equal in some columns; NULL equals NULL."""
+
+    names: Sequence[str]
+    left: str
+    right: str
 
 
 Bits = tuple[str, int | None]
@@ -114,7 +124,7 @@ class Crossed:
 
 
 Columns = Sequence[str] | Mapping[str, str]
-Hole = Relation | Masked | Predicate | Columns | Steps | str | int | float | None
+Hole = Relation | Masked | Predicate | Columns | Steps | Same | str | int | float | None
 
 
 def text(name: str, dialect: str, **holes: Hole) -> str:
@@ -255,8 +265,10 @@ def _has_lists(dialect: str) -> bool:
     return dialect == "duckdb"
 
 
-def over_classes(given: Predicate) -> tuple[Predicate, Predicate]:
+def over_classes(given: Predicate, weight: str | None = None) -> tuple[Predicate, Predicate]:
     """Split an aggregate over classes into an aggregate of a column `of_class`, and the figure of a class in it.
+
+    `weight`: the column with the number of classes that a row represents.
 
     >>> outer, inner = over_classes(Predicate("MAX(most / rows)", {}, {"most": "MAX(c)", "rows": "SUM(n)"}))
     >>> outer.text, inner.text
@@ -266,7 +278,10 @@ def over_classes(given: Predicate) -> tuple[Predicate, Predicate]:
     if not isinstance(aggregate, (exp.Min, exp.Max, exp.Sum)):
         raise SpecError(f"{given.text!r} is not MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
     inner = aggregate.this.sql("duckdb")
-    aggregate.set("this", exp.column("of_class"))
+    of_class: exp.Expr = exp.column("of_class")
+    if weight and isinstance(aggregate, exp.Sum):
+        of_class = exp.Mul(this=of_class, expression=exp.column(weight))
+    aggregate.set("this", of_class)
     return Predicate(aggregate.sql("duckdb")), replace(given, text=inner)
 
 
@@ -391,6 +406,11 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
         hole.replace(predicate(filling))
     elif isinstance(filling, Steps):
         hole.replace(_steps(filling))
+    elif isinstance(filling, Same):
+        equal = (
+            exp.NullSafeEQ(this=column(n, filling.left), expression=column(n, filling.right)) for n in filling.names
+        )
+        hole.replace(exp.and_(*equal))
     elif isinstance(filling, Mapping):
         _repeat(hole, list(filling.items()))
     elif isinstance(filling, (list, tuple)):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
+from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import (
+    PEOPLE,
     UNIT,
     ClassCount,
     Finding,
@@ -22,8 +27,9 @@ from kanon_sql.privacy import (
     ReleaseModel,
 )
 from kanon_sql.queries import Hole, Relation
+from kanon_sql.release.kinds import Cells, Kinds, cells_of, of_sizes
 
-_NOT_FOUND = ("homogeneous", "redrawn", "frequent", "of_people", "statements")
+_NOT_FOUND = ("homogeneous", "redrawn", "frequent", "of_people", "sizes", "statements")
 _SENT_AS = {"text": "VARCHAR", "integer": "BIGINT"}  # wider types, since a population can have longer values
 
 
@@ -74,6 +80,7 @@ class Summary:
     `findings`: of all requirements. `homogeneous`: for sensitive columns without a model. `frequent`: for those with a
     model, the rows of all classes with the most frequent value of their class. `redrawn`: sensitive columns with
     redrawn values, if any. `of_people`: the people by the size of their smallest class; None if rows are counted.
+    `sizes`: the size of classes (in people if these are counted), their rows each, and how many classes have both.
     `statements`: the queries.
     """
 
@@ -87,6 +94,7 @@ class Summary:
     redrawn: tuple[Redrawn, ...] = ()
     frequent: Mapping[str, int] = field(default_factory=dict)
     of_people: PeopleByClass | None = None
+    sizes: tuple[tuple[int, int, int], ...] = field(default=(), compare=False, repr=False)
     statements: tuple[Statement, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -119,42 +127,113 @@ def summarize(
     population: tuple[Engine, str] | None = None,
     sensitive: Sequence[str] = (),
     once: bool = False,
+    cells: Cells | None = None,
 ) -> Summary:
-    """Check whether a relation satisfies the models, with one query per model.
+    """Check whether a relation satisfies the models: it is grouped once, and the models judge its kinds of classes.
 
     `source`: the whole table that some models compare classes with; by default the relation itself.
     `population`: the engine and query of the population with the relation's labels (the quasi-identifiers and
     `population`, in rows or people); SpecError if a model needs it and it is missing.
     `sensitive`: columns for which classes with a single value are counted. `once`: read the relation only once, for
-    views.
+    views. `cells`: the relation's, with all columns of `counted_columns`, if they are counted already.
     """
-    summaries = []
-    with Scratch(engine, "findings") as tables:
-        if once and len(model.every) + len(sensitive) + bool(model.unit) > 1:
-            columns = list(dict.fromkeys([*quasi_identifiers, *model.sensitive.values(), *sensitive]))
-            relation = tables.create("shown", "frequency_sets/copy", columns=columns, source=relation)
-        model = model.with_references(_references(tables, relation, model, source or (engine, relation)))
+    columns = counted_columns(model, sensitive)
+    with ExitStack() as stack:
+        tables = here = stack.enter_context(Scratch(engine, "findings"))
+        if columns and not engine.is_embedded:
+            near = cells.tables.engine if cells else stack.enter_context(embedded_for(engine))
+            here = stack.enter_context(Scratch(near, "findings"))
+        if once and model.population is not None:
+            every = list(dict.fromkeys([*quasi_identifiers, *columns.values()]))
+            relation = tables.create("shown", "frequency_sets/copy", columns=every, source=relation)
+        if columns and cells is None:
+            cells = cells_of(tables, relation, quasi_identifiers, columns, here)
+        references = _references(tables, relation, model, source or (engine, relation))
+        if cells and cells.codes:
+            references = {name: _in_codes(tables, here, each, cells.codes[name]) for name, each in references.items()}
         shown = _population(tables, relation, quasi_identifiers, *population) if population else None
-        statements = _summaries_sql(engine, relation, quasi_identifiers, model, shown)
-        for privacy_model, (name, sql) in zip(model.models, statements, strict=False):
-            summaries.append(_of_classes(privacy_model, tables.rows_as(sql, name)))
-        people = people_by_class(engine, relation, quasi_identifiers, model.unit) if model.unit else None
-        for release_model, (name, sql) in zip(model.of_release, statements[len(model.models) :], strict=True):
-            summaries.append(_of_release(release_model, tables.rows_as(sql, name), people))
-        same = tuple(homogeneous(tables, relation, quasi_identifiers, column, model.unit) for column in sensitive)
+        model = model.with_references(references)
+        if cells:
+            kinds = Kinds(here, cells)
+            sizes = kinds.sizes()
+            people = kinds.people_by_class() if model.unit else None
+            of_values = {
+                column: _of_column(kinds, name, column, model, column in sensitive)
+                for name, column in columns.items()
+                if name != UNIT
+            }
+        else:
+            sizes = [(size, size, classes) for size, classes in _class_sizes(tables, relation, quasi_identifiers)]
+            people, of_values = None, {}
+        of_size = [each for each in model.models if each.population is None and each.sensitive is None]
+        by_size = iter(_judged(here, of_sizes(here, sizes, model.unit is not None), model, of_size) if of_size else ())
+        by_value = {column: iter(each.summaries) for column, each in of_values.items()}
+        summaries = []
+        for privacy_model in model.models:
+            if privacy_model.population is not None:
+                name, sql = _population_sql(engine, relation, quasi_identifiers, model, privacy_model, shown)
+                summaries.append(_of_classes(privacy_model, tables.rows_as(sql, name)))
+            else:
+                summaries.append(next(by_value.get(privacy_model.sensitive or "", by_size)))
+        for release_model in model.of_release:
+            counted = _by_size(sizes)
+            if release_model.population is not None:
+                name, sql = _sizes_sql(engine, relation, quasi_identifiers, model, release_model, shown)
+                counted = [
+                    (ClassCount(*map(int, row[:3])), int(row[3]), int(row[4])) for row in tables.rows_as(sql, name)
+                ]
+            summaries.append(_of_release(release_model, counted, people))
+        logs = tables.log if here is tables else (*tables.log, *here.log)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
-    every = tuple(finding for summary in summaries for finding in summary.findings)
-    frequent = {column: rows for summary in summaries for column, rows in summary.frequent.items()}
-    found = replace(worst, findings=every, homogeneous=same, frequent=frequent, of_people=people)
-    return replace(found, statements=tables.log)
+    return replace(
+        worst,
+        findings=tuple(finding for summary in summaries for finding in summary.findings),
+        homogeneous=tuple(of_values[column].homogeneous for column in sensitive),
+        frequent={column: of_values[column].frequent for column in model.sensitive.values() if column in of_values},
+        of_people=people,
+        sizes=tuple(sizes),
+        statements=logs,
+    )
 
 
-def people_by_class(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str) -> PeopleByClass:
-    """The people of a relation, identified by the unit column, by the size of their smallest class."""
-    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    holes: dict[str, Hole] = {"quasi_identifiers": plain, "names": list(plain), "unit": [unit]}
-    rows = engine.rows(queries.text("privacy/people_by_class", engine.dialect, release=relation, **holes))
-    return PeopleByClass(tuple((int(size), int(people)) for size, people in rows))
+def counted_columns(model: PrivacyModels, sensitive: Sequence[str] = ()) -> dict[str, str]:
+    """The columns that models count besides the quasi-identifiers, and sensitive ones, by our names for them."""
+    columns = {name: column for name, column in model.sensitive.items() if name != UNIT}
+    others = [column for column in dict.fromkeys(sensitive) if column not in columns.values()]
+    columns |= {f"_other_{place}": column for place, column in enumerate(others)}
+    return columns | ({UNIT: model.unit} if model.unit else {})
+
+
+@dataclass(frozen=True)
+class _OfColumn:
+    """The findings of the models of one sensitive column, in their order; `frequent`: see `Summary`."""
+
+    summaries: Sequence[Summary]
+    homogeneous: Homogeneous
+    frequent: int
+
+
+def _of_column(kinds: Kinds, name: str, column: str, model: PrivacyModels, with_people: bool) -> _OfColumn:
+    of_column = kinds.of(name)
+    models = [each for each in model.models if each.sensitive == column]
+    classes, rows, frequent = kinds.homogeneous(of_column)
+    people = kinds.people_of_homogeneous(of_column) if model.unit and with_people else None
+    summaries = _judged(kinds.tables, of_column.kinds, model, models)
+    return _OfColumn(summaries, Homogeneous(column, classes, rows, frequent, people), frequent)
+
+
+def _judged(
+    tables: Scratch, kinds: Relation, model: PrivacyModels, privacy_models: Sequence[PrivacyModel]
+) -> list[Summary]:
+    """The findings of models on the kinds of classes."""
+    model = replace(model, populated=False, population_unit=False)  # in a release there is no one else
+    summaries = []
+    for privacy_model in privacy_models:
+        safe = replace(model.predicate(privacy_model), unit=PEOPLE if model.unit else None)
+        holes = _achieved(model, privacy_model, PEOPLE, "weight")
+        rows = tables.rows("release/class_summary", kinds=kinds, safe=safe, **holes)
+        summaries.append(_of_classes(privacy_model, rows))
+    return summaries
 
 
 def homogeneous(
@@ -171,16 +250,19 @@ def homogeneous(
 
 
 def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary:
-    ((total, classes, smallest, unsafe_classes, unsafe_rows, achieved, *most),) = rows
+    ((total, classes, smallest, unsafe_classes, unsafe_rows, achieved),) = rows
     unsafe = int(unsafe_classes), int(unsafe_rows)
     finding = Finding(model.name, model.required, _figure(achieved), *unsafe)
-    frequent = {model.sensitive: int(most[0] or 0)} if model.sensitive and most else {}
-    return Summary(int(total), int(classes), _figure(smallest), *unsafe, findings=(finding,), frequent=frequent)
+    return Summary(int(total), int(classes), _figure(smallest), *unsafe, findings=(finding,))
 
 
-def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]], people: PeopleByClass | None) -> Summary:
-    """A model of the whole release: the smallest classes count as unsafe, as many as it takes to satisfy the model."""
-    counted = [(ClassCount(*map(int, row[:3])), int(row[3]), int(row[4])) for row in rows]
+def _of_release(
+    model: ReleaseModel, counted: Sequence[tuple[ClassCount, int, int]], people: PeopleByClass | None
+) -> Summary:
+    """A model of the whole release: the smallest classes count as unsafe, as many as it takes to satisfy the model.
+
+    `counted`: classes of the same sizes, the rows in all of them, and the smallest number of rows of one.
+    """
     histogram = model.histogram([sizes for sizes, _, _ in counted])
     if people and model.is_risk and model.population is None:
         histogram = people.histogram
@@ -194,6 +276,17 @@ def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]], people: Pe
     smallest = min((size for _, _, size in counted), default=None)
     total = sum(size for _, size, _ in counted)
     return Summary(total, sum(sizes.classes for sizes, _, _ in counted), smallest, *offenders, findings=(finding,))
+
+
+def _by_size(sizes: Sequence[tuple[int, int, int]]) -> list[tuple[ClassCount, int, int]]:
+    """The classes of each size, without a population, with the rows in all of them and the smallest rows of one."""
+    counted = []
+    for size, group in groupby(sizes, key=itemgetter(0)):
+        of_size = list(group)
+        classes = sum(classes for *_, classes in of_size)
+        rows = sum(rows * classes for _, rows, classes in of_size)
+        counted.append((ClassCount(size, 0, classes), rows, min(rows for _, rows, _ in of_size)))
+    return counted
 
 
 def _references(
@@ -210,6 +303,15 @@ def _references(
         reference = _in_type_of(tables, relation, column, reference)
         references[name] = Reference(reference, True, model.groups.get(name, ()))
     return references
+
+
+def _in_codes(tables: Scratch, here: Scratch, reference: Reference, codes: Relation) -> Reference:
+    """A reference with codes as values."""
+    engine, relation = tables.engine, reference.relation
+    figures = [column.name for column in engine.table(relation).columns if column.name != "value"]
+    holes: dict[str, Hole] = {"reference": relation, "codes": codes, "figures": figures}
+    query = queries.text("kinds/coded_reference", engine.dialect, **holes)
+    return replace(reference, relation=here.receive(f"coded_{relation.name}", engine, query), nullable=False)
 
 
 def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Relation) -> Relation:
@@ -253,35 +355,16 @@ def _population_in_types(
     return tables.load("population_shown", types | {"population": "BIGINT"}, list(zip(*rows, strict=True)))
 
 
-def _summaries_sql(
+def _sizes_sql(
     engine: Engine,
     relation: Relation,
     quasi_identifiers: Sequence[str],
     model: PrivacyModels,
-    population: Relation | None = None,
-) -> list[tuple[str, str]]:
-    """The names and texts of `summarize`'s queries, one per model; models of the whole release come last.
-
-    `population`: with plain names.
-    """
-    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    of_classes = [
-        _summary_sql(engine, relation, plain, model, privacy_model, population) for privacy_model in model.models
-    ]
-    sizes = [
-        _sizes_sql(engine, relation, plain, model, release_model, population) for release_model in model.of_release
-    ]
-    return of_classes + sizes
-
-
-def _sizes_sql(
-    engine: Engine,
-    relation: Relation,
-    plain: dict[str, str],
-    model: PrivacyModels,
     release_model: ReleaseModel,
     population: Relation | None,
 ) -> tuple[str, str]:
+    """The name and text of the query of the classes by their size and that of the population's; `population`: plain."""
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     people = {UNIT: model.unit} if model.unit else {}
     holes: dict[str, Hole] = {
         "release": relation,
@@ -289,44 +372,34 @@ def _sizes_sql(
         "names": list(plain),
         "size": model.size,
     }
-    if release_model.population is None:
-        name = "privacy/release_class_sizes"
-        return name, queries.text(name, engine.dialect, **holes)
     name = "population/release_class_sizes"
     return name, queries.text(name, engine.dialect, **holes, population=_given(population, release_model))
 
 
-def _summary_sql(
+def _population_sql(
     engine: Engine,
     relation: Relation,
-    plain: dict[str, str],
+    quasi_identifiers: Sequence[str],
     model: PrivacyModels,
     privacy_model: PrivacyModel,
     population: Relation | None,
 ) -> tuple[str, str]:
-    model = replace(model, populated=False, population_unit=False)  # in a release there is no one else
+    """The name and text of the query of a model that compares classes with a population; `population`: plain."""
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    people = {UNIT: model.unit} if model.unit else {}
+    by_rows = replace(model, populated=False, population_unit=False, unit=None)  # people are counted class by class
     holes: dict[str, Hole] = {
         "release": relation,
-        "quasi_identifiers": plain | _counted(model, privacy_model),
+        "quasi_identifiers": plain | people,
         "names": list(plain),
-        **_achieved(model, privacy_model),
-    }
-    if privacy_model.population is None:
-        name = "release/class_summary"
-        holes |= _frequent(model, privacy_model)
-        return name, queries.text(name, engine.dialect, safe=model.predicate(privacy_model), **holes)
-    counting: dict[str, Hole] = {
         "population": _given(population, privacy_model),
         "rows": Predicate("SUM(n)", unit=UNIT if model.unit else None),
-    }
-    by_rows = replace(model, unit=None)  # people are counted below, class by class
-    holes |= {
         "every_class": privacy_model.every_class,
         "safe": by_rows.predicate(privacy_model),
         **_achieved(by_rows, privacy_model),
     }
     name = "population/class_summary"
-    return name, queries.text(name, engine.dialect, **holes, **counting)
+    return name, queries.text(name, engine.dialect, **holes)
 
 
 def _given(population: Relation | None, privacy_model: PrivacyModel | ReleaseModel) -> Relation:
@@ -338,33 +411,21 @@ def _given(population: Relation | None, privacy_model: PrivacyModel | ReleaseMod
     return population
 
 
-def _counted(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, str]:
-    """The columns whose values a model counts: its sensitive column, and the unit."""
-    return {
-        name: column for name, column in model.sensitive.items() if column == privacy_model.sensitive or name == UNIT
-    }
+def _achieved(
+    model: PrivacyModels, privacy_model: PrivacyModel, unit: str | None = None, weight: str | None = None
+) -> dict[str, Predicate | None]:
+    """The expressions that measure what a release achieves under a model.
 
-
-def _achieved(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Predicate | None]:
-    """The expressions that measure what a release achieves under a model."""
+    `unit`: the column by which people are counted. `weight`: the column of the classes that a row represents.
+    """
     if privacy_model.achieved is None:
         return {"achieved": None, "of_class": None}
-    achieved, of_class = queries.over_classes(model.predicate(privacy_model, privacy_model.achieved))
+    figure = replace(model.predicate(privacy_model, privacy_model.achieved), unit=unit if model.unit else None)
+    achieved, of_class = queries.over_classes(figure, weight)
     if model.unit and privacy_model.one_value:  # a person with several values leaves the figure of her class undefined
         of_class = replace(of_class, text=f"CASE WHEN _known THEN {of_class.text} END")
         achieved = replace(achieved, text=f"CASE WHEN COUNT(of_class) = COUNT(*) THEN {achieved.text} END")
     return {"achieved": achieved, "of_class": of_class}
-
-
-def _frequent(model: PrivacyModels, privacy_model: PrivacyModel) -> dict[str, Predicate | None]:
-    """The expression for the rows with the most frequent value of their class, if a model counts values.
-
-    It counts rows even if the model counts people.
-    """
-    if privacy_model.sensitive is None:
-        return {"frequent": None, "most": None}
-    most = replace(model.predicate(privacy_model, "most"), columns={"most": "MAX(c)"}, unit=None)
-    return {"frequent": Predicate("SUM(most)"), "most": most}
 
 
 def _figure(value: Any) -> Any:
@@ -374,17 +435,12 @@ def _figure(value: Any) -> Any:
     return int(value) if value == int(value) else float(value)
 
 
-def class_sizes(
-    engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str | None = None
-) -> list[tuple[int, int]]:
-    """The number of classes of every size, the smallest first; with a unit, sizes count people."""
-    if unit is not None:
-        plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-        holes: dict[str, Hole] = {"quasi_identifiers": plain | {UNIT: unit}, "names": list(plain)}
-        size = Predicate("SUM(n)", unit=UNIT)
-        text = queries.text("privacy/release_class_sizes", engine.dialect, release=relation, size=size, **holes)
-        return [(int(size), int(classes)) for size, _, classes, *_ in engine.rows(text)]
-    query = queries.text(
-        "release/class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers)
-    )
-    return [(int(size), int(classes)) for size, classes in engine.rows(query)]
+def class_sizes(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str]) -> list[tuple[int, int]]:
+    """The number of classes of every size, the smallest first."""
+    with Scratch(engine, "findings") as tables:
+        return _class_sizes(tables, relation, quasi_identifiers)
+
+
+def _class_sizes(tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str]) -> list[tuple[int, int]]:
+    rows = tables.rows("release/class_sizes", release=relation, quasi_identifiers=list(quasi_identifiers))
+    return [(int(size), int(classes)) for size, classes in rows]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql import queries
-from kanon_sql.engine import Column, Engine
+from kanon_sql.engine import Column
 from kanon_sql.privacy import Finding, PrivacyModel, l_diversity, t_closeness
-from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Homogeneous
 
 
@@ -62,14 +60,6 @@ def _measure(column: str, achieved: str, **more: str) -> PrivacyModel:
     return PrivacyModel(f"attribution of {column}", {}, columns, "rows >= 1", column, achieved=achieved)
 
 
-def certain_people(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], column: str, unit: str) -> int:
-    """The number of people in classes where all people have the same value of a column."""
-    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    holes: dict[str, Any] = {"quasi_identifiers": plain, "names": list(plain), "value": [column], "unit": [unit]}
-    ((people,),) = engine.rows(queries.text("risk/certain_people", engine.dialect, release=relation, **holes))
-    return int(people)
-
-
 def sensitive(column: str, found: Mapping[str, Finding], homogeneous: Homogeneous, members: int) -> Sensitive:
     """The figures of one column from the findings of its models; `members`: the sum of the class sizes."""
     figures: dict[str, Any] = {name: finding.achieved for name, finding in found.items()}
@@ -77,4 +67,6 @@ def sensitive(column: str, found: Mapping[str, Finding], homogeneous: Homogeneou
     figures["attribution"] = figures.pop("right") / members
     for name in ("classes", "rows", "people"):
         figures[f"homogeneous_{name}"] = getattr(homogeneous, name)
+    if homogeneous.people is not None:
+        figures["certain"] = homogeneous.people
     return Sensitive(column, **figures)

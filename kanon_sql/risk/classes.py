@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
-from kanon_sql import queries
-from kanon_sql.engine import Engine
 from kanon_sql.privacy import (
     THRESHOLDS,
-    UNIT,
     Histogram,
     PeopleByClass,
-    Predicate,
     ReleaseModel,
     estimated_uniqueness,
     marketer_risk,
     prosecutor_risk,
 )
 from kanon_sql.privacy.risk_models import least_size
-from kanon_sql.queries import Relation
-from kanon_sql.release import findings
+from kanon_sql.release.findings import Summary
 
 _BANDS: Sequence[tuple[int, int | None]] = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 
@@ -157,18 +154,11 @@ def _figure(model: object, classes: Classes) -> float:
     return model.figure(classes.histogram)
 
 
-def classes_of(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str | None) -> Classes:
-    """Count the classes of a table by size, in rows, or in people if there is a unit."""
-    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    text = queries.text(
-        "privacy/release_class_sizes",
-        engine.dialect,
-        release=relation,
-        quasi_identifiers=plain | ({UNIT: unit} if unit else {}),
-        names=list(plain),
-        size=Predicate("SUM(n)", unit=UNIT if unit else None),
-    )
-    by_size = [ClassesOfSize(int(size), int(many), int(rows)) for size, *_, many, rows, _ in engine.rows(text)]
-    if unit is None:
-        return Classes(by_size)
-    return Classes(by_size, findings.people_by_class(engine, relation, quasi_identifiers, unit))
+def classes_of(summary: Summary) -> Classes:
+    """The classes by size of a relation whose models were checked, in rows, or in people if these were counted."""
+    by_size = []
+    for size, group in groupby(summary.sizes, key=itemgetter(0)):
+        of_size = [(rows, classes) for _, rows, classes in group]
+        rows = sum(rows * classes for rows, classes in of_size)
+        by_size.append(ClassesOfSize(size, sum(classes for _, classes in of_size), rows))
+    return Classes(by_size, summary.of_people)

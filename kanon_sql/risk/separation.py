@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from kanon_sql.engines.opening import embedded_for
-from kanon_sql.engines.scratch import Scratch
-from kanon_sql.queries import Relation
+from kanon_sql.release.kinds import Cells
 from kanon_sql.risk.columns import ColumnCounts
-from kanon_sql.risk.sets import MOST_COLUMNS, Sets, code
+from kanon_sql.risk.sets import MOST_COLUMNS, Sets
 
 
 @dataclass(frozen=True)
@@ -43,28 +41,21 @@ class Separations:
 
 
 def separations(
-    tables: Scratch,
-    source: Relation,
-    columns: Sequence[ColumnCounts],
-    rows: int,
-    largest: int,
-    time_limit: float | None,
+    cells: Cells, columns: Sequence[ColumnCounts], rows: int, largest: int, time_limit: float | None
 ) -> Separations:
     """Count the quasi-identifiers of a table, and their sets of 2 to `largest` columns, on one frequency set."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
     names = [column.name for column in columns]
-    with embedded_for(tables.engine) as here, Scratch(here, "risk_sets") as coded_tables:
-        code(tables, source, columns, rows, coded_tables)
-        sets = Sets(coded_tables, columns, columns, rows, deadline)
-        singles = [_described(sets, (name,), rows, [other for other in names if other != name]) for name in names]
-        # All small sets of the columns are counted, so their number is limited.
-        combined = sorted(columns, key=lambda column: (-column.counts.distinct, column.order))[:MOST_COLUMNS]
-        chosen = [column.name for column in sorted(combined, key=lambda column: column.order)]
-        small = [combination for size in range(2, largest + 1) for combination in combinations(chosen, size)]
-        complete = sets.count(small)
-        counted = [combination for combination in small if complete or sets.is_counted(combination)]
-        described = [_described(sets, combination, rows) for combination in counted]
-        unique = sets.figures(names).unique_rows
+    sets = Sets(cells, columns, columns, rows, deadline, keeps=True)
+    singles = [_described(sets, (name,), rows, [other for other in names if other != name]) for name in names]
+    # All small sets of the columns are counted, so their number is limited.
+    combined = sorted(columns, key=lambda column: (-column.counts.distinct, column.order))[:MOST_COLUMNS]
+    chosen = [column.name for column in sorted(combined, key=lambda column: column.order)]
+    small = [combination for size in range(2, largest + 1) for combination in combinations(chosen, size)]
+    complete = sets.count(small)
+    counted = [combination for combination in small if complete or sets.is_counted(combination)]
+    described = [_described(sets, combination, rows) for combination in counted]
+    unique = sets.figures(names).unique_rows
     return Separations(tuple(sorted(singles, key=_rank)), tuple(sorted(described, key=_rank)), unique, complete)
 
 

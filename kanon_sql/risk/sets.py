@@ -7,7 +7,7 @@ BY per set where nearly all rows are distinct.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,10 +15,11 @@ from math import comb
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import SourceError
 from kanon_sql.frequency.code_arrays import CodeArrays
 from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
-from kanon_sql.queries import Coded, Relation
+from kanon_sql.queries import Relation
+from kanon_sql.release.kinds import Cells
+from kanon_sql.release.kinds import coded as coded_cells
 from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
 
 MOST_COLUMNS = 12  # that are combined
@@ -48,30 +49,23 @@ def _combinable(column: ColumnCounts) -> bool:
     return column.role == SENSITIVE and not column.nearly_unique and not column.fractions
 
 
-def code(tables: Scratch, source: Relation, columns: Sequence[ColumnCounts], rows: int, there: Scratch) -> None:
-    """Create the frequency set on which the sets are counted."""
-    if not columns:
-        return
-    stems = _stems(columns)
-    tuples = tables.create(
-        "tuples", "frequency_sets/tuples", columns={s: name for name, s in stems.items()}, source=source
-    )
-    attributes = [_numbered(tables, column, stems[column.name]) for column in columns]
-    there.receive("coded", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
-    ((coded,),) = there.rows("frequency_sets/total_rows", counted=there["coded"])
-    if coded != rows:
-        raise SourceError(
-            f"the source has {rows:,} rows and its frequency set {coded:,}; it changed while it was read, run again"
-        )
+def code(
+    tables: Scratch,
+    source: Relation,
+    columns: Sequence[ColumnCounts],
+    rows: int,
+    there: Scratch,
+    beside: Mapping[str, str] | None = None,
+) -> Cells:
+    """Create the frequency set on which the sets are counted; `beside`: further columns of its cells."""
+    names = {stem: name for name, stem in _stems(columns).items()}
+    if not names:
+        return Cells(there, there["cells"], [], [])  # there are no sets
+    return coded_cells(tables, source, names, beside or {}, there, rows)
 
 
 def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
     return queries.plain_names([column.name for column in columns])
-
-
-def _numbered(tables: Scratch, column: ColumnCounts, stem: str) -> Coded:
-    mapping = tables.create(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
-    return Coded(stem, mapping, 0, (), {"code_0": 0} if column.counts.null_rows else None)
 
 
 @dataclass(frozen=True)
@@ -85,17 +79,18 @@ class Figures:
 
 
 class Sets:
-    """The sets of columns counted so far, and how to count more."""
+    """The sets of columns counted so far, and how to count more. `keeps`: the cells, which are dropped otherwise."""
 
     def __init__(
         self,
-        tables: Scratch,
+        cells: Cells,
         columns: Sequence[ColumnCounts],
         coded: Sequence[ColumnCounts],
         rows: int,
         deadline: float | None,
+        keeps: bool = False,
     ) -> None:
-        self._tables, self._rows, self._deadline = tables, rows, deadline
+        self._cells, self._rows, self._deadline, self._keeps = cells, rows, deadline, keeps
         self._order = {column.name: column.order for column in columns}
         self._stems = _stems(coded)
         self._candidates = Names(column.name for column in coded if column.role is None)
@@ -124,12 +119,11 @@ class Sets:
 
     @cached_property
     def _coded(self) -> CodeArrays:
-        coded = self._tables["coded"]
-        frame = self._tables.engine.frame(coded)
-        self._tables.drop(coded)
-        return CodeArrays(
-            frame["n"].to_numpy(), {name: frame[f"{stem}_0"].to_numpy() for name, stem in self._stems.items()}
-        )
+        tables, classes = self._cells.tables, self._cells.classes or self._cells.relation
+        frame = tables.engine.frame(classes)
+        if not self._keeps:
+            tables.drop(classes)
+        return CodeArrays(frame["n"].to_numpy(), {name: frame[stem].to_numpy() for name, stem in self._stems.items()})
 
     def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
         """How identifying a counted set is, for comparisons."""

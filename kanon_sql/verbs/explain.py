@@ -116,8 +116,8 @@ def explain(
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
-    >>> [step.name for step in explain(people, {"quasi_identifiers": recipes}, k=2).steps][-2:]
-    ['release', 'class_summary']
+    >>> [step.name for step in explain(people, {"quasi_identifiers": recipes}, k=2).steps][-4:]
+    ['release', 'class_sizes', 'sizes', 'class_summary']
     """
     settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
     check_spec(settled, "explain")
@@ -157,14 +157,15 @@ def _steps(plan: Plan) -> Iterator[ExplainedQuery]:
     for run in (*plan.problem.source.scratches.log, *_classes(plan), *published.statements):
         if run.name == "drop":
             continue
-        engine = engines[run.engine or plan.problem.source.engine.name]
+        name = run.engine or plan.problem.source.engine.name
+        engine = engines.get(name)  # none if it was opened for the check alone
         query = queries_of.get(run.name, "") or run.sql
         yield ExplainedQuery(
             name=run.name.rpartition("/")[2],
             sentence=run.sentence,
-            engine=engine.name,
-            sql=queries.pretty(run.sql, engine.dialect) if run.sql else "",
-            plan=engine.explain(query) if run.name in queries_of else "",
+            engine=name,
+            sql=queries.pretty(run.sql, engine.dialect if engine else "duckdb") if run.sql else "",
+            plan=engine.explain(query) if engine and run.name in queries_of else "",
             gave=results.get(run.name, "" if run.rows is None else f"{run.rows:,} rows"),
             times=run.times,
             seconds=run.seconds,
@@ -186,8 +187,8 @@ def _classes(plan: Plan) -> Iterator[Statement]:
 def _queries(plan: Plan) -> dict[str, str]:
     """The statements whose plan can be shown, with the query inside them, or "" if the statement is a query."""
     model = plan.recoding.judge.model
-    # The tables with source values, or with people, are dropped after the check.
-    summary = [] if model.compared or model.hidden else ["release/class_summary"]
+    # The release with its people is dropped after the check.
+    summary = [] if model.hidden else ["release/class_sizes", "kinds/cells"]
     printed = {"frequency_set": plan.problem.frequency_set.sql[1], "release": plan.recoding.select_sql()}
     return dict.fromkeys([*_LASTING, *summary], "") | printed
 

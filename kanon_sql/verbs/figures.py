@@ -22,9 +22,10 @@ from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import plan_search
 from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS
+from kanon_sql.release.findings import class_sizes
 from kanon_sql.report.lattice_picture import MOST_NODES, can_draw_nodes, in_report
 from kanon_sql.report.numbers import count
-from kanon_sql.risk.classes import Classes, classes_of
+from kanon_sql.risk.classes import Classes
 from kanon_sql.risk.norms import of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
@@ -212,7 +213,7 @@ class _Measurement:
             return 1
         with self.noting("unit"):
             engine, relation = self._source.engine, self._source.table.relation
-            return classes_of(engine, relation, [self.spec.unit], None).by_size[-1].size
+            return class_sizes(engine, relation, [self.spec.unit])[-1][0]
         return 1
 
     def _risk(self) -> dict[str, Any]:

@@ -206,8 +206,7 @@ def profiled(
         unit = unit_of(tables, source, counted, found)
         combined, left_out = choose(counted)
         coded = [*combined, *(column for column in left_out if column.identifying)]
-        code(tables, source, coded, rows, coded_tables)
-        sets = Sets(coded_tables, counted, coded, rows, deadline)
+        sets = Sets(code(tables, source, coded, rows, coded_tables), counted, coded, rows, deadline)
         complete = count_sets(sets, combined, largest_set, progress)
         listed = sets.listed([column.name for column in combined], largest_set)
         columns = _suggest(counted, combined, sets.gains(), labelled(engine, table))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -194,8 +195,9 @@ def checked(
     summary = findings.summarize(engine, relation, quasi_identifiers, model, compared, population)
     if summary.rows == 0:
         raise SourceError(f"{name} has no rows; there is nothing to verify")
-    sizes = findings.class_sizes(engine, relation, quasi_identifiers, model.unit)
-    offending = tuple((size, classes) for size, classes in sizes if size < model.k)
+    offending: Counter[int] = Counter()
+    for size, _, classes in summary.sizes:
+        offending[size] += classes if size < model.k else 0
     compared_with = None
     if model.compared:
         compared_with = whole.name if whole else ITSELF
@@ -206,7 +208,7 @@ def checked(
         model=model.name,
         required=model.k,
         summary=summary,
-        offending_sizes=offending,
+        offending_sizes=tuple(sorted((+offending).items())),
         compared_with=compared_with,
     )
 

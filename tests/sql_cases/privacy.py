@@ -51,13 +51,6 @@ def _sizes_of_node(size: Predicate, least: int, rows: list[tuple[int, ...]]) -> 
     return Case("node_tests/node_class_sizes", holes, ["node", *_SIZES[:4]], rows, _PERSONS)
 
 
-def _sizes_of_release(size: Predicate, rows: list[tuple[int, ...]]) -> Case:
-    columns = {"age": "Age", "_unit": "person"} if size.unit else {"age": "Age"}
-    people = relation("people", "Age person", (30, 1), (30, 1), (30, 2), (40, 3), (None, 1), (None, 1))
-    holes = {"release": Relation("people"), "quasi_identifiers": columns, "names": ["age"], "size": size}
-    return Case("privacy/release_class_sizes", holes, _SIZES, rows, people)
-
-
 def _whole(models: PrivacyModels, unsafe: int, reached: float, relations: Relations = _VALUES | _REFERENCE) -> Case:
     """All rows as one class, judged by the one model."""
     together = models.with_references({"_sensitive_0": Reference(Relation("reference"))})
@@ -93,8 +86,6 @@ CASES = [
     _sizes_of_node(_ROWS, 3, [(7, 3, 0, 1, 3), (7, 5, 0, 1, 5)]),
     _sizes_of_node(_PEOPLE, 1, [(7, 1, 0, 2, 6), (7, 2, 0, 2, 5)]),
     _sizes_of_node(_PEOPLE, 2, [(7, 2, 0, 2, 5)]),
-    _sizes_of_release(_ROWS, [(1, 0, 1, 1, 1), (2, 0, 1, 2, 2), (3, 0, 1, 3, 3)]),
-    _sizes_of_release(_PEOPLE, [(1, 0, 2, 3, 1), (2, 0, 1, 3, 3)]),
     Case("privacy/reference", {**_HOLES, "rows": Predicate("SUM(n)")}, _FIGURES, _OF_ROWS, _COUNTED),
     Case(
         "privacy/reference",
@@ -182,19 +173,6 @@ CASES = [
         ["classes", "rows", "people"],
         [(3, 7, 3)],  # and person 9 of (3, 5) has both of its illnesses
         _ILL,
-    ),
-    # Person 7 is in the classes (1, NULL) of three people and (2, 5) of one.
-    Case(
-        "privacy/people_by_class",
-        {
-            "release": Relation("release"),
-            "quasi_identifiers": {"q_0": "a", "q_1": "b"},
-            "names": ["q_0", "q_1"],
-            "unit": ["person"],
-        },
-        ["size", "people"],
-        [(1, 1), (3, 2)],
-        relation("release", "a b person", (1, None, 7), (1, None, 7), (1, None, 8), (1, None, 9), (2, 5, 7), (2, 5, 7)),
     ),
     Case(  # the second class is not in the release, and NULL is a label
         "privacy/released_people",

@@ -1,25 +1,11 @@
 """Given and expected rows of `sql/risk`."""
 
 from kanon_sql.queries import Relation
-from sql_cases.case import PEOPLE, Case, relation
+from sql_cases.case import PEOPLE, Case
 
 _VALUES = {"column": ['a "zip"; n'], "source": Relation("odd people")}
-# Person 7 is in the classes (1, NULL) of three people and (2, 5) of one, whose people all have illness 4.
-_PEOPLE = {"quasi_identifiers": {"q_0": "a", "q_1": "b"}, "names": ["q_0", "q_1"], "unit": ["person"]}
-_VISITS = relation(
-    "release",
-    "a b ill person",
-    *((1, None, 5, 7), (1, None, 5, 7), (1, None, 5, 8), (1, None, 6, 9), (2, 5, 4, 7), (2, 5, 4, 7), (2, 5, None, 7)),
-)
 
 CASES = [
-    Case(
-        "risk/certain_people",
-        {"release": Relation("release"), **_PEOPLE, "value": ["ill"]},
-        ["people"],
-        [(1,)],
-        _VISITS,
-    ),
     # By their digests: '' is d41d…, x is 9dd4….
     Case("risk/values", {**_VALUES, "most": 9}, ["value", "n"], [("x", 5), ("", 1)], PEOPLE),
     Case("risk/values", {**_VALUES, "most": 1}, ["value", "n"], [("x", 5)], PEOPLE),

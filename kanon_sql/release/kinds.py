@@ -1,0 +1,169 @@
+"""Kinds of classes: a relation is grouped once, and classes with the same rows per value are evaluated once.
+
+Where nearly all rows differ, nearly all classes have one row, and there are only as many kinds as sensitive values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SourceError
+from kanon_sql.privacy import PEOPLE, UNIT, PeopleByClass, Predicate
+from kanon_sql.queries import CodedColumn, Relation, Same
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The rows of a relation by their quasi-identifiers, sensitive values and unit: these columns, and n.
+
+    `names`: the quasi-identifiers, `columns`: the others, by our names for them. `codes`: if the columns contain codes,
+    the values by column, as a relation in the engine where they were coded. `classes`: the rows by `names` alone, if
+    known.
+    """
+
+    tables: Scratch
+    relation: Relation
+    names: Sequence[str]
+    columns: Sequence[str]
+    codes: Mapping[str, Relation] = field(default_factory=dict)
+    classes: Relation | None = None
+
+
+@dataclass(frozen=True)
+class KindsOfColumn:
+    """The kinds by the values of one column, the cells that they are made of, and the numbered classes of several."""
+
+    kinds: Relation
+    cells: Relation
+    several: Relation
+
+
+def cells_of(
+    tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], columns: Mapping[str, str], here: Scratch
+) -> Cells:
+    """Count the cells of a relation; on a server, they are coded and fetched into `here`, embedded."""
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    if not tables.engine.is_embedded:
+        return coded(tables, relation, plain, columns, here)
+    counted = tables.create("cells", "kinds/cells", columns={**plain, **columns}, relation=relation)
+    return Cells(tables, counted, list(plain), list(columns))
+
+
+def coded(
+    tables: Scratch,
+    relation: Relation,
+    names: Mapping[str, str],
+    columns: Mapping[str, str],
+    here: Scratch,
+    rows: int | None = None,
+) -> Cells:
+    """The cells of a relation as integer codes; equal values have equal codes. NULL is 0, but no code of a person.
+
+    `names`, `columns`: of the relation, by our names for them. `rows`: of the relation, if known; SourceError if it has
+    other ones now.
+    """
+    every = {**names, **columns}
+    tuples = tables.create("tuples", "kinds/cells", columns=every, relation=relation)
+    codes = {name: tables.create(f"map_{name}", "profile/codes", column=[name], tuples=tuples) for name in every}
+    attributes = [CodedColumn(name, codes[name], 0, (), {"code_0": None if name == UNIT else 0}) for name in every]
+    cells = here.receive("cells", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
+    known = [name for name in every if name != UNIT]
+    ((number, counted, *with_code),) = here.rows("kinds/complete", coded=cells, columns=known)
+    if rows is None:
+        ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tuples)
+    if counted != rows or any(n != number for n in with_code):
+        raise SourceError(
+            f"the source has {rows:,} rows and its frequency set {counted:,}; it changed while it was read, run again"
+        )
+    tables.drop(tuples)
+    if not columns:
+        return Cells(here, cells, list(names), [], classes=cells)
+    classes = here.create("classes", "frequency_sets/counted_tuples", columns=list(names), rows=["n"], source=cells)
+    return Cells(here, cells, list(names), list(columns), codes, classes)
+
+
+class Kinds:
+    """The kinds of the classes of a relation: by size, and by the values of one sensitive column after another.
+
+    A kind is one row per value: `_kind`, the value, `n` (the rows with it, or the people), `_rows`, `_people` (of the
+    class, if there is a unit), and `_weight`, the number of classes of this kind.
+    """
+
+    def __init__(self, tables: Scratch, cells: Cells) -> None:
+        self.tables, self._cells, self._names = tables, cells, list(cells.names)
+        self._of_people = UNIT in cells.columns
+        self._pairs = self._grain("pairs", UNIT) if self._of_people else None
+        self._classes = self._counted_classes()
+
+    def sizes(self) -> list[tuple[int, int, int]]:
+        """The size of classes in people, or rows; their rows each; and the number of these classes."""
+        query = "kinds/class_sizes_of_people" if self._of_people else "kinds/class_sizes"
+        rows = self.tables.rows(query, classes=self._classes)
+        return sorted((int(size), int(rows), int(classes)) for size, rows, classes in rows)
+
+    def people_by_class(self) -> PeopleByClass:
+        """The people by the size of their smallest class."""
+        assert self._pairs
+        same = Same(self._names, "pairs", "classes")
+        rows = self.tables.rows("kinds/people_by_class", pairs=self._pairs, classes=self._classes, same=same)
+        return PeopleByClass(tuple((int(size), int(people)) for size, people in rows))
+
+    def of(self, value: str) -> KindsOfColumn:
+        """The kinds by the values of a sensitive column."""
+        tables, grain = self.tables, self._grain("grain", value)
+        holes: dict[str, Any] = {"names": self._names, "value": [value]}
+        valued = tables.create("valued", "kinds/people_of_values", cells=grain, **holes) if self._of_people else grain
+        several = tables.create("several", "kinds/several", valued=valued, names=self._names)
+        joined: dict[str, Any] = {"valued": valued, "several": several, "same": Same(self._names, "valued", "several")}
+        if self._of_people:
+            joined |= {"classes": self._classes, "in_class": Same(self._names, "valued", "classes")}
+        kinds = tables.create("kinds", f"kinds/of_{'people' if self._of_people else 'rows'}", value=[value], **joined)
+        if valued is not grain:
+            tables.drop(valued)
+        return KindsOfColumn(kinds, grain, several)
+
+    def homogeneous(self, column: KindsOfColumn) -> tuple[int, int, int]:
+        """The classes with a single value, their rows, and the rows of all classes with their most frequent value."""
+        members = Predicate("MAX(_people)" if self._of_people else "SUM(n)")
+        ((classes, rows, frequent),) = self.tables.rows("kinds/homogeneous", kinds=column.kinds, members=members)
+        return int(classes), int(rows), int(frequent)
+
+    def people_of_homogeneous(self, column: KindsOfColumn) -> int:
+        """The people in classes with a single value."""
+        same = Same(self._names, "cells", "mixed")
+        holes: dict[str, Any] = {"cells": column.cells, "several": column.several, "kinds": column.kinds}
+        ((people,),) = self.tables.rows("kinds/homogeneous_people", names=self._names, same=same, **holes)
+        return int(people)
+
+    def _counted_classes(self) -> Relation:
+        if self._pairs:
+            return self.tables.create("classes", "kinds/people_of_classes", names=self._names, pairs=self._pairs)
+        return self._cells.classes or self._grain("classes")
+
+    def _grain(self, stem: str, *columns: str) -> Relation:
+        """The rows by the quasi-identifiers, these columns, and the unit if there is one."""
+        kept = [name for name in self._cells.columns if name in columns or name == UNIT]
+        if kept == list(self._cells.columns):
+            return self._cells.relation
+        source, every = self._cells.relation, [*self._names, *kept]
+        return self.tables.create(stem, "frequency_sets/counted_tuples", columns=every, rows=["n"], source=source)
+
+
+def of_sizes(tables: Scratch, sizes: Sequence[tuple[int, int, int]], of_people: bool) -> Relation:
+    """The kinds of classes by their sizes alone."""
+    members = [size for size, _, _ in sizes]
+    columns = {
+        "_kind": list(range(len(sizes))),
+        "n": members,
+        "_rows": [rows for _, rows, _ in sizes],
+        "_weight": [classes for _, _, classes in sizes],
+        **({PEOPLE: members} if of_people else {}),
+    }
+    types = dict.fromkeys(columns, "BIGINT")
+    return tables.load(
+        "sizes", types, list(columns.values()), "sizes", "Load the sizes of classes, to judge each once."
+    )

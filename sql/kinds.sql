@@ -1,0 +1,115 @@
+-- Kinds of classes: classes with the same rows (or people) per sensitive value are evaluated once for all of them.
+
+-- name: cells
+-- Count the rows of every class with each sensitive value, and of each person, in the only scan of a relation.
+-- gives: the columns, n (rows)
+SELECT $columns, COUNT(*) AS n FROM $relation AS r GROUP BY $columns;
+
+-- name: class_sizes
+-- Count the classes of each size.
+-- gives: size (rows in a class), rows (the same), classes (of this size)
+SELECT classes.n AS size, classes.n AS rows, COUNT(*) AS classes
+FROM $classes AS classes
+GROUP BY classes.n;
+
+-- name: people_of_classes
+-- Count the people and the rows of every class; rows of an unknown person count as one person only where it says so.
+-- gives: the columns of the classes, n (people), _rows, _with_unknown (people)
+SELECT
+  $names,
+  CAST(COUNT(pairs._unit) AS BIGINT) AS n,
+  CAST(SUM(pairs.n) AS BIGINT) AS _rows,
+  CAST(COUNT(*) AS BIGINT) AS _with_unknown
+FROM $pairs AS pairs
+GROUP BY $names;
+
+-- name: class_sizes_of_people
+-- Count the classes of each size in people, and of each number of rows.
+-- gives: size (people in a class), rows (in a class), classes (of this size and number of rows)
+SELECT classes.n AS size, classes._rows AS rows, COUNT(*) AS classes
+FROM $classes AS classes
+GROUP BY classes.n, classes._rows;
+
+-- name: people_by_class
+-- Count the people by the size of the smallest class that each is in, so that everybody counts once.
+-- gives: size (people in the class), people
+SELECT least.size, COUNT(*) AS people
+FROM (
+  SELECT MIN(classes._with_unknown) AS size
+  FROM $pairs AS pairs INNER JOIN $classes AS classes ON $same
+  GROUP BY pairs._unit
+) AS least
+GROUP BY least.size
+ORDER BY size;
+
+-- name: people_of_values
+-- Count the people and the rows of every class with each sensitive value.
+-- gives: the columns of the classes, the value, n (people), _rows
+SELECT $names, $value, CAST(COUNT(cells._unit) AS BIGINT) AS n, CAST(SUM(cells.n) AS BIGINT) AS _rows
+FROM $cells AS cells
+GROUP BY $names, $value;
+
+-- name: several
+-- Number the classes with several sensitive values.
+-- gives: the columns of the classes, _kind (1, 2, …)
+SELECT $names, ROW_NUMBER() OVER () AS _kind FROM $valued AS valued GROUP BY $names HAVING COUNT(*) > 1;
+
+-- name: of_rows
+-- Merge the classes with the same single value and the same rows; the classes with several values stay as they are.
+-- gives: _kind, the value, n (rows of the value in a class), _rows (the same), _weight (classes of this kind)
+SELECT
+  COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged.n AS _rows, merged._weight
+FROM (
+  SELECT several._kind, $value, valued.n, COUNT(*) AS _weight
+  FROM $valued AS valued LEFT JOIN $several AS several ON $same
+  GROUP BY several._kind, $value, valued.n
+) AS merged;
+
+-- name: of_people
+-- Merge the classes with the same single value, people and rows; the classes with several values stay as they are.
+-- gives: _kind, the value, n (people with the value in a class), _rows, _people (of a class), _weight (classes of this kind)
+SELECT
+  COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged._rows, merged._people, merged._weight
+FROM (
+  SELECT several._kind, $value, valued.n, valued._rows, classes.n AS _people, COUNT(*) AS _weight
+  FROM $valued AS valued
+  INNER JOIN $classes AS classes ON $in_class
+  LEFT JOIN $several AS several ON $same
+  GROUP BY several._kind, $value, valued.n, valued._rows, classes.n
+) AS merged;
+
+-- name: homogeneous
+-- Count the classes with a single sensitive value, their rows, and all rows with the most frequent value of their class.
+SELECT
+  COALESCE(SUM(CASE WHEN kinds._most = kinds._members THEN kinds._weight ELSE 0 END), 0) AS classes,
+  COALESCE(SUM(CASE WHEN kinds._most = kinds._members THEN kinds._rows * kinds._weight ELSE 0 END), 0) AS rows,
+  COALESCE(SUM(kinds._most_rows * kinds._weight), 0) AS frequent
+FROM (
+  SELECT
+    MAX(k.n) AS _most, $members AS _members, MAX(k._rows) AS _most_rows, SUM(k._rows) AS _rows, MAX(k._weight) AS _weight
+  FROM $kinds AS k
+  GROUP BY k._kind
+) AS kinds;
+
+-- name: homogeneous_people
+-- Count the people in classes where all people share a sensitive value.
+SELECT COUNT(DISTINCT cells._unit) AS people
+FROM $cells AS cells
+LEFT JOIN (
+  SELECT $names, several._kind
+  FROM $several AS several
+  INNER JOIN (SELECT k._kind FROM $kinds AS k GROUP BY k._kind HAVING MAX(k.n) < MAX(k._people)) AS mixed
+    ON mixed._kind = several._kind
+) AS mixed ON $same
+WHERE mixed._kind IS NULL;
+
+-- name: complete
+-- Count the coded cells, their rows, and the codes in each column, to find values that were lost.
+-- gives: cells, rows, the number of codes by column
+SELECT COUNT(*) AS cells, COALESCE(SUM(c.n), 0) AS rows, COUNT($columns) FROM $coded AS c;
+
+-- name: coded_reference
+-- Replace the values of a reference by the codes of a relation; values that the relation lacks get other codes.
+-- gives: value (the code), and the figures as in the reference
+SELECT CASE WHEN r.value IS NULL THEN 0 ELSE COALESCE(codes.code_0, -r.place) END AS value, $figures
+FROM $reference AS r LEFT JOIN $codes AS codes ON codes.value = r.value;
