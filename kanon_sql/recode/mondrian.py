@@ -130,6 +130,7 @@ class _Run:
     ranges: bool = True
     at_once: int = _TUPLES_AT_ONCE
     laid_out: bool = False
+    pace: float = 0.0  # seconds per round in the last statement
     occurring: Relation | None = None  # the tuples whose values are placed; None for those that are cut
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
@@ -173,20 +174,28 @@ class _Run:
 
     def _go_on(self, sides: Mapping[str, Predicate], rounds: int, open_ones: int) -> tuple[int, int, int] | None:
         """Do some rounds; returns their number, the new classes and the open partitions, or None if time is up."""
-        at_once, counts = self._rounds_at_once(rounds), None
+        at_once, counts, started = self._rounds_at_once(rounds), None, self.task.clock.seconds
         with self.task.working():
             counts = self._look_ahead(sides, at_once) if at_once > 1 else self._look(sides, open_ones)
         if counts is None:
             return None
+        self.pace = (self.task.clock.seconds - started) / at_once
         self._take_rounds() if at_once > 1 else self._take()
         return counts
 
     def _rounds_at_once(self, rounds: int) -> int:
-        """Rounds per statement; with a time limit at most those done so far, since an interruption loses them."""
+        """Rounds per statement; with a time limit at most those done so far, and those that there is time for.
+
+        An interruption loses the rounds of a statement, and several rounds cannot be interrupted.
+        """
         if self.task.frequency_set.counted or self.rule.inherited or self._shows_regions:
             return 1
         most = max(1, self.at_once // max(1, self.task.frequency_set.tuples))
-        return most if self.task.clock.limit is None else min(most, max(1, rounds))
+        clock = self.task.clock
+        if clock.limit is None:
+            return most
+        in_time = most if self.pace == 0 else int((clock.limit - clock.seconds) / self.pace)
+        return max(1, min(most, rounds, in_time))
 
     @property
     def is_safe_as_a_whole(self) -> bool:

@@ -45,7 +45,7 @@ _MOMENT = 0.5  # seconds to finish after the time limit
 _BATCHES = 4  # statements before the moves found so far are applied,
 _FOUND = 32  # which happens earlier if they are 1/32 of the classes
 _START_SECONDS, _START_PART = 1.0, 1 / 8  # maximum time for the start node, absolute and as a fraction
-_CUT_PART = 1 / 4  # fraction of the remaining time for cutting the tuples that the cover leaves
+_CUT_PART = 1 / 4  # fraction of the remaining time for what follows the cut of all tuples, or the cover
 
 
 def refine(task: Task) -> Local:
@@ -80,6 +80,7 @@ class _Refinement:
     ended: str | None = None
     covered: bool = False  # whether the cover placed any tuple
     _cost: int = 0  # of the state before the last moves
+    _moved: bool = False  # whether there were moves since
     regrouped: int = 0
     _all_changed: bool = True  # whether all classes are examined, or only those changed by the last moves
     _cut_ended: str = "complete"  # of the cut of all tuples
@@ -113,7 +114,7 @@ class _Refinement:
         """Start, cover, improve. An interruption ends the current step and keeps its state."""
         task, start = self.task, self._find_start()
         cut = self._cut_all()
-        with task.working(task.clock.part(None)):
+        with task.working(task.clock.overtime()):
             if self._prepare():
                 self._begin(start, cut)
                 self._improve()
@@ -160,10 +161,11 @@ class _Refinement:
     def _cut_all(self) -> Relation | None:
         """Cut all tuples as Mondrian does in the time, and copy the assignment, which the next cut replaces.
 
-        None if all tuples together are not safe.
+        Leaves time to compare the cut with the start node. None if all tuples together are not safe.
         """
-        frequency_set = self.task.frequency_set
-        cut = self.cuts.cut(frequency_set.relation, frequency_set.rows, self.task.clock)
+        frequency_set, clock = self.task.frequency_set, self.task.clock
+        until = None if clock.limit is None else clock.limit - (clock.limit - clock.seconds) * _CUT_PART
+        cut = self.cuts.cut(frequency_set.relation, frequency_set.rows, clock.part(until))
         if cut:
             self.tables.create("cut_before", "frequency_sets/copy", columns=[*self.keys, "n", "class"], source=cut)
         self._cut_ended = self.cuts.ended
@@ -468,7 +470,7 @@ class _Refinement:
         cost = self._classes_cost()
         if (before - cost) * _LEAST_KEPT <= before or not self._is_safe(self.spare):
             return False
-        self.state, self.spare, self._cost = self.spare, self.state, cost
+        self.state, self.spare, self._cost, self._moved = self.spare, self.state, cost, False
         self.regrouped += 1
         self.task.clock.better()
         self._tell()
@@ -486,7 +488,7 @@ class _Refinement:
         """Apply the best moves without common classes; only classes that changed since then are examined next time."""
         self._make_classes(all_of_them=self._all_changed)
         self._all_changed = False
-        before, self._cost = self._cost, self._classes_cost()
+        before, self._cost, self._moved = self._cost, self._classes_cost(), False
         if self._cost > before:  # impossible while gains are exact
             self.state, self.spare, self._cost = self.spare, self.state, before
             return False
@@ -622,7 +624,7 @@ class _Refinement:
             if not self.tables.count("moves") or not self._is_safe(self.spare):
                 return False
         self.moves += self.tables.count("moves")
-        self.state, self.spare = self.spare, self.state
+        self.state, self.spare, self._moved = self.spare, self.state, True
         return True
 
     def _is_safe(self, state: Relation) -> bool:
@@ -644,11 +646,8 @@ class _Refinement:
         """Write the assignment after a final check, and the facts of the run."""
         if not self._is_safe(self.state):
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
-        self._facts |= {
-            "regrouped": self.regrouped,
-            "moves": self.moves,
-            "loss": self._loss(self._state_cost()),
-        }
+        cost = self._state_cost() if self._moved else self._cost
+        self._facts |= {"regrouped": self.regrouped, "moves": self.moves, "loss": self._loss(cost)}
         holes = {"tuples": self.tables["tuples"], "state": self.state}
         return self.task.results.create("assignment", "refine/assignment", **holes, keys=self.keys)
 

@@ -23,6 +23,7 @@ from kanon_sql.recode.cell import Region
 from kanon_sql.spec import Spec
 
 _LOOKS = 0.02  # seconds between checks of the clock while a statement runs
+_LATE, _LEAST_LATE = 0.05, 1.0  # allowed delay after the limit: this share of it, or seconds, whichever is larger
 _LAST_SECONDS = 1.0  # for the remaining work after an interruption
 Spans = Mapping[
     int, tuple[int, int] | None
@@ -112,6 +113,10 @@ class Clock:
     def part(self, until: float | None) -> Clock:
         """The same clock with another limit, for a part of the work."""
         return Clock(until, now=self.now, _started=self._started, _whole=self)
+
+    def overtime(self) -> Clock:
+        """A clock for work that may end after the limit, but before the whole recoding is late."""
+        return self.part(None if self.limit is None else self.limit + max(_LATE * self.limit, _LEAST_LATE) / 2)
 
     def last_part(self, seconds: float) -> Clock:
         """A clock for final work: until shortly before the limit, but at least `seconds`.
