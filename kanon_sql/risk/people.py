@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import QUASI_IDENTIFIER, folded, identifies_people, name_phrases, names_people, words
@@ -55,20 +55,20 @@ def unit_of(
     """
     able = [column for column in counted if column.counted and column.name not in excluded and _able(column)]
     traits = _traits(tables, source, counted, found)
-    units = list(_determining(tables, source, able, counted, traits))
-    seen = {unit.column for unit in units}
-    units += [
-        Unit(column.name, column.counts.distinct)
-        for column in able
-        if identifies_people(column.name) and column.name not in seen
+    others = [
+        column for column in counted if column.counted and column.counts.distinct > 1 and column.column.kind in _SORTED
     ]
+    of_people = [column for column in others if column.name in traits]
+    units = [Unit(key.name, key.counts.distinct, _constant(tables, source, key, of_people)) for key in able]
 
     def rank(unit: Unit) -> tuple[bool, bool, int, int]:
-        own = len(traits.intersection(unit.constant))
-        return own >= _FEWEST_TRAITS, identifies_people(unit.column), own, -unit.people
+        return len(unit.constant) >= _FEWEST_TRAITS, identifies_people(unit.column), len(unit.constant), -unit.people
 
     best = max(units, key=rank, default=None)
-    return best if best and any(rank(best)[:2]) else None
+    if not best or not any(rank(best)[:2]):
+        return None
+    key = next(column for column in able if column.name == best.column)
+    return replace(best, constant=_constant(tables, source, key, others)) if traits else best
 
 
 def _able(column: ColumnCounts) -> bool:
@@ -96,35 +96,22 @@ def _is_sex(tables: Scratch, source: Relation, column: ColumnCounts) -> bool:
     return sum(value in _SEXES for value in values) >= max(2, len(values) - 1)
 
 
-def _determining(
-    tables: Scratch,
-    source: Relation,
-    able: Sequence[ColumnCounts],
-    counted: Sequence[ColumnCounts],
-    traits: Collection[str],
-) -> Iterator[Unit]:
-    """The possible keys of people, with the other columns that are constant within their values."""
-    if not traits:
-        return
-    others = [
-        column for column in counted if column.counted and column.counts.distinct > 1 and column.column.kind in _SORTED
-    ]
-    for key in able:
-        columns = {f"same_{place}": column.name for place, column in enumerate(others) if column is not key}
-        if not columns:
-            continue
-        ((repeated, *same),) = tables.rows(
-            "risk/constant_columns",
-            key=[key.name],
-            columns=columns,
-            values={name: name for name in columns},
-            source=source,
-        )
-        if int(repeated) >= _FEWEST_REPEATED:
-            by_name: Mapping[str, ColumnCounts] = {column.name: column for column in others}
-            constant = []
-            for name, n in zip(columns.values(), map(int, same), strict=True):
-                by_chance = by_name[name].counts.squares > _BY_CHANCE * key.rows**2
-                if n >= _CONSTANT * int(repeated) and not by_chance:
-                    constant.append(name)
-            yield Unit(key.name, key.counts.distinct, tuple(constant))
+def _constant(tables: Scratch, source: Relation, key: ColumnCounts, others: Sequence[ColumnCounts]) -> tuple[str, ...]:
+    """The columns that are constant within nearly all values of a key with several rows, and not by chance."""
+    columns = {f"same_{place}": column for place, column in enumerate(others) if column is not key}
+    if not columns:
+        return ()
+    ((repeated, *same),) = tables.rows(
+        "risk/constant_columns",
+        key=[key.name],
+        columns={name: column.name for name, column in columns.items()},
+        values={name: name for name in columns},
+        source=source,
+    )
+    if int(repeated) < _FEWEST_REPEATED:
+        return ()
+    return tuple(
+        column.name
+        for column, n in zip(columns.values(), map(int, same), strict=True)
+        if n >= _CONSTANT * int(repeated) and column.counts.squares <= _BY_CHANCE * key.rows**2
+    )
