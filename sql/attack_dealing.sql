@@ -46,14 +46,19 @@ SELECT h.value, COUNT(DISTINCT h.person) AS n FROM $held AS h GROUP BY h.value;
 SELECT COUNT(DISTINCT c.class) AS classes FROM $counted AS c;
 
 -- name: drawn_classes
--- Draw whole classes, until they have a number of rows or all are drawn: those with the smallest hash of their number and a seed.
+-- Draw whole classes, until they have so many rows and are so many, or all are drawn: those with the smallest hash of their number and a seed.
 -- gives: class, the labels, n (rows)
 SELECT k.class, $labels, k.n
 FROM (
-  SELECT k.class, $labels, k.n, SUM(k.n) OVER (ORDER BY MD5(CAST(k.class AS TEXT) || $seed), k.class) - k.n AS before
-  FROM $classes AS k
+  SELECT
+    k.class,
+    $labels,
+    k.n,
+    SUM(k.n) OVER (ORDER BY k.hash, k.class) - k.n AS before,
+    ROW_NUMBER() OVER (ORDER BY k.hash, k.class) AS place
+  FROM (SELECT k.class, $labels, k.n, MD5(CAST(k.class AS TEXT) || $seed) AS hash FROM $classes AS k) AS k
 ) AS k
-WHERE k.before < $most;
+WHERE k.before < $rows OR k.place <= $number;
 
 -- name: places
 -- Number the rows of classes class by class, and give every row a turn in a random order.

@@ -89,7 +89,7 @@ GROUP BY $columns;
 SELECT MIN(r.row_id) AS row_id FROM $release AS r GROUP BY $columns HAVING COUNT(*) = 1;
 
 -- name: drawn_rows
--- Draw a sample of rows: those with the smallest hash of their number and a seed, of the part of all rows that have a smaller one by a faster hash.
+-- Draw a sample of rows: those with the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
 -- gives: class (the row's number), the columns as text, n (1)
 SELECT r.row_id AS class, CAST($columns AS TEXT), 1 AS n
 FROM $release AS r

@@ -15,9 +15,10 @@ FROM $classes AS k
 GROUP BY $labels;
 
 -- name: targets
--- Draw a sample of rows to attack: those with the smallest hash of their number and a seed.
+-- Draw a sample of rows to attack: those with the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
 -- gives: target (the row's number), the columns
 SELECT p.row_id AS target, $columns FROM $people AS p
+WHERE p.row_id * 2654435761 % 4294967296 <= $part * 4294967296
 ORDER BY MD5(CAST(p.row_id AS TEXT) || $seed), p.row_id
 LIMIT $most;
 

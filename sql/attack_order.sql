@@ -1,10 +1,12 @@
 -- What the order of the released rows reveals about the order of the source.
 
 -- name: drawn_rows
--- Draw a sample of a table's first rows: those with the smallest hash of their number and a seed.
+-- Draw a sample of a table's first rows: those with the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
 SELECT drawn.row_id
 FROM (
-  SELECT r.row_id, MD5(CAST(r.row_id AS TEXT) || $seed) AS digest FROM $copied AS r WHERE r.row_id <= $rows
+  SELECT r.row_id, MD5(CAST(r.row_id AS TEXT) || $seed) AS digest
+  FROM $copied AS r
+  WHERE r.row_id <= $rows AND r.row_id * 2654435761 % 4294967296 <= $part * 4294967296
 ) AS drawn
 ORDER BY drawn.digest, drawn.row_id
 LIMIT $most;

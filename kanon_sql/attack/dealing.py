@@ -7,11 +7,11 @@ from itertools import accumulate, islice, repeat
 from math import gcd
 from statistics import mean, stdev
 
-from kanon_sql.attack.matching import classes_of, drawn_classes, values_in_order, values_of_classes
+from kanon_sql.attack.matching import SAMPLE, classes_of, drawn_classes, values_in_order, values_of_classes
 from kanon_sql.attack.material import Material
 from kanon_sql.queries import Hole, Relation
 
-_DEALS, _FEWER, _LARGE = 20, 5, 100_000  # with many rows, random assignments hardly differ
+_DEALS, _FEWER = 20, 5  # with many rows, random assignments hardly differ
 _DEVIATIONS = 3
 
 
@@ -21,15 +21,16 @@ class Values:
 
     `counted`: the values of the classes (class, value, n rows), or of the people in them (class, value, person).
     `overall`: for every value its number, the value, its rows in the release, and the cumulated rows up to it.
-    `number` of rows, or of values of people.
+    `places`, `turns`: the rows to which values are dealt, and the values. `number` of rows, or of values of people.
     """
 
     material: Material
     column: str
     by_people: bool
-    rows: Relation
     counted: Relation
     overall: Relation
+    places: Relation
+    turns: Relation
     number: int
 
     @property
@@ -53,11 +54,11 @@ class Values:
         else:
             hole, random = "counted", "attack_dealing/dealt_values"
         (figures,) = tables.rows(query, **{hole: self.counted}, **holes)
-        places, turns = tables["places"], tables["turns" if self.number > _LARGE else "places"]
+        places, turns = self.places, self.turns
         person: dict[str, Hole] = {"person": ["person" if self.by_people else "place"]}
         ((rows, people),) = tables.rows("attack_dealing/dealt_to", places=places, **person)
         by_chance = []
-        for shift, stride in enumerate(_strides(rows, _DEALS if self.number <= _LARGE else _FEWER)):
+        for shift, stride in enumerate(_strides(rows, _DEALS if self.number <= SAMPLE else _FEWER)):
             turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": rows}
             deal = tables.create("dealt", random, places=places, turns=turns, **turn)
             by_chance.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
@@ -73,9 +74,11 @@ def _strides(rows: int, count: int) -> list[int]:
 def values_of(material: Material, column: str, by_people: bool = False) -> Values:
     """The values of a sensitive column, counted and prepared for random assignments with the material's seed.
 
-    `by_people`: every value of a person in a class counts once, if the release has a unit.
+    `by_people`: every value of a person in a class counts once, if the release has a unit. Attacks on rows have all
+    tables in common.
     """
-    release, value, tables = material.release, material.release.plain([column]), material.tables
+    release, value = material.release, material.release.plain([column])
+    tables = material.tables if by_people else material.in_common.tables
     rows, number = release.relation, release.rows
     if by_people:
         rows = tables.create("people", "attack_dealing/held_values", release=rows, value=value, unit=release.unit)
@@ -84,13 +87,14 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Value
         counted, number = tables.create("held", "attack_dealing/values_of_people", **held), tables.count(rows)
     else:
         counted, overall = values_of_classes(material, column), values_in_order(material, column)
-    classes, seed = classes_of(material, release), str(material.seed)
-    if number > _LARGE:
-        classes = drawn_classes(material, classes, _LARGE)
-    holes: dict[str, Hole] = {"release": rows, "value": value, "overall": overall, "classes": classes}
-    holes["person"] = ["person"] if by_people else []
-    places = tables.create("places", "attack_dealing/places", seed=seed, **holes)
-    if number > _LARGE:
-        dealt = tables.count(places)
-        tables.create("turns", "attack_dealing/turns", overall=overall, places=dealt, total=number, seed=seed)
-    return Values(material, column, by_people, rows, counted, overall, number)
+    places, is_large = f"places_{value[0]}", number > SAMPLE
+    turns = f"turns_{value[0]}" if is_large else places
+    if by_people or tables.unused(places) == places:
+        classes, seed = classes_of(material, release), str(material.seed)
+        holes: dict[str, Hole] = {"release": rows, "value": value, "overall": overall, "seed": seed}
+        holes |= {"classes": drawn_classes(material, classes) if is_large else classes}
+        tables.create(places, "attack_dealing/places", person=["person"] if by_people else [], **holes)
+    if is_large and (by_people or tables.unused(turns) == turns):
+        dealt: dict[str, Hole] = {"places": tables.count(places), "total": number, "seed": str(material.seed)}
+        tables.create(turns, "attack_dealing/turns", overall=overall, **dealt)
+    return Values(material, column, by_people, counted, overall, tables[places], tables[turns], number)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from kanon_sql.attack.matching import classes_of, fitting, load_covers
+from kanon_sql.attack.matching import classes_of, fitting, load_covers, people_of_sample
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Relation
@@ -40,7 +40,8 @@ def _tight(material: Material, source: Copy, classes: Relation) -> Iterator[Outc
     holes: dict[str, Any] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": material.most}
     drawn = tables.create("drawn", "attack_linkage/drawn_classes", **holes)
     part = tables.count(drawn) / tables.count(classes)
-    fits = fitting(material, source.relation, source, drawn, target="row_id")
+    people = people_of_sample(material, source)
+    fits = fitting(material, people, source, drawn, target="row_id")
     for name in material.quasi_identifiers:
         holes = _label_tables(material, source, drawn, name)
         ((hidden,),) = tables.rows("attack_downcoding/hidden_cells", **holes)
@@ -49,7 +50,7 @@ def _tight(material: Material, source: Copy, classes: Relation) -> Iterator[Outc
         claims = list(_claims(shares, source.kinds[name] in _ORDERED))
         types = {"label": "VARCHAR", "value": "VARCHAR", "share": "DOUBLE"}
         loaded = tables.load("claims", types, list(zip(*claims, strict=True)) or [[], [], []])
-        relations: dict[str, Any] = {"classes": drawn, "claims": loaded, "fits": fits, "people": source.relation}
+        relations: dict[str, Any] = {"classes": drawn, "claims": loaded, "fits": fits, "people": people}
         ((count, correct, expected),) = tables.rows("attack_downcoding/claims_right", value=value, **relations)
         if count:
             in_ranges = any(_RANGE.fullmatch(label) for label, _, _ in claims)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
+from kanon_sql import queries
 from kanon_sql.attack.labels import covered, ends
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.engine import Column
@@ -21,6 +22,7 @@ from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Hole, Relation
 
 ANY_VALUE = "taken to stand for any value"  # in notes on labels of which an attacker could know more
+SAMPLE = 100_000  # rows of a large table: of whole classes, or those from which some are drawn
 _STEPS = {"decimal": Decimal(1), "date": timedelta(days=1), "timestamp": timedelta(days=1)}
 
 
@@ -61,11 +63,26 @@ def values_in_order(material: Material, column: str) -> Relation:
     return tables.create(stem, "attack_dealing/values_in_order", release=material.release.relation, value=value)
 
 
-def drawn_classes(material: Material, classes: Relation, rows: int) -> Relation:
-    """Whole classes of the release, drawn with the seed until they have so many rows: class, the labels, n."""
+def drawn_classes(material: Material, classes: Relation, stem: str = "drawn_classes", number: int = 0) -> Relation:
+    """Whole classes of a large release, drawn with the seed until they have `SAMPLE` rows, and at least a `number`."""
     labels = material.release.plain(material.quasi_identifiers)
-    holes: dict[str, Hole] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": rows}
-    return material.tables.create("drawn_classes", "attack_dealing/drawn_classes", **holes)
+    holes: dict[str, Hole] = {"classes": classes, "labels": labels, "seed": str(material.seed)}
+    return material.tables.create(stem, "attack_dealing/drawn_classes", rows=SAMPLE, number=number, **holes)
+
+
+def people_of_sample(material: Material, source: Copy) -> Relation:
+    """The rows of the source that fit a class drawn for some attack; all rows if the release is not large."""
+    whole = material.in_common
+    if material.release.rows <= SAMPLE:
+        return source.relation
+    if whole.tables.unused("near_people") != "near_people":
+        return whole.tables["near_people"]
+    names = [name for name in material.quasi_identifiers if name in source.columns]
+    classes = drawn_classes(whole, classes_of(whole, material.release), "near_classes", material.most)
+    fits = fitting(whole, source.relation, source, classes, names, "near_fits", target="row_id")
+    columns = [*dict.fromkeys(source.plain([*names, *material.kept_with(source)]))]
+    holes: dict[str, Hole] = {"people": source.relation, "fits": fits, "columns": columns}
+    return whole.tables.create("near_people", "attack_order/rows_of_fits", **holes)
 
 
 def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "targets") -> Relation:
@@ -74,7 +91,12 @@ def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "t
     holes |= {"seed": str(material.seed), "most": material.most}
     if people.unit:
         return material.tables.create(stem, "attack_matching/targets_of_people", unit=people.unit, **holes)
-    return material.tables.create(stem, "attack_matching/targets", **holes)
+    return material.tables.create(stem, "attack_matching/targets", part=drawn_part(material, people.rows), **holes)
+
+
+def drawn_part(material: Material, rows: int) -> float:
+    """The part of so many rows from which the attempts are drawn; all of a table that is not large."""
+    return min(1.0, max(SAMPLE, 2 * material.most) / max(1, rows))
 
 
 @dataclass(frozen=True)
@@ -132,6 +154,10 @@ def fitting(
     """
     tables = material.tables
     columns = material.quasi_identifiers if names is None else tuple(names)
+    if target == "row_id":  # a whole table: the attributes with most labels leave the fewest rows
+        text = queries.text_counts(classes, kinds.plain(columns))
+        numbers = dict(zip(columns, tables.rows_as(text)[0], strict=True))
+        columns = tuple(sorted(columns, key=lambda name: -numbers[name]))
     known = dict(zip(columns, kinds.plain(columns), strict=True))
     tables.create("places", "attack_matching/first_places", classes=classes)
     for name in columns:
@@ -226,8 +252,12 @@ def _values_of_others(material: Material, name: str) -> set[str | None]:
 
 
 def _values(material: Material, people: Relation, value: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The values of an attribute, and their texts."""
-    return material.tables.rows("attack_matching/values", targets=people, value=value)
+    """The values of an attribute, and their texts; those of a whole copy are read once."""
+    copies = [copy.relation for copy in (material.source, material.auxiliary, material.control) if copy]
+    found, key = material.values_of_copies if people in copies else {}, (people.name, *value)
+    if key not in found:
+        found[key] = material.tables.rows("attack_matching/values", targets=people, value=value)
+    return found[key]
 
 
 def text_key(text: str | None) -> str:

@@ -86,7 +86,7 @@ class Material:
     """Everything that an attack can use. Tables that it creates go into a separate scratch, `tables`.
 
     Those that other attacks also use stay in `shared`: `attacked_people`, the targets and fits of people of a copy with
-    known columns, and `values_of_classes`.
+    known columns, `values_of_copies`, and those of `values_of_classes`.
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their original names; `location`, `time`: those of
     places and times before cloaking. `control`: people who are not in the release. `priors`: how common sensitive
@@ -120,6 +120,7 @@ class Material:
     note: Callable[[str], None] = field(default=lambda _: None, compare=False)
     shared: Scratch | None = None
     attacked_people: dict[tuple[str, ...], tuple[Relation, Relation]] = field(default_factory=dict, compare=False)
+    values_of_copies: dict[tuple[str, ...], list[tuple[Any, ...]]] = field(default_factory=dict, compare=False)
 
     @property
     def in_common(self) -> Material:

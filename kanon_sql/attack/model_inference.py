@@ -36,12 +36,13 @@ def _inference(material: Material) -> Iterator[Outcome]:
     columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
     attacked = attack(material, source, columns)
     control = attack(material, material.control, columns, "control_") if material.control else None
-    features = _features(material, classes_of(material, material.release))
+    features = None
     for column in material.sensitive:
         if column not in source.columns:
             continue
         likeliest = _likeliest(attacked, column)
         if tables.count(likeliest) and _can_learn(material, column):
+            features = features or _features(material, classes_of(material, material.release))
             yield _of_column(material, source, column, features, likeliest, control)
 
 

@@ -16,13 +16,20 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from kanon_sql.attack.matching import classes_of, drawn_classes, fitting, load_covers
+from kanon_sql.attack.matching import (
+    SAMPLE,
+    classes_of,
+    drawn_classes,
+    drawn_part,
+    fitting,
+    load_covers,
+    people_of_sample,
+)
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Hole, Relation
 
 _CHANCES = 20  # random pairs per row
-_MOST_ROWS = 100_000  # in whole classes, whose order is compared with the source's
 _AVOID = (
     "release the rows in another order than the table's, sorted by the released values or by a seeded hash of them "
     "(`shuffle`)"
@@ -76,7 +83,8 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
     """Pairs of rows of the release and of the other table: at the same position, and at unrelated ones."""
     tables, release = material.tables, material.release
     holes: dict[str, Any] = {"rows": rows, "seed": str(material.seed), "most": material.most}
-    drawn = tables.create("drawn", "attack_order/drawn_rows", copied=release.relation, **holes)
+    part = drawn_part(material, rows)
+    drawn = tables.create("drawn", "attack_order/drawn_rows", copied=release.relation, part=part, **holes)
     draw = Random(material.seed)
     chances = range(rows) if rows <= _CHANCES else draw.sample(range(1, rows), _CHANCES)
     ways = [("place", 0), ("beside", 1), ("beside", rows - 1), *(("chance", shift) for shift in chances)]
@@ -153,13 +161,8 @@ class _Rows:
         tables, release = material.tables, material.release
         names = [name for name in material.quasi_identifiers if name in source.columns]
         columns, kept = source.plain(names), release.plain(material.kept_with(source))
-        everything, known = classes_of(material, release), source.relation
-        classes = everything
-        if release.rows > _MOST_ROWS:
-            classes = drawn_classes(material, everything, _MOST_ROWS)
-            near = fitting(material, known, source, classes, names, "near", target="row_id")
-            chosen: dict[str, Hole] = {"people": known, "fits": near, "columns": list({*columns, *kept})}
-            known = tables.create("known", "attack_order/rows_of_fits", **chosen)
+        everything, known = classes_of(material, release), people_of_sample(material, source)
+        classes = drawn_classes(material, everything) if release.rows > SAMPLE else everything
         tuples = tables.create("tuples", "attack_versions/known_values", people=known, columns=columns)
         fits = fitting(material, tuples, source, everything, names)
         people = tables.create("people", "attack_order/valued_rows", people=known, columns=columns, values=kept)

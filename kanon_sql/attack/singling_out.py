@@ -15,13 +15,12 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kanon_sql.attack.matching import fitting
+from kanon_sql.attack.matching import drawn_part, fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Hole, Relation
 
 _SETS = 8  # of columns, including all of them together
-_DRAWN = 100_000  # unique rows among which descriptions are drawn with the seed; of more, a part is taken
 _Names = tuple[str, ...]
 
 
@@ -109,7 +108,7 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
     rows = tables.count(unique)
     if not rows:
         return _Tried(0, 0, 0)
-    holes = {"release": release, "unique": unique, "columns": plain, "part": min(1.0, _DRAWN / rows)}
+    holes = {"release": release, "unique": unique, "columns": plain, "part": drawn_part(material, rows)}
     predicates = tables.create("predicates", "attack_linkage/drawn_rows", seed=str(material.seed), most=most, **holes)
     attempts, isolating = _isolated(material, source, predicates, names)
     of_control = _isolated(material, material.control, predicates, names)[1] if material.control else 0
@@ -119,8 +118,7 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
 def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
     """The number of predicates, and of those that fit exactly one of the people."""
     tables = material.tables
-    exact_first = sorted(names, key=lambda name: name in material.quasi_identifiers)  # they rule out most people
-    fits = fitting(material, people.relation, people, predicates, exact_first, target="row_id")
+    fits = fitting(material, people.relation, people, predicates, names, target="row_id")
     ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits)
     return int(attempts), int(isolating)
 

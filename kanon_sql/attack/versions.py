@@ -193,7 +193,7 @@ class Versions:
                 tables.create_as(rows, query)
         classes = tables.create(f"{stem}_classes", "attack_versions/classes", counted=rows, labels=self._labels)
         others = [name for name in columns if name not in self._labels]
-        classed = queries.classed_rows(rows, ["release", *others, "n"], {}, classes, ["release", *self._labels])
+        classed = queries.classed_rows(rows, ["release", *others, "n"], classes, ["release", *self._labels])
         numbered = tables.create_as(f"{stem}_numbered", classed)
         tables.drop(rows)
         return _Side(stem, classes, numbered, unit)

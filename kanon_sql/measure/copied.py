@@ -15,7 +15,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.large import LARGE, text_columns, text_types
 
 OTHER = "other"
-_MOST_TEXTS = 100_000  # distinct texts of a column that is stored as an ENUM
+_MOST_TEXTS = 20_000  # distinct texts among the first rows of a column that is stored as an ENUM
 _WHO = {
     "release": "the release",
     "source": "the source",
@@ -70,7 +70,8 @@ def copied(
             columns[name] = plain[name]
             ends = {"low": {plain[name]: low}, "high": {plain[name]: high}}
             ranged = tables.create(f"{stem}_{plain[name]}", "attack_linkage/ranged", copied=relation, **ends)
-            tables.drop(relation)
+            if stored:
+                tables.drop(relation)
             relation = ranged
     unit_columns = (columns[unit],) if unit in columns else ()
     rows = tables.count(relation)
@@ -92,32 +93,31 @@ def encoded(tables: Scratch, copy: Copy, quasi_identifiers: Sequence[str]) -> Co
 
     Grouping and sorting by ENUMs takes a fraction of the time and memory of texts.
     """
-    rows, stem = copy.relation, f"encoded_{copy.name.replace(' ', '_')}"
+    rows, stem = copy.relation, copy.relation.name
     columns = [column.name for column in tables.engine.table(rows).columns]
     texts = _few_texts(tables, copy) if copy.rows >= LARGE else []
-    with text_types(tables, rows, texts) as names:
-        types = dict(zip(texts, names, strict=True))
-        if not copy.is_release or copy.is_half:
-            if not texts:
-                return copy
-            relation, classes = tables.create_as(stem, queries.typed_columns(rows, columns, types)), None
-        else:
-            labels = copy.plain(quasi_identifiers)
-            found = tables.create("classes", "attack_matching/classes", release=rows, labels=labels)
-            typed = {name: types[name] for name in labels if name in types}
-            classes = tables.create_as(f"{stem}_classes", queries.typed_columns(found, ["class", *labels, "n"], typed))
-            relation = tables.create_as(stem, queries.classed_rows(rows, columns, types, found, labels))
-            tables.drop(found)
-    tables.drop(rows)
-    return replace(copy, relation=relation, classes=classes)
+    if texts:
+        with text_types(tables, rows, texts) as types:
+            text = queries.typed_columns(rows, columns, dict(zip(texts, types, strict=True)))
+            typed = tables.create_as(f"{stem}_typed", text)
+        tables.drop(rows)
+        rows = typed
+    classes = None
+    if copy.is_release and not copy.is_half:
+        labels = copy.plain(quasi_identifiers)
+        classes = tables.create(f"{stem}_classes", "attack_matching/classes", release=rows, labels=labels)
+        classed = tables.create_as(f"{stem}_classed", queries.classed_rows(rows, columns, classes, labels))
+        tables.drop(rows)
+        rows = classed
+    return replace(copy, relation=rows, classes=classes)
 
 
 def _few_texts(tables: Scratch, copy: Copy) -> list[str]:
-    """The text columns with few distinct values, except the unit."""
+    """The text columns with few distinct values in the first rows, except the unit."""
     columns = [name for name in text_columns(tables, copy.relation) if name not in copy.unit]
     if not columns:
         return []
-    ((*numbers,),) = tables.rows_as(queries.text_counts(copy.relation, columns))
+    ((*numbers,),) = tables.rows_as(queries.text_counts(copy.relation, columns, LARGE))
     return [name for name, number in zip(columns, numbers, strict=True) if number <= _MOST_TEXTS]
 
 

@@ -201,13 +201,11 @@ def typed_columns(relation: Relation, columns: Sequence[str], types: Mapping[str
     return _printed(exp.select(*(_in_type(name, types.get(name)) for name in columns)).from_(t.table(relation)))
 
 
-def classed_rows(
-    rows: Relation, columns: Sequence[str], types: Mapping[str, str], classes: Relation, labels: Sequence[str]
-) -> str:
-    """The query of rows with some columns cast to types, and with the number of the class that has their labels."""
+def classed_rows(rows: Relation, columns: Sequence[str], classes: Relation, labels: Sequence[str]) -> str:
+    """The query of rows with the number of the class that has their labels."""
     same = [exp.NullSafeEQ(this=t.column(name, "k"), expression=t.column(name, "r")) for name in labels]
-    selected = [_in_type(name, types.get(name), "r") for name in columns]
-    query = exp.select(*selected, exp.column("class", table="k")).from_(t.table(rows, "r"))
+    selected = [*(t.column(name, "r") for name in columns), exp.column("class", table="k")]
+    query = exp.select(*selected).from_(t.table(rows, "r"))
     return _printed(query.join(t.table(classes, "k"), on=exp.and_(*same)))
 
 
@@ -217,10 +215,13 @@ def label_counts(types: Sequence[str]) -> str:
     return _printed(exp.select(*(exp.Anonymous(this="LEN", expressions=[values]) for values in values_of_types)))
 
 
-def text_counts(relation: Relation, columns: Sequence[str]) -> str:
-    """The query that estimates the number of distinct values of columns."""
+def text_counts(relation: Relation, columns: Sequence[str], first: int | None = None) -> str:
+    """The query that estimates the number of distinct values of columns, of the first rows if their number is given."""
     about = (exp.Anonymous(this="APPROX_COUNT_DISTINCT", expressions=[t.column(name)]) for name in columns)
-    return _printed(exp.select(*about).from_(t.table(relation)))
+    if first is None:
+        return _printed(exp.select(*about).from_(t.table(relation)))
+    rows = exp.select(*map(t.column, columns)).from_(t.table(relation)).limit(first)
+    return _printed(exp.select(*about).from_(rows.subquery("r")))
 
 
 def drop_type(name: str) -> str:
@@ -228,8 +229,8 @@ def drop_type(name: str) -> str:
     return f"DROP TYPE {t.identifier(name, 'duckdb')}"
 
 
-def _in_type(name: str, kind: str | None, table: str | None = None) -> exp.Expr:
-    column = t.column(name, table)
+def _in_type(name: str, kind: str | None) -> exp.Expr:
+    column = t.column(name)
     return exp.alias_(t.cast_to(column, kind), name, quoted=True) if kind else column
 
 

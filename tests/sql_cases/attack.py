@@ -342,12 +342,16 @@ _VALUES_OF_CLASSES = [
     *(
         Case(  # by MD5 of the class and "0": 3, 2, 1, 4
             "attack_dealing/drawn_classes",
-            {"classes": _CLASSES, "labels": ["c0"], "seed": "0", "most": most},
+            {"classes": _CLASSES, "labels": ["c0"], "seed": "0", "rows": wanted, "number": number},
             ["class", "c0", "n"],
             rows,
             _OF_CLASSES,
         )
-        for most, rows in ((4, [(3, None, 4)]), (5, [(3, None, 4), (2, "2*", 1)]))
+        for wanted, number, rows in (
+            (4, 0, [(3, None, 4)]),
+            (4, 2, [(3, None, 4), (2, "2*", 1)]),
+            (5, 1, [(3, None, 4), (2, "2*", 1)]),
+        )
     ),
     # The rows of class 2 are 3, 4 and 5, which have the turns 0, 2 and 1.
     Case(
@@ -723,7 +727,21 @@ CASES = [
         [(1, "1*", 3), (2, "2*", 1), (3, None, 4)],
         _OF_CLASSES,
     ),
-    Case("attack_matching/targets", {**_DRAWN, "most": 3}, ["target", "c0"], [(3, 13), (2, 12), (5, 15)], _PEOPLE),
+    Case(
+        "attack_matching/targets",
+        {**_DRAWN, "most": 3, "part": 1.0},
+        ["target", "c0"],
+        [(3, 13), (2, 12), (5, 15)],
+        _PEOPLE,
+    ),
+    # By the faster hash: 1 is .62, 2 is .24, 3 is .85, 4 is .47, 5 is .09 of the largest.
+    Case(
+        "attack_matching/targets",
+        {**_DRAWN, "most": 3, "part": 0.5},
+        ["target", "c0"],
+        [(2, 12), (5, 15), (4, 14)],
+        _PEOPLE,
+    ),
     Case(
         "attack_matching/targets_of_people",
         {**_DRAWN, "unit": ["c3"], "most": 9},

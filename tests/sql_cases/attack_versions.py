@@ -389,7 +389,7 @@ _PAIRED = ("way row_id other", [("place", 1, 1), ("place", 2, 2), ("chance", 1, 
 _SEEN = ("row_id target value", [(1, 1, "a"), (2, 2, "b"), (3, 3, "c"), (4, 4, "d")])
 _HERE = ("row_id c0", [(1, "1*"), (2, None)])
 _ORDER = [
-    _case("attack_order/drawn_rows", "row_id", [(2,), (1,)], {"copied": _ROWS}, rows=2, seed="0", most=5),
+    _case("attack_order/drawn_rows", "row_id", [(2,), (1,)], {"copied": _ROWS}, rows=2, seed="0", most=5, part=1.0),
     _case(
         "attack_order/row_pairs",
         "way row_id other",
