@@ -33,6 +33,19 @@ FROM (
 ORDER BY counted.digest
 LIMIT $most;
 
+-- name: values_by_digest
+-- Sample distinct values like `values`, but only those whose digest is below a limit: of a column with hardly any equal values, few need to be grouped.
+-- gives: value, n (rows)
+SELECT counted.value, counted.n
+FROM (
+  SELECT cells.value, COUNT(*) AS n, MD5(cells.value) AS digest
+  FROM (SELECT CAST($column AS TEXT) AS value FROM $source AS s) AS cells
+  WHERE MD5(cells.value) < $below
+  GROUP BY cells.value
+) AS counted
+ORDER BY counted.digest
+LIMIT $most;
+
 -- name: constant_columns
 -- Count the repeated values of a key column, and those of them that have only one value, or none, in each of the other columns.
 -- gives: repeated (values of the key in two rows or more), per column how many of these do not have two values

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_phrases, name_words, words
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
@@ -40,6 +41,8 @@ KINDS: Mapping[str, str] = {
 }
 OLD = 90  # years, from which on Safe Harbor requires one group
 _MOST_VALUES = 5_000  # distinct values of a column that are examined
+_AMPLE = 2  # times as many values are expected below a limit of their digests
+_HARDLY_EQUAL = 0.5  # distinct values per row, above which they are not grouped before they are sampled
 _FEWEST = 20  # rows below which distinct values mean nothing
 _MOSTLY = 0.5  # of the rows with a value: those in a format that can also occur by chance
 _LEAST_VALUES = 3  # of such a format, or under a name; fewer values are codes of something else
@@ -137,9 +140,20 @@ def _values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[Val
     whole = counts.column.kind in ("decimal", "float") and (not counts.fractions or is_age)
     if counts.counted is None or not (counts.column.kind in ("text", "integer") or whole):
         return []
-    rows = tables.rows("risk/values", column=[counts.name], source=source, most=_MOST_VALUES)
+    rows = _sampled_values(tables, source, counts)
     read = whole_number if whole else str.strip
     return [(read(value), int(n)) for value, n in rows]
+
+
+def _sampled_values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[tuple[Any, ...]]:
+    """Some distinct values as text, those with the lowest digests, with their rows."""
+    holes: dict[str, Hole] = {"column": [counts.name], "source": source, "most": _MOST_VALUES}
+    share = _AMPLE * _MOST_VALUES / counts.counts.distinct
+    if share < 1 and counts.counts.distinct > _HARDLY_EQUAL * counts.rows:
+        rows = tables.rows("risk/values_by_digest", below=f"{int(share * 16**8):08x}", **holes)
+        if len(rows) == _MOST_VALUES:
+            return rows
+    return tables.rows("risk/values", **holes)
 
 
 class _ExaminedColumn:

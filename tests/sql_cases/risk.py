@@ -16,6 +16,8 @@ CASES = [
         [("7", 1), ("40", 4)],
         PEOPLE,
     ),
+    Case("risk/values_by_digest", {**_VALUES, "most": 9, "below": "9e"}, ["value", "n"], [("x", 5)], PEOPLE),
+    Case("risk/values_by_digest", {**_VALUES, "most": 1, "below": "e"}, ["value", "n"], [("x", 5)], PEOPLE),
     Case(
         "risk/exact_rows",
         {"columns": ["Age", 'a "zip"; n'], "source": Relation("odd people")},
