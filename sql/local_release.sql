@@ -21,10 +21,10 @@ SELECT $level AS level, SUM(k.n) AS n FROM $classes AS k GROUP BY $level;
 -- gives: n (rows; `*` never counts as unchanged)
 -- engines: duckdb
 SELECT COALESCE(SUM(m.n), 0) AS n
-FROM $members AS m
+FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS m
 JOIN (
-  SELECT position, starred, CAST(value AS TEXT) AS own, CAST(number AS TEXT) AS own_number FROM $positions
-) AS p ON p.position = m.position
+  SELECT code_0, starred, CAST(value AS TEXT) AS own, CAST(number AS TEXT) AS own_number FROM $positions
+) AS p ON p.code_0 = m.value
 JOIN (SELECT class, CAST($ends AS TEXT) FROM $classes) AS k ON k.class = m.class
 WHERE
   NOT p.starred

@@ -8,13 +8,14 @@ FROM (
   -- all rows on the top level; then the released rows are added to their own level and subtracted from the top
   SELECT $value AS value, $height AS level, f.n FROM $frequency_set AS f
   UNION ALL
-  SELECT a.value, k.level, a.n
-  FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS a
-  JOIN (SELECT k.class, $level AS level FROM $classes AS k) AS k ON k.class = a.class
-  UNION ALL
-  SELECT a.value, $height AS level, -a.n AS n
-  FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS a
-  JOIN (SELECT k.class FROM $classes AS k) AS k ON k.class = a.class
+  SELECT released.value, CASE WHEN signs.sign > 0 THEN released.level ELSE $height END AS level, signs.sign * released.n AS n
+  FROM (
+    SELECT a.value, k.level, SUM(a.n) AS n
+    FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS a
+    JOIN (SELECT k.class, $level AS level FROM $classes AS k) AS k ON k.class = a.class
+    GROUP BY a.value, k.level
+  ) AS released
+  CROSS JOIN (SELECT 1 AS sign UNION ALL SELECT -1 AS sign) AS signs
 ) AS counted
 GROUP BY counted.value, counted.level
 HAVING SUM(counted.n) > 0;
@@ -147,8 +148,8 @@ FROM (
       CASE WHEN k.leaves < $leaves THEN (low.number + high.number) / 2 END,
       $mean
     ) AS said
-  FROM $members AS m
-  JOIN $positions AS p ON p.position = m.position
+  FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS m
+  JOIN $positions AS p ON p.code_0 = m.value
   JOIN (SELECT class, $cells FROM $classes) AS k ON k.class = m.class
   JOIN $positions AS low ON low.position = k.first
   JOIN $positions AS high ON high.position = k.last

@@ -17,7 +17,7 @@ from kanon_sql.generalization.later import is_pending
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode.order import Order, numbers_of
-from kanon_sql.recode.show import NUMBERS, STATISTICS, class_members
+from kanon_sql.recode.show import NUMBERS, STATISTICS
 from kanon_sql.recode.task import Local
 
 _TOO_LARGE = 1e140
@@ -84,7 +84,8 @@ def _of_class(
         return None
     cells = {name: f"{name}_{j}" for name in ("label", "leaves", "first", "last")}
     holes: dict[str, Hole] = {
-        "members": class_members(tables, local, order),
+        "assignment": local.assignment,
+        "value": [order.attribute.coded.code_column(0)],
         "positions": order.relation,
         "classes": classes,
         "statistic": how in STATISTICS,

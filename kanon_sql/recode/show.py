@@ -197,9 +197,9 @@ def _levels(tables: Scratch, classes: Relation, j: int, height: int) -> tuple[in
 
 def _kept(tables: Scratch, local: Local, classes: Relation, order: Order, labels: Sequence[str]) -> int:
     """The rows whose cell of an attribute is released unchanged; two labels are bounds."""
-    holes = {"members": class_members(tables, local, order), "positions": order.relation, "classes": classes}
-    ((rows,),) = tables.rows("local_release/local_kept", ends={"lower": labels[0], "upper": labels[-1]}, **holes)
-    tables.drop("members")
+    holes = {"assignment": local.assignment, "positions": order.relation, "classes": classes}
+    value, ends = [order.attribute.coded.code_column(0)], {"lower": labels[0], "upper": labels[-1]}
+    ((rows,),) = tables.rows("local_release/local_kept", value=value, ends=ends, **holes)
     return int(rows)
 
 

@@ -67,10 +67,13 @@ _NOT_NUMBERS = {
 }
 _KEPT_TYPES = {"class": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
 _KEPT = {
-    "members": MEMBERS["members"],
+    "assignment": (
+        dict.fromkeys(["class", "a_0", "n"], "INTEGER"),
+        [(class_, position + 5, n) for class_, position, n in MEMBERS["members"][1]],
+    ),
     "positions": (
-        {**MEMBERS["positions"][0], "starred": "BOOLEAN"},
-        [(*row, False) for row in MEMBERS["positions"][1]],
+        {**MEMBERS["positions"][0], "starred": "BOOLEAN", "code_0": "INTEGER"},
+        [(*row, False, row[0] + 5) for row in MEMBERS["positions"][1]],
     ),
 }
 _SHOWN_TYPES = {"class": "INTEGER", "n": "INTEGER", "label_0": "VARCHAR", "leaves_0": "INTEGER"}
@@ -623,7 +626,8 @@ CASES = [
         Case(
             "local_release/local_kept",
             {
-                "members": Relation("members"),
+                "assignment": Relation("assignment"),
+                "value": ["a_0"],
                 "positions": Relation("positions"),
                 "classes": Relation("shown"),
                 "ends": {"lower": "low", "upper": "high"},

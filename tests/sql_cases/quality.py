@@ -11,8 +11,8 @@ _HIERARCHY = relation("map", "value code_0 code_1", ("a", 0, 0), ("b", 1, 0), ("
 _CELLS = relation("cells", "n class share", (2, 7, 0.0), (1, 8, log(0.25)), (2, 8, log(0.25)), share="FLOAT8")
 _NO_CELLS = relation("cells", "n class share", share="FLOAT8")
 _ERRORS = {
-    **relation("members", "class position n", (7, 1, 1), (7, 2, 2), (8, 0, 4), (8, 2, 1)),
-    **relation("positions", "position number", (0, None), (1, 2.0), (2, 8.0), number="FLOAT8"),
+    **relation("assignment", "class a_0 n", (7, 4, 1), (7, 5, 2), (8, 3, 4), (8, 5, 1), (None, 5, 1)),
+    **relation("positions", "position code_0 number", (0, 3, None), (1, 4, 2.0), (2, 5, 8.0), number="FLOAT8"),
     **relation(
         "classes", "class label_1 first_1 last_1 leaves_1", (7, "6", 1, 2, 2), (8, "3", 0, 2, 3), label_1="VARCHAR"
     ),
@@ -26,8 +26,8 @@ _LEAF_NUMBERS = relation(
 
 def _errors(statistic: bool) -> dict[str, Any]:
     cells = {name: f"{name}_1" for name in ("label", "first", "last", "leaves")}
-    relations = {name: Relation(name) for name in ("members", "positions", "classes")}
-    return {**relations, "cells": cells, "statistic": statistic, "leaves": 3, "mean": 4.0}
+    relations = {name: Relation(name) for name in ("assignment", "positions", "classes")}
+    return {**relations, "value": ["a_0"], "cells": cells, "statistic": statistic, "leaves": 3, "mean": 4.0}
 
 
 def _checksum(*lines: str) -> str:
