@@ -253,7 +253,7 @@ class _Run:
             for order in self.orders:
                 if self.task.clock.spent:
                     return
-                loaded.append(orders.load(self.tables, order))
+                loaded.append(orders.load(self.tables, order, labels=False))
             self.orders = tuple(loaded)
             places = [self._places(j) for j in range(len(self.orders))]
             nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]

@@ -91,9 +91,9 @@ def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
     return Order(attribute, (*rows, *starred), _nested(hierarchy, rows), by_nodes=by_nodes)
 
 
-def load(tables: Scratch, order: Order) -> Order:
-    """Load the order as a scratch table; returns it with its relation."""
-    columns = _columns(order)
+def load(tables: Scratch, order: Order, labels: bool = True) -> Order:
+    """Load the order as a scratch table; returns it with its relation. `labels`: with `label_l` and `first_l`."""
+    columns = _columns(order, labels)
     types = {name: _type(tables.engine, order, name, values) for name, values in columns.items()}
     relation = tables.load(f"order_{order.attribute.coded.stem}", types, list(columns.values()))
     return replace(order, relation=relation)
@@ -194,7 +194,7 @@ def _at(entries: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
     return list(map(entries.__getitem__, rows))
 
 
-def _columns(order: Order) -> dict[str, Sequence[Any]]:
+def _columns(order: Order, labels: bool) -> dict[str, Sequence[Any]]:
     hierarchy, rows, values = order.attribute.hierarchy, order.rows, order.values
     columns: dict[str, Sequence[Any]] = {
         "position": range(len(rows)),
@@ -205,8 +205,9 @@ def _columns(order: Order) -> dict[str, Sequence[Any]]:
         codes = _at(hierarchy.codes(level), rows)
         columns[f"code_{level}"] = codes
         columns[f"leaves_{level}"] = _at(hierarchy.leaves(level), codes)
-        columns[f"first_{level}"] = _firsts(codes)
-        if level:
+        if labels:
+            columns[f"first_{level}"] = _firsts(codes)
+        if labels and level:
             columns[f"label_{level}"] = _at(hierarchy.labels(level), rows)
     columns["starred"] = [row >= len(hierarchy.values) for row in rows]
     return columns
