@@ -35,8 +35,9 @@ GROUP BY classes.n, classes._rows;
 -- gives: size (people in the class), people
 SELECT least.size, COUNT(*) AS people
 FROM (
-  SELECT MIN(classes._with_unknown) AS size
-  FROM $pairs AS pairs INNER JOIN $classes AS classes ON $same
+  SELECT MIN(COALESCE(larger._with_unknown, 1)) AS size
+  FROM $pairs AS pairs
+  LEFT JOIN (SELECT $names, c._with_unknown FROM $classes AS c WHERE c._with_unknown > 1) AS larger ON $same
   GROUP BY pairs._unit
 ) AS least
 GROUP BY least.size
@@ -65,17 +66,28 @@ FROM (
   GROUP BY several._kind, $value, valued.n
 ) AS merged;
 
+-- name: people_of_several
+-- Count the people of the classes with several sensitive values.
+-- gives: _kind, _people
+SELECT pairs._kind, COUNT(pairs._unit) AS _people
+FROM (
+  SELECT DISTINCT several._kind, cells._unit
+  FROM $cells AS cells INNER JOIN $several AS several ON $same
+) AS pairs
+GROUP BY pairs._kind;
+
 -- name: of_people
 -- Merge the classes with the same single value, people and rows; the classes with several values stay as they are.
 -- gives: _kind, the value, n (people with the value in a class), _rows, _people (of a class), _weight (classes of this kind)
 SELECT
   COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged._rows, merged._people, merged._weight
 FROM (
-  SELECT several._kind, $value, valued.n, valued._rows, classes.n AS _people, COUNT(*) AS _weight
+  SELECT
+    several._kind, $value, valued.n, valued._rows, COALESCE(people._people, valued.n) AS _people, COUNT(*) AS _weight
   FROM $valued AS valued
-  INNER JOIN $classes AS classes ON $in_class
   LEFT JOIN $several AS several ON $same
-  GROUP BY several._kind, $value, valued.n, valued._rows, classes.n
+  LEFT JOIN $people AS people ON people._kind = several._kind
+  GROUP BY several._kind, $value, valued.n, valued._rows, COALESCE(people._people, valued.n)
 ) AS merged;
 
 -- name: homogeneous

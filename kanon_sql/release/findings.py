@@ -155,8 +155,7 @@ def summarize(
         model = model.with_references(references)
         if cells:
             kinds = Kinds(here, cells)
-            sizes = kinds.sizes()
-            people = kinds.people_by_class() if model.unit else None
+            sizes, people = kinds.sizes()
             of_values = {
                 column: _of_column(kinds, name, column, model, column in sensitive)
                 for name, column in columns.items()

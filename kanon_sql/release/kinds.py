@@ -96,21 +96,21 @@ class Kinds:
     def __init__(self, tables: Scratch, cells: Cells) -> None:
         self.tables, self._cells, self._names = tables, cells, list(cells.names)
         self._of_people = UNIT in cells.columns
-        self._pairs = self._grain("pairs", UNIT) if self._of_people else None
-        self._classes = self._counted_classes()
 
-    def sizes(self) -> list[tuple[int, int, int]]:
-        """The size of classes in people, or rows; their rows each; and the number of these classes."""
-        query = "kinds/class_sizes_of_people" if self._of_people else "kinds/class_sizes"
-        rows = self.tables.rows(query, classes=self._classes)
-        return sorted((int(size), int(rows), int(classes)) for size, rows, classes in rows)
+    def sizes(self) -> tuple[list[tuple[int, int, int]], PeopleByClass | None]:
+        """The size of classes in people, or rows; their rows each; and the number of these classes.
 
-    def people_by_class(self) -> PeopleByClass:
-        """The people by the size of their smallest class."""
-        assert self._pairs
-        same = Same(self._names, "pairs", "classes")
-        rows = self.tables.rows("kinds/people_by_class", pairs=self._pairs, classes=self._classes, same=same)
-        return PeopleByClass(tuple((int(size), int(people)) for size, people in rows))
+        With a unit, also the people by the size of their smallest class.
+        """
+        if not self._of_people:
+            return self._sizes("kinds/class_sizes", self._cells.classes or self._grain("classes")), None
+        tables, names, pairs = self.tables, self._names, self._grain("pairs", UNIT)
+        classes = tables.create("classes", "kinds/people_of_classes", names=names, pairs=pairs)
+        sizes = self._sizes("kinds/class_sizes_of_people", classes)
+        holes: dict[str, Any] = {"names": names, "pairs": pairs, "classes": classes}
+        people = tables.rows("kinds/people_by_class", **holes, same=Same(names, "pairs", "larger"))
+        tables.drop(*(table for table in (pairs, classes) if table != self._cells.relation))
+        return sizes, PeopleByClass(tuple((int(size), int(number)) for size, number in people))
 
     def of(self, value: str) -> KindsOfColumn:
         """The kinds by the values of a sensitive column."""
@@ -120,7 +120,10 @@ class Kinds:
         several = tables.create("several", "kinds/several", valued=valued, names=self._names)
         joined: dict[str, Any] = {"valued": valued, "several": several, "same": Same(self._names, "valued", "several")}
         if self._of_people:
-            joined |= {"classes": self._classes, "in_class": Same(self._names, "valued", "classes")}
+            same = Same(self._names, "cells", "several")
+            joined["people"] = tables.create(
+                "people", "kinds/people_of_several", cells=grain, several=several, same=same
+            )
         kinds = tables.create("kinds", f"kinds/of_{'people' if self._of_people else 'rows'}", value=[value], **joined)
         if valued is not grain:
             tables.drop(valued)
@@ -139,10 +142,9 @@ class Kinds:
         ((people,),) = self.tables.rows("kinds/homogeneous_people", names=self._names, same=same, **holes)
         return int(people)
 
-    def _counted_classes(self) -> Relation:
-        if self._pairs:
-            return self.tables.create("classes", "kinds/people_of_classes", names=self._names, pairs=self._pairs)
-        return self._cells.classes or self._grain("classes")
+    def _sizes(self, query: str, classes: Relation) -> list[tuple[int, int, int]]:
+        rows = self.tables.rows(query, classes=classes)
+        return sorted((int(size), int(rows), int(classes)) for size, rows, classes in rows)
 
     def _grain(self, stem: str, *columns: str) -> Relation:
         """The rows by the quasi-identifiers, these columns, and the unit if there is one."""

@@ -51,7 +51,12 @@ CASES = [
     ),
     Case(
         "kinds/people_by_class",
-        {"pairs": Relation("pairs"), "classes": Relation("classes"), "same": Same(["a"], "pairs", "classes")},
+        {
+            "pairs": Relation("pairs"),
+            "classes": Relation("classes"),
+            "same": Same(["a"], "pairs", "larger"),
+            **_NAMES,
+        },
         ["size", "people"],
         [(2, 2), (3, 2)],
         _PAIRS | _CLASSES,
@@ -83,23 +88,33 @@ CASES = [
             {
                 "valued": Relation("valued"),
                 "several": Relation("several"),
-                "classes": Relation("classes"),
+                "people": Relation("people"),
                 "value": ["ill"],
                 "same": _SAME,
-                "in_class": Same(["a"], "valued", "classes"),
             },
             ["_kind", "ill", "n", "_rows", "_people", "_weight"],
             kinds,
             {
                 **relation("valued", "a ill n _rows", *valued),
                 **relation("several", "a _kind", (None, 1)),
-                **relation("classes", "a n", (1, 2), (2, 2), (None, 2)),
+                **relation("people", "_kind _people", (1, 2)),
             },
         )
         for valued, kinds in (
             ([(1, 3, 2, 3), (2, 3, 2, 3)], [(-1, 3, 2, 3, 2, 2)]),
             ([(None, 4, 1, 1), (None, None, 1, 4)], [(1, 4, 1, 1, 2, 1), (1, None, 1, 4, 2, 1)]),
         )
+    ),
+    Case(
+        "kinds/people_of_several",
+        {
+            "cells": Relation("cells"),
+            "several": Relation("several"),
+            "same": Same(["a"], "cells", "several"),
+        },
+        ["_kind", "_people"],
+        [(1, 2), (2, 1)],
+        {**_CELLS, **relation("several", "a _kind", (1, 1), (2, 2))},
     ),
     # By people, all of a class of kind 1 have one value, and so has the only known person of a class of kind 2.
     Case(
