@@ -140,7 +140,7 @@ def summarize(
     columns = counted_columns(model, sensitive)
     with ExitStack() as stack:
         tables = here = stack.enter_context(Scratch(engine, "findings"))
-        if columns and not engine.is_embedded:
+        if (columns or cells) and not engine.is_embedded:
             near = cells.tables.engine if cells else stack.enter_context(embedded_for(engine))
             here = stack.enter_context(Scratch(near, "findings"))
         if once and model.population is not None:
