@@ -180,7 +180,7 @@ def _material(
     names = box_columns(places) if places else spec.quasi_identifiers
     shown = {name: shown_columns(name, release) for name in names}
     copies = {}
-    for role, source in opened.items():
+    for role, source in _without_unused(opened, spec, location).items():
         copy = copied(tables, role, source, plain, shown, spec.unit, location)
         copies[role] = copy if location else encoded(tables, copy, tuple(shown))
     halves = [copy for copy in copies.values() if copy.is_half]
@@ -209,6 +209,24 @@ def _material(
         note=note,
         shared=tables,
     )
+
+
+def _without_unused(opened: Mapping[str, Source], spec: Spec, location: Sequence[str]) -> dict[str, Source]:
+    """The tables, those of people without the columns that no attack reads.
+
+    Cloaked places, a control and priors can require any column.
+    """
+    people = {"source", "auxiliary"} & opened.keys()
+    if location or "control" in opened or "priors" in opened:
+        return dict(opened)
+    releases = [source for role, source in opened.items() if role not in people]
+    used = {*spec.quasi_identifiers, spec.unit, *(column.name for each in releases for column in each.table.columns)}
+    found = dict(opened)
+    for role in people:
+        table = opened[role].table
+        columns = tuple(column for column in table.columns if column.name in used)
+        found[role] = replace(opened[role], table=replace(table, columns=columns))
+    return found
 
 
 def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
