@@ -93,6 +93,8 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
     shared = _shared(material, other)
     here = [name for name in release.columns if name in shared]
     order = sorted(here, key=lambda name: name not in material.quasi_identifiers)
+    if material.release.rows > SAMPLE:
+        order = shared  # its classes are numbered in this order, which saves sorting by labels
     classed = order[: len(material.quasi_identifiers)] == [*material.quasi_identifiers]  # numbered in the same order
     own_order = ["class", *release.plain(order[len(material.quasi_identifiers) :])] if classed else release.plain(order)
     columns = {"columns": own_order, "columns_there": other.plain(order)}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from kanon_sql import queries
 from kanon_sql.attack import Copy
 from kanon_sql.attack.material import GROUP
+from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import Source
@@ -88,15 +89,24 @@ def copied(
     )
 
 
-def encoded(tables: Scratch, copy: Copy, quasi_identifiers: Sequence[str]) -> Copy:
+def in_same_engine(tables: Scratch, role: str, source: Source) -> Source | None:
+    """A view of a source's Parquet files in the engine of the copies, which saves the way through another engine."""
+    if source.files_query is None or not all(file_format(str(path)) == "parquet" for path in source.fingerprints):
+        return None
+    view = tables.view(f"file_{role.replace(' ', '_')}", source.files_query)
+    return replace(source, engine=tables.engine, table=replace(source.table, relation=view))
+
+
+def encoded(tables: Scratch, copy: Copy, quasi_identifiers: Sequence[str], stored: bool = True) -> Copy:
     """The copy with the texts of a large table as ENUMs, and that of a release with its classes, numbered in its rows.
 
-    Grouping and sorting by ENUMs takes a fraction of the time and memory of texts.
+    Grouping and sorting by ENUMs takes a fraction of the time and memory of texts. `stored`: if False, the copy is a
+    view, which is replaced by a table.
     """
     rows, stem = copy.relation, copy.relation.name
     columns = [column.name for column in tables.engine.table(rows).columns]
     texts = _few_texts(tables, copy) if copy.rows >= LARGE else []
-    if texts:
+    if texts or not stored:
         with text_types(tables, rows, texts) as types:
             text = queries.typed_columns(rows, columns, dict(zip(texts, types, strict=True)))
             typed = tables.create_as(f"{stem}_typed", text)

@@ -16,7 +16,7 @@ from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.measure.copied import OTHER, copied, encoded
+from kanon_sql.measure.copied import OTHER, copied, encoded, in_same_engine
 from kanon_sql.measure.tables import known_hierarchy, opened_beside, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.privacy_models import models_of
@@ -181,8 +181,9 @@ def _material(
     shown = {name: shown_columns(name, release) for name in names}
     copies = {}
     for role, source in _without_unused(opened, spec, location).items():
-        copy = copied(tables, role, source, plain, shown, spec.unit, location)
-        copies[role] = copy if location else encoded(tables, copy, tuple(shown))
+        file = None if location else in_same_engine(tables, role, source)
+        copy = copied(tables, role, file or source, plain, shown, spec.unit, location, stored=file is None)
+        copies[role] = copy if location else encoded(tables, copy, tuple(shown), stored=file is None)
     halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
     return Material(
