@@ -10,9 +10,11 @@ F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228 (2016).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import log2
 from typing import Any
 
 from kanon_sql import queries
@@ -21,7 +23,10 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
+from kanon_sql.generalization.later import is_pending
 from kanon_sql.queries import Hole, Relation
+
+_FEW = 1000  # values of a column whose cells are fetched: in a wide table, statements take longer than this
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,33 @@ def lost_bits(frequency_set: FrequencySet, assignment: Relation, classes: Relati
 
 
 def _lost_bits(tables: Scratch, attribute: Attribute, j: int, relations: dict[str, Relation]) -> float:
-    value, height = [attribute.coded.code_column(0)], attribute.hierarchy.height
-    holes: dict[str, Hole] = {**relations, "value": value, "level": [f"level_{j}"], "height": height}
+    value, hierarchy = [attribute.coded.code_column(0)], attribute.hierarchy
+    holes: dict[str, Hole] = {**relations, "value": value, "level": [f"level_{j}"], "height": hierarchy.height}
+    if not is_pending(hierarchy.values) and len(hierarchy.values) <= _FEW:
+        cells = tables.rows("quality/cell_levels", **holes)
+        codes = [hierarchy.codes(level) for level in range(hierarchy.height + 1)]
+        return _bits_of([(int(code), int(level), int(n)) for code, level, n in cells], codes)
     levels = tables.create("levels", "quality/cell_levels", **holes)
     present = tables.rows("mappings/column_values", column=["level"], tuples=levels)
     return _bits_through(tables, attribute, sorted(int(level) for level, _ in present))
+
+
+def _bits_of(cells: Sequence[tuple[int, int, int]], codes: Sequence[Sequence[int]]) -> float:
+    """The bits that cells (value, level, rows) lose; `codes`: of all values on every level. As "quality/entropy".
+
+    >>> _bits_of([(0, 1, 1), (1, 1, 1), (2, 0, 5)], [(0, 1, 2), (0, 0, 1)])
+    2.0
+    """
+    bits = 0.0
+    for fine, coarse in pairwise(sorted({0, *(level for _, level, _ in cells)})):
+        codes_of = dict(zip(codes[0], zip(codes[fine], codes[coarse], strict=True), strict=True))
+        both, above = Counter[tuple[int, int]](), Counter[int]()
+        for value, level, n in cells:
+            if level >= coarse:
+                both[codes_of[value]] += n
+                above[codes_of[value][1]] += n
+        bits += sum(n * log2(above[code] / n) for (_, code), n in both.items())
+    return bits
 
 
 def generalized_rows(engine: Engine, classes: Relation, count: int) -> tuple[int, ...]:
