@@ -37,6 +37,7 @@ from jobs import HERE, KANON, Table, limits, released, taken
 from measure import Row, metered
 from peers import FEW, OURS, PEERS, our_run, peer_run
 from tables import HIERARCHIES, alike, answered, people, real, taxis
+from verbs import KINDS, VERBS, measured
 
 from kanon_sql.recode import RECODERS
 from kanon_sql.strategies import STRATEGIES
@@ -45,6 +46,7 @@ Job = tuple[str, Callable[[], Row]]
 RESULTS = HERE / "results" / "all.json"
 SIZES = (30_000, 300_000, 3_000_000, 20_000_000)
 LARGEST = 100_000_000
+MOST_SECONDS = 600.0  # that a verb may take
 MOST_LOCAL = 3_000_000  # rows that Mondrian is given, but with --largest
 WIDTHS = (5, 10, 20, 40, 60)
 MOMENTS = (5, 10, 20, 60)  # seconds at which `auto` is looked at
@@ -239,8 +241,16 @@ def _real(table: Table | str, strategy: str, seconds: float, **more: Any) -> Row
     return _within(lambda: table, strategy, seconds, **more)
 
 
+def verbs(run: Run) -> Iterator[Job]:
+    """Every verb, on people, on rows that nearly all differ, and on several rows of each patient."""
+    for kind in KINDS:
+        for rows in (run.small, 10 * run.small) if run.quick else (30_000, 300_000, 3_000_000):
+            for verb in VERBS:
+                yield f"{kind} {rows} {verb}", partial(measured, kind, rows, verb, run.folder, MOST_SECONDS)
+
+
 PARTS: dict[str, Callable[[Run], Iterator[Job]]] = {
-    each.__name__: each for each in (nodes, sizes, strategies, hard, widths, recodings, peers, arx, tables)
+    part.__name__: part for part in (nodes, sizes, verbs, strategies, hard, widths, recodings, peers, arx, tables)
 }
 
 
@@ -276,8 +286,8 @@ def measure(run: Run, named: list[str], results: Path, resume: bool) -> Row:
     if not resume:
         known = {part: rows for part, rows in known.items() if part not in named}
     known["about"] = here = about(run)
-    measured = known.setdefault("measured", {})
-    measured |= {part: f"{here['date']}, {here['commit']}" for part in named if not (resume and part in measured)}
+    dates = known.setdefault("measured", {})
+    dates |= {part: f"{here['date']}, {here['commit']}" for part in named if not (resume and part in dates)}
     jobs = [(part, *job) for part in named for job in PARTS[part](run)]
     started = time.monotonic()
     for number, (part, name, job) in enumerate(jobs, start=1):
@@ -320,12 +330,12 @@ def main() -> None:
     asked.folder.mkdir(parents=True, exist_ok=True)
     run = Run(asked.folder, _sizes(asked.rows, asked.largest, asked.quick), asked.quick, asked.largest)
     results = asked.folder / "quick.json" if asked.quick else RESULTS
-    measured = (
+    found = (
         json.loads(results.read_text()) if asked.page else measure(run, asked.parts or [*PARTS], results, asked.resume)
     )
     import all_pages  # needs matplotlib, which nothing before does
 
-    print(all_pages.text(measured) if asked.quick else all_pages.write(measured))
+    print(all_pages.text(found) if asked.quick else all_pages.write(found))
 
 
 def _sizes(rows: str | None, largest: bool, quick: bool) -> tuple[int, ...]:

@@ -46,6 +46,7 @@ def sections(results: Row) -> dict[str, list[str]]:
     made = {
         "limits": ("sizes", limits),
         "parts": ("sizes", parts),
+        "verbs": ("verbs", verbs),
         "nodes": ("nodes", nodes),
         "strategies": ("strategies", strategies),
         "hard": ("hard", hard),
@@ -192,6 +193,33 @@ def exponent(points: Sequence[tuple[float, float | None]]) -> str:
     across, up = (sum(axis) / len(known) for axis in zip(*known, strict=True))
     wide = sum((x - across) ** 2 for x, _ in known)
     return f"{sum((x - across) * (y - up) for x, y in known) / wide:.2f}" if wide else ""
+
+
+def verbs(rows: Row) -> list[str]:
+    """Every verb by kind of table: CPU and memory at the largest size, multiples of a GROUP BY, and growth."""
+    found: dict[tuple[str, str], dict[int, Row]] = {}
+    for name, row in rows.items():
+        kind, size, verb = name.split(" ", 2)
+        found.setdefault((kind, verb), {})[int(size)] = row
+    lines = []
+    for (kind, verb), by_size in found.items():
+        bare = found[kind, "limits"]
+        if verb == "limits":
+            continue
+        largest = max(by_size)
+        row, group = by_size[largest], bare[largest].get("group_cpu")
+        cpus = [seconds(by_size[size].get("cpu")) for size in sorted(by_size)]
+        if said := _failed(row):
+            lines.append([kind, f"`{verb}`", *cpus, said, "", ""])
+            continue
+        multiple = f"**{row['cpu'] / group:.1f}**" if group else "–"
+        growth = exponent([(size, by_size[size].get("cpu")) for size in sorted(by_size)[1:]])
+        lines.append([kind, f"`{verb}`", *cpus, multiple, growth, megabytes(row["megabytes"])])
+    sizes = sorted({size for by_size in found.values() for size in by_size})
+    by_rows = [f"{size:,} rows" for size in sizes]
+    return table(
+        ["table", "verb", *by_rows, "multiple of a GROUP BY", "grows as rows to the power of", "memory"], lines
+    )
 
 
 def nodes(rows: Row) -> list[str]:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import answers
+import duckdb
+from tables import visits
 
 import kanon_sql
 from kanon_sql.demo_data import people
@@ -31,6 +35,7 @@ SAID = (
 )  # fmt: skip
 _SLACK = {"rows_read": 1.01}  # what KACA reads depends a little on the number of threads
 SOURCE = "kanon_source"
+NIGHTS = 3  # before the one whose statements are counted
 QUASI_IDENTIFIERS = ("age", "education", "marital-status", "race", "sex")
 _EXACT = ("auto", "certified", "ola", "incognito")  # of `people`
 _LOCAL = ("mondrian", "prioprivacy", "refine")
@@ -49,7 +54,8 @@ def jobs() -> dict[str, Callable[[], Counts]]:
     ]
     made = {f"{table} {strategy}": partial(counted, table, strategy, **more) for table, strategy, more in asked}
     diverse = {"sensitive": ["salary-class"], "privacy": {"k": 5, "l_diversity": {"salary-class": 2}}}
-    return {**made, "people diverse": partial(counted, "people", "certified", **diverse)}
+    verbs = {verb: partial(counted_verb, verb) for verb in VERBS}
+    return {**made, "people diverse": partial(counted, "people", "certified", **diverse), **verbs}
 
 
 def counted(table: str, strategy: str, **more: Any) -> Counts:
@@ -63,6 +69,58 @@ def counted(table: str, strategy: str, **more: Any) -> Counts:
     counts = {"statements": len(sent), "source_reads": len(reads)}
     counts["rows_read"] = sum(rows for _, rows in sent)
     return {**counts, "nodes_checked": said["nodes_checked"], "queries": said["queries"], **told}
+
+
+def counted_verb(verb: str) -> Counts:
+    """One call of a verb, and what it asked of the database."""
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", kanon_sql.ReleaseWarning)
+        spec = _visits(Path(folder))
+        kanon_sql.anonymize(spec=spec)
+        if verb == "run":
+            for _ in range(NIGHTS):
+                _night(Path(folder))
+        with statements() as sent:
+            VERBS[verb](spec, Path(folder))
+        return {"statements": len(sent), "rows_read": sum(rows for _, rows in sent)}
+
+
+def _visits(folder: Path) -> Path:
+    """The spec of a table in which nearly all rows differ."""
+    table = visits(folder, 300)
+    spec = folder / "visits.yml"
+    spec.write_text(
+        json.dumps({**table.spec, "source": str(table.path), "target": {"file": str(folder / "release.csv")}})
+    )
+    return spec
+
+
+def _night(folder: Path) -> None:
+    """Change the source, and run the pipeline again."""
+    spec, nightly = json.loads((folder / "visits.yml").read_text()), folder / "nightly.csv"
+    left_out = len([*(folder / ".kanon").glob("*.release")])
+    duckdb.sql(f"FROM '{spec['source']}' OFFSET {left_out}").write_csv(str(nightly))
+    changed = {
+        **spec,
+        "source": str(nightly),
+        "target": {"file": str(folder / "nights.csv")},
+        "differencing_limit": 10**9,
+    }
+    (folder / "nightly.yml").write_text(json.dumps(changed))
+    kanon_sql.run(folder / "nightly.yml")
+
+
+VERBS: Mapping[str, Callable[[Path, Path], object]] = {
+    "profile": lambda spec, _: kanon_sql.profile(json.loads(spec.read_text())["source"]),
+    "init": lambda spec, _: kanon_sql.suggest(json.loads(spec.read_text())["source"]),
+    "verify": lambda spec, _: kanon_sql.verify(spec=spec),
+    "risk": lambda spec, _: kanon_sql.risk(spec=spec),
+    "utility": lambda spec, _: kanon_sql.utility(spec=spec),
+    "attack": lambda spec, _: kanon_sql.attack(spec=spec),
+    "report": lambda spec, _: kanon_sql.report(spec=spec),
+    "explain": lambda spec, _: kanon_sql.explain(spec=spec),
+    "run": lambda _, folder: _night(folder),
+}
 
 
 def _people() -> tuple[Any, Counts]:
