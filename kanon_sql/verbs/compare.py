@@ -72,6 +72,15 @@ def compare(
     return _side_by_side(problem, runs)
 
 
+def losses_by_k(source: Any, spec: Spec, sizes: Sequence[int], observer: Observer) -> tuple[StrategyResult, ...]:
+    """The searches of `compare` for several k, without figures of whole tuples: ambiguity, divergence, `same_as`."""
+    specs = [_settled(source, spec, {"k": k}) for k in sizes]
+    with opened(source, specs[0], None) as data, data.engine.transaction(), data.scratches:
+        problem = count(preflight(specs[0], data, "embedded", compared=[spec.strategy]), observer)
+        runs = list(_runs(problem, specs, [spec.strategy], observer, of_tuples=False))
+    return _side_by_side(problem, runs).searches
+
+
 def _settled(source: Any, spec: Any, options: dict[str, Any]) -> Spec:
     settled = settle_spec(source, spec, options)
     settled = settled.model_copy(update={"target": None, "time_limit": _limit(settled)})
@@ -128,13 +137,15 @@ class _Measured:
     checksum: str | None
 
 
-def _runs(problem: Problem, specs: Sequence[Spec], names: Sequence[str], observer: Observer) -> Iterator[_Run]:
+def _runs(
+    problem: Problem, specs: Sequence[Spec], names: Sequence[str], observer: Observer, of_tuples: bool = True
+) -> Iterator[_Run]:
     """All strategies for every k, one after the other; if all fail, the first error is raised."""
     errors: list[KanonError] = []
     to_run = [(spec, name) for spec in specs for name in names]
     problem = replace(problem, costs=problem.judge.with_cells(problem.costs))
     with Scratch(problem.frequency_set.engine, "compared") as tables:
-        prepared = _Prepared(problem, tables)
+        prepared = _Prepared(problem, tables, of_tuples)
         for number, (spec, name) in enumerate(to_run, start=1):
             k = spec.privacy.k if len(specs) > 1 else problem.judge.model.k
             observer.stage(f"{name}{f', k {k}' if len(specs) > 1 else ''}, {number} of {len(to_run)}")
@@ -151,11 +162,13 @@ def _runs(problem: Problem, specs: Sequence[Spec], names: Sequence[str], observe
 class _Prepared:
     """The frequency set, counted once for all runs. Every run has a new judge and new tables.
 
-    Otherwise a search would save queries by the roll-ups of the one before it.
+    Otherwise a search would save queries by the roll-ups of the one before it. `of_tuples`: whether the figures of
+    whole tuples are measured, which takes longer than the search.
     """
 
     problem: Problem
     tables: Scratch
+    of_tuples: bool = True
 
     @cached_property
     def local(self) -> FrequencySet:
@@ -169,7 +182,7 @@ class _Prepared:
             return self._recode(spec, observer)
         problem = posed_again(self.problem, spec, self.problem.frequency_set)
         try:
-            return _search(problem, observer, self.tables)
+            return _search(problem, observer, self.tables, self.of_tuples)
         finally:
             problem.judge.drop()
 
@@ -181,12 +194,16 @@ class _Prepared:
             return _Run(spec.strategy, measured=_measured_classes(recode(problem, observer)))
 
 
-def _search(problem: Problem, observer: Observer, tables: Scratch) -> _Run:
+def _search(problem: Problem, observer: Observer, tables: Scratch, of_tuples: bool) -> _Run:
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
     minimal = _minimal(problem, outcome)
     if shows.is_configured(problem.spec):
         measured = _measured_as_shown(plan, tables)
+    elif not of_tuples:
+        figures = manifests.figures_of(plan)
+        scores = manifests.scores(problem, figures)
+        measured = _Measured(figures, scores, plan.search_seconds, plan.ended, checksum=None)
     else:
         safe = plan.recoding.judge.model.safe
         with joint.of_node(problem.frequency_set, safe, outcome.node, problem.costs.weights) as cells:

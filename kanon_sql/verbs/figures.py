@@ -31,7 +31,7 @@ from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.utility import SharedColumn, distribution, pooled, rare_rows, treated
 from kanon_sql.verbs.attack import attack
-from kanon_sql.verbs.compare import compare
+from kanon_sql.verbs.compare import losses_by_k
 from kanon_sql.verbs.comparison import StrategyResult
 from kanon_sql.verbs.lattice import searched
 from kanon_sql.verbs.result import Result
@@ -346,8 +346,8 @@ class _Measurement:
         sizes = [k for k in sorted({*SIZES, self.spec.privacy.k}) if k <= self.manifest["rows"]]
         limit = SECONDS if self.spec.time_limit is None else min(SECONDS, self.spec.time_limit)
         spec = self.spec.model_copy(update={"time_limit": limit})
-        compared = compare(self.source, spec, strategies=[spec.strategy], k=sizes, observer=self.observer)
-        return {"loss_by_k": tuple(self._loss_at(search) for search in compared.searches)}
+        searches = losses_by_k(self.source, spec, sizes, self.observer)
+        return {"loss_by_k": tuple(self._loss_at(search) for search in searches)}
 
     def _loss_at(self, search: StrategyResult) -> dict[str, Any]:
         """The loss at one k; at the release's own k that of the release, which is proven optimal like the others."""
