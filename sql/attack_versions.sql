@@ -42,10 +42,6 @@ SELECT sizes.release, MIN(sizes.people) AS size
 FROM (SELECT r.release, COUNT(DISTINCT $unit) AS people FROM $numbered AS r GROUP BY r.release, r.class) AS sizes
 GROUP BY sizes.release;
 
--- name: labels
--- List the distinct labels of one attribute in each release.
-SELECT DISTINCT k.release, $label AS label FROM $classes AS k;
-
 -- name: value_codes
 -- Number the values of an attribute, from 0 in the order of their texts.
 -- gives: value, text, code
