@@ -154,7 +154,8 @@ def fitting(
     """
     tables = material.tables
     columns = material.quasi_identifiers if names is None else tuple(names)
-    if target == "row_id":  # a whole table: the attributes with most labels leave the fewest rows
+    if target == "row_id" and material.release.rows > SAMPLE:
+        # Of a whole large table, the attributes with most labels leave the fewest rows.
         text = queries.text_counts(classes, kinds.plain(columns))
         numbers = dict(zip(columns, tables.rows_as(text)[0], strict=True))
         columns = tuple(sorted(columns, key=lambda name: -numbers[name]))
