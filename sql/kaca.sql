@@ -33,6 +33,35 @@ SELECT t.tuple, t.class, CAST(m.goes_to AS INTEGER) AS piece, $columns, t.n
 FROM $tuples AS t
 JOIN $members AS m ON m.class = t.tuple;
 
+-- name: piece_sizes
+-- Count the tuples of every piece.
+SELECT piece, COUNT(*) AS tuples FROM $tuples AS t GROUP BY piece ORDER BY piece;
+
+-- name: group
+-- Select the tuples of some pieces that follow each other.
+SELECT $columns FROM $tuples AS t WHERE piece > $after AND piece <= $last;
+
+-- name: in_pieces
+-- List the tuples that are unsafe alone, and all tuples of some pieces, with their pieces as classes.
+-- gives: tuple, the codes of the values, n, class (the piece, numbered above all tuples)
+SELECT tuple, $values, n, piece + $above AS class
+FROM $tuples AS t
+WHERE tuple IN (SELECT class FROM $unsafe) OR piece + $above IN (SELECT class FROM $whole);
+
+-- name: cut_members
+-- Map every tuple, as a class, to the class that it was cut into, or to itself if it was not cut.
+SELECT t.tuple AS class, COALESCE(m.goes_to, t.tuple) AS goes_to
+FROM $tuples AS t
+LEFT JOIN $members AS m ON m.class = t.tuple;
+
+-- name: cut_rows
+-- Count the rows in classes that were cut, which are numbered above all tuples.
+SELECT COALESCE(SUM(n), 0) AS rows FROM $parts AS p WHERE class >= $above;
+
+-- name: in_classes
+-- List the tuples, each with all its rows, in the classes that they are assigned to.
+SELECT t.tuple, m.goes_to AS class, t.n FROM $tuples AS t JOIN $members AS m ON m.class = t.tuple;
+
 -- name: same
 -- Find the classes with equal generalized tuples: they become one class, named after the first of them.
 -- gives: class, one (the merged class)

@@ -6,9 +6,9 @@
 SELECT COALESCE($safe, FALSE) AS safe FROM $frequency_set;
 
 -- name: start
--- Put all tuples into one partition.
--- gives: the level-0 columns, n, class (0)
-SELECT $columns, n, CAST(0 AS BIGINT) AS class FROM $frequency_set;
+-- Put all tuples into one partition, or each into the partition that it belongs to.
+-- gives: the level-0 columns, n, class
+SELECT $columns, n, CAST($class AS BIGINT) AS class FROM $frequency_set;
 
 -- name: deal_values_start
 -- Put all tuples into one partition, number the rows of each in the order of its sensitive values, and set the order in which rows are dealt.

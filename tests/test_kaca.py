@@ -217,8 +217,8 @@ def in_pieces(tuples: int) -> Iterator[list[tuple[tuple[int, ...], int]]]:
     """Have any table cut into pieces of about so many tuples: the codes of each tuple, and its piece."""
     pieces: list[tuple[tuple[int, ...], int]] = []
 
-    def cut(task: Task, relation: Relation, rows: int) -> Relation | None:
-        assignment = mondrian.cut(task, relation, rows)
+    def cut(task: Task, relation: Relation, rows: int, within: str | None = None) -> Relation | None:
+        assignment = mondrian.cut(task, relation, rows, within)
         if "once" in relation.name and assignment:  # not what is left when the time is up
             found = task.engine.rows(queries.select_all(assignment, task.engine.dialect))
             pieces[:] = [(row[:-2], row[-1]) for row in found]
@@ -252,6 +252,56 @@ def test_a_piece_is_a_separate_table(embedded: DuckDB, problem: Problem, seed: i
     whole.fuse()
     assert {(codes, number): n for codes, n, number, _, _ in assigned(task)} == whole.run()
     assert local.facts.get("pieces", 1) == max(1, len(numbers))
+
+
+@examples(12)
+@given(
+    problem=problems(most_rows=60, strays=True),
+    seed=st.integers(0, 9),
+    sizes=st.sampled_from([1, 9]),
+    model=st.sampled_from(["k", "odd"]),
+)
+def test_groups_of_pieces_have_the_same_classes_as_all_at_once(
+    embedded: DuckDB, problem: Problem, seed: int, sizes: int, model: str
+) -> None:
+    """The time limit is far away, and only makes the pieces be merged in groups."""
+    safe = all_of(k_anonymity(problem.k))
+    if model == "odd":  # a union of safe classes can be unsafe
+        text = f"NULLIF(rows, {2 * problem.k}) >= {problem.k}"
+        safe = all_of(PrivacyModel("odd", {}, {"rows": "SUM(n)"}, text))
+    found = []
+    for clock in (Clock(), Clock(limit=1e6)):
+        task = task_of(embedded, problem, seed, clock=clock, model=safe)
+        with in_pieces(4), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "_SEEKERS", sizes)
+            try:
+                local = kaca(task)
+            except InfeasibleError:
+                found.append((None, None))
+                continue
+        found.append((sorted(assigned(task)), dict(local.facts)))
+    assert found[0] == found[1]
+
+
+@examples(12)
+@given(
+    problem=problems(most_rows=60, strays=True),
+    seed=st.integers(0, 9),
+    looks=st.integers(0, 400),
+)
+def test_pieces_without_time_keep_safe_classes(embedded: DuckDB, problem: Problem, seed: int, looks: int) -> None:
+    """Every look at this clock takes a second of the limit, so that it ends anywhere."""
+    seconds = count()
+    clock = Clock(float(looks), now=lambda: float(next(seconds)))
+    task = task_of(embedded, problem, seed, clock=clock)
+    with in_pieces(4), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_SEEKERS", 1)
+        local = kaca(task)
+    sizes: Counter[int] = Counter()
+    for _, n, number, _, _ in assigned(task):
+        sizes[number] += n
+    assert (min(sizes.values()) >= problem.k, sizes.total()) == (True, len(problem.rows))
+    assert local.facts["cut_rows"] == 0 or local.ended == "time limit"
 
 
 @EXAMPLES

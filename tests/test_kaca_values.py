@@ -125,12 +125,22 @@ def interrupted_after(rounds: int | None) -> Iterator[None]:
     rounds=st.sampled_from([None, None, 1, 2]),
     several=st.booleans(),
     pieces=st.booleans(),
+    limit=st.sampled_from([None, 1000.0]),
 )
 @pytest.mark.slow
 def test_every_class_of_a_release_is_safe_by_brute_force(
-    rows: list[Row], names: list[str], people: bool, rounds: int | None, several: bool, pieces: bool
+    rows: list[Row],
+    names: list[str],
+    people: bool,
+    rounds: int | None,
+    several: bool,
+    pieces: bool,
+    limit: float | None,
 ) -> None:
-    """Several models together, rows or people counted, complete or interrupted, at once, two at a time, in pieces."""
+    """Several models together, rows or people counted, complete or interrupted, at once, two at a time, in pieces.
+
+    With a limit, pieces are merged in groups.
+    """
     engine = DuckDB()
     create_table(engine, "staff", TYPES, rows)
     models, oracles = zip(*(MODELS[name] for name in names), strict=True)
@@ -139,6 +149,7 @@ def test_every_class_of_a_release_is_safe_by_brute_force(
         return all(oracle(members, rows, people) for oracle in oracles)
 
     asked: dict[str, Any] = {"privacy": list(models), "connection": engine.connection, "into": "shown"}
+    asked["time_limit"] = limit
     asked |= {"unit": "person"} if people else {"identifiers": ["person"]}
     with interrupted_after(rounds), pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SEEKERS", 2 if several else 4000)

@@ -18,7 +18,9 @@ When time is up, the tuples of the unsafe classes are cut as Mondrian does. If t
 classes are merged further, or joined to others.
 
 More than 50,000 tuples are first cut into pieces by Mondrian, and classes merge within their piece. When no unsafe
-class has another class in its piece, the pieces are united, and classes with equal labels become one.
+class has another class in its piece, the pieces are united, and classes with equal labels become one. With a time limit
+Mondrian first cuts every piece into safe classes. Then classes merge in one group of pieces after another; the pieces
+that are not finished when time is up have Mondrian's classes.
 
 The nearest class is exact. Classes are gathered into blocks by their most expensive columns. A lower bound of the
 distance between blocks rules out most pairs of classes.
@@ -26,10 +28,11 @@ distance between blocks rules out most pairs of classes.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import floor, log10
 from typing import Any
 
@@ -41,7 +44,7 @@ from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Hole, Relation, Steps
 from kanon_sql.recode.joining import join_unsafe, recode_by_rows
 from kanon_sql.recode.mondrian import cut, time_to_cut
-from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import Values, no_safe_classes, refuse_if_unsafe_as_a_whole
 
 _PIECE = "piece"
@@ -52,6 +55,7 @@ _BLOCKS_IN_PIECE = 250  # with few classes per block, in many pieces
 _ALL = 2**31 - 1
 _SEEKERS = 4_000  # classes that look for the nearest at a time, with some million candidates
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
+_NEARLY_ALL = 0.95  # of the time, for merges within groups of pieces
 _MOMENT = 0.5  # seconds for the last merges
 _NEAR = 4  # candidates tested for an unsafe class, if the model counts values
 
@@ -77,42 +81,108 @@ class _Run:
         self.codes = list(self.costs)
         self.values = [attribute.coded.code_column(0) for attribute in self.attributes]
         self.block = [_PIECE]
-        self.pieces = 1
+        self.pieces, self.grouped = 1, False
         self.parts = self.generalized = tables["tuples"]
         self.unsafe = task.frequency_set.tuples
         self.sensitive = Values(tables, task.model, task.frequency_set) if task.frequency_set.sensitive else None
 
     def merge_all(self, most: int) -> Local:
         """Merge until all classes are safe or time is up; at most `most` look for a partner in one round."""
-        clock, rounds = self.task.clock.part(time_to_cut(self.task)), 0
+        clock, rounds, left = self.task.clock.part(time_to_cut(self.task)), 0, 0
         self.start()
         pieces = {"pieces": self.pieces} if self.pieces > 1 else {}
-        with self.task.working(clock):
-            while self.describe(rounds) and not clock.spent:
-                self.find_nearest(most)
-                self.merge()
-                rounds += 1
+        if clock.limit is not None and self.pieces > 1 and most == _ALL and self._cut_pieces():
+            if not self.sensitive:  # nothing else has to be cut in the end
+                clock = self.task.clock.part(_NEARLY_ALL * (self.task.clock.limit or 0))
+            rounds, left = self._merge_groups(clock)
+        if not left:  # otherwise there is no time
+            rounds = self._merge_rounds(clock, most, rounds)
         if self.pieces > 1:
             self._open_pieces()
         ended = clock.ended if self.unsafe else "complete"
         cut = self.cut_what_is_unsafe()
         if cut is None and not self.sensitive:  # fewer rows than a class needs, so it mostly takes few rounds
-            rounds = self.merge_few(rounds)
-        local = self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0, **pieces})
+            rounds = self._merge_rounds(self.task.clock.last_part(_MOMENT), _ALL, rounds)
+        local = self.finish(ended, {"rounds": rounds, "cut_rows": left + (cut or 0), **pieces})
         if not self.sensitive:
             return local if cut is not None or not self.unsafe else join_unsafe(local, self.task)
         joined = join_unsafe(local, self.task)  # also the final check of all classes
         return joined if self.task.model.monotone or self.task.clock.spent else self.choose(joined)
 
-    def merge_few(self, rounds: int) -> int:
-        """Merge for another moment after time is up; returns the number of rounds so far."""
-        clock = self.task.clock.last_part(_MOMENT)
+    def _merge_rounds(self, clock: Clock, most: int, rounds: int) -> int:
+        """Merge while there is time, after so many rounds; returns the number of rounds so far."""
         with self.task.working(clock):
             while self.describe(rounds) and not clock.spent:
-                self.find_nearest(_ALL)
+                self.find_nearest(most)
                 self.merge()
                 rounds += 1
         return rounds
+
+    def _cut_pieces(self) -> bool:
+        """Let Mondrian cut the unsafe tuples of every piece into classes, for the pieces that get no time.
+
+        If they are not safe together, it cuts all tuples of the piece. Returns False if these are not safe either.
+        """
+        tables, safe, above = self.tables, self.task.model.safe, self.task.frequency_set.tuples
+        holes: dict[str, Hole] = {"tuples": tables["tuples"], "values": self.values, "above": above}
+        unsafe = whole = tables.create("unsafe_tuples", "joining/unsafe", members=self._count(), safe=safe)
+        for _ in range(2):
+            pieces = self._make("in_pieces", unsafe=unsafe, whole=whole, **holes)
+            counted = self._by_value(pieces, "class")
+            whole = tables.create("unsafe_pieces", "joining/unsafe", members=counted, safe=safe)
+            if not tables.count(whole):
+                break
+        else:
+            return False
+        ((rows,),) = tables.rows("frequency_sets/total_rows", counted=pieces)
+        if rows and (assignment := cut(self.task, counted, int(rows), "class")):
+            members = self._make("members", tuples=pieces, assignment=assignment, values=self.values)
+            self._make("cut_members", tuples=tables["tuples"], members=members)
+        return bool(rows)
+
+    def _merge_groups(self, clock: Clock) -> tuple[int, int]:
+        """Merge in one group of pieces after another; returns the rounds, and the cut rows of pieces that got no time.
+
+        A group gets as many pieces as take half of the time left. Pieces that get no time keep the classes that they
+        were cut into.
+        """
+        tables, block, after, most, size, cut_rows = self.tables, self.block, -1, 0, _SEEKERS, 0
+        waiting = [(int(piece), int(n)) for piece, n in tables.rows("kaca/piece_sizes", tuples=tables["tuples"])]
+        self._keep(tables.create, self._group(after, after), tables["group"])
+        self.grouped = True
+        while waiting and not clock.spent:
+            started, sums = clock.seconds, list(accumulate(n for _, n in waiting))
+            pieces = bisect_left(sums, min(size, sums[-1])) + 1
+            last, self.unsafe, self.block = waiting[pieces - 1][0], sums[pieces - 1], list(block)
+            self.parts = self.generalized = self._group(after, last)
+            rounds = self._merge_rounds(clock, _ALL, 0)
+            if self.unsafe:
+                break
+            self._keep(tables.add, self.parts, self.generalized)
+            pace = (clock.seconds - started) / sums[pieces - 1]
+            size = max(size, int(((clock.limit or 0) - clock.seconds) / 2 / pace))
+            waiting, after, most = waiting[pieces:], last, max(most, rounds)
+        if waiting:
+            rest, members = self._group(after, _ALL), tables["cut_members"]
+            generalized = self._make("generalized", classes=rest, links=members, codes=self.codes)
+            parts = self._make("in_classes", tuples=rest, members=members)
+            self._keep(tables.add, parts, generalized)
+            ((cut_rows,),) = tables.rows("kaca/cut_rows", parts=parts, above=self.task.frequency_set.tuples)
+        self.parts, self.generalized, self.block = tables["kept_parts"], tables["kept_generalized"], block
+        self.unsafe, self.grouped = sum(n for _, n in waiting), False
+        return most, int(cut_rows)
+
+    def _group(self, after: int, last: int) -> Relation:
+        """The tuples of some pieces, which are the first classes."""
+        columns = ["tuple", "class", *self.codes, *self.values, "n"]
+        return self._make(
+            "group", columns=list(dict.fromkeys(columns)), tuples=self.tables["tuples"], after=after, last=last
+        )
+
+    def _keep(self, put: Callable[..., object], parts: Relation, generalized: Relation) -> None:
+        """Create or extend the tables of the classes of finished pieces."""
+        put("kept_parts", "frequency_sets/copy", columns=["tuple", "class", "n"], source=parts)
+        put("kept_generalized", "frequency_sets/copy", columns=["class", *self.codes], source=generalized)
 
     def start(self) -> None:
         """Number the tuples, which are the first classes, and choose the columns of the blocks."""
@@ -128,12 +198,12 @@ class _Run:
                 self.block.append(column)
 
     def _cut_into_pieces(self, tuples: int, columns: Sequence[str]) -> None:
-        """Let Mondrian cut the tuples into pieces, in at most a quarter of the time."""
+        """Let Mondrian cut the tuples into pieces, in at most half of the time."""
         tables, task, clock = self.tables, self.task, self.task.clock
         once = self._make("once", tuples=tables["tuples"], values=self.values)
         counted = replace(task.frequency_set, relation=once, rows=tuples, sensitive=(), population=None)
         model = all_of(k_anonymity(max(_TUPLES // 2, _CLASSES * task.model.k)))
-        part = clock.part(None if clock.limit is None else clock.seconds + (clock.limit - clock.seconds) / 4)
+        part = clock.part(None if clock.limit is None else clock.seconds + (clock.limit - clock.seconds) / 2)
         coarse = replace(task, frequency_set=counted, model=model, judge=Judge(counted, model), clock=part)
         if (assignment := cut(coarse, once, tuples)) is None:
             return
@@ -171,7 +241,7 @@ class _Run:
         self.task.clock.tell(number, int(classes), self.unsafe)
         if unsafe and classes == 1:
             raise no_safe_classes(self.task)
-        if unsafe == alone and self.pieces > 1:
+        if unsafe == alone and self.pieces > 1 and not self.grouped:
             self._open_pieces()
             return self.describe(number)
         return self.unsafe
@@ -262,12 +332,13 @@ class _Run:
         self.sensitive.count_classes(self._make("numbered", tuples=self.parts, columns=["class"]))
         return self.sensitive.of_classes
 
-    def _by_value(self, tuples: Relation) -> Relation:
-        """The rows of some tuples, by everything that the model counts."""
+    def _by_value(self, tuples: Relation, *more: str) -> Relation:
+        """The rows of some tuples, by everything that the model counts, with more columns of theirs."""
         if not self.sensitive:
             return tuples
-        numbered = self._make("numbered", tuples=tuples, columns=self.values)
-        return self.sensitive.of(numbered, *self.values)
+        columns = [*self.values, *more]
+        numbered = self._make("numbered", tuples=tuples, columns=columns)
+        return self.sensitive.of(numbered, *columns)
 
     def finish(self, ended: str, facts: dict[str, Any]) -> Local:
         """The assignment, and how the run went."""

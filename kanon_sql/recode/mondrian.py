@@ -68,28 +68,29 @@ class Cuts:
         self._task = task
         self._run = _Run(task, Rule(), False, tables, ranges, occurring=task.frequency_set.relation)
 
-    def cut(self, tuples: Relation, rows: int, clock: Clock) -> Relation | None:
+    def cut(self, tuples: Relation, rows: int, clock: Clock, within: str | None = None) -> Relation | None:
         """Put some tuples into classes, in the time left and a moment more.
 
-        `tuples`: a relation of the level-0 columns and n. Returns the assignment, which is in the task's results until
-        the next cut; None if the tuples are not safe together.
+        `tuples`: a relation of the level-0 columns and n. `within`: its column of the partition, known to be safe, that
+        each tuple starts in; None for one partition. Returns the assignment, which is in the task's results until the
+        next cut; None if the tuples are not safe together.
         """
         task, run = self._task, self._run
         part = replace(task.frequency_set, relation=tuples, rows=rows)
         run.task = replace(task, frequency_set=part, clock=clock.last_part(_CUT_SECONDS / 2))
-        if not run.is_safe_as_a_whole:
+        if within is None and not run.is_safe_as_a_whole:
             return None
-        _, self.ended = run.cut()
+        _, self.ended = run.cut(within)
         if task.frequency_set.sensitive:
             one_per_tuple(run.assignment, task.frequency_set, task.results)
         return run.assignment
 
 
-def cut(task: Task, tuples: Relation, rows: int) -> Relation | None:
+def cut(task: Task, tuples: Relation, rows: int, within: str | None = None) -> Relation | None:
     """Put some of a task's tuples into classes, once; see `Cuts`."""
     part = replace(task.frequency_set, relation=tuples, rows=rows)
     with Scratch(task.engine, "mondrian") as tables:
-        return Cuts(replace(task, frequency_set=part), tables).cut(tuples, rows, task.clock)
+        return Cuts(replace(task, frequency_set=part), tables).cut(tuples, rows, task.clock, within)
 
 
 def time_to_cut(task: Task) -> float | None:
@@ -159,9 +160,9 @@ class _Run:
         facts = {**penalty, "rounds": rounds, "statements": statements}
         return Local(self.assignment, split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
 
-    def cut(self) -> tuple[int, str]:
+    def cut(self, within: str | None = None) -> tuple[int, str]:
         """Cut in rounds while there are open partitions and time; returns the rounds, and how it ended."""
-        self._start()
+        self._start(within)
         self._lay_out()
         clock, rounds, classes, open_ones = self.task.clock, 0, 0, 1
         sides = self._sides_are_safe()
@@ -208,8 +209,8 @@ class _Run:
         if not self.is_safe_as_a_whole:
             raise no_safe_classes(self.task)
 
-    def _start(self) -> None:
-        """Put all tuples into partition 0, which is safe."""
+    def _start(self, within: str | None) -> None:
+        """Put all tuples into partition 0, which is safe, or into the safe partitions of a column."""
         tables, tuples = self.tables, self.task.frequency_set.relation
         if self._shows_regions:
             tables.load("sides", _SIDES, [])
@@ -218,7 +219,8 @@ class _Run:
         if self.relaxed:
             self._start_dealing()
         else:
-            tables.create("open", "mondrian/start", columns=self.carried, frequency_set=tuples)
+            place: Hole = 0 if within is None else [within]
+            tables.create("open", "mondrian/start", columns=self.carried, **{"class": place}, frequency_set=tuples)
         self.task.results.create_as(self.assignment, self._closed(tables["open"]))
 
     def _start_dealing(self) -> None:

@@ -131,9 +131,16 @@ CASES = [
     Case("mondrian/whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(False,)], NO_ROWS),
     Case(
         "mondrian/start",
-        {"columns": ["age_0", "zip_0"], "frequency_set": COUNTED},
+        {"columns": ["age_0", "zip_0"], "class": 0, "frequency_set": COUNTED},
         ["age_0", "zip_0", "n", "class"],
         [(0, 0, 1, 0), (0, 1, 2, 0), (1, 1, 1, 0), (2, 0, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "mondrian/start",
+        {"columns": ["age_0"], "class": ["zip_0"], "frequency_set": COUNTED},
+        ["age_0", "n", "class"],
+        [(0, 1, 0), (0, 2, 1), (1, 1, 1), (2, 4, 0)],
         FREQUENCY_SET,
     ),
     Case(
