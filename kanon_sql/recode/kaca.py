@@ -159,8 +159,8 @@ class _Run:
             if self.unsafe:
                 break
             self._keep(tables.add, self.parts, self.generalized)
-            pace = (clock.seconds - started) / sums[pieces - 1]
-            size = max(size, int(((clock.limit or 0) - clock.seconds) / 2 / pace))
+            seconds, left = clock.seconds - started, (clock.limit or 0) - clock.seconds
+            size = max(_SEEKERS, int(sums[pieces - 1] * left / 2 / max(seconds, 0.001)))
             waiting, after, most = waiting[pieces:], last, max(most, rounds)
         if waiting:
             rest, members = self._group(after, _ALL), tables["cut_members"]
