@@ -183,7 +183,7 @@ def _material(
     for role, source in _without_unused(opened, spec, location).items():
         file = None if location else in_same_engine(tables, role, source)
         copy = copied(tables, role, file or source, plain, shown, spec.unit, location, stored=file is None)
-        copies[role] = copy if location else encoded(tables, copy, tuple(shown), stored=file is None)
+        copies[role] = encoded(tables, copy, tuple(shown), stored=file is None)
     halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
     return Material(
