@@ -164,10 +164,10 @@ def test_the_raw_values_stay_in_the_server(postgres: PostgreSQL, monkeypatch: py
     patients(postgres)
     ((_, types, _),) = sent
     assert types == {
-        "birth_date_0": "INTEGER",
-        "zip_0": "INTEGER",
-        "sex_0": "INTEGER",
-        "diagnosis_0": "INTEGER",
+        "birth_date": "INTEGER",
+        "zip": "INTEGER",
+        "sex": "INTEGER",
+        "diagnosis": "INTEGER",
         "n": "BIGINT",
     }
 
