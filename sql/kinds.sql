@@ -51,9 +51,9 @@ FROM $cells AS cells
 GROUP BY $names, $value;
 
 -- name: several
--- Number the classes with several sensitive values.
+-- Number the classes with several sensitive values, in order, so that an engine that queries this again numbers them alike.
 -- gives: the columns of the classes, _kind (1, 2, …)
-SELECT $names, ROW_NUMBER() OVER () AS _kind FROM $valued AS valued GROUP BY $names HAVING COUNT(*) > 1;
+SELECT $names, ROW_NUMBER() OVER (ORDER BY $names) AS _kind FROM $valued AS valued GROUP BY $names HAVING COUNT(*) > 1;
 
 -- name: of_rows
 -- Merge the classes with the same single value and the same rows; the classes with several values stay as they are.

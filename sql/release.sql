@@ -5,7 +5,7 @@
 SELECT CAST($texts AS TEXT), $columns FROM $relation AS r;
 
 -- name: class_summary
--- Check whether classes meet the model, by their kinds: count their rows, the classes and the unsafe classes.
+-- Check the classes of each size, or kind, against the model, and count the unsafe ones.
 -- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class)
 SELECT
   COALESCE(SUM(classes.size * classes.weight), 0) AS rows,

@@ -148,6 +148,8 @@ def summarize(
             relation = tables.create("shown", "frequency_sets/copy", columns=every, source=relation)
         if columns and cells is None:
             cells = cells_of(tables, relation, quasi_identifiers, columns, here)
+        if cells and cells.tables.engine is engine:
+            here = tables
         references = _references(tables, relation, model, source or (engine, relation))
         if cells and cells.codes:
             references = {name: _in_codes(tables, here, each, cells.codes[name]) for name, each in references.items()}

@@ -45,9 +45,12 @@ class KindsOfColumn:
 def cells_of(
     tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], columns: Mapping[str, str], here: Scratch
 ) -> Cells:
-    """Count the cells of a relation; on a server, they are coded and fetched into `here`, embedded."""
+    """Count the cells of a relation; on a server, they are coded and fetched into `here`, embedded.
+
+    They stay on an engine without temporary tables, which would code them again for every query.
+    """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    if not tables.engine.is_embedded:
+    if not tables.engine.is_embedded and tables.engine.has_temporary_tables:
         return coded(tables, relation, plain, columns, here)
     counted = tables.create("cells", "kinds/cells", columns={**plain, **columns}, relation=relation)
     return Cells(tables, counted, list(plain), list(columns))
@@ -166,6 +169,4 @@ def of_sizes(tables: Scratch, sizes: Sequence[tuple[int, int, int]], of_people: 
         **({PEOPLE: members} if of_people else {}),
     }
     types = dict.fromkeys(columns, "BIGINT")
-    return tables.load(
-        "sizes", types, list(columns.values()), "sizes", "Load the sizes of classes, to judge each once."
-    )
+    return tables.load("sizes", types, list(columns.values()), "sizes", "Load the sizes of the classes.")
