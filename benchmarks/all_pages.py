@@ -201,6 +201,7 @@ def verbs(rows: Row) -> list[str]:
     for name, row in rows.items():
         kind, size, verb = name.split(" ", 2)
         found.setdefault((kind, verb), {})[int(size)] = row
+    sizes = sorted({size for by_size in found.values() for size in by_size})
     lines = []
     for (kind, verb), by_size in found.items():
         bare = found[kind, "limits"]
@@ -208,14 +209,13 @@ def verbs(rows: Row) -> list[str]:
             continue
         largest = max(by_size)
         row, group = by_size[largest], bare[largest].get("group_cpu")
-        cpus = [seconds(by_size[size].get("cpu")) for size in sorted(by_size)]
+        cpus = [seconds(by_size.get(size, {}).get("cpu")) for size in sizes]
         if said := _failed(row):
             lines.append([kind, f"`{verb}`", *cpus, said, "", ""])
             continue
         multiple = f"**{row['cpu'] / group:.1f}**" if group else "–"
-        growth = exponent([(size, by_size[size].get("cpu")) for size in sorted(by_size)[1:]])
+        growth = exponent([(size, by_size[size].get("cpu")) for size in sorted(by_size)[-2:]])
         lines.append([kind, f"`{verb}`", *cpus, multiple, growth, megabytes(row["megabytes"])])
-    sizes = sorted({size for by_size in found.values() for size in by_size})
     by_rows = [f"{size:,} rows" for size in sizes]
     return table(
         ["table", "verb", *by_rows, "multiple of a GROUP BY", "grows as rows to the power of", "memory"], lines

@@ -1,5 +1,6 @@
 """Large releases, with counted tuples and labels as ENUMs, equal small ones."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +134,35 @@ def test_few_tuples_with_very_many_rows_are_repeated_in_pieces(monkeypatch: pyte
         spec = {"quasi_identifiers": {"sex": {"hierarchy": "suppress"}}}
         shown = kanon_sql.anonymize(people, spec, k=2, node={"sex": 0}).to_df()["sex"].tolist()
         assert shown == ["a"] * rows + ["b"] * 3
+
+
+def test_a_large_release_of_people_equals_a_small_one(
+    people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows and those with the owners of rows are both prepared before either is written."""
+    spec = {
+        **SPEC,
+        "source": "people",
+        "database": str(tmp_path / "warehouse.duckdb"),
+        "target": {"table": "released"},
+        "unit": "person",
+        "keep": ["ill", "income"],
+        **NODE,
+    }
+    (tmp_path / "nightly.yml").write_text(json.dumps(spec))
+    found = []
+    for least in (large.LARGE, 0):
+        monkeypatch.setattr(large, "LARGE", least)
+        with duckdb.connect(spec["database"]) as connection:
+            # The unit comes first, so that the other columns have other places in the query of the people.
+            kept = "age, zip, sex, ill, hash(rank, day, ill, age) % 4000 AS income"
+            rows = f"SELECT row_number() OVER () // 2 AS person, {kept} FROM '{people}'"
+            connection.execute(f"CREATE OR REPLACE TABLE people AS {rows}")
+            connection.execute("DROP TABLE IF EXISTS released")
+        (ran,) = kanon_sql.run(tmp_path / "nightly.yml", differencing_limit="unlimited").releases
+        assert ran.status == "released"
+        with duckdb.connect(spec["database"]) as connection:
+            found.append([connection.sql(f"FROM {name}").fetchall() for name in ("released", "released__people")])
+    (small, small_people), (made, made_people) = found
+    assert made == small
+    assert len(made_people) == len(small_people) == len(made) > 500

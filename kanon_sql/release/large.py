@@ -23,6 +23,7 @@ _KINDS = "large_kinds", "Count the rows of every kind that is released."
 def release_sql(tables: Scratch, query: CountedRelease, frequency_set: FrequencySet, encoded: bool) -> str | None:
     """Prepare a large release, and return its query; None if nothing is gained.
 
+    The query reads new tables: the rows of a release and those with its people are prepared before either is written.
     `encoded`: whether the output has ENUMs as text with a dictionary, as a Parquet file.
     """
     if not all(shown.of.plain for shown in query.kept):
@@ -35,7 +36,7 @@ def release_sql(tables: Scratch, query: CountedRelease, frequency_set: Frequency
     if not counted:
         return query.rows_sql(classes, texts)
     kinds_of = query.of_rows_sql(classes) if query.kept else query.of_frequency_set_sql(frequency_set.relation, classes)
-    kinds = tables.create_as("large_kinds", kinds_of, *_KINDS)
+    kinds = tables.create_as(tables.unused("large_kinds"), kinds_of, *_KINDS)
     return query.repeated_sql(_with_few_values(tables, query, kinds) if encoded else kinds, texts)
 
 
@@ -54,11 +55,11 @@ def _classes(tables: Scratch, query: CountedRelease, encoded: bool) -> tuple[Rel
     """The classes with their labels, as ENUMs; and the columns that must be converted back to text."""
     if not query.keys:
         return tables["large_classes"], set()
-    shown = tables.create_as("large_shown", query.shown_sql(), *_CLASSES)
+    shown = tables.create_as(tables.unused("large_shown"), query.shown_sql(), *_CLASSES)
     columns = text_columns(tables, shown)
     with text_types(tables, shown, columns) as types:
         ((*labels,),) = tables.rows_as(queries.label_counts(types)) if types else ((),)
-        classes = _typed(tables, "large_classes", shown, dict(zip(columns, types, strict=True)))
+        classes = _typed(tables, tables.unused("large_classes"), shown, dict(zip(columns, types, strict=True)))
     many = {name for name, number in zip(columns, labels, strict=True) if number > _MOST_LABELS}
     return classes, many if encoded else set(columns)
 
@@ -72,7 +73,7 @@ def _with_few_values(tables: Scratch, query: CountedRelease, kinds: Relation) ->
     ((*values,),) = tables.rows_as(queries.text_counts(kinds, columns))
     few = [name for name, number in zip(columns, values, strict=True) if number <= _MOST_LABELS]
     with text_types(tables, kinds, few) as types:
-        return _typed(tables, "large_encoded", kinds, dict(zip(few, types, strict=True)))
+        return _typed(tables, tables.unused("large_encoded"), kinds, dict(zip(few, types, strict=True)))
 
 
 @contextmanager
