@@ -72,6 +72,12 @@ def test_people_suppressed_in_one_release_are_found_in_the_other() -> None:
     assert named(tried, "composition", "ill").attempts == 4
 
 
+def test_an_empty_text_is_a_label_like_any_other() -> None:
+    source = WARD.assign(zip=["", "", "", "", "12", "12", "12", "12"])
+    release = source.assign(age="*")
+    assert named(versions(release, release, k=4), "intersection").affected == 0
+
+
 def grown(rows: int, seed: int) -> pandas.DataFrame:
     draw = random.Random(seed)
     drawn = [(draw.randrange(20, 60), str(draw.randrange(10, 40)), draw.choice("abcdefg")) for _ in range(rows)]

@@ -269,7 +269,8 @@ def ends(label: str, kind: str) -> list[Value]:
     ([Decimal('20'), Decimal('30')], ['02100'], [])
     """
     if kind == "text":
-        return [end.strip().replace(STAR, "0") for end in (label[1:-1].split(",") if label[0] == "{" else [label])]
+        parts = label[1:-1].split(",") if label.startswith("{") else [label]
+        return [part.strip().replace(STAR, "0") for part in parts]
     value, calendar = _value(label, kind), _CALENDAR.fullmatch(label)
     if value is not None:
         return [value] if as_text(value) == label else []  # 02139 is not a number
