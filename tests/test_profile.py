@@ -146,9 +146,11 @@ def test_a_column_that_identifies_only_in_combination_is_a_quasi_identifier(engi
         engine, 1000, a=lambda i: i % 2, b=lambda i: i // 2 % 5, c=lambda i: i // 10 % 10, d=lambda i: i // 100
     )
     assert set(suggested(profiled).values()) == {"quasi-identifier"}
-    assert profiled.columns[0].reason == "joining 'b', 'c' and 'd', it raises the unique rows from 0.0 % to 100.0 %"
+    assert (
+        profiled.columns[0].reason == "together with 'b', 'c' and 'd', it raises the unique rows from 0.0 % to 100.0 %"
+    )
     assert profiled.columns[1].reason == (
-        "joining 'c' and 'd', it raises the rows in classes smaller than 5 from 0.0 % to 100.0 %"
+        "together with 'c' and 'd', it raises the rows in classes smaller than 5 from 0.0 % to 100.0 %"
     )
     assert {s.small_rows for s in profiled.sets if s.columns != ("b", "c", "d")} == {0}
     assert (profiled.together.unique_rows, profiled.together.small_share) == (1000, 1.0)

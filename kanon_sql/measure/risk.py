@@ -99,10 +99,10 @@ class Measuring:
                 raise _empty(name)
             copy = replace(source, table=replace(source.table, relation=relation))
             counted = released if released is not source or models.needs_all(source) else copy
-            beside = counted_columns(models.every, self.spec.sensitive) if counted is copy else {}
+            further = counted_columns(models.every, self.spec.sensitive) if counted is copy else {}
             here = Scratch(stack.enter_context(embedded_for(source.engine)), "risk_cells")
             contents_found, sets, cells = self._columns(
-                role, tables, copy, models.names, rows, beside, stack.enter_context(here)
+                role, tables, copy, models.names, rows, further, stack.enter_context(here)
             )
             shared = cells if counted is copy else None
             classes, summary = self._classes(role, counted, models, whole, population, shared)
@@ -200,12 +200,12 @@ class Measuring:
         source: Source,
         names: Sequence[str],
         rows: int,
-        beside: Mapping[str, str],
+        further: Mapping[str, str],
         here: Scratch,
     ) -> tuple[Contents, Separations, Cells]:
         """Identifiers in the columns, how well columns and small sets distinguish rows, and the cells of the table.
 
-        `beside`: the columns of the cells besides the quasi-identifiers.
+        `further`: the columns of the cells besides the quasi-identifiers.
         """
         engine, relation = source.engine, source.table.relation
         self.observer.stage(f"Counting the columns of {role}")
@@ -214,7 +214,7 @@ class Measuring:
         found = contents(tables, relation, counted)
         self.observer.stage(f"Counting the sets of columns of {role}")
         quasi_identifiers = [column for column in counted if column.name in names]
-        cells = code(tables, relation, quasi_identifiers, rows, here, beside)
+        cells = code(tables, relation, quasi_identifiers, rows, here, further)
         sets = separations(cells, quasi_identifiers, rows, self.largest_set, _SET_SECONDS)
         if not sets.complete:
             self.notes.append(f"time was up before all small sets of columns of {role} were counted")

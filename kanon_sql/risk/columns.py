@@ -184,7 +184,7 @@ class Gain:
         before, after = percent(self.before, rows), percent(self.after, rows)
         if not self.joined:
             return f"alone it puts {after} of the rows in classes smaller than {SMALL_CLASS}"
-        return f"joining {listed(self.joined)}, it raises the {self.of} from {before} to {after}"
+        return f"together with {listed(self.joined)}, it raises the {self.of} from {before} to {after}"
 
 
 def noticeable(gained: int, rows: int) -> bool:

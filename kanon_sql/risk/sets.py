@@ -55,13 +55,13 @@ def code(
     columns: Sequence[ColumnCounts],
     rows: int,
     there: Scratch,
-    beside: Mapping[str, str] | None = None,
+    further: Mapping[str, str] | None = None,
 ) -> Cells:
-    """Create the frequency set on which the sets are counted; `beside`: further columns of its cells."""
+    """Create the frequency set on which the sets are counted; `further`: further columns of its cells."""
     names = {stem: name for name, stem in _stems(columns).items()}
     if not names:
         return Cells(there, there["cells"], [], [])  # there are no sets
-    return coded_cells(tables, source, names, beside or {}, there, rows)
+    return coded_cells(tables, source, names, further or {}, there, rows)
 
 
 def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
