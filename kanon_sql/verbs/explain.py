@@ -200,7 +200,9 @@ def _results(plan: Plan, figures: Figures | LocalFigures, summary: Summary) -> d
     levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(frequency_set.attributes, node, strict=False))
     smallest = f"the smallest of {figures.smallest_class} rows"
     classes = f"{figures.classes:,} classes, {figures.released_rows:,} rows, {smallest}"
-    unsafe = ", ".join(f"{finding.unsafe_rows} rows that do not satisfy {finding.model}" for finding in summary.findings)
+    unsafe = ", ".join(
+        f"{finding.unsafe_rows} rows that do not satisfy {finding.model}" for finding in summary.findings
+    )
     return {
         "frequency_sets/tuples": f"{frequency_set.tuples:,} distinct tuples of {frequency_set.rows:,} rows",
         "frequency_set": f"{frequency_set.tuples:,} rows, {columns} columns",
