@@ -9,7 +9,7 @@ import duckdb
 from measure import Row
 
 import kanon_sql
-from kanon_sql.attack.labels import covered
+from kanon_sql.attack.label_readings import covered
 from kanon_sql.frequency.fitting import read_hierarchy
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.attack.labels import covered, reading
+from kanon_sql.attack.label_readings import covered, reading
 from kanon_sql.attack.matching import classes_of, drawn, fitting
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.attack.outcome import Outcome, interval

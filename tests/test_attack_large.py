@@ -6,7 +6,7 @@ import random
 import pandas
 import pytest
 
-from kanon_sql.attack import Outcome, dealing, matching, order
+from kanon_sql.attack import Outcome, dealing, matching, unsorted_matching
 from kanon_sql.measure import copied
 from kanon_sql.verbs.attack import attack
 
@@ -56,7 +56,7 @@ def test_texts_as_enums_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("seed", range(2))
 def test_samples_of_whole_classes_give_about_the_same_shares(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = by_name(outcomes(seed))
-    for module in (matching, dealing, order):
+    for module in (matching, dealing, unsorted_matching):
         monkeypatch.setattr(module, "SAMPLE", 700)
     found = by_name(outcomes(seed))
     assert found.keys() == expected.keys()

@@ -4,7 +4,7 @@ import pandas
 import pytest
 from rich.console import Console
 
-from kanon_sql.cli import show
+from kanon_sql.cli import output
 from kanon_sql.cli.anonymize import show_release
 from kanon_sql.verbs.anonymize import anonymize
 
@@ -20,9 +20,9 @@ def printed(capsys: pytest.CaptureFixture[str], width: int = 80) -> str:
 @pytest.fixture(autouse=True)
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal of 80 characters."""
-    monkeypatch.setattr(show.out, "_width", 80)
-    monkeypatch.setattr(show.out, "soft_wrap", False)
-    assert isinstance(show.out, Console)
+    monkeypatch.setattr(output.out, "_width", 80)
+    monkeypatch.setattr(output.out, "soft_wrap", False)
+    assert isinstance(output.out, Console)
 
 
 def test_a_long_column_name_is_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,12 +40,12 @@ def test_a_long_column_name_is_wrapped(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_columns_of_a_sample_without_room_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    show.sample(["id", *LONG, "age"], [["1", "x", "y", "31"]])
+    output.sample(["id", *LONG, "age"], [["1", "x", "y", "31"]])
     text = printed(capsys)
     assert text.splitlines()[0].split() == ["id", "age"]
     assert "… and 2 more columns:" in text
     assert all(name in text.replace("\n", "") for name in LONG)
-    show.sample(["id", "age"], [["1", "31"]])
+    output.sample(["id", "age"], [["1", "31"]])
     assert "more column" not in printed(capsys)
 
 
@@ -56,4 +56,4 @@ def test_all_seconds_of_a_run_are_reported_by_stage(capsys: pytest.CaptureFixtur
     show_release({**made.manifest, "seconds": seconds})
     said = "23.0 s in all: counting 20.0, reading 1.7, writing 1.0, searching 0.3."
     assert said in printed(capsys).replace("\n", " ")
-    assert show.took({"total": 0.01}) == "0.0 s in all"
+    assert output.took({"total": 0.01}) == "0.0 s in all"

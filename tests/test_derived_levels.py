@@ -97,8 +97,8 @@ def test_levels_of_texts(values: list[Any]) -> None:
 def test_a_label_is_computed_once_per_day(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [datetime(2024, 5, 1) + timedelta(minutes=minute) for minute in range(3000)]
     asked = list[str]()
-    label = recipes.Unit.label
-    monkeypatch.setattr(recipes.Unit, "label", lambda unit, day: asked.append(unit.name) or label(unit, day))
+    label = recipes.TimeUnit.label
+    monkeypatch.setattr(recipes.TimeUnit, "label", lambda unit, day: asked.append(unit.name) or label(unit, day))
     assert recipes.dates(moments, ["day", "month"], "c").leaves(1) == (1440, 1440, 120)
     assert asked == ["day"] * 3 + ["month"] * 3
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, metric
-from kanon_sql.strategies import Driver, Outcome, strategy
+from kanon_sql.strategies import Driver, SearchOutcome, strategy
 from kanon_sql.strategies.accuracy import level_of_generalization
 from kanon_sql.strategies.descent import Descent
 from kanon_sql.strategies.kgen import (
@@ -47,7 +47,7 @@ class Conversation:
         costs = costs_of(problem)
         self.lattice = Lattice(problem.nodes[0], problem.nodes[-1])
         driver = Driver(self.lattice, costs, metric(by), self.judge, problem.may_suppress, **options)
-        self.outcome: Outcome = driver.run(lambda space: self._listening(search(space)))
+        self.outcome: SearchOutcome = driver.run(lambda space: self._listening(search(space)))
 
     def _listening(self, search: Search) -> Search:
         request = next(search, None)

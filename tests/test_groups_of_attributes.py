@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kanon_sql.generalization.lattice import below
 from kanon_sql.loss import Costs, Figures, metric, unsuppressed
-from kanon_sql.strategies import Driver, Outcome, Progress, strategy, tags
-from kanon_sql.strategies.groups import Groups
+from kanon_sql.strategies import Driver, Progress, SearchOutcome, strategy, tags
+from kanon_sql.strategies.attribute_groups import AttributeGroups
 from kanon_sql.strategies.space import Space
 from support.answers import answers
 from support.examples import examples
@@ -76,7 +76,7 @@ def test_the_bound_never_exceeds_the_optimum(problem: Problem, by: str, seed: in
     """Whatever part of the groups' nodes is known; by every metric, suppression limit and k."""
     assume(keeps_a_row(problem, by))
     draw, costs, optimum = Random(seed), costs_of(problem), problem.optimum(by)
-    groups = Groups(space_of(problem, by))
+    groups = AttributeGroups(space_of(problem, by))
     for group in split(problem, draw):
         groups.merged(group)
     for node in draw.sample(problem.nodes, draw.randint(0, len(problem.nodes))):
@@ -92,7 +92,7 @@ def test_optima_of_groups_with_their_suppressed_rows_add_up(problem: Problem, se
     """A group's optimum is the least that its own attributes lose, rows counted that it puts at risk alone."""
     assume(problem.anonymous_nodes)
     draw, costs, total = Random(seed), costs_of(problem), 0.0
-    groups = Groups(space_of(problem, "loss"))
+    groups = AttributeGroups(space_of(problem, "loss"))
     alone = set(range(len(problem.columns)))
     for group in split(problem, draw):
         groups.merged(group)
@@ -137,7 +137,7 @@ def test_bounds_from_any_groups_never_exceed_the_optimum(by: str, bounded: bool)
     problem, draw = crowd(bounded), Random(3)
     nodes, costs, optimum = problem.nodes, costs_of(problem), problem.optimum(by)
     for parts, share in (([range(4)], 1), ([range(4)], 0.3), ([(0, 3), (1, 2)], 1), ([(0, 3), (1,)], 0.5)):
-        groups = Groups(space_of(problem, by))
+        groups = AttributeGroups(space_of(problem, by))
         for part in parts:
             groups.merged(part)
         for step, node in enumerate(draw.sample(nodes, len(nodes))):
@@ -166,7 +166,7 @@ def test_rows_suppressed_at_a_node_are_lost_below_it_too(by: str, bounded: bool)
     assert bool(raised) == (by in ("loss", "loss_geometric", "ncp", "granularity"))
 
 
-def stopped(problem: Problem, checks: int, name: str = "certified") -> Outcome:
+def stopped(problem: Problem, checks: int, name: str = "certified") -> SearchOutcome:
     """A search that has asked about so many nodes, in a lattice taken for too large to list."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tags, "DENSE_LIMIT", 0)
@@ -191,7 +191,7 @@ def test_groups_raise_the_bound_where_nearly_all_rows_differ(monkeypatch: pytest
 def test_a_group_stays_open_above_a_node_that_was_scored() -> None:
     """The bottom suppresses `b` and `c`, a loss of .4; one level up nothing is suppressed, a loss of .2."""
     problem = Problem([("a",)] * 3 + [("b",), ("c",)], [Column(ABC)], 2, 0.5)
-    groups, costs = Groups(space_of(problem, "loss")), costs_of(problem)
+    groups, costs = AttributeGroups(space_of(problem, "loss")), costs_of(problem)
     groups.merged((0,))
     for node, most in (((0,), 0.2), ((1,), 0.2)):
         groups.tag([node], [True])
@@ -208,7 +208,7 @@ def test_bounds_of_counted_groups_never_exceed_the_optimum(problem: Problem, by:
     draw, optimum = Random(seed), problem.optimum(by)
     space = space_of(problem, by)
     space.counted = lambda attributes: Counted(problem, attributes)
-    groups = Groups(space)
+    groups = AttributeGroups(space)
     counted = [groups.merged(part) for part in split(problem, draw)]
     waiting = [group for group in counted if group.is_counted]
     assert bool(waiting) <= (by in ("loss", "loss_geometric", "granularity") and problem.may_suppress > 0)
@@ -226,8 +226,8 @@ def test_groups_of_a_lattice_too_large_to_count_are_tested_in_the_database(monke
     space = space_of(answers(rows=40, columns=4, k=4, limit=0.3), "loss")
     space.counted = lambda attributes: Counted(crowd(False), attributes)
     for most, counts in ((space.lattice.size, True), (space.lattice.size - 1, False)):
-        monkeypatch.setattr("kanon_sql.strategies.groups._COUNTABLE", most)
-        assert Groups(space).merged((0, 1)).is_counted is counts
+        monkeypatch.setattr("kanon_sql.strategies.attribute_groups._COUNTABLE", most)
+        assert AttributeGroups(space).merged((0, 1)).is_counted is counts
 
 
 @examples(8)
@@ -237,7 +237,7 @@ def test_a_group_searched_completely_has_its_optimum(problem: Problem, seed: int
     space, draw = space_of(problem, "loss"), Random(seed)
     space.counted = lambda attributes: Counted(problem, attributes)
     for part in split(problem, draw):
-        group = Groups(space).merged(part)
+        group = AttributeGroups(space).merged(part)
         while (target := group.target(draw.randint(0, 9))) is not None:
             group.count(target, 3)
         nodes = [node for node in lifted(problem, part) if problem.anonymous(node)]

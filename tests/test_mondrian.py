@@ -16,7 +16,7 @@ from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy import PrivacyModel, all_of
-from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
+from kanon_sql.recode.mondrian import CutRule, mondrian, mondrian_relaxed
 from kanon_sql.recode.task import Clock, Local, Task
 from support.examples import examples
 from support.mondrian import Row, classes_of, in_order, stopped_after_one_round, task_of, values_of
@@ -85,7 +85,7 @@ class Oracle:
 
     attributes: Sequence[Attribute]
     k: int
-    rule: Rule
+    rule: CutRule
 
     def classes(self, rows: Sequence[Row]) -> list[Counter[Row]]:
         return in_order(map(Counter, self.partitions(rows)))
@@ -176,7 +176,7 @@ class RelaxedOracle(Oracle):
 # Random tables
 
 FEW = examples(15)
-rules = st.builds(Rule, choose=st.sampled_from(["gain", "width"]), median_only=st.booleans(), leftover=st.booleans())
+rules = st.builds(CutRule, choose=st.sampled_from(["gain", "width"]), median_only=st.booleans(), leftover=st.booleans())
 weightings = st.lists(st.sampled_from([1.0, 0.5, 0.3]), min_size=4, max_size=4)
 
 
@@ -204,7 +204,7 @@ def attributes_of(problem: Problem, weights: Sequence[float] = (1.0,) * 4) -> li
 @FEW
 @given(problems(strays=True, most_rows=40), rules, weightings)
 @pytest.mark.slow
-def test_strict_is_the_row_wise_algorithm(problem: Problem, rule: Rule, weights: list[float]) -> None:
+def test_strict_is_the_row_wise_algorithm(problem: Problem, rule: CutRule, weights: list[float]) -> None:
     task = task_for(problem, weights)
     local = mondrian(task, rule)
     assert (local.split, local.ended) == (False, "complete")
@@ -225,8 +225,8 @@ _REST = Problem(
 
 @FEW
 @given(problems(strays=True, most_rows=40), rules, weightings)
-@example(_REST, Rule(choose="width"), [1.0] * 4)
-def test_relaxed_is_the_row_wise_algorithm(problem: Problem, rule: Rule, weights: list[float]) -> None:
+@example(_REST, CutRule(choose="width"), [1.0] * 4)
+def test_relaxed_is_the_row_wise_algorithm(problem: Problem, rule: CutRule, weights: list[float]) -> None:
     task = task_for(problem, weights)
     local = mondrian_relaxed(task, rule)
     codes = [{value: code for code, value in known.items()} for known in values_of(task)]
@@ -258,7 +258,7 @@ def test_no_class_of_strict_can_be_split_into_two_safe_parts(
 ) -> None:
     """Any prefix of an ordered attribute, and any child of the lowest common node, against all the rest."""
     task = task_for(problem, weights)
-    mondrian(task, Rule(choose=choose))
+    mondrian(task, CutRule(choose=choose))
     for members in classes_of(task):
         rows = list(members.elements())
         assert len(rows) >= problem.k
@@ -313,7 +313,7 @@ def test_a_table_below_k_is_refused(recode: Callable[[Task], Local]) -> None:
 def test_inherited_widths_are_of_ordered_columns() -> None:
     task = task_of([("a",), ("b",)], [lambda values: recipes.suppress(values, "q0")], 1)
     with pytest.raises(ValueError, match="ordered columns only"):
-        mondrian(task, Rule(inherited=True, choose="width"))
+        mondrian(task, CutRule(inherited=True, choose="width"))
 
 
 # The regions that classes were cut to
@@ -326,7 +326,7 @@ def test_the_region_of_a_class_is_what_it_was_cut_to() -> None:
     ages = h.from_rows([[str(age), "*"] for age in (0, 10, 20, 40, 50)], "q0")
     towns = h.from_rows([["Bern", "CH", "*"], ["Thun", "CH", "*"], ["Graz", "AT", "*"]], "q1")
     build = [lambda _: h.convert(ages, "integer", "q0"), lambda _: towns]
-    by_age, by_town = Rule(choose="width"), Rule(choose="gain")
+    by_age, by_town = CutRule(choose="width"), CutRule(choose="gain")
     for show, rule, expected in (
         ("ranges", by_age, [(0, 1, 0, 2), (2, 4, 0, 2)]),
         ("labels", by_age, [(1, 1, 0, 2), (3, 3, 0, 2)]),

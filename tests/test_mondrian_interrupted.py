@@ -15,7 +15,7 @@ import kanon_sql
 from kanon_sql import interrupts
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError
-from kanon_sql.recode.mondrian import _Run
+from kanon_sql.recode.mondrian import _MondrianRun
 from kanon_sql.recode.task import Task
 
 
@@ -24,7 +24,7 @@ def test_cuts_before_an_interruption_are_kept(interrupted: int, monkeypatch: pyt
     asked: list[str] = []
 
     def until_then(name: str) -> Callable[..., Any]:
-        plain = getattr(_Run, name)
+        plain = getattr(_MondrianRun, name)
 
         def look(*given: Any) -> Any:
             asked.append(name)
@@ -43,7 +43,7 @@ def test_cuts_before_an_interruption_are_kept(interrupted: int, monkeypatch: pyt
                 raise
 
     for name in ("_look", "_look_ahead"):
-        monkeypatch.setattr(_Run, name, until_then(name))
+        monkeypatch.setattr(_MondrianRun, name, until_then(name))
     monkeypatch.setattr(Task, "working", working)
     table = pandas.DataFrame({"x": range(200), "y": [n * 7 % 200 for n in range(200)]})
     recipes = {column: {"hierarchy": {"ranges": [10, 50]}} for column in table}

@@ -12,7 +12,7 @@ from kanon_sql import anonymize, queries
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
+from kanon_sql.recode.mondrian import CutRule, mondrian, mondrian_relaxed
 from kanon_sql.recode.task import Local, Task
 from support.data import DATA, needs
 from support.data import NINE as ADULT
@@ -20,10 +20,10 @@ from support.mondrian import Row, classes_of, stopped_after_one_round, task_of
 
 needs_adult = needs("adult/adult.csv", "adult/hierarchies/<column>.csv", "adult/uci/adult.data")
 
-PAPER = Rule(choose="width", median_only=True)
+PAPER = CutRule(choose="width", median_only=True)
 
 
-def by_order(rows: Sequence[Row], k: int, rule: Rule) -> tuple[Task, Rule]:
+def by_order(rows: Sequence[Row], k: int, rule: CutRule) -> tuple[Task, CutRule]:
     """A task whose columns are all cut by order, and the rule for it; text is in the order of first appearance."""
 
     def build(j: int) -> Callable[[Sequence[Any]], Hierarchy]:
@@ -66,7 +66,7 @@ NINE = [(6, 1), (8, 1), (8, 1), (8, 1), (8, 1), (4, 1), (4, 2), (4, 3), (4, 4)]
         (NINE, mondrian_relaxed, 700 / 54),
     ],
 )
-def test_small_tables_of_gong(rows: list[Row], recode: Callable[[Task, Rule], Local], ncp: float) -> None:
+def test_small_tables_of_gong(rows: list[Row], recode: Callable[[Task, CutRule], Local], ncp: float) -> None:
     """The tables of the tests of Q. Gong's implementation, k = 2, and their normalized certainty penalty in percent."""
     task, rule = by_order(rows, 2, replace(PAPER, inherited=True))
     assert 100 * recode(task, rule).facts["ncp"] == pytest.approx(ncp)

@@ -11,7 +11,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.recode.mondrian import Rule, _Run
+from kanon_sql.recode.mondrian import CutRule, _MondrianRun
 from kanon_sql.recode.task import Clock, Local, Task
 from support.mondrian import Row, classes_of, task_of
 
@@ -36,7 +36,7 @@ def people(rows: int = 400) -> Task:
 
 def recoded(task: Task, at_once: int, relaxed: bool = False) -> tuple[Local, list[Counter[Row]]]:
     with Scratch(task.engine, "mondrian") as tables:
-        local = _Run(task, Rule(), relaxed, tables, at_once=at_once * task.frequency_set.tuples).local()
+        local = _MondrianRun(task, CutRule(), relaxed, tables, at_once=at_once * task.frequency_set.tuples).local()
     return local, classes_of(task)
 
 

@@ -38,7 +38,7 @@ from kanon_sql.privacy import (
     marketer_risk,
     t_closeness,
 )
-from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy, tags
+from kanon_sql.strategies import STRATEGIES, Driver, SearchOutcome, strategy, tags
 from support.command_line import ASK, kanon
 from support.database import create_table
 from support.models import DEFINED, Defined, counted, share
@@ -100,7 +100,7 @@ class Asked(Problem):
         builders = {name: lambda _, h=hierarchy: h for name, hierarchy in hierarchies.items()}
         return Judge(build_frequency_set(engine, table, builders, Scratch(engine), **named), models)
 
-    def run(self, name: str, by: str) -> Outcome:
+    def run(self, name: str, by: str) -> SearchOutcome:
         judge, models = self.judge(), self.models
         driver = Driver(
             Lattice((0,) * len(self.columns), self.heights),

@@ -12,7 +12,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.risk import columns, sets
+from kanon_sql.risk import sets, single_columns
 from kanon_sql.verbs import profile as module
 from kanon_sql.verbs.profile import profiled as profile
 from support.database import MakeTable, create_table
@@ -141,7 +141,7 @@ def test_a_slow_view_is_read_once(engine: Engine, monkeypatch: pytest.MonkeyPatc
     view = _found(engine, "seen")
     expected = profile(engine, table)
     assert profile(engine, view).columns == expected.columns
-    monkeypatch.setattr(columns, "_SLOW_VIEW", 0.0)
+    monkeypatch.setattr(single_columns, "_SLOW_VIEW", 0.0)
     asked: list[str] = []
     monkeypatch.setattr(engine, "rows", _noting(asked, engine.rows))
     assert profile(engine, view) == expected

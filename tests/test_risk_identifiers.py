@@ -14,10 +14,10 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.risk.check_digits import is_national_number, luhn
-from kanon_sql.risk.columns import count_columns
 from kanon_sql.risk.formats import FORMATS
 from kanon_sql.risk.identifiers import KINDS, Contents, contents, named_kind
 from kanon_sql.risk.norms import Norm, norms
+from kanon_sql.risk.single_columns import count_columns
 from support.data import DATA, needs
 from support.database import create_table
 

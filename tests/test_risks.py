@@ -15,7 +15,7 @@ import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import estimated_uniqueness
-from kanon_sql.risk import columns
+from kanon_sql.risk import single_columns
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.verbs.risk import FIGURES
 from support.data import DATA, needs_adult
@@ -193,7 +193,7 @@ def test_people_are_distinguished_by_a_column_that_the_copy_of_a_slow_view_lacks
     for person, code in ((one, "1"), (one, "1"), (other, "1"), (other, "2")):
         engine.run(f"INSERT INTO people VALUES ('{person}', '{code}')")
     engine.run("CREATE VIEW seen AS SELECT * FROM people")
-    monkeypatch.setattr(columns, "_SLOW_VIEW", 0.0)
+    monkeypatch.setattr(single_columns, "_SLOW_VIEW", 0.0)
     seen = measured(engine, "seen", quasi_identifiers=["zip"], sensitive=[], unit="id").source
     assert [(each.size, each.classes, each.rows) for each in seen.classes.by_size] == [(1, 1, 1), (2, 1, 3)]
 
@@ -275,7 +275,7 @@ def test_adult_has_known_figures() -> None:
 
 
 def test_the_verb_stays_a_verb_next_to_the_package_of_its_name() -> None:
-    from kanon_sql.risk.columns import SMALL_CLASS
+    from kanon_sql.risk.single_columns import SMALL_CLASS
 
     people = pandas.DataFrame({"zip": ["1", "1", "2"], "ill": list("xyx")})
     for _ in range(2):

@@ -21,7 +21,7 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.later import Later, is_pending
 from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
-from kanon_sql.recode import errors
+from kanon_sql.recode import squared_errors
 from kanon_sql.spec import Spec
 from support.examples import examples
 
@@ -73,7 +73,7 @@ def rows(engine: DuckDB, relation: Relation, columns: Sequence[str]) -> list[tup
 def figures(counted: FrequencySet, level: int) -> tuple[Any, ...]:
     """Of one column: rows that show themselves, rows by the lowest level of their labels, and the squared error."""
     judge = Judge(counted, all_of(k_anonymity(K)))
-    (error,) = errors.of_node(judge, (level,))
+    (error,) = squared_errors.of_node(judge, (level,))
     return (*judge.kept_rows((level,)), judge.released_levels((level,))[0], error)
 
 

@@ -7,12 +7,12 @@ import pytest
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
-from kanon_sql.recode.rules import Levels, Rule, from_hierarchy, read
+from kanon_sql.recode.rules import ReplacementRule, RulesByLevel, from_hierarchy, read
 
 KINDS = {"city": "text", "age": "integer"}
 
 
-def written(folder: Path, **files: str) -> Levels:
+def written(folder: Path, **files: str) -> RulesByLevel:
     """The rules of `age` in a folder of files; names are the arguments without their first letter."""
     for name, text in files.items():
         (folder / f"{name[1:]}.txt").write_text(text, encoding="utf-8")
@@ -22,26 +22,26 @@ def written(folder: Path, **files: str) -> Levels:
 def test_rules_keep_their_order_and_take_the_type_of_the_column(tmp_path: Path) -> None:
     rules = written(tmp_path, f1_age="31,40 => 31-40\r\n\r\n20,030, => young or unknown\n", f2_age="20,31 => low\n")
     assert rules == (
-        (Rule((31, 40), "31-40"), Rule((20, 30, None), "young or unknown")),
-        (Rule((20, 31), "low"),),
+        (ReplacementRule((31, 40), "31-40"), ReplacementRule((20, 30, None), "young or unknown")),
+        (ReplacementRule((20, 31), "low"),),
     )
 
 
 def test_a_quoted_value_can_contain_a_comma(tmp_path: Path) -> None:
     (tmp_path / "1_city.txt").write_text('"Paris, TX",Austin => Texas\n', encoding="utf-8-sig")
-    assert read(tmp_path, KINDS) == {"city": ((Rule(("Paris, TX", "Austin"), "Texas"),),), "age": ()}
+    assert read(tmp_path, KINDS) == {"city": ((ReplacementRule(("Paris, TX", "Austin"), "Texas"),),), "age": ()}
 
 
 @pytest.mark.parametrize("name", ["1_age.txt", "1_1.txt", "hierarchy_age_1.txt", "hierarchy_1_1.txt"])
 def test_a_file_is_named_by_level_and_column(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("20 => low\n", encoding="utf-8")
     (tmp_path / "notes.md").write_text("no rules", encoding="utf-8")
-    assert read(tmp_path, KINDS)["age"] == ((Rule((20,), "low"),),)
+    assert read(tmp_path, KINDS)["age"] == ((ReplacementRule((20,), "low"),),)
 
 
 def test_a_column_name_takes_precedence_over_a_position(tmp_path: Path) -> None:
     (tmp_path / "1_0.txt").write_text("a => b\n", encoding="utf-8")
-    assert read(tmp_path, {"age": "text", "0": "text"}) == {"age": (), "0": ((Rule(("a",), "b"),),)}
+    assert read(tmp_path, {"age": "text", "0": "text"}) == {"age": (), "0": ((ReplacementRule(("a",), "b"),),)}
 
 
 @pytest.mark.parametrize(
@@ -110,5 +110,5 @@ def test_the_rules_of_a_hierarchy_hide_nothing() -> None:
     """The labels that the top has too, and NULL for NULL, are no rules."""
     rows = [["39", "30s", "*"], ["31", "30s", "*"], ["?", "*", "*"], ["", "", "*"], ["40", "40s", "*"]]
     rules = from_hierarchy(h.from_rows(rows, "age.csv"))
-    assert rules == ((Rule(("39", "31"), "30s"), Rule(("40",), "40s")),)
+    assert rules == ((ReplacementRule(("39", "31"), "30s"), ReplacementRule(("40",), "40s")),)
     assert from_hierarchy(recipes.suppress(["a"], "city")) == ()

@@ -22,7 +22,7 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.privacy import all_of, k_anonymity
-from kanon_sql.strategies import STRATEGIES, Driver, Outcome, Progress, strategy, tags
+from kanon_sql.strategies import STRATEGIES, Driver, Progress, SearchOutcome, strategy, tags
 from kanon_sql.strategies.driver import _LAST_RESORT as LAST_RESORT
 from kanon_sql.strategies.reduction import lattice_minimum
 from kanon_sql.strategies.space import Score, Search, Space, Test
@@ -222,7 +222,7 @@ def test_an_error_of_the_judge_restores_the_handler() -> None:
 
 
 def test_a_thread_of_a_program_can_search() -> None:
-    outcomes: list[Outcome] = []
+    outcomes: list[SearchOutcome] = []
     thread = threading.Thread(target=lambda: outcomes.append(Run(SPREAD, "auto", "loss").outcome))
     thread.start()
     thread.join(60)
@@ -254,7 +254,9 @@ class Ticking:
         return self.table.classes(node)
 
 
-def ended(judge: Ticking, limit: float, search: Callable[[Space], Search], problem: Problem) -> tuple[Outcome, float]:
+def ended(
+    judge: Ticking, limit: float, search: Callable[[Space], Search], problem: Problem
+) -> tuple[SearchOutcome, float]:
     """A search by the judge's clock, and when it ended."""
     options = {"time_limit": limit, "clock": lambda: judge.now}
     driver = Driver(lattice_of(problem), costs_of(problem), metric("loss"), judge, problem.may_suppress, **options)
@@ -270,7 +272,7 @@ def test_a_slow_test_does_not_overrun_the_time_limit(name: str, limit: float, se
     assert outcome.ended == ("time limit" if now > limit else "complete")
 
 
-def stagnating(problem: Problem, patience: float | None) -> tuple[Outcome, list[Progress]]:
+def stagnating(problem: Problem, patience: float | None) -> tuple[SearchOutcome, list[Progress]]:
     """A search that scores the best node first, and then tests all others at a second each."""
     judge, seen = Ticking(problem, test=1.0), []
     best = ended(Ticking(problem, test=0.0), 1.0, strategy("exhaustive"), problem)[0].node

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import (
-    Attribute,
+    AttributeSpec,
     FileRecipe,
     Noise,
     Perturbation,
@@ -76,7 +76,7 @@ def test_defaults() -> None:
     assert (spec.seed, spec.unmapped, spec.mask, spec.shuffle) == (0, "error", False, False)
     assert (spec.identifiers, spec.sensitive) == ((), ())
     assert (spec.database, spec.hierarchies, spec.time_limit, spec.target) == (None,) * 4
-    assert dict(spec.quasi_identifiers) == {"age": Attribute()}
+    assert dict(spec.quasi_identifiers) == {"age": AttributeSpec()}
     target = small(target={"file": "a.csv"}).target
     assert target == Target(file="a.csv", table=None, form="table", overwrite=False)
 
@@ -127,7 +127,7 @@ def test_nothing_can_be_changed(model: BaseModel, field: str) -> None:
 
 def test_no_column_can_be_added() -> None:
     with pytest.raises(TypeError):
-        full().quasi_identifiers["more"] = Attribute()  # type: ignore[index]
+        full().quasi_identifiers["more"] = AttributeSpec()  # type: ignore[index]
 
 
 def test_yaml_is_imported_only_to_load() -> None:
@@ -214,7 +214,7 @@ def test_keys_are_words_even_where_yaml_has_a_meaning_for_them(tmp_path: Path) -
 def test_yaml_anchors_and_merges_work(tmp_path: Path) -> None:
     text = "{source: t, quasi_identifiers: {a: &a {min_level: 1, max_level: 2}, b: {<<: *a, min_level: 0}}}"
     spec = load(write(tmp_path, text))
-    assert spec.quasi_identifiers["b"] == Attribute(min_level=0, max_level=2)
+    assert spec.quasi_identifiers["b"] == AttributeSpec(min_level=0, max_level=2)
 
 
 def test_the_database_and_its_password_are_not_shown() -> None:

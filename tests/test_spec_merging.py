@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Attribute, Privacy, Spec, SuppressRecipe, Target, load, merge, parse
+from kanon_sql.spec import AttributeSpec, Privacy, Spec, SuppressRecipe, Target, load, merge, parse
 from support.specs import ATTRIBUTES, QI_TEXT, error, full, small, write
 
 # Options of one algorithm
@@ -139,9 +139,9 @@ def test_k_alone_is_written_flat() -> None:
 
 def test_repeated_columns_keep_their_recipe() -> None:
     spec = merge(full(), quasi_identifiers=["weight", "zip"])
-    assert dict(spec.quasi_identifiers) == {"weight": Attribute(), "zip": ATTRIBUTES["zip"]}
+    assert dict(spec.quasi_identifiers) == {"weight": AttributeSpec(), "zip": ATTRIBUTES["zip"]}
     spec = merge(full(), quasi_identifiers={"zip": {"hierarchy": "suppress"}})
-    assert dict(spec.quasi_identifiers) == {"zip": Attribute(hierarchy=SuppressRecipe())}
+    assert dict(spec.quasi_identifiers) == {"zip": AttributeSpec(hierarchy=SuppressRecipe())}
 
 
 @pytest.mark.parametrize(

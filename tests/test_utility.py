@@ -345,7 +345,7 @@ def test_values_that_were_changed_are_noted() -> None:
 
 
 def test_without_scikit_learn_the_other_measures_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kanon_sql.measure.measuring.is_installed", lambda: False)
+    monkeypatch.setattr("kanon_sql.measure.utility.is_installed", lambda: False)
     measured = utility(PEOPLE, PEOPLE, **NAMED)
     assert measured.learned == ()
     assert measured.skipped == (("models", f"they need scikit-learn; run: {install_command('utility')}"),)

@@ -15,12 +15,12 @@ from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
 from kanon_sql.attack.minimality import MINIMALITY
 from kanon_sql.attack.model_inference import MODEL_INFERENCE
-from kanon_sql.attack.order import ORDER
 from kanon_sql.attack.outcome import Control, Outcome, interval
 from kanon_sql.attack.places import PLACES
 from kanon_sql.attack.priors import PRIORS
 from kanon_sql.attack.singling_out import SINGLING_OUT
 from kanon_sql.attack.skewness import SIMILARITY, SKEWNESS
+from kanon_sql.attack.unsorted_matching import ORDER
 from kanon_sql.attack.versions import VERSIONS, Comparison, Versions
 
 ATTACKS: tuple[Attack, ...] = (

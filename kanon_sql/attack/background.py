@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_sql.attack.dealing import Values, values_of
+from kanon_sql.attack.dealing import SensitiveValues, values_of
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Hole
@@ -23,7 +23,7 @@ def _background(material: Material) -> Iterator[Outcome]:
         yield _guessed(values)
 
 
-def _ruled_out(values: Values) -> Outcome:
+def _ruled_out(values: SensitiveValues) -> Outcome:
     """The attacker knows one value that a person does not have, the most informative one ("not flu")."""
     (*certain, classes, worst, mean), chance = values.figures("attack_attributes/ruling_out")
     material, column = values.material, values.column
@@ -48,7 +48,7 @@ def _ruled_out(values: Values) -> Outcome:
     )
 
 
-def _guessed(values: Values) -> Outcome:
+def _guessed(values: SensitiveValues) -> Outcome:
     """The attacker knows the values' shares in the table, and guesses the most frequent value of the class."""
     material, column = values.material, values.column
     rows = material.release.rows

@@ -16,7 +16,7 @@ _DEVIATIONS = 3
 
 
 @dataclass(frozen=True)
-class Values:
+class SensitiveValues:
     """A sensitive column of the release: its values by class, and overall, as numbers in their order.
 
     `counted`: the values of the classes (class, value, n rows), or of the people in them (class, value, person).
@@ -71,7 +71,7 @@ def _strides(rows: int, count: int) -> list[int]:
     return list(islice((stride for stride in accumulate(repeat(2), initial=31) if gcd(stride, rows) == 1), count))
 
 
-def values_of(material: Material, column: str, by_people: bool = False) -> Values:
+def values_of(material: Material, column: str, by_people: bool = False) -> SensitiveValues:
     """The values of a sensitive column, counted and prepared for random assignments with the material's seed.
 
     `by_people`: every value of a person in a class counts once, if the release has a unit. Attacks on rows have all
@@ -97,4 +97,4 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Value
     if is_large and (by_people or tables.unused(turns) == turns):
         dealt: dict[str, Hole] = {"places": tables.count(places), "total": number, "seed": str(material.seed)}
         tables.create(turns, "attack_dealing/turns", overall=overall, **dealt)
-    return Values(material, column, by_people, counted, overall, tables[places], tables[turns], number)
+    return SensitiveValues(material, column, by_people, counted, overall, tables[places], tables[turns], number)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.attack.labels import covered, ends
+from kanon_sql.attack.label_readings import covered, ends
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.engine import Column
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy

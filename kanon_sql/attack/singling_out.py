@@ -25,7 +25,7 @@ _Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class _Tried:
+class _Attempts:
     """The results for predicates on some columns: `unique` rows of the release, some of which were tried."""
 
     unique: int
@@ -91,14 +91,14 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
     return _with_control(outcome, worst) if material.control else outcome
 
 
-def _with_control(outcome: Outcome, tried: _Tried) -> Outcome:
+def _with_control(outcome: Outcome, tried: _Attempts) -> Outcome:
     """The outcome together with that of the same descriptions on the rows of the control."""
     control = Control(outcome.attempts, round(tried.strangers))
     sentence = f"{outcome.sentence} Descriptions that fit exactly one row of the control: {control.successes:,}."
     return replace(outcome, on_control=control, sentence=sentence)
 
 
-def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried:
+def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Attempts:
     """Take unique rows of the release, and count the rows of the source that fit them."""
     tables, plain = material.tables, material.release.plain(names)
     release, whole = material.release.relation, {*material.quasi_identifiers} <= {*names}
@@ -107,12 +107,12 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
     unique = tables.create("unique", "attack_linkage/unique_rows", **holes)
     rows = tables.count(unique)
     if not rows:
-        return _Tried(0, 0, 0)
+        return _Attempts(0, 0, 0)
     holes = {"release": release, "unique": unique, "columns": plain, "part": drawn_part(material, rows)}
     predicates = tables.create("predicates", "attack_linkage/drawn_rows", seed=str(material.seed), most=most, **holes)
     attempts, isolating = _isolated(material, source, predicates, names)
     of_control = _isolated(material, material.control, predicates, names)[1] if material.control else 0
-    return _Tried(rows, attempts, isolating, of_control)
+    return _Attempts(rows, attempts, isolating, of_control)
 
 
 def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kanon_sql import queries
-from kanon_sql.attack.dealing import Values, values_of
+from kanon_sql.attack.dealing import SensitiveValues, values_of
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.engine import Column
@@ -59,7 +59,7 @@ def _similarity(material: Material) -> Iterator[Outcome]:
 def _outcome(
     name: str,
     sentence: str,
-    values: Values,
+    values: SensitiveValues,
     affected: int,
     chance: float,
     figures: Mapping[str, float],
@@ -84,7 +84,7 @@ def _in_order(material: Material, column: str) -> bool:
     return material.release.kinds[column] in ("integer", "decimal", "float", "date", "timestamp", "time")
 
 
-def _near(values: Values) -> _Found:
+def _near(values: SensitiveValues) -> _Found:
     """Classes whose values lie in a band with at most a third of the release's rows."""
     holes: dict[str, Hole] = {"overall": values.overall, "most": values.number // _BAND}
     found, chance = values.figures("attack_attributes/near_values", "attack_attributes/near_people", **holes)
@@ -93,7 +93,7 @@ def _near(values: Values) -> _Found:
     return found, chance, how
 
 
-def _kindred(values: Values) -> _Found | None:
+def _kindred(values: SensitiveValues) -> _Found | None:
     """Classes whose values are in one group, on the level below the top of the column's hierarchy."""
     material, column = values.material, values.column
     everything = queries.select_all(values.overall, material.tables.engine.dialect)

@@ -50,7 +50,7 @@ def _note(message: Warning | str, category: type[Warning], *where: Any, **more: 
     if not issubclass(category, SourceWarning):
         _show_warning(message, category, *where, **more)
         return
-    from kanon_sql.cli.show import warn
+    from kanon_sql.cli.output import warn
 
     warn([str(message)])
     PRINTED_WARNINGS.add(str(message))

@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.show import out, roles, took, verified, warn
+from kanon_sql.cli.output import out, roles, took, verified, warn
 from kanon_sql.verbs.anatomize import anatomize as run
 from kanon_sql.verbs.options import AnatomizeOptions
 from kanon_sql.verbs.report import check_report

@@ -13,7 +13,19 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import EMPTY, found_by, grid, out, promised, roles, smallest_of, took, verified, warn, watching
+from kanon_sql.cli.output import (
+    EMPTY,
+    found_by,
+    grid,
+    out,
+    promised,
+    roles,
+    smallest_of,
+    took,
+    verified,
+    warn,
+    watching,
+)
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_labelled
 from kanon_sql.report.numbers import count

@@ -12,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import grid, out, warn, watching
+from kanon_sql.cli.output import grid, out, warn, watching
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.attack import Attacks
 from kanon_sql.verbs.attack import attack as run

@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.show import out, roles, took, verified, warn, watching
+from kanon_sql.cli.output import out, roles, took, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle
 from kanon_sql.spec import CloakSpec

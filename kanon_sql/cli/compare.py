@@ -14,7 +14,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import found_by, grid, out, watching
+from kanon_sql.cli.output import found_by, grid, out, watching
 from kanon_sql.report.numbers import count, figure, models
 from kanon_sql.spec import LocalStrategy, SearchStrategy, keys, limit_text
 from kanon_sql.verbs.compare import compare as run

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.show import out, watching
+from kanon_sql.cli.output import out, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_spec
 from kanon_sql.verbs.compile_dbt import check_project, compile_dbt

@@ -15,7 +15,7 @@ from kanon_sql import demo_files
 from kanon_sql.cli import options as o
 from kanon_sql.cli.anonymize import show_release
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.show import out, sample, watching
+from kanon_sql.cli.output import out, sample, watching
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, TargetError

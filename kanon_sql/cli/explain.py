@@ -13,7 +13,7 @@ from rich.syntax import Syntax
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.show import out, watching
+from kanon_sql.cli.output import out, watching
 from kanon_sql.verbs.explain import ExplainedQuery
 from kanon_sql.verbs.explain import explain as run
 from kanon_sql.verbs.options import SearchOptions

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
-from kanon_sql.cli.show import grid, out, sample
+from kanon_sql.cli.output import grid, out, sample
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.report.numbers import counted
@@ -58,20 +58,20 @@ def _exact(number: float) -> int | float:
 
 
 _FORMS = {  # by key, for the keys of recipes that have an option
-    "ranges": o.Form("For example 5,10,20.", read=_numbers),
-    **dict.fromkeys(("top", "bottom", "origin"), o.Form(type=float, read=_exact)),
-    "edges": o.Form("For example 1,10,100;10.", read=_levels),
-    "redact": o.Form("Give right or left.", str),
-    "step": o.Form(limited=True),
-    "prefix": o.Form("For example 4,3,2.", read=_whole),
-    "pad": o.Form(limited=True),
-    "networks": o.Form("For example 24,16,8.", read=_whole),
-    "dates": o.Form("For example month,quarter,year."),
-    "age": o.Form("For example 2026-01-01.", str),
-    "bands": o.Form("For example 1,5,10 (default 1,5,10,20).", read=_whole),
-    "taxonomy": o.Form(type=Path, read=str),
-    "known": o.Form(),
-    "groups": o.Form(
+    "ranges": o.OptionForm("For example 5,10,20.", read=_numbers),
+    **dict.fromkeys(("top", "bottom", "origin"), o.OptionForm(type=float, read=_exact)),
+    "edges": o.OptionForm("For example 1,10,100;10.", read=_levels),
+    "redact": o.OptionForm("Give right or left.", str),
+    "step": o.OptionForm(limited=True),
+    "prefix": o.OptionForm("For example 4,3,2.", read=_whole),
+    "pad": o.OptionForm(limited=True),
+    "networks": o.OptionForm("For example 24,16,8.", read=_whole),
+    "dates": o.OptionForm("For example month,quarter,year."),
+    "age": o.OptionForm("For example 2026-01-01.", str),
+    "bands": o.OptionForm("For example 1,5,10 (default 1,5,10,20).", read=_whole),
+    "taxonomy": o.OptionForm(type=Path, read=str),
+    "known": o.OptionForm(),
+    "groups": o.OptionForm(
         "Written as in a spec, for example {Higher: [Bachelors, Masters]}, or a list of such levels.", read=_groups
     ),
 }
@@ -82,7 +82,7 @@ _PARTS = {name: [key for key in RECIPES[name].model_fields if key in _FORMS] for
 def _options(recipe: str, *keys: str) -> list[Option]:
     """The options for keys of a recipe."""
     fields = RECIPES[recipe].model_fields
-    options = [o.option(Keyword(key, key, "", fields[key], ""), _FORMS.get(key, o.Form())) for key in keys]
+    options = [o.option(Keyword(key, key, "", fields[key], ""), _FORMS.get(key, o.OptionForm())) for key in keys]
     return [option for option in options if option]
 
 

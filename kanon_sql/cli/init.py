@@ -14,12 +14,20 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.show import out, warn, watching
+from kanon_sql.cli.output import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.spec import read_value
 from kanon_sql.verbs.options import RoleOptions
-from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Suggestions, check_spec_file, suggest
+from kanon_sql.verbs.suggest import (
+    DROPPED,
+    KEPT,
+    SuggestedColumn,
+    SuggestionPreview,
+    Suggestions,
+    check_spec_file,
+    suggest,
+)
 
 _ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
 _ANSWERS = (
@@ -66,7 +74,7 @@ def init(
     warn(suggestions.notes)
 
 
-def _ask(column: SuggestedColumn, preview: Preview, problem: str) -> SuggestedColumn:
+def _ask(column: SuggestedColumn, preview: SuggestionPreview, problem: str) -> SuggestedColumn:
     """Clear the screen, show a column, and ask for its role or recipe."""
     out.clear()
     out.print(f"[bold]{escape(column.name)}[/bold] ({escape(column.type)}): {column.role}, {escape(column.reason)}")
@@ -94,7 +102,7 @@ def _recipe_of(answer: str) -> Any:
         return {answer: ""}
 
 
-def _show_preview(preview: Preview) -> None:
+def _show_preview(preview: SuggestionPreview) -> None:
     if not preview.values:
         return
     height = len(preview.classes)

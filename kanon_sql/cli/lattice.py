@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.show import out, watching
+from kanon_sql.cli.output import out, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.release.publish import check_file
 from kanon_sql.verbs.lattice import lattice as run

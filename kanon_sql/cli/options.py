@@ -240,7 +240,7 @@ _PERTURBED = "COLUMN=noise:SCALE, COLUMN=swap:WITHIN or COLUMN=pram:KEEP"
 
 
 @dataclass(frozen=True)
-class Form:
+class OptionForm:
     """What the command line needs to know about an option beyond the name and type of its key.
 
     `more`: sentences after the description of the key. `type` and `read`: as in an Option; they replace the type of the
@@ -254,7 +254,7 @@ class Form:
     limited: bool = False
 
 
-def _once(flag: str, more: str, read: Callable[[str], Any]) -> Form:
+def _once(flag: str, more: str, read: Callable[[str], Any]) -> OptionForm:
     """An option that can be used only once: a second use is an error instead of overriding the first."""
 
     def only(texts: list[str]) -> Any:
@@ -262,15 +262,15 @@ def _once(flag: str, more: str, read: Callable[[str], Any]) -> Form:
             raise SpecError(f"{flag} is given {len(texts)} times; keep one of them")
         return read(texts[0])
 
-    return Form(more, list[str], only)
+    return OptionForm(more, list[str], only)
 
 
-def _of_columns(name: str, model: type[SensitiveModel]) -> Form:
+def _of_columns(name: str, model: type[SensitiveModel]) -> OptionForm:
     """A privacy model for any number of sensitive columns, with its parameters in the order of the model."""
     flag = model.flag or flag_of(name)
     kinds = {parameter: keys.kind_of(field) for parameter, field in model.model_fields.items()}
     parameters = [parameter for parameter, kind in kinds.items() if kind.words or kind.type in (float, str)]
-    return Form(f"For example {model.example}. Repeatable.", list[str], by_column(flag, *parameters), flag)
+    return OptionForm(f"For example {model.example}. Repeatable.", list[str], by_column(flag, *parameters), flag)
 
 
 def flag_of(name: str) -> str:
@@ -282,21 +282,21 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-FORMS: Mapping[str, Form] = {
-    "database": Form("A DuckDB file, or for example postgresql://user@host/database.", str),
-    "attach": Form(
+FORMS: Mapping[str, OptionForm] = {
+    "database": OptionForm("A DuckDB file, or for example postgresql://user@host/database.", str),
+    "attach": OptionForm(
         "For example lake.duckdb, or lake.duckdb:archive to name it archive. Repeatable.", list[str], attached
     ),
-    "threads": Form(limited=True),
-    "evaluations": Form(limited=True),
-    "null": Form("For example N/A. Repeatable.", list[str]),
-    "columns": Form(
+    "threads": OptionForm(limited=True),
+    "evaluations": OptionForm(limited=True),
+    "null": OptionForm("For example N/A. Repeatable.", list[str]),
+    "columns": OptionForm(
         f"For example zip=text,pay=decimal. The types are {', '.join(SOURCE_TYPES)}, or decimal(12.2).",
         read=pairs("--type", "COLUMN=TYPE", "zip=text,pay=decimal", column_type),
         flag="--type",
     ),
-    "quasi_identifiers": Form("For example age,zip,sex.", read=names),
-    "location": Form("For example lat,lon.", read=names),
+    "quasi_identifiers": OptionForm("For example age,zip,sex.", read=names),
+    "location": OptionForm("For example lat,lon.", read=names),
     **{name: _of_columns(name, model) for name, model in SENSITIVE_MODELS.items()},
     "k_map": _once("--k-map", "For example 5:voters.parquet.", with_population("--k-map", "k")),
     "delta_presence": _once(
@@ -308,32 +308,32 @@ FORMS: Mapping[str, Form] = {
         "for the share of rows above a risk, or journalist:mean=0.05:population=FILE for a population.",
         risk,
     ),
-    "models": Form("For example my_models:three_hospitals.", read=names),
+    "models": OptionForm("For example my_models:three_hospitals.", read=names),
     "uniqueness": _once(
         "--uniqueness",
         "For example 0.01:fraction=0.1, where fraction is the share of the population that is in the source.",
         uniqueness,
     ),
-    "suppression_limit": Form("For example 0.02 or '20 rows'.", read=limit_of),
-    "perturb": Form(
+    "suppression_limit": OptionForm("For example 0.02 or '20 rows'.", read=limit_of),
+    "perturb": OptionForm(
         "For example pay=noise:100,visit=swap:0.05,city=pram:0.8; bounds, distributions and matrices need a spec.",
         read=pairs("--perturb", _PERTURBED, "pay=noise:100,city=pram:0.8", perturbation),
     ),
-    "cloak": Form(f"One of {', '.join(get_args(CloakMethod))} (default adaptive).", str, flag="--method"),
-    "metric": Form(f"One of {', '.join(get_args(Metric))}.", str),
-    "priorities": Form(
+    "cloak": OptionForm(f"One of {', '.join(get_args(CloakMethod))} (default adaptive).", str, flag="--method"),
+    "metric": OptionForm(f"One of {', '.join(get_args(Metric))}.", str),
+    "priorities": OptionForm(
         "For example age=1,sex=2; 1 is the most important.",
         read=pairs("--priorities", "COLUMN=NUMBER", "age=1,sex=2, 1 first", whole(1)),
     ),
-    "node": Form("For example age=2,zip=1.", read=pairs("--node", "COLUMN=LEVEL", "age=2,zip=1", whole(0))),
-    "node_from": Form(type=Path),
-    "output": Form(type=str),  # a Path drops a folder's slash
-    "form": Form(flag="--as"),
-    "differencing_limit": Form("A number of people, or unlimited.", read=limit),
+    "node": OptionForm("For example age=2,zip=1.", read=pairs("--node", "COLUMN=LEVEL", "age=2,zip=1", whole(0))),
+    "node_from": OptionForm(type=Path),
+    "output": OptionForm(type=str),  # a Path drops a folder's slash
+    "form": OptionForm(flag="--as"),
+    "differencing_limit": OptionForm("A number of people, or unlimited.", read=limit),
 }
 
 
-def option(keyword: Keyword, form: Form) -> Option | None:
+def option(keyword: Keyword, form: OptionForm) -> Option | None:
     """The option of the command line for one in Python; None if its key has no form on the command line."""
     kind, name, group = keys.kind_of(keyword.field), keyword.name, keyword.group or None
     text = _help(keyword, form)
@@ -351,10 +351,10 @@ def option(keyword: Keyword, form: Form) -> Option | None:
     return Option(name, text, group, kind.type, limits=limits)
 
 
-def _help(keyword: Keyword, form: Form) -> str:
+def _help(keyword: Keyword, form: OptionForm) -> str:
     """The description of the key, with flags instead of keywords, and its default."""
     takes = keys.declared(keyword.field).takes
-    example = f"Give {takes}." if form == Form() and _SUCH_AS in takes else form.more
+    example = f"Give {takes}." if form == OptionForm() and _SUCH_AS in takes else form.more
     text = _NAMED_OPTION.sub(_spelled, f"{keyword.field.description} {example}".strip())
     default = keys.plain_default(keyword.field).removesuffix(".0")
     return f"{text[:-1]} (default {default})." if default and type(keyword.field.default) in _SHOWN else text
@@ -363,14 +363,16 @@ def _help(keyword: Keyword, form: Form) -> str:
 def _spelled(match: re.Match[str]) -> str:
     """The flag of an option in backticks; the text itself if it is not an option."""
     name = match[1]
-    flag = FORMS.get(name, Form()).flag or flag_of(name)
+    flag = FORMS.get(name, OptionForm()).flag or flag_of(name)
     return flag if name in KEYWORDS else match[0]
 
 
 _SUCH_AS = " such as "
 _NAMED_OPTION = re.compile(r"`(\w+)`")
 _SHOWN = (int, float, str, Decimal)
-_FOUND = {name: option(keyword, FORMS.get(name, Form())) for name, keyword in KEYWORDS.items() if name != "source"}
+_FOUND = {
+    name: option(keyword, FORMS.get(name, OptionForm())) for name, keyword in KEYWORDS.items() if name != "source"
+}
 OPTIONS: Mapping[str, Option] = {name: found for name, found in _FOUND.items() if found}
 
 

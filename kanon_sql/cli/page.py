@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.show import out, warn, watching
+from kanon_sql.cli.output import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.resources import install_command
 

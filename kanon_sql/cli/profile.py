@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.show import grid, out, warn, watching
+from kanon_sql.cli.output import grid, out, warn, watching
 from kanon_sql.spec import names_a_server
 from kanon_sql.verbs.profile import Profile
 from kanon_sql.verbs.profile import profile as run

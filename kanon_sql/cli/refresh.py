@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
-from kanon_sql.cli.show import out, promised, smallest_of, verified, warn
+from kanon_sql.cli.output import out, promised, smallest_of, verified, warn
 from kanon_sql.verbs.refresh import refresh as run
 
 NAME = Argument("name", "The materialized view that anonymize --as materialized created.", default=...)

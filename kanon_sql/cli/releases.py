@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
-from kanon_sql.cli.show import grid, out
+from kanon_sql.cli.output import grid, out
 from kanon_sql.pipeline.trail import Entry
 from kanon_sql.verbs.releases import Releases
 from kanon_sql.verbs.releases import releases as read

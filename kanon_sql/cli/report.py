@@ -10,7 +10,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import err, out, watching
+from kanon_sql.cli.output import err, out, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.verbs.figures import PARTS
 from kanon_sql.verbs.report import FORMATS, check_report

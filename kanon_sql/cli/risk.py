@@ -15,8 +15,8 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
+from kanon_sql.cli.output import grid, out, promised, warn, watching
 from kanon_sql.cli.profile import LARGEST_SET
-from kanon_sql.cli.show import grid, out, promised, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
 from kanon_sql.risk.attribution import Sensitive

@@ -12,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_keys
-from kanon_sql.cli.show import EMPTY, err, out, warn, watching
+from kanon_sql.cli.output import EMPTY, err, out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.run import Ran

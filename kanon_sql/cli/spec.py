@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
+from kanon_sql.cli.output import out
 from kanon_sql.cli.run import VAR
-from kanon_sql.cli.show import out
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.spec import ReleaseSpec, load_to_check, schema
 

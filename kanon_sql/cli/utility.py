@@ -12,7 +12,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import grid, out, warn, watching
+from kanon_sql.cli.output import grid, out, warn, watching
 from kanon_sql.verbs.options import UtilityOptions
 from kanon_sql.verbs.utility import Utility, counts_line
 from kanon_sql.verbs.utility import utility as run

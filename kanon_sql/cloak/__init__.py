@@ -13,7 +13,7 @@ from kanon_sql.cloak.adaptive import adaptive
 from kanon_sql.cloak.both import both
 from kanon_sql.cloak.boxes import Boxes
 from kanon_sql.cloak.clique import clique
-from kanon_sql.cloak.cloaked_release import Summary, judge, refuse_if_suppressed
+from kanon_sql.cloak.cloaked_release import CloakSummary, judge, refuse_if_suppressed
 from kanon_sql.cloak.describe import describe
 from kanon_sql.cloak.points import Cloaking, check_columns, read
 from kanon_sql.cloak.temporal import temporal
@@ -45,7 +45,7 @@ class Cloaked:
 
     cloaking: Cloaking
     table: Table
-    summary: Summary
+    summary: CloakSummary
     inside: int | None
     medians: tuple[float, float]
     identifying: tuple[str, ...]
@@ -56,7 +56,7 @@ class Cloaked:
         """The query of the released rows."""
         return cloaked_release.release_sql(self.cloaking, self.table)
 
-    def verify(self, engine: Engine, release: Relation) -> Summary:
+    def verify(self, engine: Engine, release: Relation) -> CloakSummary:
         """Compare the boxes of a written release with the verified ones; VerificationError if they differ."""
         cloaked_release.compare(self.cloaking, self.table, engine, release)
         return self.summary
@@ -84,4 +84,4 @@ def in_boxes(tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, sta
     return Cloaked(cloaking, table, summary, inside, (area, length), identifying, seconds)
 
 
-__all__ = ["METHODS", "Cloaked", "Summary", "check_columns", "describe", "in_boxes"]
+__all__ = ["METHODS", "CloakSummary", "Cloaked", "check_columns", "describe", "in_boxes"]

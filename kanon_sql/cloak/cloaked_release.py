@@ -18,7 +18,7 @@ BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 
 @dataclass(frozen=True)
-class Summary:
+class CloakSummary:
     """The result of an independent query on the rows to be released; see `sql/cloak_release.sql`."""
 
     rows: int
@@ -54,7 +54,7 @@ def place(cloaking: Cloaking, boxes: Boxes, table: Table) -> None:
     tables.drop(cloaking.points, boxes.rows, boxes.boxes, as_released, places)
 
 
-def judge(cloaking: Cloaking, inside: int | None) -> Summary:
+def judge(cloaking: Cloaking, inside: int | None) -> CloakSummary:
     """Verify the rows with their boxes and units; VerificationError if the guarantee is violated.
 
     `inside`: the fewest units seen inside a released box, for the published form, which guarantees no more.
@@ -63,7 +63,7 @@ def judge(cloaking: Cloaking, inside: int | None) -> Summary:
     released, shown = tables["released"], tables["shown"]
     classes = tables.create("classes", "cloak_release/classes", released=released, shown=shown)
     ((*figures,),) = tables.rows("cloak_release/summary", classes=classes)
-    summary = Summary(*(int(value) for value in figures[:7]), *figures[7:])
+    summary = CloakSummary(*(int(value) for value in figures[:7]), *figures[7:])
     problems = {
         f"{summary.outside:,} rows outside their boxes": summary.outside,
         f"{summary.beyond:,} boxes beyond their rows' tolerances": summary.beyond,

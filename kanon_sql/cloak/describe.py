@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from kanon_sql.cloak.cloaked_release import Summary
+from kanon_sql.cloak.cloaked_release import CloakSummary
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.resources import package_version
 from kanon_sql.spec import may_suppress
@@ -17,7 +17,7 @@ class Described(Protocol):
     @property
     def cloaking(self) -> Cloaking: ...
     @property
-    def summary(self) -> Summary: ...
+    def summary(self) -> CloakSummary: ...
     @property
     def inside(self) -> int | None: ...
     @property
@@ -88,7 +88,7 @@ def describe(
     }
 
 
-def _privacy(cloaking: Cloaking, summary: Summary, inside: int | None) -> list[dict[str, Any]]:
+def _privacy(cloaking: Cloaking, summary: CloakSummary, inside: int | None) -> list[dict[str, Any]]:
     """The guarantee first; in the published form, the achieved value of the stronger one follows."""
     k = cloaking.model.k
     shared = {"model": "units that share a released box and interval", "required": k, "achieved": summary.smallest}

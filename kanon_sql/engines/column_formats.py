@@ -59,7 +59,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class _Tried:
+class _ConversionTrial:
     """How many of a column's non-missing values a conversion can read, and the first row that it cannot."""
 
     way: Conversion
@@ -98,11 +98,11 @@ class _Columns:
     def __init__(self, engine: Engine, relation: Relation, loaded: Loaded, types: Mapping[str, str]) -> None:
         self.engine, self.relation, self.loaded, self.types = engine, relation, loaded, types
 
-    def tried(self, column: str, way: Conversion) -> _Tried:
+    def tried(self, column: str, way: Conversion) -> _ConversionTrial:
         """How many values of a column a conversion can read."""
         holes = {"missing": way.missing, "fits": way.fits}
         ((filled, fitting, first, alike),) = self._rows("readable", column, **holes)
-        return _Tried(way, filled, fitting, first, bool(alike))
+        return _ConversionTrial(way, filled, fitting, first, bool(alike))
 
     def sample(self, column: str, null: Sequence[str]) -> list[str]:
         """A few values of a text column."""
@@ -260,7 +260,7 @@ def _recognized(columns: _Columns, name: str, options: ColumnReading) -> Convers
     return _sized(columns, name, tried, options)
 
 
-def _near_miss(columns: _Columns, name: str, tried: _Tried, options: ColumnReading) -> _Stays | None:
+def _near_miss(columns: _Columns, name: str, tried: _ConversionTrial, options: ColumnReading) -> _Stays | None:
     """Why a column that nearly fits a format stays text; None for codes, such as 02138 among 12345."""
     if tried.way.decimal:
         code = Conversion("DOUBLE", ".", null=options.null, pattern=queries.LEADING_ZERO)
@@ -278,7 +278,7 @@ def _plain(options: ColumnReading) -> Conversion:
     return Conversion("DOUBLE", ".", null=options.null, pattern=queries.PLAIN_NUMBER)
 
 
-def _best_number(columns: _Columns, name: str, options: ColumnReading) -> _Tried | _Stays:
+def _best_number(columns: _Columns, name: str, options: ColumnReading) -> _ConversionTrial | _Stays:
     """The decimal mark of a column's numbers: from the options, or the only one that all values allow."""
     plain = columns.tried(name, _plain(options)) if options.decimal != "," else None
     if plain and plain.all:
@@ -299,7 +299,7 @@ def _doubtful(columns: _Columns, ways: Mapping[str, Conversion], reading: Readin
     return [name for name in free if columns.tried(name, Conversion("DOUBLE", ",", null=ways[name].null)).all]
 
 
-def _sized(columns: _Columns, name: str, tried: _Tried, options: ColumnReading) -> Conversion:
+def _sized(columns: _Columns, name: str, tried: _ConversionTrial, options: ColumnReading) -> Conversion:
     """The conversion with a number type that keeps every digit."""
     way = tried.way
     if not way.decimal:
@@ -334,7 +334,9 @@ def _is_like_a_date(value: str, options: ColumnReading) -> bool:
     return bool(options.date_format or _DATE.fullmatch(value))
 
 
-def _best_date(columns: _Columns, name: str, options: ColumnReading, type_name: str | None = None) -> _Tried | _Stays:
+def _best_date(
+    columns: _Columns, name: str, options: ColumnReading, type_name: str | None = None
+) -> _ConversionTrial | _Stays:
     """The format of a column's dates: from the options, or the only one that all values allow."""
     formats = [options.date_format] if options.date_format else _formats(columns.sample(name, options.null))
     if not formats:  # not a date format that we recognize, so the values are cast to the type

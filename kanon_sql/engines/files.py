@@ -11,7 +11,7 @@ from pathlib import Path
 from kanon_sql.errors import SourceError
 
 _LOGS = {"Delta": "_delta_log", "Iceberg": "metadata/*.metadata.json*", "Hudi": ".hoodie"}
-Fingerprint = tuple[int, int, int]  # of a file: inode, bytes, and time of the last change in ns
+FileState = tuple[int, int, int]  # of a file: inode, bytes, and time of the last change in ns
 
 
 def file_format(path: str) -> str:
@@ -53,7 +53,7 @@ def refuse_files_of_tables(paths: Sequence[Path]) -> None:
                 )
 
 
-def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
+def fingerprints(pattern: str) -> dict[Path, FileState]:
     """Fingerprints of the files of a path or glob, which show whether they have changed."""
     seen_files = {}
     for path in files(pattern):

@@ -19,7 +19,7 @@ _CELLS = 1 << 20  # of an array of counts; beyond, the combinations of labels th
 
 
 @dataclass(frozen=True)
-class Labels:
+class AttributeLabels:
     """An attribute of counted tuples: per level the tuples' labels as numbers, and the labels' losses, 0 to 1."""
 
     numbers: tuple[Numbers, ...]
@@ -30,7 +30,7 @@ class Labels:
 class CountedTuples:
     """The distinct tuples of some attributes with their rows; a class needs k rows."""
 
-    labels: tuple[Labels, ...]
+    labels: tuple[AttributeLabels, ...]
     rows: Floats
     k: int
     _path: list[tuple[int, Numbers, int]] = field(default_factory=list)  # the first levels of the previous node
@@ -59,7 +59,7 @@ class CountedTuples:
         sizes: Any = np.bincount(classes, self.rows, count)
         return classes, sizes
 
-    def _refined(self, labels: Labels, level: int) -> tuple[Numbers, int]:
+    def _refined(self, labels: AttributeLabels, level: int) -> tuple[Numbers, int]:
         """The classes of the attributes so far, refined by one more."""
         different = len(labels.losses[level])
         if not self._path:
@@ -80,9 +80,9 @@ def counted(attributes: Sequence[Attribute], tuples: Sequence[Sequence[Any]], k:
     return CountedTuples(tuple(map(_labels, attributes, codes)), rows.astype(np.float64), k)
 
 
-def _labels(attribute: Attribute, codes: Numbers) -> Labels:
+def _labels(attribute: Attribute, codes: Numbers) -> AttributeLabels:
     levels = [_level(attribute, level) for level in range(attribute.hierarchy.height + 1)]
-    return Labels(tuple(numbers[codes] for numbers, _ in levels), tuple(losses for _, losses in levels))
+    return AttributeLabels(tuple(numbers[codes] for numbers, _ in levels), tuple(losses for _, losses in levels))
 
 
 def _level(attribute: Attribute, level: int) -> tuple[Numbers, Floats]:

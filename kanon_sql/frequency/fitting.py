@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.frequency.frequency_set import Build
 from kanon_sql.frequency.ruled import Ruled
 from kanon_sql.generalization import codes, recipes
 from kanon_sql.generalization import hierarchy as h
@@ -34,7 +35,7 @@ from kanon_sql.generalization.label_rules import (
 )
 from kanon_sql.spec import (
     AgeRecipe,
-    Attribute,
+    AttributeSpec,
     DatesRecipe,
     EdgesRecipe,
     FileRecipe,
@@ -51,7 +52,6 @@ from kanon_sql.spec import (
     TaxonomyRecipe,
 )
 
-Build = Callable[[Sequence[Any]], h.Hierarchy]
 Rules = Callable[[int], Rule | None]
 _NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION)\b")
 
@@ -108,7 +108,7 @@ def hierarchy_sources(
     return hierarchies
 
 
-def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> HierarchySource:
+def hierarchy_source(attribute: AttributeSpec, column: Column, spec: Spec, engine: Engine) -> HierarchySource:
     """Read and check the hierarchy of one column, from its recipe or the spec's folder."""
     name = column.name
     match attribute.hierarchy:

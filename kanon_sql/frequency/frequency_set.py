@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
@@ -25,10 +25,10 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import key, keys
 from kanon_sql.privacy import POPULATION_UNIT, UNIT, Groups, Predicate
 from kanon_sql.queries import Coded, Hole, Relation
+from kanon_sql.spec import Unmapped
 
 Build = Callable[[Sequence[Any]], Hierarchy]
 _SENTENCE = "Turn the distinct tuples into codes: one integer column per attribute and level."
-Unmapped: TypeAlias = Literal["error", "top"]
 
 
 @dataclass(frozen=True)

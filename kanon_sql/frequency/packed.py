@@ -24,7 +24,7 @@ _SENTENCE = "Pack the codes of each tuple into the bits of whole numbers, so tha
 
 
 @dataclass(frozen=True)
-class Field:
+class PackedField:
     """The bits of an attribute: the number's column, and per level the mask that selects its label."""
 
     key: str
@@ -37,7 +37,7 @@ class Packed:
 
     frequency_set: FrequencySet
     relation: Relation
-    fields: tuple[Field | None, ...]
+    fields: tuple[PackedField | None, ...]
 
     def columns(self, node: Node) -> dict[str, Bits]:
         """What distinguishes the classes of a node, by name: masked numbers, and codes that are not packed."""
@@ -118,7 +118,7 @@ def packed(frequency_set: FrequencySet) -> Packed:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _BitLayout:
     """The bits that an attribute needs, from 0 up: the masks by level, and the number of each code on level 0."""
 
     masks: tuple[int, ...]
@@ -129,7 +129,7 @@ class _Layout:
         return self.masks[0].bit_length()
 
 
-def _layout(hierarchy: Hierarchy) -> _Layout | None:
+def _layout(hierarchy: Hierarchy) -> _BitLayout | None:
     """The bits of an attribute: the labels below every label numbered, from the top down; None if they are too many."""
     if len(hierarchy.codes(0)) > _MOST_VALUES:
         return None
@@ -143,7 +143,7 @@ def _layout(hierarchy: Hierarchy) -> _Layout | None:
         mask |= (1 << more) - 1 << width
         width, above = width + more, codes
         masks.insert(0, mask)
-    return _Layout(tuple(masks), dict(zip(hierarchy.codes(0), numbers, strict=True)))
+    return _BitLayout(tuple(masks), dict(zip(hierarchy.codes(0), numbers, strict=True)))
 
 
 def _places(codes: Sequence[int], above: Sequence[int]) -> dict[int, int]:
@@ -156,9 +156,9 @@ def _places(codes: Sequence[int], above: Sequence[int]) -> dict[int, int]:
     return places
 
 
-def _fields(layouts: Sequence[_Layout | None]) -> tuple[list[Field | None], dict[int, dict[int, int]]]:
+def _fields(layouts: Sequence[_BitLayout | None]) -> tuple[list[PackedField | None], dict[int, dict[int, int]]]:
     """The positions of the attributes' bits: numbers are filled one after the other."""
-    fields: list[Field | None] = []
+    fields: list[PackedField | None] = []
     bits: dict[int, dict[int, int]] = {}
     number, used = 0, 0
     for j, layout in enumerate(layouts):
@@ -167,7 +167,7 @@ def _fields(layouts: Sequence[_Layout | None]) -> tuple[list[Field | None], dict
             continue
         if used + layout.width > _BITS:
             number, used = number + 1, 0
-        fields.append(Field(f"_key_{number}", tuple(mask << used for mask in layout.masks)))
+        fields.append(PackedField(f"_key_{number}", tuple(mask << used for mask in layout.masks)))
         bits[j] = {code: place << used for code, place in layout.numbers.items()}
         used += layout.width
     return fields, bits

@@ -10,7 +10,7 @@ _YEARS = re.compile(r"([2-9]|[1-9]\d{1,2}) years")
 
 
 @dataclass(frozen=True)
-class Unit:
+class TimeUnit:
     """A unit of time as a number of hours or of months. Bands of years begin at a multiple."""
 
     name: str
@@ -22,7 +22,7 @@ class Unit:
         """The number of whole years."""
         return self.months // 12
 
-    def nests_in(self, coarser: Unit) -> bool:
+    def nests_in(self, coarser: TimeUnit) -> bool:
         """Whether every period of the unit is within one of the coarser unit; a week can be in two months.
 
         >>> unit("month").nests_in(unit("5 years")), unit("week").nests_in(unit("month"))
@@ -64,23 +64,23 @@ class Unit:
 NAMED = {
     named.name: named
     for named in (
-        Unit("hour", hours=1),
-        Unit("day", hours=24),
-        Unit("week", hours=168),
-        Unit("month", months=1),
-        Unit("quarter", months=3),
-        Unit("year", months=12),
-        Unit("decade", months=120),
-        Unit("century", months=1200),
+        TimeUnit("hour", hours=1),
+        TimeUnit("day", hours=24),
+        TimeUnit("week", hours=168),
+        TimeUnit("month", months=1),
+        TimeUnit("quarter", months=3),
+        TimeUnit("year", months=12),
+        TimeUnit("decade", months=120),
+        TimeUnit("century", months=1200),
     )
 }
 
 
-def unit(name: str) -> Unit | None:
+def unit(name: str) -> TimeUnit | None:
     """The unit with a name, such as month or `5 years`; None for another word.
 
     >>> unit("5 years").months, unit("fortnight")
     (60, None)
     """
     match = _YEARS.fullmatch(name)
-    return Unit(name, months=12 * int(match[1])) if match else NAMED.get(name)
+    return TimeUnit(name, months=12 * int(match[1])) if match else NAMED.get(name)

@@ -12,7 +12,7 @@ from math import floor
 from typing import Any, Literal, TypeAlias
 
 from kanon_sql.errors import HierarchyError
-from kanon_sql.generalization.calendar import NAMED, Unit, unit
+from kanon_sql.generalization.calendar import NAMED, TimeUnit, unit
 from kanon_sql.generalization.hierarchy import (
     OR_TOP,
     SHOWN,
@@ -27,7 +27,7 @@ from kanon_sql.generalization.label_rules import MOST
 from kanon_sql.generalization.values import Label, Value, as_text, ordered, printed
 
 Number: TypeAlias = int | float | Decimal | str
-Exact: TypeAlias = int | Decimal
+ExactNumber: TypeAlias = int | Decimal
 
 _INFINITY = Decimal("Infinity")
 # `ranges` accepts numbers of at most 400 digits, below 10**400 (so any float), and computes exactly with them.
@@ -253,7 +253,7 @@ def _check_members(members: Set[str], below: Set[str], number: int, unmapped: st
         )
 
 
-def _exact(leaves: Sequence[Value], where: str) -> Sequence[Exact]:
+def _exact(leaves: Sequence[Value], where: str) -> Sequence[ExactNumber]:
     """Small integers unchanged, other numbers as the decimals that they print."""
     if set(map(type, leaves)) == {int} and max(-leaves[0], leaves[-1]) < MOST:
         return leaves
@@ -326,7 +326,7 @@ def _band(width: Decimal, origin: Decimal, bottom: Decimal, top: Decimal, age: D
     return _plain(age) if one else _range(width, origin, bottom, top, age)
 
 
-def _range(width: Exact, origin: Exact, bottom: Exact, top: Exact, number: Exact) -> str:
+def _range(width: ExactNumber, origin: ExactNumber, bottom: ExactNumber, top: ExactNumber, number: ExactNumber) -> str:
     if number >= top:
         return f">= {_plain(top)}"
     if number < bottom:
@@ -337,7 +337,7 @@ def _range(width: Exact, origin: Exact, bottom: Exact, top: Exact, number: Exact
 
 
 def _labelled(
-    numbers: Sequence[Exact], widths: Sequence[Decimal], origin: Decimal, bottom: Decimal, top: Decimal
+    numbers: Sequence[ExactNumber], widths: Sequence[Decimal], origin: Decimal, bottom: Decimal, top: Decimal
 ) -> list[Level]:
     if not all(number == number.to_integral_value() for number in (*widths, origin, bottom, top)):
         exact = list(map(Decimal, numbers))
@@ -362,14 +362,14 @@ def _nested(
     return levels
 
 
-def _plain(number: Exact) -> str:
+def _plain(number: ExactNumber) -> str:
     """Without exponent, trailing zeros or the sign of a zero."""
     if isinstance(number, int):
         return str(number)
     return format(number.normalize() + 0, "f")
 
 
-def _checked_units(names: Sequence[str], where: str) -> list[Unit]:
+def _checked_units(names: Sequence[str], where: str) -> list[TimeUnit]:
     """The units of these names, which must nest."""
     units = [unit_ for unit_ in map(unit, names) if unit_]
     if not units or len(units) < len(names):

@@ -120,7 +120,7 @@ class Evidence:
 
     def _check_labels(self, tables: Scratch, table: Table, spec: Spec) -> None:
         """SourceError if a label does not fit a value that it is shown for; statistics fit any value."""
-        from kanon_sql.attack.labels import covered  # loads all attacks, which a release does not need
+        from kanon_sql.attack.label_readings import covered  # loads all attacks, which a release does not need
 
         for value, name in zip(self.values, self.quasi_identifiers, strict=True):
             labels = [self.labels[label] for label in shown_names(name, "labels") if label in self.labels]

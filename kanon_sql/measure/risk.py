@@ -18,26 +18,25 @@ from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.preflight import check_roles
 from kanon_sql.plan.privacy_models import check_models, check_unit, models_of
 from kanon_sql.plan.source import Source
-from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
+from kanon_sql.privacy import AnyPrivacyModel, Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
 from kanon_sql.release.findings import Homogeneous, Summary, counted_columns, summarize
 from kanon_sql.release.kinds import Cells
 from kanon_sql.risk import attribution
 from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.classes import Classes, classes_of
-from kanon_sql.risk.columns import count_columns, to_count
 from kanon_sql.risk.identifiers import Contents, contents
 from kanon_sql.risk.norms import norms
 from kanon_sql.risk.separation import Separations, separations
 from kanon_sql.risk.sets import code
+from kanon_sql.risk.single_columns import count_columns, to_count
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec
 
-Model = PrivacyModel | ReleaseModel
 _SET_SECONDS = 30.0  # for small sets of columns; after that the sets counted so far are shown
 
 
 @dataclass(frozen=True)
-class Measuring:
+class RiskMeasurement:
     """The settings of a measurement. `people_unknown`: whether rows are counted because people cannot be."""
 
     spec: Spec
@@ -231,12 +230,12 @@ class _Models:
 
     names: tuple[str, ...]
     requested: PrivacyModels
-    journalist: Mapping[str, Model]
+    journalist: Mapping[str, AnyPrivacyModel]
     measures: Mapping[str, Mapping[str, PrivacyModel]]
 
     @property
     def every(self) -> PrivacyModels:
-        measuring: list[Model] = list(self.journalist.values())
+        measuring: list[AnyPrivacyModel] = list(self.journalist.values())
         for models in self.measures.values():
             measuring += models.values()
         of_class = [model for model in measuring if isinstance(model, PrivacyModel)]
@@ -268,7 +267,7 @@ class _Models:
         return tuple(figures)
 
 
-def _journalist_models(population: Any) -> Mapping[str, Model]:
+def _journalist_models(population: Any) -> Mapping[str, AnyPrivacyModel]:
     """The models that measure the journalist's risks in a population; none without one."""
     if population is None:
         return {}

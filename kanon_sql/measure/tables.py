@@ -14,7 +14,7 @@ from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.plan.source import Source, opened_source
 from kanon_sql.recode.show import shown_names
-from kanon_sql.spec import Attribute, ReleaseSpec, Spec
+from kanon_sql.spec import AttributeSpec, ReleaseSpec, Spec
 
 
 def opened_beside(
@@ -40,7 +40,9 @@ def shown_columns(name: str, table: Table) -> tuple[str, ...]:
 def known_hierarchy(spec: Spec, engine: Engine, column: Column, values: Sequence[Any]) -> Hierarchy | None:
     """The hierarchy that the spec has for a column, or for its t-closeness, built for some values."""
     distance = spec.privacy.t_closeness.get(column.name)
-    attribute = spec.quasi_identifiers.get(column.name) or Attribute(hierarchy=distance.hierarchy if distance else None)
+    attribute = spec.quasi_identifiers.get(column.name) or AttributeSpec(
+        hierarchy=distance.hierarchy if distance else None
+    )
     described = spec.model_copy(update={"quasi_identifiers": {column.name: attribute}})
     if not has_hierarchy(described, column.name):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.page.histograms import Histogram
+from kanon_sql.page.histograms import DraftHistogram
 from kanon_sql.report.numbers import figure
 from kanon_sql.report.svg import Element, element, picture
 
@@ -13,7 +13,7 @@ Point = tuple[float, float | None, float]  # seconds, score, bound
 _BAR = 120.0  # the width of a loss of 1
 
 
-def histogram(name: str, of: Histogram, k: int) -> str:
+def histogram(name: str, of: DraftHistogram, k: int) -> str:
     """Rows per label: at the bottom those in classes of fewer than k, in the colour of risk, above them the others."""
     most = max((bar.rows for bar in of.bars), default=1) or 1
     step = _WIDE / max(len(of.bars), 1)

@@ -26,7 +26,7 @@ _CACHED = 24  # hierarchies
 
 
 @dataclass(frozen=True)
-class Values:
+class ColumnValues:
     """The distinct values of a column with their rows, the most frequent first; at most `MOST_VALUES` of them."""
 
     column: Column
@@ -52,7 +52,7 @@ class LevelPreview:
 
 
 @dataclass(frozen=True)
-class Preview:
+class HierarchyPreview:
     """A hierarchy on a column: the labels of the most frequent values on every level, and the levels' sizes."""
 
     values: tuple[tuple[int, tuple[str, ...]], ...]
@@ -85,7 +85,7 @@ class EditorState:
     editing: dict[str, ByHand] = field(default_factory=dict)
     messages: dict[str, tuple[str, str]] = field(default_factory=dict)
     find: dict[str, str] = field(default_factory=dict)
-    _values: dict[str, Values] = field(default_factory=dict)
+    _values: dict[str, ColumnValues] = field(default_factory=dict)
     _fitted: dict[str, Hierarchy] = field(default_factory=dict)
 
     def message(self, name: str, kind: str) -> str:
@@ -93,7 +93,7 @@ class EditorState:
         about, message = self.messages.get(name, ("", ""))
         return message if about == kind else ""
 
-    def values(self, draft: Draft, name: str) -> Values:
+    def values(self, draft: Draft, name: str) -> ColumnValues:
         """The values of a column, read from the source the first time; KanonError if that fails."""
         if name not in self._values:
             self._values[name] = _read(draft, name)
@@ -112,7 +112,7 @@ class EditorState:
         return self._fitted[cache_key]
 
 
-def _read(draft: Draft, name: str) -> Values:
+def _read(draft: Draft, name: str) -> ColumnValues:
     with opened(None, parse({**_places(draft), "quasi_identifiers": {name: {"hierarchy": "suppress"}}})) as data:
         column = data.table.column(name)
         if column is None:
@@ -125,7 +125,7 @@ def _read(draft: Draft, name: str) -> Values:
     for value, n in rows:
         counts[key(value)] = counts.get(key(value), 0) + int(n)
     frequent = sorted(counts, key=lambda value: (-counts[value], shown(value)))
-    return Values(column, {value: counts[value] for value in frequent[:MOST_VALUES]}, len(counts))
+    return ColumnValues(column, {value: counts[value] for value in frequent[:MOST_VALUES]}, len(counts))
 
 
 def _places(draft: Draft) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _reads(recipe: Any) -> bool:
     return recipe is None or (isinstance(recipe, Mapping) and bool({"file", "table", "taxonomy"} & recipe.keys()))
 
 
-def _build(draft: Draft, values: Values, recipe: Any) -> Hierarchy:
+def _build(draft: Draft, values: ColumnValues, recipe: Any) -> Hierarchy:
     name, data = values.column.name, list(values.counts)
     options = {key: draft.keys[key] for key in ("unmapped", "hierarchies") if key in draft.keys}
     spec = parse({**_places(draft), **options, "quasi_identifiers": {name: {"hierarchy": recipe}}})
@@ -150,14 +150,14 @@ def _build(draft: Draft, values: Values, recipe: Any) -> Hierarchy:
     return cover(hierarchy, data, name, spec.unmapped)
 
 
-def preview(hierarchy: Hierarchy, counts: Mapping[Any, int]) -> Preview:
+def preview(hierarchy: Hierarchy, counts: Mapping[Any, int]) -> HierarchyPreview:
     """The labels of the most frequent values, and the rows of every level's labels."""
     row_of = {key(value): row for row, value in enumerate((*hierarchy.values, *hierarchy.starred))}
     placed = [(row_of[value], rows) for value, rows in counts.items()]
     levels = range(hierarchy.height + 1)
     labels = [hierarchy.labels(level) for level in levels]
     values = [(rows, tuple(shown(label[row]) for label in labels)) for row, rows in placed[:_SHOWN]]
-    return Preview(tuple(values), tuple(_level(hierarchy, level, placed) for level in levels))
+    return HierarchyPreview(tuple(values), tuple(_level(hierarchy, level, placed) for level in levels))
 
 
 def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) -> LevelPreview:

@@ -15,7 +15,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.page.charts import Point, losses, way
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.state import Page, Result
+from kanon_sql.page.state import Page, PageResult
 from kanon_sql.page.web import changing, rendered, shown
 from kanon_sql.report.numbers import figure, models
 from kanon_sql.report.words import listed
@@ -51,7 +51,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Generalized:
+class ComparedQuasiIdentifier:
     """A quasi-identifier in both results: its level or the form of its labels, its loss, and a chart of the losses."""
 
     name: str
@@ -74,7 +74,7 @@ def show(request: Request, problem: str = "") -> Response:
     return rendered(request, "compare", problem, sides=dict(zip(SIDES, chosen, strict=False)), **content)
 
 
-def _chosen(page: Page, request: Request) -> list[Result]:
+def _chosen(page: Page, request: Request) -> list[PageResult]:
     """The results of both sides; empty without results."""
     results = list(page.results)
     if not results:
@@ -84,7 +84,7 @@ def _chosen(page: Page, request: Request) -> list[Result]:
     return [by_number.get(request.query_params.get(side, ""), last[side]) for side in SIDES]
 
 
-def _content(page: Page, left: Result, right: Result) -> dict[str, Any]:
+def _content(page: Page, left: PageResult, right: PageResult) -> dict[str, Any]:
     settings = list(_settings(left, right))
     return {
         "settings": settings,
@@ -97,7 +97,7 @@ def _content(page: Page, left: Result, right: Result) -> dict[str, Any]:
     }
 
 
-def _sentences(left: Result, right: Result, settings: Sequence[Line]) -> Iterator[str]:
+def _sentences(left: PageResult, right: PageResult, settings: Sequence[Line]) -> Iterator[str]:
     """The difference in words."""
     names = [line.name for line in settings if line.differs]
     yield f"They differ in {listed(names)}." if names else "Their settings are the same."
@@ -111,12 +111,12 @@ def _sentences(left: Result, right: Result, settings: Sequence[Line]) -> Iterato
             yield f"Result {better.number} loses less: {figure(less)} against {figure(more)}, by {metric}."
 
 
-def metrics_of(result: Result) -> dict[str, float | None]:
+def metrics_of(result: PageResult) -> dict[str, float | None]:
     """The metrics of a result; None without a figure."""
     return dict(result.manifest.get("information_loss") or {})
 
 
-def _settings(left: Result, right: Result) -> Iterator[Line]:
+def _settings(left: PageResult, right: PageResult) -> Iterator[Line]:
     """The settings: the usual keys, and every other key and column that differs."""
     mappings = [result.draft.mapping() for result in (left, right)]
     for key, name in (("strategy", "Strategy"), ("metric", "Loss measure")):
@@ -159,7 +159,7 @@ def _short(name: str) -> str:
     return listed([name])
 
 
-def _figure_lines(left: Result, right: Result) -> Iterator[Line]:
+def _figure_lines(left: PageResult, right: PageResult) -> Iterator[Line]:
     """The figures of both manifests."""
     both, lost = (left.manifest, right.manifest), (metrics_of(left), metrics_of(right))
     used = (manifest["metric"] for manifest in both if manifest.get("metric") in METRICS)
@@ -197,14 +197,14 @@ def proven(manifest: Mapping[str, Any]) -> str:
     return "not proven" if gap is None else f"gap {figure(gap)}"
 
 
-def _generalized(left: Result, right: Result) -> Iterator[Generalized]:
+def _generalized(left: PageResult, right: PageResult) -> Iterator[ComparedQuasiIdentifier]:
     """The columns that are generalized in either result, in the order of the table."""
     lost = [result.manifest.get("loss_per_attribute") or {} for result in (left, right)]
     names = [column.name for column in left.draft.columns if any(column.name in figures for figures in lost)]
     for place, name in enumerate(names):
         both = lost[0].get(name), lost[1].get(name)
         levels = [_level(result.manifest, name) for result in (left, right)]
-        yield Generalized(name, levels[0], levels[1], both, losses(f"loss-{place}", name, both))
+        yield ComparedQuasiIdentifier(name, levels[0], levels[1], both, losses(f"loss-{place}", name, both))
 
 
 def _level(manifest: Mapping[str, Any], name: str) -> str:
@@ -216,7 +216,7 @@ def _level(manifest: Mapping[str, Any], name: str) -> str:
     return f"{(manifest.get('shown') or {}).get(name, 'labels')}, class by class"
 
 
-def _ways(left: Result, right: Result) -> list[tuple[Result, Sequence[Point], str]]:
+def _ways(left: PageResult, right: PageResult) -> list[tuple[PageResult, Sequence[Point], str]]:
     """The steps of both searches and their charts, on the same scale if both have the same metric."""
     steps = _steps(left), _steps(right)
     comparable = left.manifest.get("metric") == right.manifest.get("metric")
@@ -225,7 +225,7 @@ def _ways(left: Result, right: Result) -> list[tuple[Result, Sequence[Point], st
     return list(zip((left, right), steps, drawn, strict=True))
 
 
-def _steps(result: Result) -> Sequence[Point]:
+def _steps(result: PageResult) -> Sequence[Point]:
     """The steps of a search and its end; a local recoding has those of the search that it started from."""
     manifest = result.manifest
     if manifest.get("lower_bound") is None or manifest.get("score") is None:

@@ -16,7 +16,7 @@ from kanon_sql.generalization.values import as_text, read
 
 MOST_BY_HAND, MOST_LEVELS = 500, 8
 A_STAR = "a star"  # the label of the value `*`, since no label below the top may be `*`
-Boxes: TypeAlias = Mapping[str, tuple[str, ...]]
+GroupBoxes: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ByHand:
     """
 
     rows: Mapping[str, int]
-    levels: tuple[Boxes, ...] = ({},)
+    levels: tuple[GroupBoxes, ...] = ({},)
 
     def chips(self, level: int) -> list[Chip]:
         """The chips on a level, counted from 1: values, or the labels of the level below."""
@@ -127,7 +127,7 @@ class ByHand:
             raise SpecError(f"there is a group {label!r} on level {level}; give this one another label")
         return label
 
-    def _with(self, level: int, boxes: Boxes) -> ByHand:
+    def _with(self, level: int, boxes: GroupBoxes) -> ByHand:
         return replace(self, levels=(*self.levels[: level - 1], boxes, *self.levels[level:]))
 
 

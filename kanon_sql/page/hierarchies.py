@@ -21,7 +21,7 @@ from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.recipes import grouped
 from kanon_sql.page import groups
-from kanon_sql.page.column_values import LevelPreview, Preview, Rejected, Values, preview
+from kanon_sql.page.column_values import ColumnValues, HierarchyPreview, LevelPreview, Rejected, preview
 from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import DraftColumn, suggested_recipe
 from kanon_sql.page.groups import ByHand, Chip, by_hand
@@ -103,7 +103,7 @@ def _content(page: Page, place: int, viewed: str) -> dict[str, Any]:
 
 def _preview(
     page: Page, column: DraftColumn, kind: str = "", recipe: Any = None
-) -> tuple[Preview | None, dict[str, str]]:
+) -> tuple[HierarchyPreview | None, dict[str, str]]:
     """The preview of a column's hierarchy, or of a complete recipe of another kind; or the errors in it."""
     if kind and not complete(kind, recipe):
         return None, {}
@@ -115,7 +115,7 @@ def _preview(
         return None, errors_of(refused(error), kind or kind_of(recipe), column.name)
 
 
-def _editor(page: Page, column: DraftColumn, values: Values, used: str) -> dict[str, Any]:
+def _editor(page: Page, column: DraftColumn, values: ColumnValues, used: str) -> dict[str, Any]:
     """The boxes of the groups, with the chips that the filter matches."""
     if used != "groups":
         return {"boxes": None, "find": "", "many": values.distinct > groups.MOST_BY_HAND, "too_many": ""}
@@ -153,7 +153,7 @@ def _chip(chip: Chip, place: int, find: str) -> dict[str, Any]:
     return {"text": chip.text, "shown": text, "rows": chip.rows, "at": place, "found": find in text.casefold()}
 
 
-def _edited(page: Page, column: DraftColumn, values: Values) -> ByHand:
+def _edited(page: Page, column: DraftColumn, values: ColumnValues) -> ByHand:
     """The groups in progress, with empty ones, if the draft still has their recipe; otherwise the draft's groups."""
     recipe = column.attribute.get("hierarchy")
     editing = page.editor.editing.get(column.name)
@@ -366,7 +366,7 @@ def _text(uploaded: UploadFile, name: str) -> str:
         raise HierarchyError(f"{name} is not UTF-8 text; save it as UTF-8") from None
 
 
-def _parse(text: str, name: str, tree: bool, values: Values) -> Hierarchy:
+def _parse(text: str, name: str, tree: bool, values: ColumnValues) -> Hierarchy:
     """The hierarchy in an uploaded file, checked as other files are."""
     column = values.column
     if tree:

@@ -47,7 +47,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class DraftHistogram:
     """The labels of a column on a level, in order: `labels` of them, from the first to the last.
 
     A column with many labels has a bar per stretch of neighbouring labels; a text column has a bar for each of the
@@ -68,7 +68,7 @@ class NodeHistograms:
     """The histograms of a node, one per column."""
 
     node: Node
-    histograms: tuple[Histogram, ...]
+    histograms: tuple[DraftHistogram, ...]
     classes: int
 
     def at_risk(self, k: int) -> int:
@@ -141,7 +141,7 @@ def counted(source: Source, spec: Spec, observer: Observer) -> DraftCounts:
     return DraftCounts(replace(counts, tables=Scratch(database, "page")), problem.judge.model.size)
 
 
-def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) -> Histogram:
+def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) -> DraftHistogram:
     """The bars of a column: one per label, or for many labels one per stretch, or one for each of the largest."""
     sizes: dict[int, dict[int, int]] = {}
     for code, size, n in rows:
@@ -154,7 +154,7 @@ def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) 
         bars = _largest(named)
     else:
         bars = _stretches(named)
-    return Histogram(
+    return DraftHistogram(
         attribute.column.name, level, attribute.hierarchy.height, tuple(bars), len(named), named[0][0], named[-1][0]
     )
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.generalization.calendar import NAMED
-from kanon_sql.page.column_values import Values, shown
+from kanon_sql.page.column_values import ColumnValues, shown
 from kanon_sql.spec import Known
 from kanon_sql.suggestion import steps, suggested
 
@@ -28,7 +28,7 @@ PROBLEMS = (KanonError, ValueError, ArithmeticError)
 
 
 @dataclass(frozen=True)
-class Field:
+class FormField:
     """A field of a form: its key in the recipe, and its label and hint.
 
     `shape`: text, lines, number, date, tick, choice (of `choices`) or name (of a file of the folder).
@@ -44,12 +44,12 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Kind:
+class RecipeKind:
     """A kind of recipe: its title, a sentence on what it does, and its fields."""
 
     title: str
     what: str
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FormField, ...] = ()
 
 
 def _number(text: str) -> Any:
@@ -74,32 +74,32 @@ def _words(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-_SEPARATOR = Field("separator", "Separator", "Detected from the first line by default.")
-_HEADER = Field("header", "The first line names the columns", shape="tick", read=lambda text: text == "on")
-_WHERE = Field("top", "One label from here on", "Such as 90; ages above are rare.", "number", read=_number)
+_SEPARATOR = FormField("separator", "Separator", "Detected from the first line by default.")
+_HEADER = FormField("header", "The first line names the columns", shape="tick", read=lambda text: text == "on")
+_WHERE = FormField("top", "One label from here on", "Such as 90; ages above are rare.", "number", read=_number)
 
-KINDS: dict[str, Kind] = {
-    "ranges": Kind(
+KINDS: dict[str, RecipeKind] = {
+    "ranges": RecipeKind(
         "Ranges",
         "Numbers in ranges of one width per level, such as [20, 30).",
         (
-            Field(
+            FormField(
                 "ranges",
                 "Widths",
                 "The finest first, each a multiple of the previous: 5, 10, 20",
                 read=_numbers,
                 needed=True,
             ),
-            Field("bottom", "One label below", "Empty: none.", "number", read=_number),
+            FormField("bottom", "One label below", "Empty: none.", "number", read=_number),
             _WHERE,
-            Field("origin", "Count from", "Empty: 0.", "number", read=_number),
+            FormField("origin", "Count from", "Empty: 0.", "number", read=_number),
         ),
     ),
-    "edges": Kind(
+    "edges": RecipeKind(
         "Ranges of your own",
         "Numbers between edges that you choose, for skewed columns.",
         (
-            Field(
+            FormField(
                 "edges",
                 "Edges",
                 "One line per level, the finest first; every line has some of the edges of the line above.",
@@ -109,11 +109,11 @@ KINDS: dict[str, Kind] = {
             ),
         ),
     ),
-    "dates": Kind(
+    "dates": RecipeKind(
         "Parts of dates",
         "Dates as months, quarters, years and longer.",
         (
-            Field(
+            FormField(
                 "dates",
                 "Parts",
                 f"The finest first, of {', '.join(NAMED)}, or bands such as 5 years",
@@ -122,29 +122,29 @@ KINDS: dict[str, Kind] = {
             ),
         ),
     ),
-    "age": Kind(
+    "age": RecipeKind(
         "Age",
         "Dates of birth as the age on a day.",
         (
-            Field("age", "On the day", shape="date", needed=True),
-            Field("bands", "Bands of years", "The finest first: 1, 5, 10, 20", read=_numbers),
+            FormField("age", "On the day", shape="date", needed=True),
+            FormField("bands", "Bands of years", "The finest first: 1, 5, 10, 20", read=_numbers),
             _WHERE,
         ),
     ),
-    "redact": Kind(
+    "redact": RecipeKind(
         "Hide characters",
         "More characters become * on each level, such as 1011*.",
         (
-            Field("redact", "From the", shape="choice", choices=_HALVES, needed=True),
-            Field("step", "Characters per level", shape="number", read=_number),
+            FormField("redact", "From the", shape="choice", choices=_HALVES, needed=True),
+            FormField("step", "Characters per level", shape="number", read=_number),
         ),
     ),
-    "prefix": Kind(
+    "prefix": RecipeKind(
         "First characters",
         "On each level, a code keeps so many first characters.",
         (
-            Field("prefix", "How many", "The longest first: 4, 3, 2", read=_numbers, needed=True),
-            Field(
+            FormField("prefix", "How many", "The longest first: 4, 3, 2", read=_numbers, needed=True),
+            FormField(
                 "pad",
                 "Length with leading zeros",
                 "For codes that became numbers, such as 5 for ZIPs.",
@@ -153,37 +153,37 @@ KINDS: dict[str, Kind] = {
             ),
         ),
     ),
-    "networks": Kind(
+    "networks": RecipeKind(
         "Networks",
         "IP addresses as the networks that they are in.",
         (
-            Field(
+            FormField(
                 "networks", "Bits", "The longest first: 24, 16, 8; IPv6 has twice as many.", read=_numbers, needed=True
             ),
         ),
     ),
-    "known": Kind(
+    "known": RecipeKind(
         "Published classification",
         "Countries by UN region, or diagnoses by ICD-10.",
-        (Field("known", "Which", shape="choice", choices=get_args(Known), needed=True),),
+        (FormField("known", "Which", shape="choice", choices=get_args(Known), needed=True),),
     ),
-    "groups": Kind("By hand", "Put values into groups, and groups into larger ones."),
-    "file": Kind(
+    "groups": RecipeKind("By hand", "Put values into groups, and groups into larger ones."),
+    "file": RecipeKind(
         "File",
         "A hierarchy file: one line per value, followed by its labels.",
-        (Field("file", "File", shape="name", needed=True), _SEPARATOR, _HEADER),
+        (FormField("file", "File", shape="name", needed=True), _SEPARATOR, _HEADER),
     ),
-    "taxonomy": Kind(
+    "taxonomy": RecipeKind(
         "File of a tree",
         "A file of child and parent, one pair per line.",
-        (Field("taxonomy", "File", shape="name", needed=True), _SEPARATOR, _HEADER),
+        (FormField("taxonomy", "File", shape="name", needed=True), _SEPARATOR, _HEADER),
     ),
-    "table": Kind(
+    "table": RecipeKind(
         "Table",
         "A table or view of the database: the value, then its levels.",
-        (Field("table", "Table or view", needed=True),),
+        (FormField("table", "Table or view", needed=True),),
     ),
-    "suppress": Kind("Shown or not", "The value itself, or * in its place."),
+    "suppress": RecipeKind("Shown or not", "The value itself, or * in its place."),
 }
 
 
@@ -248,12 +248,12 @@ def _sentence(text: str, error: KanonError) -> str:
     return f"{text[:1].upper()}{text[1:]}{shown_values}."
 
 
-def usual(kind: str, values: Values) -> dict[str, str]:
+def usual(kind: str, values: ColumnValues) -> dict[str, str]:
     """The initial texts of the fields of a kind, for a column."""
     return {key: _text(value) for key, value in _usual(kind, values).items()}
 
 
-def _usual(kind: str, values: Values) -> Mapping[str, Any]:
+def _usual(kind: str, values: ColumnValues) -> Mapping[str, Any]:
     if kind in ("ranges", "edges"):
         return _of_numbers(kind, values)
     if kind == "dates":
@@ -271,7 +271,7 @@ def _usual(kind: str, values: Values) -> Mapping[str, Any]:
     return plain.get(kind, {})
 
 
-def _of_numbers(kind: str, values: Values) -> Mapping[str, Any]:
+def _of_numbers(kind: str, values: ColumnValues) -> Mapping[str, Any]:
     try:
         numbers = steps.numbers_of(values.counts) if values.column.kind != "text" else None
     except ArithmeticError:
@@ -283,7 +283,7 @@ def _of_numbers(kind: str, values: Values) -> Mapping[str, Any]:
     return steps.edges_of(numbers)
 
 
-def as_suggested(values: Values) -> Any:
+def as_suggested(values: ColumnValues) -> Any:
     """A recipe for a column without a suggestion."""
     suggestion = suggested(values.column, values.counts, co_counts=tuple, common=tuple)
     return suggestion.recipe if not suggestion.levels else "suppress"

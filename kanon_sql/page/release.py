@@ -18,7 +18,7 @@ from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.hints import IDENTIFIER, SENSITIVE
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.names import FORMS, RELEASES, SPECS, file_in, plain
-from kanon_sql.page.state import Page, Result
+from kanon_sql.page.state import Page, PageResult
 from kanon_sql.page.web import changing, rendered, shown
 from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
@@ -43,7 +43,7 @@ class Candidate:
     """What is to be released: the draft in its current state, or a result's draft with the levels found for it."""
 
     page: Page
-    result: Result | None
+    result: PageResult | None
 
     @property
     def of(self) -> str:

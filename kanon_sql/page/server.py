@@ -52,7 +52,7 @@ def application(page: Page, token: str, port: int) -> Starlette:
 
     app = Starlette(
         routes=[Mount(f"/{token}", routes=[first, *web.ROUTES, *routes])],
-        middleware=[Middleware(Guard, token=token, hosts=hosts)],
+        middleware=[Middleware(RequestGuard, token=token, hosts=hosts)],
         lifespan=living,
     )
     app.state.page = page
@@ -79,7 +79,7 @@ def _run(server: Any, listening: socket.socket, page: Page) -> None:
     server.run(sockets=[listening])
 
 
-class Guard:
+class RequestGuard:
     """Let through requests that carry the token and name this server, and add the security headers to every response.
 
     A page of another site that is open in the same browser can also send requests to 127.0.0.1, but without the random

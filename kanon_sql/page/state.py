@@ -24,7 +24,7 @@ _PAUSE = 0.25  # seconds between two progress events of a running search
 
 
 @dataclass(frozen=True)
-class Result:
+class PageResult:
     """The manifest of a release that was computed from a draft, in a temporary table or written to its target.
 
     `way`: seconds, score and bound at every improvement. `some`: a few released rows, by `columns` and `rows`.
@@ -64,7 +64,7 @@ class Page:
     windows: web.Windows = field(default_factory=web.Windows)
     editor: EditorState = field(default_factory=EditorState)
     work: Work | None = None
-    results: list[Result] = field(default_factory=list)
+    results: list[PageResult] = field(default_factory=list)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _counted: tuple[Mapping[str, Any], Future[DraftCounts]] | None = None
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
@@ -119,7 +119,7 @@ class Page:
             self.work.stop(keep)
             self.windows.tell("changed")
 
-    def result(self, number: int) -> Result:
+    def result(self, number: int) -> PageResult:
         """The result with a number; SpecError if it does not exist any more."""
         for result in self.results:
             if result.number == number:
@@ -144,7 +144,7 @@ class Page:
         with self._lock:
             if kind == "made":
                 work.number = self._last_number = self._last_number + 1
-                self.results.append(Result(work.number, work.name, draft, way=tuple(work.way), **output))
+                self.results.append(PageResult(work.number, work.name, draft, way=tuple(work.way), **output))
                 self.windows.tell("changed")
             elif work.number is not None:
                 with contextlib.suppress(SpecError):  # removed meanwhile

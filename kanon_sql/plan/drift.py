@@ -13,7 +13,7 @@ from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import EVERY, Spec
 
-Kind: TypeAlias = Literal["new column", "lost column", "changed type", "changed hierarchy", "grown hierarchy"]
+DriftKind: TypeAlias = Literal["new column", "lost column", "changed type", "changed hierarchy", "grown hierarchy"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Drift:
     and without values of the data.
     """
 
-    kind: Kind
+    kind: DriftKind
     column: str
     policy: str
     text: str

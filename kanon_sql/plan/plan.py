@@ -25,7 +25,7 @@ from kanon_sql.recode.task import Spans
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import Spec, may_suppress, suppresses
-from kanon_sql.strategies import Driver, Outcome, strategy
+from kanon_sql.strategies import Driver, SearchOutcome, strategy
 
 _INTERRUPTED_SECONDS = 0.2  # for a search that a local recoding starts after an interrupt
 
@@ -54,7 +54,7 @@ class Plan:
     recoding: FullDomain | LocalRecoding
     ended: str
     search_seconds: float
-    outcome: Outcome | None = None
+    outcome: SearchOutcome | None = None
     kept: Kept | None = None
 
     def with_cells(self) -> Plan:
@@ -109,7 +109,7 @@ def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False)
     return replace(planned(problem, search(problem, observer)), kept=kept)
 
 
-def search(problem: Problem, observer: Observer) -> Outcome:
+def search(problem: Problem, observer: Observer) -> SearchOutcome:
     """Run the strategy of the spec, with the judge of the problem or the observer's."""
     return driver_of(problem, problem.may_suppress, observer).run(strategy(problem.spec.strategy))
 
@@ -137,7 +137,7 @@ def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) 
     )
 
 
-def planned(problem: Problem, outcome: Outcome) -> Plan:
+def planned(problem: Problem, outcome: SearchOutcome) -> Plan:
     """The plan of a completed search."""
     spec, source, judge = problem.spec, problem.source, problem.judge.settled(outcome.node)
     rows_at_risk = None

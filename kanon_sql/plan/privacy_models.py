@@ -17,7 +17,7 @@ from kanon_sql.privacy import UNIT, ClassCount, PrivacyModel, PrivacyModels, Rel
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
-from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
+from kanon_sql.spec import AttributeSpec, SensitiveModel, Spec, TCloseness
 
 
 def models_of(spec: Spec, source: Source) -> PrivacyModels:
@@ -72,7 +72,7 @@ def _model(spec: Spec, source: Source, column: str, settings: SensitiveModel) ->
     described = source.table.column(column)
     if described is None:
         raise SpecError(f"{column!r} is in privacy.t_closeness, and there is no such column")
-    origin = hierarchy_source(Attribute(hierarchy=settings.hierarchy), described, spec, source.engine)
+    origin = hierarchy_source(AttributeSpec(hierarchy=settings.hierarchy), described, spec, source.engine)
     return settings.model(column, fitted(source, described, origin.build))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from kanon_sql import spec as specs
 from kanon_sql.engine import Column, Engine, Table, name_readings, reads_files, refuse_equal_names, written
-from kanon_sql.engines.files import Fingerprint, files, fingerprints, source_format
+from kanon_sql.engines.files import FileState, files, fingerprints, source_format
 from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SourceError, SourceWarning, SpecError
@@ -23,11 +23,11 @@ from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.own import imported
 from kanon_sql.privacy import PrivacyModel, ReleaseModel, all_of
-from kanon_sql.risk.labels import labelled
 from kanon_sql.risk.roles import Roles
+from kanon_sql.risk.security_labels import labelled
 from kanon_sql.spec import (
     READING,
-    Attribute,
+    AttributeSpec,
     CloakSpec,
     FunctionRecipe,
     Reading,
@@ -80,7 +80,7 @@ class Source:
 
     engine: Engine
     table: Table
-    fingerprints: Mapping[Path, Fingerprint] = field(default_factory=dict)
+    fingerprints: Mapping[Path, FileState] = field(default_factory=dict)
     owned: bool = True
     before: tuple[Any, ...] | None = None
     roles: Roles = field(default_factory=Roles)
@@ -190,7 +190,7 @@ def with_code(spec: Spec, folders: Sequence[Path] = ()) -> Spec:
     return merged.model_copy(update={"privacy": privacy}).with_models(models)
 
 
-def _functions(columns: Mapping[str, Attribute | TCloseness], code: Mapping[str, Any]) -> dict[str, Any]:
+def _functions(columns: Mapping[str, AttributeSpec | TCloseness], code: Mapping[str, Any]) -> dict[str, Any]:
     """The functions that the hierarchies of columns name, by column."""
     functions = {}
     for name, column in columns.items():

@@ -9,7 +9,14 @@ from kanon_sql.privacy.model_set import PEOPLE, POPULATION_UNIT, UNIT, PrivacyMo
 from kanon_sql.privacy.population_models import delta_presence, k_map
 from kanon_sql.privacy.predicate import Groups, Predicate, Reference
 from kanon_sql.privacy.release_model import ClassCount, Histogram, LeastSize, ReleaseModel
-from kanon_sql.privacy.risk_models import THRESHOLDS, PeopleByClass, journalist_risk, marketer_risk, prosecutor_risk
+from kanon_sql.privacy.risk_models import (
+    THRESHOLDS,
+    AnyPrivacyModel,
+    PeopleByClass,
+    journalist_risk,
+    marketer_risk,
+    prosecutor_risk,
+)
 from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
 
@@ -18,6 +25,7 @@ __all__ = [
     "POPULATION_UNIT",
     "THRESHOLDS",
     "UNIT",
+    "AnyPrivacyModel",
     "ClassCount",
     "Finding",
     "Groups",

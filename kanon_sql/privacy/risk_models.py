@@ -18,14 +18,14 @@ from kanon_sql.privacy.model import PrivacyModel
 from kanon_sql.privacy.population_models import required_population
 from kanon_sql.privacy.release_model import ReleaseModel, Sizes
 
-Model = PrivacyModel | ReleaseModel
+AnyPrivacyModel = PrivacyModel | ReleaseModel
 THRESHOLDS = (0.05, 0.09, 0.2, 0.33, 0.5)  # of a risk, commonly used by norms
 _ROUNDING = 1e-9  # rounds down: a bound on unavoidable rows must not be too high
 
 
 def prosecutor_risk(
     *, highest: float | None = None, mean: float | None = None, above: float | None = None, share: float | None = None
-) -> tuple[Model, ...]:
+) -> tuple[AnyPrivacyModel, ...]:
     """The risk of each row, of all rows on average, and the share of rows with a risk `above` a threshold.
 
     SpecError for a risk that is not above 0 and at most 1, a share not from 0 to below 1, or without any bound.
@@ -52,7 +52,7 @@ def journalist_risk(
     mean: float | None = None,
     above: float | None = None,
     share: float | None = None,
-) -> tuple[Model, ...]:
+) -> tuple[AnyPrivacyModel, ...]:
     """The same risks for rows that are searched in a population; the highest is k-map with k = 1 / highest.
 
     The mean is over the rows, or over the rows of the population in released classes, whichever is larger.
@@ -116,16 +116,16 @@ class PeopleByClass:
 
 def _risks(
     who: str,
-    of_highest: Callable[[float], Model],
-    of_mean: Callable[[str, float], Model],
+    of_highest: Callable[[float], AnyPrivacyModel],
+    of_mean: Callable[[str, float], AnyPrivacyModel],
     highest: float | None,
     mean: float | None,
     above: float | None,
     share: float | None,
-) -> tuple[Model, ...]:
+) -> tuple[AnyPrivacyModel, ...]:
     if (above is None) != (share is None):
         raise SpecError("a risk above a threshold needs both the threshold and the share of rows that may be above it")
-    models: list[Model] = []
+    models: list[AnyPrivacyModel] = []
     if highest is not None:
         models.append(of_highest(_risk(f"highest {who} risk", highest)))
     if mean is not None:

@@ -21,7 +21,7 @@ from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Hole, Relation, Steps
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import Clock, Local, Task
-from kanon_sql.recode.values import no_safe_classes, refuse_if_unsafe_as_a_whole, whole_tuples
+from kanon_sql.recode.value_tests import no_safe_classes, refuse_if_unsafe_as_a_whole, whole_tuples
 
 _NEAREST = 32  # candidates tested for an unsafe class before it joins the nearest of all
 _UNIT = 10_000  # the cost of a whole hierarchy: sums over a thousand attributes stay exact

@@ -26,7 +26,7 @@ _ROUNDING = 1e-9  # error of a sum of logarithms that is 0
 
 
 @dataclass(frozen=True)
-class Cells:
+class ReleasedCells:
     """The released cells, as a relation of keys, n, class, leaves_j and share; see `queries.cells_of_node`.
 
     `weights`: of the attributes, with mean 1; empty if they are equal.
@@ -97,7 +97,7 @@ class Cells:
 @contextmanager
 def of_node(
     frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = (), tuples: bool = True
-) -> Iterator[Cells]:
+) -> Iterator[ReleasedCells]:
     """The cells of a node, with only the safe classes; `weights` of the attributes, empty if they are equal.
 
     `tuples`: False for one row per class instead of one per tuple, which is enough for all figures but the checksum.
@@ -117,19 +117,19 @@ def of_node(
         )
         weights = _with_mean_1(weights)
         query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), weights, dialect)
-        yield Cells(frequency_set, tables, tables.create_as("cells", query), weights)
+        yield ReleasedCells(frequency_set, tables, tables.create_as("cells", query), weights)
 
 
 @contextmanager
 def of_classes(
     frequency_set: FrequencySet, local: Local, classes: Relation, weights: Sequence[float] = ()
-) -> Iterator[Cells]:
+) -> Iterator[ReleasedCells]:
     """The cells of a local recoding."""
     keys, dialect = frequency_set.keys, frequency_set.engine.dialect
     with Scratch(frequency_set.engine, "joint") as tables:
         weights = _with_mean_1(weights)
         query = queries.cells_of_classes(local.assignment, classes, keys, _most(frequency_set), weights, dialect)
-        yield Cells(frequency_set, tables, tables.create_as("cells", query), weights)
+        yield ReleasedCells(frequency_set, tables, tables.create_as("cells", query), weights)
 
 
 def _with_mean_1(weights: Sequence[float]) -> tuple[float, ...]:

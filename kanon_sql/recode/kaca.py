@@ -45,7 +45,7 @@ from kanon_sql.queries import Hole, Relation, Steps
 from kanon_sql.recode.joining import join_unsafe, recode_by_rows
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import Clock, Local, Task
-from kanon_sql.recode.values import Values, no_safe_classes, refuse_if_unsafe_as_a_whole
+from kanon_sql.recode.value_tests import ValueTests, no_safe_classes, refuse_if_unsafe_as_a_whole
 
 _PIECE = "piece"
 _WHOLE, _TUPLES = 50_000, 500  # maximum tuples without pieces; maximum tuples in a piece, about
@@ -68,10 +68,10 @@ def kaca(task: Task, batch: int | None = None) -> Local:
     and is still unsafe.
     """
     with Scratch(task.engine, "kaca") as tables:
-        return _Run(task, tables).merge_all(_ALL if batch is None else batch)
+        return _KacaRun(task, tables).merge_all(_ALL if batch is None else batch)
 
 
-class _Run:
+class _KacaRun:
     """One run of KACA: its scratch tables, and their columns."""
 
     def __init__(self, task: Task, tables: Scratch) -> None:
@@ -84,7 +84,7 @@ class _Run:
         self.pieces, self.grouped = 1, False
         self.parts = self.generalized = tables["tuples"]
         self.unsafe = task.frequency_set.tuples
-        self.sensitive = Values(tables, task.model, task.frequency_set) if task.frequency_set.sensitive else None
+        self.sensitive = ValueTests(tables, task.model, task.frequency_set) if task.frequency_set.sensitive else None
 
     def merge_all(self, most: int) -> Local:
         """Merge until all classes are safe or time is up; at most `most` look for a partner in one round."""

@@ -22,7 +22,7 @@ from kanon_sql.recode.cell import Region
 from kanon_sql.recode.joining import join_unsafe
 from kanon_sql.recode.regions import Placing, Regions, labels_of, placed
 from kanon_sql.recode.task import Local, Task
-from kanon_sql.recode.values import is_safe_as_a_whole, whole_tuples
+from kanon_sql.recode.value_tests import is_safe_as_a_whole, whole_tuples
 
 
 def keep_regions(recode: Callable[[Task], Local], task: Task, regions: Regions) -> Local:

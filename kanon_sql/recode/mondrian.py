@@ -21,7 +21,7 @@ from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import Clock, Local, Task
-from kanon_sql.recode.values import no_safe_classes
+from kanon_sql.recode.value_tests import no_safe_classes
 
 _TUPLES_AT_ONCE = 2_000_000  # moved by one statement, which takes about half a second and cannot be interrupted
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # estimates: the minimum time for cutting, and the time per cell
@@ -35,7 +35,7 @@ _WIDTHS = {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE"}
 
 
 @dataclass(frozen=True)
-class Rule:
+class CutRule:
     """How a partition is cut; the defaults lose least on the tables measured (see docs/mondrian.md).
 
     `choose`: the attribute whose cut saves most over all rows of the partition (`gain`), or the widest one that
@@ -66,7 +66,7 @@ class Cuts:
 
     def __init__(self, task: Task, tables: Scratch, ranges: bool = False) -> None:
         self._task = task
-        self._run = _Run(task, Rule(), False, tables, ranges, occurring=task.frequency_set.relation)
+        self._run = _MondrianRun(task, CutRule(), False, tables, ranges, occurring=task.frequency_set.relation)
 
     def cut(self, tuples: Relation, rows: int, clock: Clock, within: str | None = None) -> Relation | None:
         """Put some tuples into classes, in the time left and a moment more.
@@ -101,31 +101,31 @@ def time_to_cut(task: Task) -> float | None:
     return task.clock.limit - min(left / 2, max(left / 4, _CUT_SECONDS + cells * _CELL_SECONDS))
 
 
-def mondrian(task: Task, rule: Rule = Rule()) -> Local:
+def mondrian(task: Task, rule: CutRule = CutRule()) -> Local:
     """Strict Mondrian: every distinct tuple is in one class.
 
     Anytime: after every round all partitions are safe. InfeasibleError if all rows together are not safe.
     """
     with Scratch(task.engine, "mondrian") as tables:
-        return _Run(task, rule, False, tables).local()
+        return _MondrianRun(task, rule, False, tables).local()
 
 
-def mondrian_relaxed(task: Task, rule: Rule = Rule()) -> Local:
+def mondrian_relaxed(task: Task, rule: CutRule = CutRule()) -> Local:
     """Relaxed Mondrian: rows equal to the median are dealt to both sides, so that these are halves.
 
     Equal tuples can be split between classes, in the order of their sensitive values. Attributes that are cut by their
     hierarchy are cut as in `mondrian`.
     """
     with Scratch(task.engine, "mondrian") as tables:
-        return _Run(task, rule, True, tables).local()
+        return _MondrianRun(task, rule, True, tables).local()
 
 
 @dataclass
-class _Run:
+class _MondrianRun:
     """One recoding, in its scratch tables."""
 
     task: Task
-    rule: Rule
+    rule: CutRule
     relaxed: bool
     tables: Scratch
     ranges: bool = True

@@ -31,11 +31,11 @@ from kanon_sql.errors import HierarchyError, InfeasibleError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Hole, PerNode, Relation
-from kanon_sql.recode import coding, quality, wildcard
+from kanon_sql.recode import quality, rule_codes, wildcard
 from kanon_sql.recode.joining import of_rows, recode_by_rows
-from kanon_sql.recode.rules import Levels, rules_of
+from kanon_sql.recode.rules import RulesByLevel, rules_of
 from kanon_sql.recode.task import Clock, Local, Task
-from kanon_sql.recode.values import no_safe_classes
+from kanon_sql.recode.value_tests import no_safe_classes
 from kanon_sql.spec import Spec
 
 _AT_ONCE = 16  # transformations tried in one statement
@@ -52,7 +52,7 @@ def prioprivacy(task: Task) -> Local:
     The classes have their own labels: those of rules, or `*`. Raises SpecError for rules that cannot be used.
     """
     with Scratch(task.engine, "prio") as tables:
-        run = _Run(task, tables)
+        run = _PrioPrivacyRun(task, tables)
         run.recode()
         return run.result()
 
@@ -92,14 +92,14 @@ def _domain(spec: Spec, attribute: Attribute) -> int:
     return attribute.distinct[0] if domain == "occurring" else attribute.hierarchy.leaf_count
 
 
-class _Run:
+class _PrioPrivacyRun:
     """One run: the transformations tried so far, and the tuples still unsafe."""
 
     def __init__(self, task: Task, tables: Scratch) -> None:
         self.task, self.tables = task, tables
         attributes, dialect = task.frequency_set.attributes, task.engine.dialect
-        self.rules: list[Levels] = rules_of(task.spec, attributes)
-        self.coding = coding.code(task.frequency_set, self.rules, tables)
+        self.rules: list[RulesByLevel] = rules_of(task.spec, attributes)
+        self.coding = rule_codes.code(task.frequency_set, self.rules, tables)
         self.heights = self.coding.heights
         self.columns = [attribute.column.name for attribute in attributes]
         self.domains = [max(1, _domain(task.spec, attribute)) for attribute in attributes]

@@ -27,7 +27,7 @@ from kanon_sql.recode.level_costs import KEYS, UNIT, LevelCosts, give_bits
 from kanon_sql.recode.mondrian import Cuts, time_to_cut
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.task import Clock, Local, Task
-from kanon_sql.recode.values import Values, is_safe_as_a_whole
+from kanon_sql.recode.value_tests import ValueTests, is_safe_as_a_whole
 
 _CELLS = 1_500_000  # generalizations of tuples per step of the cover, about
 _MOST_PAIRS = 12_000_000  # maximum for the smallest step; the cover ends when it would be exceeded
@@ -105,7 +105,7 @@ class _Refinement:
         self.climbs: list[GeneralizationSteps] = []
         self.words: list[LabelWord] = []
         exact = self.task.frequency_set.sensitive or not self.task.model.monotone
-        self.values = Values(self.tables, self.task.model, self.task.frequency_set) if exact else None
+        self.values = ValueTests(self.tables, self.task.model, self.task.frequency_set) if exact else None
         # Printed once for every table that a state is stored in.
         self._classes_query = cache(self._print_classes_query)
         self._rests_query = cache(self._print_rests_query)

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.generalization.calendar import Unit, unit
+from kanon_sql.generalization.calendar import TimeUnit, unit
+from kanon_sql.generalization.values import Value
 from kanon_sql.queries import Relation
 from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key, number_keys
 from kanon_sql.spec import DatesRecipe, FileRecipe, GroupsRecipe, RangesRecipe, TableRecipe, TaxonomyRecipe
 
-Value: TypeAlias = Any  # int, float, Decimal, date, datetime, time; text where Python has no such value
 Ends: TypeAlias = Callable[[Value], tuple[Value, Value]]  # the bounds of a range that holds a value
 
 _MOMENTS = ("date", "timestamp", "time")
@@ -248,7 +248,7 @@ def _nice(most: Decimal) -> Decimal:
 
 
 @dataclass(frozen=True, order=True)
-class _Step:
+class _RoundingStep:
     """A step of the clock or calendar: a number of seconds, or of months."""
 
     length: float  # in seconds, a month's being the mean
@@ -276,17 +276,17 @@ def _first_of(months: int) -> datetime:
     return datetime(months // 12, months % 12 + 1, 1) if months >= 12 else datetime.min
 
 
-def _months(count: int) -> _Step:
-    return _Step(count * 30.436875 * 86400, count)
+def _months(count: int) -> _RoundingStep:
+    return _RoundingStep(count * 30.436875 * 86400, count)
 
 
-def _step(of: Unit) -> _Step:
-    return _months(of.months) if of.months else _Step(3600 * of.hours)
+def _step(of: TimeUnit) -> _RoundingStep:
+    return _months(of.months) if of.months else _RoundingStep(3600 * of.hours)
 
 
-_CLOCK = tuple(_Step(60 * minutes) for minutes in (1, 5, 15, 60, 360))
-_CALENDAR = (_Step(7 * 86400), *(_months(count) for count in (1, 3, 12, 24, 60, 120, 240, 600, 1200)))
-_LADDERS = {"time": _CLOCK, "date": _CALENDAR, "timestamp": (*_CLOCK, _Step(86400), *_CALENDAR)}
+_CLOCK = tuple(_RoundingStep(60 * minutes) for minutes in (1, 5, 15, 60, 360))
+_CALENDAR = (_RoundingStep(7 * 86400), *(_months(count) for count in (1, 3, 12, 24, 60, 120, 240, 600, 1200)))
+_LADDERS = {"time": _CLOCK, "date": _CALENDAR, "timestamp": (*_CLOCK, _RoundingStep(86400), *_CALENDAR)}
 
 
 class _Moments:
@@ -308,10 +308,10 @@ class _Moments:
         finest = unit(units[0]) if units else None
         return partial(self._ends, _step(finest)) if finest else None
 
-    def _nice(self, most: timedelta) -> _Step:
+    def _nice(self, most: timedelta) -> _RoundingStep:
         return max((step for step in self.ladder if step.length <= most.total_seconds()), default=self.ladder[0])
 
-    def _ends(self, step: _Step, value: Value) -> tuple[Value, Value]:
+    def _ends(self, step: _RoundingStep, value: Value) -> tuple[Value, Value]:
         moment = _moment(value)
         low = step.floor(moment)
         high = step.after(low)

@@ -27,38 +27,38 @@ _BY_LEVEL, _BY_ATTRIBUTE = re.compile(r"(\d+)_(.+)\.txt"), re.compile(r"hierarch
 
 
 @dataclass(frozen=True)
-class Rule:
+class ReplacementRule:
     """`values => label`; None among the values is NULL."""
 
     values: tuple[Any, ...]
     label: str
 
 
-Levels = tuple[tuple[Rule, ...], ...]
+RulesByLevel = tuple[tuple[ReplacementRule, ...], ...]
 """The rules of a column: level 1, level 2, …, each in the order of its file."""
 
 
-def from_hierarchy(hierarchy: Hierarchy) -> Levels:
+def from_hierarchy(hierarchy: Hierarchy) -> RulesByLevel:
     """A rule per label below the top: the leaves under it become it.
 
     >>> ages = h.from_rows([["39", "30-39", "*"], ["31", "30-39", "*"], ["40", "40-49", "*"]], "age.csv")
     >>> from_hierarchy(ages)
-    ((Rule(values=('39', '31'), label='30-39'), Rule(values=('40',), label='40-49')),)
+    ((ReplacementRule(values=('39', '31'), label='30-39'), ReplacementRule(values=('40',), label='40-49')),)
     """
     return tuple(_rules_of(hierarchy, level) for level in range(1, hierarchy.height))
 
 
-def _rules_of(hierarchy: Hierarchy, level: int) -> tuple[Rule, ...]:
+def _rules_of(hierarchy: Hierarchy, level: int) -> tuple[ReplacementRule, ...]:
     # A label that the top has too hides the value as much as `*` does, which is no rule's to do; NULL stays NULL.
     hidden = {STAR, None, *hierarchy.distinct_labels(hierarchy.height)}
     values: dict[str, list[Any]] = {}
     for value, label in zip(hierarchy.values, hierarchy.labels(level), strict=False):
         if label not in hidden:
             values.setdefault(label, []).append(value)
-    return tuple(Rule(tuple(originals), label) for label, originals in values.items())
+    return tuple(ReplacementRule(tuple(originals), label) for label, originals in values.items())
 
 
-def read(folder: str | Path, kinds: Mapping[str, str]) -> dict[str, Levels]:
+def read(folder: str | Path, kinds: Mapping[str, str]) -> dict[str, RulesByLevel]:
     """Read the rule files of a folder; `kinds`: the quasi-identifiers and the kind of each one's type.
 
     A file is called `<level>_<column>.txt`, `<level>_<place>.txt` (the column's place among the quasi-identifiers,
@@ -113,9 +113,9 @@ def _meant(path: Path, columns: Sequence[str]) -> tuple[str, int]:
     return name, int(level)
 
 
-def _parsed(path: Path) -> tuple[Rule, ...]:
+def _parsed(path: Path) -> tuple[ReplacementRule, ...]:
     """The rules of a file, their values as text; an empty value is NULL, as in a hierarchy file."""
-    rules: list[Rule] = []
+    rules: list[ReplacementRule] = []
     lines: dict[str, int] = {}
     for number, line in _lines(path):
         rule = _rule(line, f"{path}, line {number}")
@@ -140,7 +140,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     yield from ((number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip())
 
 
-def _rule(line: str, where: str) -> Rule:
+def _rule(line: str, where: str) -> ReplacementRule:
     values, arrow, label = line.partition(_ARROW if _ARROW in line else _ARROW.rstrip())
     if not arrow:
         raise SpecError(f"{where}: there is no `=>`; write v1,v2 => label")
@@ -157,20 +157,20 @@ def _rule(line: str, where: str) -> Rule:
         (originals,) = csv.reader([values], strict=True)
     except csv.Error as error:
         raise SpecError(f"{where}: {error}; correct the quotes there") from None
-    return Rule(tuple(originals), label)
+    return ReplacementRule(tuple(originals), label)
 
 
-def _typed(rules: tuple[Rule, ...], kind: str, path: Path) -> tuple[Rule, ...]:
+def _typed(rules: tuple[ReplacementRule, ...], kind: str, path: Path) -> tuple[ReplacementRule, ...]:
     """The rules with their values in the column's type; a text that is no such value cannot occur and is left out."""
     rows = [[value, str(number)] for number, rule in enumerate(rules) for value in rule.values]
     hierarchy = h.convert(h.from_rows(rows, str(path)), kind, str(path))
     values: list[list[Any]] = [[] for _ in rules]
     for value, number in zip(hierarchy.values, hierarchy.levels[0], strict=True):
         values[int(number or 0)].append(value)
-    return tuple(Rule(tuple(typed), rule.label) for typed, rule in zip(values, rules, strict=True))
+    return tuple(ReplacementRule(tuple(typed), rule.label) for typed, rule in zip(values, rules, strict=True))
 
 
-def rules_of(spec: Spec, attributes: Sequence[Attribute]) -> list[Levels]:
+def rules_of(spec: Spec, attributes: Sequence[Attribute]) -> list[RulesByLevel]:
     """The rules of a spec's folder, or of the hierarchies where it names none: per attribute, in their order."""
     if spec.rules is None:
         return [from_hierarchy(attribute.hierarchy) for attribute in attributes]

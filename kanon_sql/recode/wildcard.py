@@ -16,8 +16,8 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.queries import Relation
-from kanon_sql.recode import coding
-from kanon_sql.recode.coding import Coding
+from kanon_sql.recode import rule_codes
+from kanon_sql.recode.rule_codes import Coding
 from kanon_sql.recode.rules import rules_of
 from kanon_sql.spec import Spec
 
@@ -59,7 +59,7 @@ def of_release(
     query = queries.text("wildcard/rows", engine.dialect, release=release, quasi_identifiers=names, names=list(names))
     with Scratch(frequency_set.engine, "wildcard") as tables:
         rows = tables.receive("rows", engine, query)
-        return of_classes(coding.code(frequency_set, rules_of(spec, frequency_set.attributes), tables), model, rows)
+        return of_classes(rule_codes.code(frequency_set, rules_of(spec, frequency_set.attributes), tables), model, rows)
 
 
 def of_classes(coded: Coding, model: PrivacyModels, classes: Relation) -> Fits:

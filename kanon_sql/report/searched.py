@@ -8,7 +8,7 @@ from functools import cached_property
 
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.report.svg import Element, Look
-from kanon_sql.strategies import Outcome
+from kanon_sql.strategies import SearchOutcome
 from kanon_sql.strategies.levels import NodesOfHeight, levels
 from kanon_sql.strategies.tags import Tags
 
@@ -23,7 +23,7 @@ class Searched:
 
     columns: Sequence[str]
     lattice: Lattice
-    outcome: Outcome
+    outcome: SearchOutcome
     tags: Tags
     strategy: str
     metric: str

@@ -53,7 +53,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Above:
+class RowsAboveThreshold:
     """The rows whose prosecutor's risk is above a threshold, the people with such a row, and their share.
 
     `people`: None if rows count; `share`: of the people, otherwise of the rows.
@@ -133,15 +133,15 @@ class Classes:
         return _figure(marketer_risk(1), self) if self.of_people is None else self.of_people.mean
 
     @property
-    def above(self) -> tuple[Above, ...]:
+    def above(self) -> tuple[RowsAboveThreshold, ...]:
         """The rows whose prosecutor's risk is above the usual thresholds."""
         return tuple(self._above(risk) for risk in THRESHOLDS)
 
-    def _above(self, risk: float) -> Above:
+    def _above(self, risk: float) -> RowsAboveThreshold:
         (model,) = prosecutor_risk(above=risk, share=0)
         rows = sum(group.rows for group in self.by_size if group.size < least_size(risk))
         people = None if self.of_people is None else self.of_people.above(risk)
-        return Above(risk, rows, people, _figure(model, self) if people is None else people / self.counted)
+        return RowsAboveThreshold(risk, rows, people, _figure(model, self) if people is None else people / self.counted)
 
     def uniqueness(self, sampling_fraction: float) -> float | None:
         """The share of the population that is unique, estimated by Dankar's rule; None without an estimate."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.queries import Relation
-from kanon_sql.risk.columns import listed, percent
+from kanon_sql.risk.single_columns import listed, percent
 
 MOST_UNIQUE = 0.01  # of the rows or people that unchanged columns may identify without a warning
 

@@ -15,9 +15,9 @@ from typing import Any
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_phrases, name_words, words
 from kanon_sql.queries import Hole, Relation
-from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
+from kanon_sql.risk.single_columns import ColumnCounts
 
 KINDS: Mapping[str, str] = {
     "names": "A",
@@ -46,7 +46,7 @@ _HARDLY_EQUAL = 0.5  # distinct values per row, above which they are not grouped
 _FEWEST = 20  # rows below which distinct values mean nothing
 _MOSTLY = 0.5  # of the rows with a value: those in a format that can also occur by chance
 _LEAST_VALUES = 3  # of such a format, or under a name; fewer values are codes of something else
-Value = tuple[str, int]  # and its rows
+ValueCount = tuple[str, int]  # and its rows
 _DIFFERS = "differs in nearly every row"
 _SHORT, _LONG = 5, 8  # characters of a text that can contain something; digits of a number with a check digit
 _FEWEST_NAMES, _MOSTLY_NAMES = 10, 0.6  # distinct names of people; of the distinct values
@@ -134,7 +134,7 @@ def contents(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts])
     return Contents(tuple(identifiers), tuple(ages), tuple(zips))
 
 
-def _values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[Value]:
+def _values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[ValueCount]:
     """Some distinct values of a column that can contain identifiers, ages or ZIP codes, with their rows."""
     is_age = bool(name_phrases(counts.name) & _AGES)
     whole = counts.column.kind in ("decimal", "float") and (not counts.fractions or is_age)
@@ -159,7 +159,7 @@ def _sampled_values(tables: Scratch, source: Relation, counts: ColumnCounts) -> 
 class _ExaminedColumn:
     """One column, and some of its values."""
 
-    def __init__(self, counts: ColumnCounts, values: Sequence[Value]) -> None:
+    def __init__(self, counts: ColumnCounts, values: Sequence[ValueCount]) -> None:
         self._counts, self._values = counts, values
         self._seen = sum(n for _, n in values)
         self._filled = counts.rows - counts.counted.null_rows if counts.counted else counts.rows
@@ -227,7 +227,7 @@ class _ExaminedColumn:
     def _long_numbers(self) -> bool:
         return any(len(text) >= _LONG for text, _ in self._values)
 
-    def _is_certain(self, form: Format, matched: Sequence[Value]) -> bool:
+    def _is_certain(self, form: Format, matched: Sequence[ValueCount]) -> bool:
         if form.sure:
             return bool(matched)
         return len(matched) >= _LEAST_VALUES and sum(n for _, n in matched) > _MOSTLY * self._seen

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import QUASI_IDENTIFIER, folded, identifies_people, name_phrases, names_people, words
 from kanon_sql.queries import Relation
-from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.identifiers import Identifier
+from kanon_sql.risk.single_columns import ColumnCounts
 
 FEWEST_PEOPLE = 0.01  # of the rows: a column of fewer values identifies something else
 _FEWEST_REPEATED = 10  # values in several rows, below which there is no conclusion

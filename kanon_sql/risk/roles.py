@@ -16,7 +16,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, name_hint, names_people
-from kanon_sql.risk.labels import Labelled, contradictions, labelled
+from kanon_sql.risk.security_labels import Labelled, contradictions, labelled
 from kanon_sql.spec import EVERY, ReleaseSpec
 
 UNIQUE_SHARE = 0.9  # of a column's values that are different
@@ -32,7 +32,7 @@ FREE_TEXT_DIFFERENT, FREE_TEXT_CHARACTERS, FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
 _LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows with a guess; of the rows that the best blind guess gets wrong
 _PAIRED_ROWS, _PAIRED_CELLS = (2_000, 10_000), 4_000_000
-Reasons = Iterator[tuple[str, str]]
+RoleReasons = Iterator[tuple[str, str]]
 _LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
 
 
@@ -144,31 +144,31 @@ class _Evidence:
         self._different = {name: different for name, (_, different) in figures.items()}
         self._sampled = False
 
-    def by_name(self, columns: Sequence[Column]) -> Reasons:
+    def by_name(self, columns: Sequence[Column]) -> RoleReasons:
         for column in columns:
             if named_identifier(column, self._different[column.name], self.rows):
                 yield column.name, "is an identifier by its name"
 
-    def by_format(self, columns: Sequence[Column]) -> Reasons:
+    def by_format(self, columns: Sequence[Column]) -> RoleReasons:
         for column in columns:
             texts = self._texts.get(column.name)
             if texts and texts.different > 1:
                 for what, count in texts.formats:
                     yield column.name, f"contains {what} in {_rows(count)}"
 
-    def by_free_text(self, columns: Sequence[Column]) -> Reasons:
+    def by_free_text(self, columns: Sequence[Column]) -> RoleReasons:
         for column in columns:
             texts = self._texts.get(column.name)
             if texts and texts.is_free:
                 yield column.name, f"is free text in {_rows(texts.long)}"
 
-    def by_difference(self, columns: Sequence[Column]) -> Reasons:
+    def by_difference(self, columns: Sequence[Column]) -> RoleReasons:
         for column in columns:
             filled, different = self._filled[column.name], self._different[column.name]
             if filled >= _FEWEST and different >= UNIQUE_SHARE * filled:
                 yield column.name, f"differs in nearly every row ({different:,} values in {_rows(filled)})"
 
-    def by_determining(self, columns: Sequence[Column]) -> Reasons:
+    def by_determining(self, columns: Sequence[Column]) -> RoleReasons:
         able = [column for column in columns if column.kind != "other" and self._different[column.name] > 1]
         quasi_able = [column for column in self._quasi if column.kind != "other"]
         if self.rows < _FEWEST or not able or not quasi_able:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from kanon_sql.release.kinds import Cells
-from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.sets import MOST_COLUMNS, Sets
+from kanon_sql.risk.single_columns import ColumnCounts
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.queries import Relation
 from kanon_sql.release.kinds import Cells
 from kanon_sql.release.kinds import coded as coded_cells
-from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
+from kanon_sql.risk.single_columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
 
 MOST_COLUMNS = 12  # that are combined
 Names = frozenset[str]  # of the columns in a set
@@ -69,7 +69,7 @@ def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Figures:
+class SetFigures:
     """The combinations of a set of columns, the unique rows, and the rows in classes below 5."""
 
     combinations: int
@@ -94,10 +94,10 @@ class Sets:
         self._order = {column.name: column.order for column in columns}
         self._stems = _stems(coded)
         self._candidates = Names(column.name for column in coded if column.role is None)
-        self._figures = {Names(): Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
+        self._figures = {Names(): SetFigures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
         for column in coded:
             counts = column.counts
-            self._figures[Names([column.name])] = Figures(
+            self._figures[Names([column.name])] = SetFigures(
                 counts.distinct, counts.unique_rows, counts.small_rows, counts.squares
             )
 
@@ -115,7 +115,7 @@ class Sets:
         classes = self._coded.classes(self._sorted(names))
         small = classes[classes < SMALL_CLASS]
         figures = len(classes), (small == 1).sum(), small.sum(), classes @ classes
-        self._figures[names] = Figures(*map(int, figures))
+        self._figures[names] = SetFigures(*map(int, figures))
 
     @cached_property
     def _coded(self) -> CodeArrays:
@@ -135,7 +135,7 @@ class Sets:
         self.figures(names)
         return self._described(Names(names))
 
-    def figures(self, names: Iterable[str]) -> Figures:
+    def figures(self, names: Iterable[str]) -> SetFigures:
         """The figures of one set, without a time limit."""
         if Names(names) not in self._figures:
             self._count(Names(names))
@@ -175,7 +175,7 @@ class Sets:
 
     def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[Gain]:
         """The gain by the last column of a set; without columns, no row is at risk."""
-        before = self._figures.get(Names(joined)) if joined else Figures(1, 0, 0, 0)
+        before = self._figures.get(Names(joined)) if joined else SetFigures(1, 0, 0, 0)
         if before:
             yield Gain(joined, before.small_rows, self._figures[names].small_rows)
             yield Gain(joined, before.unique_rows, self._figures[names].unique_rows, "unique rows")

@@ -28,7 +28,7 @@ from kanon_sql.spec.cloaking import Cloak, CloakSpec
 from kanon_sql.spec.fields import (
     EVERY,
     READING,
-    Attribute,
+    AttributeSpec,
     Noise,
     Perturbation,
     Pram,
@@ -113,7 +113,7 @@ __all__ = [
     "SENSITIVE_MODELS",
     "SOURCE_TYPES",
     "AgeRecipe",
-    "Attribute",
+    "AttributeSpec",
     "Budget",
     "ChangedHierarchies",
     "ChangedTypes",

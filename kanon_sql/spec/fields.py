@@ -71,7 +71,7 @@ EVERY = ("*",)  # the value of `keep` for all columns
 READING = ("encoding", "decimal", "date_format", "null", "sheet", "columns")
 
 
-class Attribute(Model):
+class AttributeSpec(Model):
     """How one quasi-identifier may be generalized: its hierarchy and the allowed levels."""
 
     hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
@@ -95,7 +95,7 @@ class Attribute(Model):
     )
 
     @model_validator(mode="after")
-    def _levels_in_order(self) -> Attribute:
+    def _levels_in_order(self) -> AttributeSpec:
         if self.max_level is not None and self.min_level > self.max_level:
             raise ValueError(
                 f"min_level {self.min_level} is above max_level {self.max_level}; lower the one or raise the other"
@@ -259,11 +259,11 @@ NamedStrategy: TypeAlias = Annotated[Text, WrapValidator(_own_strategy)]
 
 
 Attributes: TypeAlias = Annotated[
-    Annotated[Mapping[Text, Attribute], Field(min_length=1)],
+    Annotated[Mapping[Text, AttributeSpec], Field(min_length=1)],
     BeforeValidator(by_column),
     BeforeValidator(distinct),
     AfterValidator(MappingProxyType),
-    PlainSerializer(dict, return_type=dict[str, Attribute]),
+    PlainSerializer(dict, return_type=dict[str, AttributeSpec]),
 ]
 Perturbations: TypeAlias = Annotated[
     Mapping[Text, Perturbation],
@@ -740,7 +740,7 @@ def with_hierarchies(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keys_set(attribute: Any) -> Mapping[str, Any]:
-    if isinstance(attribute, Attribute):
+    if isinstance(attribute, AttributeSpec):
         return {key: getattr(attribute, key) for key in attribute.model_fields_set}
     return attribute or {}
 

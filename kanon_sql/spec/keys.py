@@ -62,7 +62,7 @@ def declared(field: FieldInfo) -> Declared:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FieldType:
     """The type of a field without None: `words` of a Literal, and the metadata of pydantic, such as limits."""
 
     type: Any
@@ -76,7 +76,7 @@ class Kind:
         return {name: getattr(bound, name) for bound in self.metadata for name in names if hasattr(bound, name)}
 
 
-def kind_of(field: FieldInfo) -> Kind:
+def kind_of(field: FieldInfo) -> FieldType:
     """The type of a field, unwrapped from Optional and Annotated."""
     annotation, metadata = field.annotation, list(field.metadata)
     while True:
@@ -89,7 +89,7 @@ def kind_of(field: FieldInfo) -> Kind:
             annotation = options[0]
         else:
             words = tuple(options) if get_origin(annotation) is Literal else ()
-            return Kind(get_origin(annotation) or annotation, words, tuple(metadata))
+            return FieldType(get_origin(annotation) or annotation, words, tuple(metadata))
 
 
 def takes(field: FieldInfo) -> str:

@@ -13,7 +13,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import FLAT
 from kanon_sql.spec.checks import READING_CONFLICTS, check
 from kanon_sql.spec.cloaking import CloakSpec
-from kanon_sql.spec.fields import BUDGETS, Attribute, Places, ReleaseSpec, Spec, Target, with_hierarchies
+from kanon_sql.spec.fields import BUDGETS, AttributeSpec, Places, ReleaseSpec, Spec, Target, with_hierarchies
 from kanon_sql.spec.keywords import of_block
 from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.session import Session
@@ -21,7 +21,7 @@ from kanon_sql.spec.types import Model, as_text, by_column
 from kanon_sql.spec.validation_errors import explained, shown
 
 Fill: TypeAlias = Callable[[Any, Any], None]  # completes the tree of a file, given its loader
-Kind = TypeVar("Kind", bound=ReleaseSpec)
+SpecType = TypeVar("SpecType", bound=ReleaseSpec)
 
 KEYS = ("audit", "differencing_history")  # of a release in a pipeline only
 CLOAKING = tuple(key for key in CloakSpec.model_fields if key not in Spec.model_fields)
@@ -41,7 +41,7 @@ def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
     return loaded(path, Spec, overrides)
 
 
-def loaded(path: str | os.PathLike[str], model: type[Kind], overrides: Mapping[str, Any]) -> Kind:
+def loaded(path: str | os.PathLike[str], model: type[SpecType], overrides: Mapping[str, Any]) -> SpecType:
     """The same for a spec of any model."""
     mapping = read(Path(path))
     if found := key_of_runs(mapping):
@@ -49,12 +49,14 @@ def loaded(path: str | os.PathLike[str], model: type[Kind], overrides: Mapping[s
     return completed(mapping, Path(path).parent, model, overrides)
 
 
-def completed(mapping: Mapping[str, Any], folder: Path, model: type[Kind], overrides: Mapping[str, Any]) -> Kind:
+def completed(
+    mapping: Mapping[str, Any], folder: Path, model: type[SpecType], overrides: Mapping[str, Any]
+) -> SpecType:
     """The spec of the mapping in a file of a folder, with `overrides` as in `merge`."""
     return merge(validated(with_needed(_without_empty(mapping), model, overrides), model, folder), **overrides)
 
 
-def with_needed(mapping: Mapping[str, Any], model: type[Kind], overrides: Mapping[str, Any]) -> dict[str, Any]:
+def with_needed(mapping: Mapping[str, Any], model: type[SpecType], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """The mapping, completed with required keys from the overrides."""
     required = [name for name, field in model.model_fields.items() if field.is_required()]
     overridden = {name: overrides[name] for name in required if overrides.get(name) is not None}
@@ -89,7 +91,7 @@ def parse(mapping: Mapping[str, Any]) -> Spec:
     return parsed(mapping, Spec)
 
 
-def parsed(mapping: Mapping[str, Any], model: type[Kind]) -> Kind:
+def parsed(mapping: Mapping[str, Any], model: type[SpecType]) -> SpecType:
     """The same for a spec of any model."""
     spec = validated(mapping, model)
     check(spec)
@@ -109,7 +111,7 @@ def session(source: object = None, **options: Any) -> Session:
     return places.session
 
 
-def merge(spec: Kind | type[Kind], **overrides: Any) -> Kind:
+def merge(spec: SpecType | type[SpecType], **overrides: Any) -> SpecType:
     """Override the values of a spec, or build one of a model from the overrides alone; None means unset.
 
     The names are those of `KEYWORDS`: the spec's own keys, the keys of `privacy` and `target` without their block, and
@@ -183,7 +185,7 @@ def _remove_overridden(mapping: dict[str, Any], changes: Mapping[str, Any]) -> N
         mapping.pop("evaluations", None)
 
 
-def _with_recipes(columns: Any, attributes: Mapping[str, Attribute]) -> Any:
+def _with_recipes(columns: Any, attributes: Mapping[str, AttributeSpec]) -> Any:
     if isinstance(columns, Mapping | str) or len(set(columns)) < len(columns):
         return columns
     return {column: attributes.get(column) for column in columns}
@@ -196,7 +198,7 @@ def _with_priorities(columns: Any, priorities: Mapping[str, int]) -> Any:
             raise SpecError(f"the priority of {column!r} names no quasi-identifier; there are {', '.join(columns)}")
     merged = {}
     for name, attribute in columns.items():
-        keys = attribute.model_dump(exclude_unset=True) if isinstance(attribute, Attribute) else attribute or {}
+        keys = attribute.model_dump(exclude_unset=True) if isinstance(attribute, AttributeSpec) else attribute or {}
         merged[name] = {**keys, "priority": priorities[name]} if name in priorities else keys
     return merged
 
@@ -247,7 +249,7 @@ def _without_empty(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if value is not None or key not in keys}
 
 
-def validated(mapping: Mapping[str, Any], model: type[Kind], folder: Path | None = None) -> Kind:
+def validated(mapping: Mapping[str, Any], model: type[SpecType], folder: Path | None = None) -> SpecType:
     """The spec of a mapping, with relative paths from a folder; SpecError in one sentence."""
     values = _without_empty(mapping)
     _refuse_keys(values, model)

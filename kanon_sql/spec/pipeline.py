@@ -17,7 +17,7 @@ from kanon_sql.spec.fields import ReleaseSpec, Spec
 from kanon_sql.spec.load import (
     KEYS,
     Fill,
-    Kind,
+    SpecType,
     completed,
     key_of_runs,
     loaded,
@@ -73,7 +73,7 @@ def load_to_read(path: Path, **overrides: Any) -> Spec:
     return loaded_to_read(path, Spec, overrides)
 
 
-def loaded_to_read(path: Path, model: type[Kind], overrides: Mapping[str, Any]) -> Kind:
+def loaded_to_read(path: Path, model: type[SpecType], overrides: Mapping[str, Any]) -> SpecType:
     """The same for a spec of any model."""
     return completed(mapping_to_read(path), path.parent, model, overrides)
 

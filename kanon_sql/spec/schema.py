@@ -100,7 +100,7 @@ _SHORT: Mapping[tuple[str, str], tuple[Schema, ...]] = {
     ("Spec", "node"): ({"enum": [*get_args(NodeReuse)]},),
     ("Spec", "quasi_identifiers"): (_NAMES,),
     ("Spec", "metric"): (_CODE,),
-    ("Attribute", "hierarchy"): (_TEXT,),
+    ("AttributeSpec", "hierarchy"): (_TEXT,),
     ("TCloseness", "hierarchy"): (_TEXT,),
     ("Spec", "source"): (
         {

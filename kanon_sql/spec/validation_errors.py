@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from kanon_sql.spec.algorithms import FLAT, Budget, PrioPrivacy
 from kanon_sql.spec.cloaking import Cloak, CloakSpec
-from kanon_sql.spec.fields import BUDGETS, OPERATOR, OPERATORS, Attribute, ColumnForm, Perturbation, Spec, Target
+from kanon_sql.spec.fields import BUDGETS, OPERATOR, OPERATORS, AttributeSpec, ColumnForm, Perturbation, Spec, Target
 from kanon_sql.spec.keys import takes
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Anonymity, Privacy
 from kanon_sql.spec.recipes import RECIPES
@@ -74,7 +74,7 @@ _PARTS: dict[int | str, type[Model]] = {
     **dict.fromkeys(BUDGETS, Budget),
 }
 _WHOLE: dict[type[Model], str] = {
-    Attribute: "{hierarchy: …} or nothing",
+    AttributeSpec: "{hierarchy: …} or nothing",
     Perturbation: OPERATOR,
     ColumnForm: "a type, or a mapping such as {type: decimal, decimal: ','}",
     **{model: f"a number, or a mapping such as {{{model.short}: …}}" for model in SENSITIVE_MODELS.values()},
@@ -113,9 +113,9 @@ def _owner(location: Location, whole: type[Model]) -> tuple[type[Model], str]:
         case ("privacy", str(name), key, *_) if name in POPULATION_MODELS:
             return POPULATION_MODELS[name], str(key)
         case ("quasi_identifiers", _):
-            return Attribute, ""
+            return AttributeSpec, ""
         case ("quasi_identifiers", _, key, *_) if key != "[key]":
-            return Attribute, str(key)
+            return AttributeSpec, str(key)
         case ("perturb", _, str(operator), key, *_) if operator in OPERATORS:
             return OPERATORS[operator], str(key)
         case ("perturb", _):

@@ -15,7 +15,7 @@ from kanon_sql.strategies.best_first import best_first
 from kanon_sql.strategies.certified import certified
 from kanon_sql.strategies.datafly import datafly
 from kanon_sql.strategies.depth_first import depth_first
-from kanon_sql.strategies.driver import Driver, Outcome, Progress, TraceEntry
+from kanon_sql.strategies.driver import Driver, Progress, SearchOutcome, TraceEntry
 from kanon_sql.strategies.exhaustive import exhaustive
 from kanon_sql.strategies.flash import flash
 from kanon_sql.strategies.igh import check_identical, extended_igh, optimal_igh
@@ -31,9 +31,9 @@ from kanon_sql.strategies.space import Score, Search, Space, Test
 __all__ = [
     "STRATEGIES",
     "Driver",
-    "Outcome",
     "Progress",
     "Score",
+    "SearchOutcome",
     "Space",
     "Strategy",
     "Test",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+from kanon_sql.strategies.attribute_groups import Group
 from kanon_sql.strategies.best_first import bisect_above
-from kanon_sql.strategies.groups import Group
 from kanon_sql.strategies.space import Score, Search, Space, Test
 from kanon_sql.strategies.turns import side_by_side
 
@@ -13,7 +13,7 @@ _LARGEST = 1_000_000  # nodes of a group; beyond, finding its cheapest takes lon
 _COUNTED = 64  # nodes counted in memory before it is the next search's turn
 _COUNTED_FASTER = 8  # times than a test
 
-Attributes = tuple[int, ...]
+AttributeIndexes = tuple[int, ...]
 
 
 def by_groups(space: Space) -> Search:
@@ -24,14 +24,14 @@ def by_groups(space: Space) -> Search:
     groups of one size are searched side by side, cheapest nodes first, so that the bound rises all the time. Ends
     when no two groups together are small enough to list.
     """
-    groups: list[Attributes] = [(j,) for j in range(len(space.lattice.top))]
+    groups: list[AttributeIndexes] = [(j,) for j in range(len(space.lattice.top))]
     while space.group and (pairs := _pairs(space, groups)):
         paired = {group for pair in pairs for group in pair}
         groups = [group for group in groups if group not in paired] + [first + second for first, second in pairs]
         yield from side_by_side([_solved(space.group(*pair)) for pair in pairs])
 
 
-def _pairs(space: Space, groups: list[Attributes]) -> list[tuple[Attributes, Attributes]]:
+def _pairs(space: Space, groups: list[AttributeIndexes]) -> list[tuple[AttributeIndexes, AttributeIndexes]]:
     """The smallest group with the largest that it can be listed with, and so on, for groups of like sizes."""
     left, pairs = sorted(groups, key=lambda group: (_nodes(space, group), group)), []
     while left:
@@ -43,7 +43,7 @@ def _pairs(space: Space, groups: list[Attributes]) -> list[tuple[Attributes, Att
     return pairs
 
 
-def _nodes(space: Space, attributes: Attributes) -> int:
+def _nodes(space: Space, attributes: AttributeIndexes) -> int:
     return prod(space.lattice.top[j] - space.lattice.bottom[j] + 1 for j in attributes)
 
 

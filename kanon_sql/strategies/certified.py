@@ -12,7 +12,6 @@ from kanon_sql.strategies.reduction import lattice_minimum
 from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous, promising, test
 from kanon_sql.strategies.turns import in_turns, side_by_side
 
-Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
 
 _CANDIDATES = 8  # searched side by side, so that statements test several nodes; more of them would repeat each other
@@ -59,7 +58,7 @@ def _proving(space: Space) -> Search:
     yield from side_by_side([_toward_best(space, Random(draw.random())) for _ in range(_CANDIDATES)])
 
 
-def _toward_cheapest(space: Space, least: list[float], draw: Random) -> Asking:
+def _toward_cheapest(space: Space, least: list[float], draw: Random) -> Search:
     """Rule out nodes until no open one is cheaper than the cheapest anonymous one, which costs `least`."""
     while (node := space.candidate(least[0])) is not None:
         high = _raised(space, node, least[0], draw)
@@ -70,7 +69,7 @@ def _toward_cheapest(space: Space, least: list[float], draw: Random) -> Asking:
             least[0] = min(least[0], cost)
 
 
-def _toward_best(space: Space, draw: Random) -> Asking:
+def _toward_best(space: Space, draw: Random) -> Search:
     """Settle open nodes until none can be better than the best."""
     while (node := space.candidate(inf)) is not None:
         if (yield from test(space, node)):
@@ -86,7 +85,7 @@ def _reach(space: Space, node: Node, draw: Random) -> Generator[Test | Score, li
     return space.bound(low)
 
 
-def _cuts(space: Space, node: Node, draw: Random) -> Asking:
+def _cuts(space: Space, node: Node, draw: Random) -> Search:
     """Rule out as many nodes as possible with one that is not anonymous."""
     yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_CUTS)])
 

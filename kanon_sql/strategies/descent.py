@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from random import Random
 
 from kanon_sql.generalization.lattice import Lattice, Node, at_level
 from kanon_sql.loss import METRICS
-from kanon_sql.strategies.space import Score, Space, Test, beats, least_anonymous
-
-Asking = Generator[Test | Score, list[bool], None]
+from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous
 
 _TRIES = 30  # draws per node wanted: near the end most nodes are already settled
 
@@ -40,7 +38,7 @@ class Descent:
         self._least = inf
         self._cost = (metric if self._tight else METRICS["precision"]).bound_of(self.space.costs)
 
-    def drop(self, node: Node) -> Asking:
+    def drop(self, node: Node) -> Search:
         """Lower an anonymous node, one attribute after the other in random order, and score the result.
 
         Attributes are bisected to their least anonymous level, given the previous ones: few tests from far above.
@@ -53,7 +51,7 @@ class Descent:
             passed.append(node)
         yield from self._reach(passed)
 
-    def shrink(self, node: Node) -> Asking:
+    def shrink(self, node: Node) -> Search:
         """Lower an anonymous node step by step, and score the result.
 
         Takes the step to an anonymous node that saves most per additional row at risk; all steps are tested in one
@@ -76,7 +74,7 @@ class Descent:
         further = 0 if rows[0] is None or rows[1] is None else rows[0] - rows[1]
         return (self._cost(node) - self._cost(lower)) / (1 + further), self.rng.random()
 
-    def _reach(self, passed: list[Node]) -> Asking:
+    def _reach(self, passed: list[Node]) -> Search:
         self.best = passed[-1]
         self._least = min(self._least, self._cost(self.best))
         yield Score(passed)  # a higher one can be better, where the metric counts suppressed rows

@@ -14,7 +14,7 @@ from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, unsuppressed
-from kanon_sql.strategies.groups import Groups
+from kanon_sql.strategies.attribute_groups import AttributeGroups
 from kanon_sql.strategies.proof import Proof
 from kanon_sql.strategies.space import Score, Search, Space, Test, TuplesInMemory, beats
 from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
@@ -94,7 +94,7 @@ class TraceEntry:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchOutcome:
     """The end of a search: the node to release, and what is proven.
 
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
@@ -171,7 +171,7 @@ class Driver:
         self._bound = self.metric.bound_of(self.costs)
         self._clauses: Clauses | None = None
         self._proof: Proof | None = None
-        self._groups: Groups | None = None
+        self._groups: AttributeGroups | None = None
         if isinstance(self._tags, DenseTags) and isinstance(self._prospects, DenseTags):
             self._proof = Proof(self.lattice, self._tags, self._prospects, self.metric, self.costs)
         self._started = self.clock()
@@ -189,7 +189,7 @@ class Driver:
         self._trace: list[TraceEntry] = []
         self._proven = (-inf, 0.0)  # the time of the next reading of the lower bound, and the last bound
 
-    def run(self, strategy: Callable[[Space], Search]) -> Outcome:
+    def run(self, strategy: Callable[[Space], Search]) -> SearchOutcome:
         """Answer a strategy's requests until it ends or time is up; InfeasibleError if no node is anonymous."""
         space = Space(
             self.lattice,
@@ -211,7 +211,7 @@ class Driver:
             listing=self._proof,
         )
         if self.monotone_model:
-            self._groups = Groups(space)
+            self._groups = AttributeGroups(space)
             space.group = self._groups.merged
         search = strategy(space)  # which refuses unsupported models before the first query
         ended = "complete"
@@ -230,7 +230,7 @@ class Driver:
             if self._best[0] == inf:
                 self._score_last_resort()
         score, node = self._best
-        return Outcome(
+        return SearchOutcome(
             node,
             score,
             min(score, self._last_bound()),
@@ -245,7 +245,7 @@ class Driver:
             self._tags,
         )
 
-    def keep(self, node: Node) -> Outcome:
+    def keep(self, node: Node) -> SearchOutcome:
         """Judge and score a single node, to release it without a search; InfeasibleError if it is not anonymous."""
         self._judge([node])
         if not self._tags.status(node):
@@ -254,7 +254,7 @@ class Driver:
         score = self._score_of(figures)
         self._note("score", node, figures.rows_at_risk, score)
         bound, trace = min(score, self._bound(self.lattice.bottom)), tuple(self._trace)
-        return Outcome(node, score, bound, 1, self.judge.queries, self._seconds(), "complete", "kept", trace)
+        return SearchOutcome(node, score, bound, 1, self.judge.queries, self._seconds(), "complete", "kept", trace)
 
     def _not_kept(self, node: Node) -> str:
         levels = ", ".join(f"{name} {level}" for name, level in zip(self.costs.columns, node, strict=True))

@@ -20,8 +20,6 @@ HORIZONTAL_MUTATION = 0.4
 PENALTY, MOST_PENALTY = 0.1, 0.9
 HORIZONTAL_SHARE = 0.2  # of the attributes; from an example, since the paper does not specify it
 
-Asking = Generator[Test | Score, list[bool], None]
-
 
 @dataclass(frozen=True)
 class Individual:
@@ -48,7 +46,7 @@ def kgen(space: Space) -> Search:
     - Of two anonymous nodes the fitter is the parent; of two that are not, the more general one, as in the program.
       With the fitter one the population would move away from anonymous nodes, and find none on wide tables.
     - The population of 100 survives by draws with replacement; the archive of minimal anonymous nodes is the
-      driver's (`Outcome.minimal`), and the best of it by the space's metric is the answer.
+      driver's (`SearchOutcome.minimal`), and the best of it by the space's metric is the answer.
     - An evaluation is a requested node, new or not, including the crossover's meets but not the reduction:
       `space.evaluations` (default: 5,000). The published program counts half a population per generation, whatever it
       evaluates.
@@ -67,7 +65,7 @@ class _Kgen:
     rng: Random
     left: int
 
-    def run(self) -> Asking:
+    def run(self) -> Search:
         lattice = yield from reduced(self.space)
         population = yield from self._evaluate([random_node(self.rng, lattice) for _ in range(POPULATION)])
         while self.left > 0:

@@ -9,7 +9,7 @@ from math import inf
 from random import Random
 
 from kanon_sql.generalization.lattice import Node, at_level
-from kanon_sql.strategies.descent import Asking, moved
+from kanon_sql.strategies.descent import moved
 from kanon_sql.strategies.random_nodes import random_node
 from kanon_sql.strategies.space import Score, Search, Space, Test, beats
 
@@ -45,7 +45,7 @@ class _LocalSearch:
     rng: Random
     left: float  # remaining evaluations
 
-    def run(self) -> Asking:
+    def run(self) -> Search:
         starts, idle = [self.space.lattice.top], 0
         while self.left > 0 and idle < IDLE:
             before = self.left
@@ -55,7 +55,7 @@ class _LocalSearch:
             idle = idle + 1 if self.left == before else 0
             starts = list(dict.fromkeys(self._kicked() for _ in range(AT_ONCE)))
 
-    def _climb(self, node: Node) -> Asking:
+    def _climb(self, node: Node) -> Search:
         """Go from neighbour to better neighbour until there is none."""
         value = yield from self._value(node)
         step: tuple[Node, float] | None = node, value

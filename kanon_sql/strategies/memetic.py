@@ -8,7 +8,7 @@ from math import inf
 from random import Random
 
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.strategies.descent import Asking, Descent
+from kanon_sql.strategies.descent import Descent
 from kanon_sql.strategies.random_nodes import random_node
 from kanon_sql.strategies.reduction import reduced
 from kanon_sql.strategies.space import Score, Search, Space, Test
@@ -71,7 +71,7 @@ class _Memetic:
     fewest: float = inf  # rows at risk of the fittest so far, under the present limit
     idle: int = 0  # nodes tested since the last gain
 
-    def run(self) -> Asking:
+    def run(self) -> Search:
         lattice = yield from reduced(self.space)
         self.descent = Descent(self.space, lattice, self.rng)
         yield from self.descent.drop(lattice.top)
@@ -109,7 +109,7 @@ class _Memetic:
     def _stranger(self) -> Node | None:
         return self.descent.fitted(random_node(self.rng, self.descent.lattice))
 
-    def _settle(self, new: Sequence[Node]) -> Asking:
+    def _settle(self, new: Sequence[Node]) -> Search:
         """Test new nodes; take them in, or descend from the cheapest that is anonymous."""
         answers = yield Test(new)
         self._take_in([node for node, anonymous in zip(new, answers, strict=True) if not anonymous])
@@ -126,7 +126,7 @@ class _Memetic:
         if fewest < self.fewest:
             self.fewest, self.idle = fewest, 0
 
-    def _lower_all(self) -> Asking:
+    def _lower_all(self) -> Search:
         """Fit the population under the new limit, in one request."""
         fitted = (node if self.descent.affordable(node) else self.descent.fitted(node) for node in self.population)
         nodes = list(dict.fromkeys(node for node in fitted if node is not None))

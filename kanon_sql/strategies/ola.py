@@ -9,8 +9,6 @@ from math import inf
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.strategies.space import Score, Search, Space, Test, beats
 
-Asking = Generator[Test | Score, list[bool], None]
-
 
 def ola(space: Space) -> Search:
     """Find the best k-minimal node by binary search of sublattices.
@@ -40,7 +38,7 @@ class _Candidates:
     done: set[tuple[Node, Node]] = field(default_factory=set)
 
 
-def _search(space: Space, part: Lattice, candidates: _Candidates) -> Asking:
+def _search(space: Space, part: Lattice, candidates: _Candidates) -> Search:
     """Settle the nodes of a sublattice that count, halving it at its middle level."""
     if (part.bottom, part.top) in candidates.done or not _counts(space, part.bottom, candidates):
         return

@@ -10,8 +10,8 @@ from typing import Any
 
 from kanon_sql.strategies.space import Score, Search, Space, Test
 
-Asking = Generator[Test | Score, list[bool], Any]
-Requests = dict[Asking, Test | Score]
+AnySearch = Generator[Test | Score, list[bool], Any]
+Requests = dict[AnySearch, Test | Score]
 
 _NEAR = 16  # tests; a search that is at most this far ahead need not wait for its turn
 
@@ -41,24 +41,24 @@ def in_turns(space: Space, *searches: Search, start: int = 0, patience: float = 
         requests |= yield from _answered(chosen)
 
 
-def side_by_side(searches: Sequence[Asking]) -> Search:
+def side_by_side(searches: Sequence[AnySearch]) -> Search:
     """Run several searches in step, so that their tests go into the same statements, and their scores too."""
     requests = _begun(searches)
     while requests:
         requests = yield from _answered(requests)
 
 
-def _begun(searches: Sequence[Asking]) -> Requests:
+def _begun(searches: Sequence[AnySearch]) -> Requests:
     return {search: request for search in searches if (request := next(search, None)) is not None}
 
 
-def _together(requests: Requests, turn: Asking, near: Sequence[Asking]) -> list[Asking]:
+def _together(requests: Requests, turn: AnySearch, near: Sequence[AnySearch]) -> list[AnySearch]:
     """The searches near a turn whose tests can be combined with its tests; only the turn itself if it has none."""
     plain = [place for place in near if isinstance(test := requests[place], Test) and not test.reduction]
     return plain if turn in plain else [turn]
 
 
-def _answered(requests: Mapping[Asking, Test | Score]) -> Generator[Test | Score, list[bool], Requests]:
+def _answered(requests: Mapping[AnySearch, Test | Score]) -> Generator[Test | Score, list[bool], Requests]:
     """Yield the requests of several searches, all tests at once and then all scores; return their next requests."""
     tests = [request for request in requests.values() if isinstance(request, Test)]
     nodes = [node for request in tests for node in request.nodes]

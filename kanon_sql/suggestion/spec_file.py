@@ -15,7 +15,7 @@ Reasons = Sequence[tuple[str, str]]  # columns with the reasons for their roles
 
 
 @dataclass(frozen=True)
-class Generalized:
+class QuasiIdentifierEntry:
     """A quasi-identifier in the file: its recipe, the reasons for its role and recipe, and its labels by level."""
 
     name: str
@@ -26,7 +26,7 @@ class Generalized:
 
 
 @dataclass(frozen=True)
-class Draft:
+class SpecFile:
     """The contents of the file. `places`: the keys source, database and target, if available.
 
     `unit`: the column of the people, if they have several rows.
@@ -35,7 +35,7 @@ class Draft:
     rows: int
     places: Mapping[str, Any]
     identifiers: Reasons
-    quasi_identifiers: Sequence[Generalized]
+    quasi_identifiers: Sequence[QuasiIdentifierEntry]
     sensitive: Reasons
     kept: Reasons
     dropped: Reasons
@@ -45,12 +45,12 @@ class Draft:
     unit: str | None = None
 
 
-def text_of(draft: Draft, name: str) -> str:
+def text_of(draft: SpecFile, name: str) -> str:
     """The text of the spec file of this name."""
     return "\n".join(_lines(draft, name)) + "\n"
 
 
-def _lines(draft: Draft, name: str) -> Iterator[str]:
+def _lines(draft: SpecFile, name: str) -> Iterator[str]:
     yield from comment(f"Suggested by `kanon init` from {draft.rows:,} rows. Read it, edit it, then run:")
     yield from comment(f"  kanon anonymize --spec {name}")
     yield from comment(
@@ -83,7 +83,7 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
         yield f"target: {in_flow(target)}"
 
 
-def _privacy(draft: Draft) -> Iterator[str]:
+def _privacy(draft: SpecFile) -> Iterator[str]:
     yield ""
     if draft.unit:
         yield from comment("Some people have several rows: k counts people, identified by this column.")
@@ -102,7 +102,7 @@ def _privacy(draft: Draft) -> Iterator[str]:
     yield from comment("A local recoding keeps more detail if many rows are similar: strategy: refine")
 
 
-def _generalized(column: Generalized) -> Iterator[str]:
+def _generalized(column: QuasiIdentifierEntry) -> Iterator[str]:
     yield from comment(column.reason, "  ")
     yield f"  {in_flow(column.name)}:"
     yield from comment(column.why, "    ")

@@ -32,7 +32,7 @@ _ICD = words(
     "icd diagnosis diagnose diagnoses diagnosen hauptdiagnose nebendiagnose diagnostic diagnosi diagnostico diagnoza"
 )
 
-Level = Mapping[Any, str]  # the label of each value
+LabelsByValue = Mapping[Any, str]  # the label of each value
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,9})?")
 _LONG_NAME, _ICD_CODE = re.compile(r"\D{4,}"), re.compile(r"[A-Z]\d\d(\.?\w{1,4})?")
 _DOTTED = re.compile(r"[A-Z]\d\d\.\w{1,4}")
@@ -114,7 +114,7 @@ def _prefixes(length: int) -> list[int]:
 
 def categories(
     counts: Mapping[Any, int], co_counts: Sequence[tuple[Sequence[Any], Counts]], common: Collection[Any]
-) -> list[Level]:
+) -> list[LabelsByValue]:
     """Levels of categories: rare ones become `other`, then similar ones are merged.
 
     `co_counts`: for other columns the categories, and their counts by the values there. `common`: the values that
@@ -134,7 +134,7 @@ def categories(
     return [*first, *_merged(values, pools, counts, co_counts, {*frequent})]
 
 
-def _most_frequent(values: Sequence[Any], common: Collection[Any]) -> Iterator[Level]:
+def _most_frequent(values: Sequence[Any], common: Collection[Any]) -> Iterator[LabelsByValue]:
     """The most frequent values separately and all others as one, fewer on every level."""
     for kept in (1000, 100, 10):
         if kept < len(values):
@@ -148,7 +148,7 @@ def _merged(
     counts: Mapping[Any, int],
     co_counts: Sequence[tuple[Sequence[Any], Counts]],
     named: Collection[Any],
-) -> Iterator[Level]:
+) -> Iterator[LabelsByValue]:
     """Pools of values, merged until two are left, with about half as many on every level."""
     place_of = {value: place for place, value in enumerate(values)}
     import numpy as np
@@ -177,7 +177,7 @@ def _sizes(categories: int) -> Iterator[int]:
         yield size
 
 
-def _labelled(groups: Sequence[Sequence[Any]], named: Collection[Any]) -> Level:
+def _labelled(groups: Sequence[Sequence[Any]], named: Collection[Any]) -> LabelsByValue:
     """The labels of the values: the members of their group, the most frequent first; unnamed ones are `other`."""
     taken: set[str] = set()
     labels = {}

@@ -4,22 +4,22 @@ All measures share one interpretation of a generalized cell, see `kanon_sql.util
 """
 
 from kanon_sql.utility.alignment import Drawn, drawn_rows
-from kanon_sql.utility.attribute import Cells, SharedColumn, attribute
-from kanon_sql.utility.counts import Counts, drawn
+from kanon_sql.utility.attribute import CountedLabels, SharedColumn, attribute
+from kanon_sql.utility.counts import QueryErrors, drawn
 from kanon_sql.utility.distributions import Bin, Treated, distribution, pooled, rare_rows, treated
 from kanon_sql.utility.marginals import Marginal, marginal
-from kanon_sql.utility.models import Learned, is_installed, learned, why_not
 from kanon_sql.utility.pairs import Association
+from kanon_sql.utility.prediction import Learned, is_installed, learned, why_not
 from kanon_sql.utility.sides import Side, Sides, coded
 
 __all__ = [
     "Association",
     "Bin",
-    "Cells",
-    "Counts",
+    "CountedLabels",
     "Drawn",
     "Learned",
     "Marginal",
+    "QueryErrors",
     "SharedColumn",
     "Side",
     "Sides",

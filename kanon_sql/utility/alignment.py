@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon_sql.utility.attribute import Floats, Integers, SharedColumn
+from kanon_sql.utility.attribute import Floats, Int64s, SharedColumn
 from kanon_sql.utility.sides import Codes, Sides
 
 
@@ -22,8 +22,8 @@ class Drawn:
     `has_released`: whether there is one; otherwise the row is suppressed.
     """
 
-    exact: Integers
-    released: Integers
+    exact: Int64s
+    released: Int64s
     has_released: np.ndarray
 
     @property
@@ -50,14 +50,12 @@ def drawn_rows(sides: Sides, most: int, seed: int) -> Drawn:
     return Drawn(exact, released[chosen] if len(fitting) else exact * 0, has_released)
 
 
-def _taken(columns: Sequence[Codes], places: Integers) -> Integers:
+def _taken(columns: Sequence[Codes], places: Int64s) -> Int64s:
     """Rows of columns of codes, as an array."""
     return np.column_stack([column[places].astype(np.int64) for column in columns])
 
 
-def _fitting(
-    attributes: Sequence[SharedColumn], tuples: Integers, classes: Sequence[Codes]
-) -> tuple[Integers, Integers]:
+def _fitting(attributes: Sequence[SharedColumn], tuples: Int64s, classes: Sequence[Codes]) -> tuple[Int64s, Int64s]:
     """The fitting pairs of a tuple and a distinct released row, by their positions, in the tuples' order.
 
     The columns are compared one by one over the prefixes of the sorted released rows, as in an attack by linkage.
@@ -82,8 +80,8 @@ def _fitting(
 
 
 def _extended(
-    attribute: SharedColumn, groups: Integers, target: Integers, fitting: Integers, cells: Integers
-) -> tuple[Integers, Integers]:
+    attribute: SharedColumn, groups: Int64s, target: Int64s, fitting: Int64s, cells: Int64s
+) -> tuple[Int64s, Int64s]:
     """The pairs of a tuple and a prefix that is one column longer, from those of a tuple and a prefix.
 
     `groups`: of the tuples' values. `cells`: per longer prefix, the number of codes * the number of the prefix + code.
@@ -105,14 +103,14 @@ def _extended(
     return target[pair[fits]], longer[fits]
 
 
-def _ranges(starts: Integers, ends: Integers) -> tuple[Integers, Integers]:
+def _ranges(starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s]:
     """All numbers of some ranges, with the number of the range."""
     sizes = ends - starts
     number = np.repeat(np.arange(len(sizes)), sizes)
     return number, np.arange(len(number)) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
 
 
-def _likelihoods(sides: Sides, exact: Integers, released: Integers) -> Floats:
+def _likelihoods(sides: Sides, exact: Int64s, released: Int64s) -> Floats:
     """The likelihoods of pairs of an exact row and a released row."""
     likely = np.ones(len(exact))
     for number, attribute in enumerate(sides.attributes):
@@ -121,7 +119,7 @@ def _likelihoods(sides: Sides, exact: Integers, released: Integers) -> Floats:
     return likely
 
 
-def _chosen(target: Integers, likely: Floats, whose: Integers, random: np.random.Generator) -> Integers:
+def _chosen(target: Int64s, likely: Floats, whose: Int64s, random: np.random.Generator) -> Int64s:
     """A drawn pair for every row, by its tuple `whose`; -1 if the tuple has no pair."""
     tuples = int(whose.max()) + 1
     sums = np.bincount(target, likely, tuples)
@@ -130,7 +128,7 @@ def _chosen(target: Integers, likely: Floats, whose: Integers, random: np.random
     return np.where(np.isin(whose, target), np.minimum(places, max(0, len(target) - 1)), -1)
 
 
-def _before(target: Integers, shares: Floats, tuples: int) -> Floats:
+def _before(target: Int64s, shares: Floats, tuples: int) -> Floats:
     """The sum of the shares of all earlier tuples."""
     of_tuple = np.bincount(target, shares, tuples)
     return (np.cumsum(of_tuple) - of_tuple)[target].astype(float)

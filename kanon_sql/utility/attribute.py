@@ -16,15 +16,15 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_sql.attack.labels import covered
+from kanon_sql.attack.label_readings import covered
 from kanon_sql.engine import Column
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label, Value, key, ordered, read
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Cells = Sequence[tuple[Label, int]]
-HierarchyOf = Callable[[Sequence[Value]], Hierarchy | None]
+Int64s = NDArray[np.int64]
+CountedLabels = Sequence[tuple[Label, int]]
+HierarchyOfValues = Callable[[Sequence[Value]], Hierarchy | None]
 MOST_GROUPS = 100  # of a column's values, except in its marginal
 
 
@@ -40,11 +40,11 @@ class ColumnDisplay:
     numbers: Floats
     released: Sequence[Label]
     rows: Floats
-    labels: Integers
-    places: Integers
+    labels: Int64s
+    places: Int64s
 
     @property
-    def counts(self) -> Integers:
+    def counts(self) -> Int64s:
         """The number of values that every label covers."""
         return np.bincount(self.labels, minlength=len(self.released))
 
@@ -71,7 +71,7 @@ class SharedColumn:
     lost: float
     generalized: float
     nullable: bool
-    groups: Integers
+    groups: Int64s
     numbers: Floats
     weights: Floats
     source_codes: Mapping[Label, int]
@@ -96,7 +96,11 @@ class SharedColumn:
 
 
 def attribute(
-    column: Column, source: Cells, release: Cells, hierarchy: HierarchyOf = lambda _: None, as_any: bool = True
+    column: Column,
+    source: CountedLabels,
+    release: CountedLabels,
+    hierarchy: HierarchyOfValues = lambda _: None,
+    as_any: bool = True,
 ) -> SharedColumn:
     """The column's values and labels. `source`, `release`: the texts of the cells with their rows.
 
@@ -131,7 +135,7 @@ def attribute(
 class _Domain:
     """The distinct values of a source's column: in order if it is ordered, NULL last."""
 
-    def __init__(self, column: Column, cells: Cells) -> None:
+    def __init__(self, column: Column, cells: CountedLabels) -> None:
         read_as = {text: _value(text, column.kind) for text, _ in cells}
         printed = {key(value): text for text, value in read_as.items()}
         self.kind = column.kind
@@ -173,7 +177,7 @@ class _Covers:
     cover the nearest one.
     """
 
-    def __init__(self, domain: _Domain, release: Cells, hierarchy: Hierarchy | None, as_any: bool) -> None:
+    def __init__(self, domain: _Domain, release: CountedLabels, hierarchy: Hierarchy | None, as_any: bool) -> None:
         labels = [label for label, _ in release]
         # Without a hierarchy, a label with the text of a value covers this value only.
         places = {} if hierarchy else domain.places
@@ -204,7 +208,7 @@ class _Covers:
         """The rows of the labels, spread over the values that they cover."""
         return np.bincount(self.places, self.chances * rows[self.labels], self.size).astype(float)
 
-    def shown(self, domain: _Domain, release: Cells) -> ColumnDisplay:
+    def shown(self, domain: _Domain, release: CountedLabels) -> ColumnDisplay:
         """The values and the labels."""
         labels, rows = [label for label, _ in release], np.array([n for _, n in release], dtype=float)
         return ColumnDisplay(domain.kind, domain.texts, domain.numbers, labels, rows, self.labels, self.places)
@@ -216,7 +220,7 @@ class _Covers:
         return chances
 
 
-def _grouped(domain: _Domain) -> tuple[Integers, Floats]:
+def _grouped(domain: _Domain) -> tuple[Int64s, Floats]:
     """The groups of the values, that of NULL last, and the mean numbers of the groups."""
     count = len(domain.values) - domain.nullable  # without NULL
     rows = domain.rows[:count]
@@ -237,11 +241,11 @@ def _grouped(domain: _Domain) -> tuple[Integers, Floats]:
     return groups, means
 
 
-def _renumbered(groups: Floats) -> Integers:
+def _renumbered(groups: Floats) -> Int64s:
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
-def _coded(covers: _Covers, groups: Integers, count: int) -> tuple[Floats, Integers]:
+def _coded(covers: _Covers, groups: Int64s, count: int) -> tuple[Floats, Int64s]:
     """The weights of all codes, and the code per label: labels within one group have its code."""
     of_group = groups[covers.places]
     cells = covers.labels * count + of_group

@@ -33,7 +33,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Counts:
+class QueryErrors:
     """The relative errors of `queries` count queries.
 
     `selectivity`: the median share of the source's rows that they count.
@@ -95,11 +95,13 @@ def _start(shares: Floats, wanted: float, random: Random) -> int:
     return int(np.searchsorted(before, random.random() * latest, "right")) - 1
 
 
-def errors(queries: Sequence[Query], rows: int, exact: Mapping[int, float], estimated: Mapping[int, float]) -> Counts:
+def errors(
+    queries: Sequence[Query], rows: int, exact: Mapping[int, float], estimated: Mapping[int, float]
+) -> QueryErrors:
     """The errors of the estimates; `exact`, `estimated`: answers by the query's number, 0 if missing."""
     answers = np.array([exact.get(number, 0.0) for number in range(len(queries))])
     guesses = np.array([estimated.get(number, 0.0) for number in range(len(queries))])
     relative = np.abs(guesses - answers) / np.maximum(answers, SANITY_BOUND * rows)
     median, high = np.percentile(relative, [50, 95])
     figures = (float(median), float(high), float(np.median(answers) / rows))
-    return Counts(len(queries), *(round(figure, 9) for figure in figures))
+    return QueryErrors(len(queries), *(round(figure, 9) for figure in figures))

@@ -14,7 +14,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from kanon_sql.generalization.hierarchy import STAR
-from kanon_sql.utility.attribute import ColumnDisplay, Floats, Integers, SharedColumn
+from kanon_sql.utility.attribute import ColumnDisplay, Floats, Int64s, SharedColumn
 
 MOST = 12  # bins
 _MOST_LABELS = 20_000
@@ -72,7 +72,7 @@ def distribution(attribute: SharedColumn, least: int) -> list[Bin]:
     return _of_labels(attribute, released, least)
 
 
-def _in_order(of: Integers, name: Name, attribute: SharedColumn, released: Floats, least: int) -> list[Bin]:
+def _in_order(of: Int64s, name: Name, attribute: SharedColumn, released: Floats, least: int) -> list[Bin]:
     """Bins in order; values without a bin, such as NULL, form the last one if there are enough of them."""
     inside, size = of >= 0, int(of.max()) + 1
     source, release = (np.bincount(of[inside], rows[inside], size).astype(float) for rows in (attribute.rows, released))
@@ -106,7 +106,7 @@ def pooled(rows: Sequence[float] | Floats, least: float) -> list[tuple[int, int]
     return [] if pending else runs
 
 
-def _of_numbers(attribute: SharedColumn) -> tuple[Integers, Name] | None:
+def _of_numbers(attribute: SharedColumn) -> tuple[Int64s, Name] | None:
     """Ranges of numbers with round ends, the first and the last of them open."""
     numbers, integers = attribute.shown.numbers, attribute.shown.kind == "integer"
     finite = np.isfinite(numbers)
@@ -154,7 +154,7 @@ def _plain(number: float) -> str:
     return f"{number:,.0f}" if number == int(number) else f"{number:,.6g}"
 
 
-def _of_dates(attribute: SharedColumn) -> tuple[Integers, Name] | None:
+def _of_dates(attribute: SharedColumn) -> tuple[Int64s, Name] | None:
     """The finest parts of the calendar that are few enough: months, quarters, years or more, open at both ends."""
     numbers = attribute.shown.numbers
     finite = np.isfinite(numbers)
@@ -214,7 +214,7 @@ def _of_labels(attribute: SharedColumn, released: Floats, least: int) -> list[Bi
     return [*labelled, rest] if other >= least and labelled else labelled
 
 
-def _apart(shown: ColumnDisplay) -> Iterator[tuple[int, Integers]]:
+def _apart(shown: ColumnDisplay) -> Iterator[tuple[int, Int64s]]:
     """Labels that exclude each other, those of the fewest values first, with the positions of their values."""
     ends = np.cumsum(shown.counts)
     taken = np.zeros(len(shown.values), dtype=bool)
@@ -225,7 +225,7 @@ def _apart(shown: ColumnDisplay) -> Iterator[tuple[int, Integers]]:
             yield int(label), places
 
 
-def _sums(attribute: SharedColumn, released: Floats, places: Integers) -> tuple[float, float]:
+def _sums(attribute: SharedColumn, released: Floats, places: Int64s) -> tuple[float, float]:
     return float(attribute.rows[places].sum()), float(released[places].sum())
 
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from kanon_sql.utility.attribute import Floats, Integers, SharedColumn, rounded
+from kanon_sql.utility.attribute import Floats, Int64s, SharedColumn, rounded
 
 _AT_ONCE = 20_000  # pairs of codes
 _NONE = 1e-9  # rows
-Pairs = tuple[Integers, Integers, Floats]
+Pairs = tuple[Int64s, Int64s, Floats]
 
 
 @dataclass(frozen=True)

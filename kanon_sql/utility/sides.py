@@ -15,8 +15,8 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Coded, Hole, Relation
-from kanon_sql.utility.attribute import Integers, SharedColumn
-from kanon_sql.utility.counts import Counts, Query, errors
+from kanon_sql.utility.attribute import Int64s, SharedColumn
+from kanon_sql.utility.counts import Query, QueryErrors, errors
 from kanon_sql.utility.pairs import Association, Pairs, association
 
 _NOTHING = "nothing"
@@ -102,7 +102,7 @@ class Sides:
         parts = [slice(*ends) for ends in pairwise(np.searchsorted(subset, range(pairs + 1)))]
         return [(first[part], second[part], n[part].astype(float)) for part in parts]
 
-    def counts(self, drawn_queries: Sequence[Query], combined: Combined, rows: int) -> Counts:
+    def counts(self, drawn_queries: Sequence[Query], combined: Combined, rows: int) -> QueryErrors:
         """The errors of count queries on subsets of the combined columns."""
         self._load(drawn_queries, combined.subsets)
         relations = {"predicates": self.tables["predicates"], "chances": self.tables["chances"]}
@@ -130,7 +130,7 @@ class Sides:
         holes = {"asked": self.tables["asked"], "weights": self.tables["weights"]}
         return {int(query): float(n) for query, n in self.tables.rows("utility/answers", combined=combined, **holes)}
 
-    def rows(self, coded: Relation) -> tuple[list[Codes], Integers]:
+    def rows(self, coded: Relation) -> tuple[list[Codes], Int64s]:
         """The distinct tuples of codes in order, as columns, and the number of rows of every tuple."""
         frame = self.tables.engine.frame(coded)
         columns = [frame[column_of(number)].to_numpy() for number in range(len(self.attributes))]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql import queries
-from kanon_sql.cloak import Cloaked, Summary, check_columns, describe, in_boxes
+from kanon_sql.cloak import Cloaked, CloakSummary, check_columns, describe, in_boxes
 from kanon_sql.plan.observer import Observer, Phases
 from kanon_sql.plan.preflight import check_spec, settle_roles
 from kanon_sql.plan.source import Source, check_engine, settle
@@ -89,7 +89,7 @@ def make_cloaked(
     return released(source, spec, described, published)
 
 
-def _publish(cloaked: Cloaked, source: Source, target: Target | None, staging: Staging) -> Published[Summary]:
+def _publish(cloaked: Cloaked, source: Source, target: Target | None, staging: Staging) -> Published[CloakSummary]:
     """Publish the cloaked rows: a file from the embedded DuckDB, or a table in the engine of the source."""
     cloaking, query = cloaked.cloaking, cloaked.sql
     where = cloaking.engine if target and target.file else source.engine

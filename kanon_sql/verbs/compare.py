@@ -23,7 +23,7 @@ from kanon_sql.recode import RECODERS, joint
 from kanon_sql.recode import show as shows
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Show, Spec, check, named_strategy
-from kanon_sql.strategies import STRATEGIES, Outcome, strategy
+from kanon_sql.strategies import STRATEGIES, SearchOutcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
 from kanon_sql.verbs import manifest as manifests
@@ -115,12 +115,12 @@ def _names(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _StrategyRun:
     """One strategy's result for one k, with the k-minimal nodes that it proved; or why there is none."""
 
     strategy: str
     k: int = 0
-    outcome: Outcome | None = None
+    outcome: SearchOutcome | None = None
     measured: _Measured | None = None
     minimal: tuple[Node, ...] = ()
     refused: str | None = None
@@ -139,7 +139,7 @@ class _Measured:
 
 def _runs(
     problem: Problem, specs: Sequence[Spec], names: Sequence[str], observer: Observer, of_tuples: bool = True
-) -> Iterator[_Run]:
+) -> Iterator[_StrategyRun]:
     """All strategies for every k, one after the other; if all fail, the first error is raised."""
     errors: list[KanonError] = []
     to_run = [(spec, name) for spec in specs for name in names]
@@ -155,7 +155,7 @@ def _runs(
                 errors.append(error)
                 if len(errors) == len(to_run):
                     raise errors[0] from None
-                yield _Run(name, k, refused=str(error))
+                yield _StrategyRun(name, k, refused=str(error))
 
 
 @dataclass
@@ -176,7 +176,7 @@ class _Prepared:
         frequency_set = sampled(self.problem.frequency_set)
         return merge_equal_codes(frequency_set, drop=frequency_set is not self.problem.frequency_set)
 
-    def run(self, spec: Spec, observer: Observer) -> _Run:
+    def run(self, spec: Spec, observer: Observer) -> _StrategyRun:
         """One strategy for one k."""
         if spec.strategy in RECODERS:
             return self._recode(spec, observer)
@@ -186,15 +186,15 @@ class _Prepared:
         finally:
             problem.judge.drop()
 
-    def _recode(self, spec: Spec, observer: Observer) -> _Run:
+    def _recode(self, spec: Spec, observer: Observer) -> _StrategyRun:
         check(spec, "anonymize")
         spec = spec.model_copy(update={"show": spec.show or _SHOW})
         with Scratch(self.tables.engine, spec.strategy) as tables:
             problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
-            return _Run(spec.strategy, measured=_measured_classes(recode(problem, observer)))
+            return _StrategyRun(spec.strategy, measured=_measured_classes(recode(problem, observer)))
 
 
-def _search(problem: Problem, observer: Observer, tables: Scratch, of_tuples: bool) -> _Run:
+def _search(problem: Problem, observer: Observer, tables: Scratch, of_tuples: bool) -> _StrategyRun:
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
     minimal = _minimal(problem, outcome)
@@ -209,7 +209,7 @@ def _search(problem: Problem, observer: Observer, tables: Scratch, of_tuples: bo
         with joint.of_node(problem.frequency_set, safe, outcome.node, problem.costs.weights) as cells:
             measured = _measured(plan, cells, cells.divergence_apart())
     slim = replace(outcome, tags=None)  # the tags of a large lattice take much memory
-    return _Run(problem.spec.strategy, outcome=slim, measured=measured, minimal=minimal)
+    return _StrategyRun(problem.spec.strategy, outcome=slim, measured=measured, minimal=minimal)
 
 
 def _measured_as_shown(plan: Plan, tables: Scratch) -> _Measured:
@@ -226,13 +226,13 @@ def _measured_classes(plan: Plan) -> _Measured:
         return _measured(plan, cells, None)
 
 
-def _measured(plan: Plan, cells: joint.Cells, divergence: float | None) -> _Measured:
+def _measured(plan: Plan, cells: joint.ReleasedCells, divergence: float | None) -> _Measured:
     figures = manifests.figures_of(plan)
     scores = {**manifests.scores(plan.problem, figures), "ambiguity": cells.ambiguity, "divergence": divergence}
     return _Measured(figures, scores, plan.search_seconds, plan.ended, cells.checksum)
 
 
-def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:
+def _minimal(problem: Problem, outcome: SearchOutcome) -> tuple[Node, ...]:
     """The nodes that a search proved to be k-minimal: no node one step below is anonymous, so none further down."""
     tags, below = outcome.tags, problem.lattice.predecessors
     if tags is None or not problem.judge.model.monotone:
@@ -240,10 +240,10 @@ def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:
     return tuple(node for node in outcome.minimal if all(tags.status(lower) is False for lower in below(node)))
 
 
-def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
+def _side_by_side(problem: Problem, runs: Sequence[_StrategyRun]) -> Comparison:
     """All results, with the comparison: which strategies found the optimum, and which releases are the same."""
     spec, lattice = problem.spec, problem.lattice
-    by_k: dict[int, list[_Run]] = {}
+    by_k: dict[int, list[_StrategyRun]] = {}
     for run in runs:
         by_k.setdefault(run.k, []).append(run)
     proven = tuple(_proven(k, runs_of_k, lattice.size) for k, runs_of_k in by_k.items())
@@ -275,7 +275,7 @@ def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
     )
 
 
-def _proven(k: int, runs: Sequence[_Run], size: int) -> Proven:
+def _proven(k: int, runs: Sequence[_StrategyRun], size: int) -> Proven:
     outcomes = [run.outcome for run in runs if run.outcome]
     return Proven(
         k,
@@ -286,11 +286,11 @@ def _proven(k: int, runs: Sequence[_Run], size: int) -> Proven:
     )
 
 
-def _known_minimal(runs: Sequence[_Run]) -> list[Node]:
+def _known_minimal(runs: Sequence[_StrategyRun]) -> list[Node]:
     return sorted({node for run in runs for node in run.minimal})
 
 
-def _same(run: _Run, runs: Sequence[_Run]) -> tuple[str, int] | None:
+def _same(run: _StrategyRun, runs: Sequence[_StrategyRun]) -> tuple[str, int] | None:
     """The strategy and k of the first earlier run with the same release."""
     if run.measured is None or not run.measured.checksum:
         return None
@@ -302,7 +302,7 @@ def _limit(spec: Spec) -> float:
     return SECONDS if spec.time_limit is None else spec.time_limit
 
 
-def _settled_nodes(outcome: Outcome) -> int | None:
+def _settled_nodes(outcome: SearchOutcome) -> int | None:
     return None if outcome.nodes_tagged is None else outcome.nodes_checked + outcome.nodes_tagged
 
 
@@ -311,7 +311,7 @@ def _promise(name: str) -> str:
 
 
 def _result(
-    problem: Problem, run: _Run, proven: Proven, minimal: Sequence[Node], same: tuple[str, int] | None
+    problem: Problem, run: _StrategyRun, proven: Proven, minimal: Sequence[Node], same: tuple[str, int] | None
 ) -> StrategyResult:
     measured = run.measured
     if measured is None:
@@ -344,7 +344,7 @@ def _result(
 
 
 def _with_search(
-    problem: Problem, result: StrategyResult, outcome: Outcome, proven: Proven, minimal: Sequence[Node]
+    problem: Problem, result: StrategyResult, outcome: SearchOutcome, proven: Proven, minimal: Sequence[Node]
 ) -> StrategyResult:
     """The result with the fields of searches: node, effort and proofs."""
     best = proven.proven_score

@@ -17,7 +17,7 @@ from kanon_sql.attack import Outcome
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SpecError
-from kanon_sql.measure.measuring import Measuring
+from kanon_sql.measure.utility import UtilityMeasurement
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import plan_search
 from kanon_sql.plan.source import Source
@@ -53,7 +53,7 @@ _LEAST = 3  # minimum number of people behind a count, even if k is smaller
 
 
 @dataclass(frozen=True)
-class Guard:
+class CountRounding:
     """Rounds counts of the source to multiples of `least`, the number of rows that k people can have.
 
     `most`: the total, which is public.
@@ -65,8 +65,10 @@ class Guard:
     def rounded(self, rows: float) -> int:
         """A count of 0, or of at least `least`, rounded to a multiple of `least` and at most the total.
 
-        >>> Guard(5).rounded(0), Guard(5).rounded(6), Guard(5).rounded(8), Guard(5, most=28).rounded(28)
-        (0, 5, 10, 28)
+        >>> [CountRounding(least=5).rounded(rows) for rows in (0, 6, 8)]
+        [0, 5, 10]
+        >>> CountRounding(least=5, most=28).rounded(28)
+        28
         """
         if not rows:
             return 0
@@ -159,7 +161,7 @@ def figures_of(
     for name, table in (("release", release), ("source", source)):
         if isinstance(table, str):
             measurement.missing[name] = table
-    return ReleaseFigures(manifest, spec.privacy.k, measurement.guard.least, **figures, missing=measurement.missing)
+    return ReleaseFigures(manifest, spec.privacy.k, measurement.rounding.least, **figures, missing=measurement.missing)
 
 
 class _UnmeasuredError(KanonError):
@@ -175,8 +177,8 @@ class _Measurement:
         self.manifest, self.spec, self.observer = manifest, spec, observer
         self._release, self._source = release, source
         self.missing: dict[str, str] = {}
-        self.guard = Guard(max(spec.privacy.k, _LEAST))
-        self.guard = Guard(self.guard.least * self._most_rows_of_a_person(), manifest["rows"])
+        self.rounding = CountRounding(max(spec.privacy.k, _LEAST))
+        self.rounding = CountRounding(self.rounding.least * self._most_rows_of_a_person(), manifest["rows"])
         self.parts: Mapping[str, Callable[[], dict[str, Any]]] = {
             "risk": self._risk,
             "columns": self._columns,
@@ -230,7 +232,7 @@ class _Measurement:
 
     def _of_rows(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:
         """The risk as counted in the tables: rows, or people if the release has the unit column."""
-        of_source = _risk_figures(before, self.guard.rounded_or_hidden) if before else {}
+        of_source = _risk_figures(before, self.rounding.rounded_or_hidden) if before else {}
         of_release = _risk_figures(after, lambda rows: rows)
         return {
             "counted": "people" if after.unit else "rows",
@@ -251,7 +253,7 @@ class _Measurement:
         smallest, people = counted["smallest_class"], self.manifest["released_people"]
         above = {f"above {row['risk']:g}": row["people"] / people for row in counted["above"]}
         of_release = {"smallest class": smallest, "highest": 1 / smallest, "mean": counted["mean"], **above}
-        of_source = _risk_figures(before, self.guard.rounded_or_hidden) if before else {}
+        of_source = _risk_figures(before, self.rounding.rounded_or_hidden) if before else {}
         harbor = [norm for norm in after.norms if norm.name == "HIPAA Safe Harbor"]
         return {
             "counted": "people",
@@ -264,9 +266,9 @@ class _Measurement:
         starts = sorted({*_BANDS, self.spec.privacy.k})
         of_source = None if before is None else _in_bands(before, starts)
         of_release = _in_bands(after, starts)
-        guard = replace(self.guard, most=before.counted) if before else self.guard
+        guard = replace(self.rounding, most=before.counted) if before else self.rounding
         bands = []
-        for first, last in pooled(of_source or of_release, self.guard.least):
+        for first, last in pooled(of_source or of_release, self.rounding.least):
             bands.append(
                 {
                     "least": starts[first],
@@ -284,7 +286,7 @@ class _Measurement:
         both = {"source": self.source, "release": self.release}
         with contextlib.closing(embedded(self.spec.session.limits)) as here, Scratch(here, "report") as tables:
             names = {"source": "the source", "release": "the release"}
-            measuring = Measuring(tables, self.spec, both, names, (), self.observer)
+            measuring = UtilityMeasurement(tables, self.spec, both, names, (), self.observer)
             sides = measuring.sides()
             roles = [*self.spec.quasi_identifiers, *self.spec.sensitive]
             shown = [number for number, attribute in enumerate(sides.attributes) if attribute.name in roles]
@@ -316,7 +318,7 @@ class _Measurement:
             "level": damage.get("level"),
             "height": damage.get("height"),
             "loss": damage.get("loss"),
-            "at_risk": self.guard.rounded_or_hidden(rare_rows(attribute, self.guard.least)),
+            "at_risk": self.rounding.rounded_or_hidden(rare_rows(attribute, self.rounding.least)),
             "rows": int(attribute.rows.sum()),
             **vars(treated(attribute)),
             "suppressed": suppressed,
@@ -327,10 +329,10 @@ class _Measurement:
             {
                 "column": attribute.name,
                 "label": bar.label,
-                "source": self.guard.rounded(bar.source),
+                "source": self.rounding.rounded(bar.source),
                 "release": round(bar.release, 1),
             }
-            for bar in distribution(attribute, self.guard.least)
+            for bar in distribution(attribute, self.rounding.least)
         ]
 
     def _loss_by_k(self) -> dict[str, Any]:
@@ -361,7 +363,7 @@ class _Measurement:
         elif search.refused or search.proven_optimal:
             score, refused = search.score, search.refused
             if search.suppressed_rows is not None:
-                suppressed = self.guard.rounded_or_hidden(search.suppressed_rows)
+                suppressed = self.rounding.rounded_or_hidden(search.suppressed_rows)
         else:
             refused = f"no optimum was proven in {SECONDS:g} seconds"
         return {
@@ -408,8 +410,8 @@ class _Measurement:
 
     def _outcome(self, outcome: Outcome) -> dict[str, Any]:
         """The figures of one attack; shares that stand for too few people are None."""
-        few, control = 0 < outcome.successes < self.guard.least, outcome.beyond
-        few_by_control = control is not None and 0 < round(control * outcome.attempts) < self.guard.least
+        few, control = 0 < outcome.successes < self.rounding.least, outcome.beyond
+        few_by_control = control is not None and 0 < round(control * outcome.attempts) < self.rounding.least
         return {
             "attack": outcome.name,
             "column": outcome.column,

@@ -19,7 +19,7 @@ from kanon_sql.plan.plan import Plan
 from kanon_sql.plan.privacy_models import class_by_class
 from kanon_sql.plan.problem import Problem
 from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
-from kanon_sql.recode import RECODERS, errors, joint, quality
+from kanon_sql.recode import RECODERS, joint, quality, squared_errors
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, folders, minimality_mask, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
@@ -29,7 +29,7 @@ from kanon_sql.release.publish import Published
 from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
-from kanon_sql.strategies import Outcome
+from kanon_sql.strategies import SearchOutcome
 from kanon_sql.verbs.nothing_left import nothing_left
 
 _TELLING = (
@@ -168,7 +168,7 @@ def measure(plan: Plan) -> dict[str, Any]:
     return entries
 
 
-def _search_entries(plan: Plan, outcome: Outcome) -> dict[str, Any]:
+def _search_entries(plan: Plan, outcome: SearchOutcome) -> dict[str, Any]:
     """The entries for a node of the lattice, found by a search or kept from an earlier release."""
     plan, node, searched = plan.with_cells(), outcome.node, not _is_kept_node(plan)
     problem, judge, figures = plan.problem, plan.recoding.judge, figures_of(plan)
@@ -183,7 +183,7 @@ def _search_entries(plan: Plan, outcome: Outcome) -> dict[str, Any]:
         "queries": outcome.queries,
         "score": _finite(outcome.score),
         "nothing_left": nothing_left(plan, figures),
-        **_costs(problem, figures, node, kept, errors.of_node(judge, node), of_tuples),
+        **_costs(problem, figures, node, kept, squared_errors.of_node(judge, node), of_tuples),
         "lower_bound": outcome.lower_bound if searched else None,
         "gap": outcome.gap if searched else None,
         "proven_optimal": outcome.proven_optimal,
@@ -217,7 +217,7 @@ def _recoding_entries(plan: Plan, recoding: LocalRecoding) -> dict[str, Any]:
     plan = plan.with_cells()
     problem, local, figures = plan.problem, recoding.local, figures_of(plan)
     levels = [share * height for share, height in zip(figures.precisions or (), problem.costs.heights, strict=True)]
-    far = errors.of_classes(problem.frequency_set, local, recoding.classes, recoding.orders, recoding.hows)
+    far = squared_errors.of_classes(problem.frequency_set, local, recoding.classes, recoding.orders, recoding.hows)
     with joint.of_classes(problem.frequency_set, local, recoding.classes, problem.costs.weights) as cells:
         # Labels of rules can cover any values.
         divergence = None if local.classes else cells.divergence(recoding.classes, recoding.orders)

@@ -19,7 +19,12 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import IDENTIFIER, NOTHING, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_source
-from kanon_sql.risk.columns import (
+from kanon_sql.risk.identifiers import contents, evidence_of
+from kanon_sql.risk.people import Unit, unit_of
+from kanon_sql.risk.roles import Suspect, suspects
+from kanon_sql.risk.security_labels import Labelled, labelled
+from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
+from kanon_sql.risk.single_columns import (
     SMALL_CLASS,
     ColumnCounts,
     Gain,
@@ -29,11 +34,6 @@ from kanon_sql.risk.columns import (
     percent,
     to_count,
 )
-from kanon_sql.risk.identifiers import contents, evidence_of
-from kanon_sql.risk.labels import Labelled, labelled
-from kanon_sql.risk.people import Unit, unit_of
-from kanon_sql.risk.roles import Suspect, suspects
-from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
 from kanon_sql.spec import check_values, session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result

@@ -46,7 +46,7 @@ _UNCHECKED = (
 
 
 @dataclass(frozen=True)
-class Place:
+class ReleaseLocation:
     """Where a release is: a file, a table of a database, or a relation behind a connection that stays open."""
 
     name: str
@@ -81,8 +81,8 @@ class Release(Result):
     statements: tuple[Statement, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     model: PrivacyModels | None = None
-    place: Place = field(default_factory=lambda: Place(""), compare=False)
-    source_place: Place | None = field(default=None, compare=False)
+    place: ReleaseLocation = field(default_factory=lambda: ReleaseLocation(""), compare=False)
+    source_place: ReleaseLocation | None = field(default=None, compare=False)
     spec: ReleaseSpec | None = field(default=None, compare=False)
     population: PopulationQuery | str | None = field(default=None, compare=False)
 
@@ -348,20 +348,20 @@ def warned(release: Release) -> Release:
     return release
 
 
-def _place(source: Source, spec: ReleaseSpec, published: Published[Any]) -> Place:
+def _place(source: Source, spec: ReleaseSpec, published: Published[Any]) -> ReleaseLocation:
     """Where to read the release: a table by the connection if that stays open, any other by opening it again."""
     if published.path:
-        return Place(str(published.path), spec.session.as_it_is.without_tables)
+        return ReleaseLocation(str(published.path), spec.session.as_it_is.without_tables)
     name = spec.target.table if spec.target and spec.target.table else published.relation.name
     if spec.target is None or not source.owned:
-        return Place(name, spec.session, source.engine, published.relation)
-    return Place(name, spec.session.as_it_is)
+        return ReleaseLocation(name, spec.session, source.engine, published.relation)
+    return ReleaseLocation(name, spec.session.as_it_is)
 
 
-def _source_place(source: Source, spec: ReleaseSpec) -> Place | None:
+def _source_place(source: Source, spec: ReleaseSpec) -> ReleaseLocation | None:
     """Where to read the source again: a file or table by its name, data in memory while their engine is open."""
     if source.files:
-        return Place(spec.source, spec.session.without_tables)
+        return ReleaseLocation(spec.source, spec.session.without_tables)
     if spec.target is None or not source.owned:
-        return Place(spec.source, spec.session, source.engine, source.table.relation)
-    return None if spec.source == IN_MEMORY else Place(spec.source, spec.session)
+        return ReleaseLocation(spec.source, spec.session, source.engine, source.table.relation)
+    return None if spec.source == IN_MEMORY else ReleaseLocation(spec.source, spec.session)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
-from kanon_sql.measure.risk import Measuring
+from kanon_sql.measure.risk import RiskMeasurement
 from kanon_sql.measure.whole import opened_whole
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, check_engine, opened, settle_spec
@@ -170,7 +170,7 @@ def risk(
     # The identifiers of the spec are missing in a release, as they should be.
     settled = settled.model_copy(update={"target": None, "identifiers": (), "keep": None})
     _check_numbers(sampling_fraction, largest_set)
-    measuring = Measuring(settled, population, sampling_fraction, largest_set, observer or Observer(), [])
+    measuring = RiskMeasurement(settled, population, sampling_fraction, largest_set, observer or Observer(), [])
     # A file that is compared with a table of a database is read without the database, as in `verify`.
     without_tables = WITHOUT_TABLES if release is not None and files(settled.source) else {}
     with contextlib.ExitStack() as stack:

@@ -13,7 +13,7 @@ from kanon_sql.plan.plan import Plan, plan_search
 from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.spec import SearchIn, Spec
-from kanon_sql.strategies import Outcome
+from kanon_sql.strategies import SearchOutcome
 from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import Place, SearchOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
@@ -28,8 +28,8 @@ class Search(Result):
     """The result of a search: the best node, its score and whether it is proven optimal; `to_df` returns the trace.
 
     `rows_at_risk`: the rows that the node suppresses. `pruned_by`: the condition that ruled nodes out, if a privacy
-    model is not monotone. `outcome`: the details, see `kanon_sql.strategies.Outcome`. `sql`: the release's statement,
-    if a dialect was requested.
+    model is not monotone. `outcome`: the details, see `kanon_sql.strategies.SearchOutcome`. `sql`: the release's
+    statement, if a dialect was requested.
     """
 
     source: str
@@ -43,7 +43,7 @@ class Search(Result):
     rows_at_risk: int
     lattice_size: int
     pruned_by: str | None
-    outcome: Outcome
+    outcome: SearchOutcome
     sql: str | None = None
 
     def to_dict(self) -> dict[str, Any]:

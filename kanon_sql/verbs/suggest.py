@@ -23,14 +23,14 @@ from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import IN_MEMORY, Source, column_values, opened_source
 from kanon_sql.release.publish import check_file
-from kanon_sql.risk.columns import listed, percent
 from kanon_sql.risk.exact import exact
 from kanon_sql.risk.people import Unit
 from kanon_sql.risk.roles import UNIQUE_SHARE
+from kanon_sql.risk.single_columns import listed, percent
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
-from kanon_sql.suggestion.spec_file import Draft, Generalized, text_of
+from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry, SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
 from kanon_sql.verbs.result import Result
@@ -140,9 +140,9 @@ class Suggestions(Result):
             stems[other.name] = stem
         return f"hierarchies/{name}/{stems[column.name]}.csv"
 
-    def _draft(self, path: Path) -> Draft:
+    def _draft(self, path: Path) -> SpecFile:
         generalized = [
-            Generalized(
+            QuasiIdentifierEntry(
                 column.name,
                 column.reason,
                 {"file": self._file(column, path.stem)} if column.levels else column.recipe,
@@ -151,7 +151,7 @@ class Suggestions(Result):
             )
             for column in self.of_role(QUASI_IDENTIFIER)
         ]
-        return Draft(
+        return SpecFile(
             rows=self.rows,
             places=places_of(self, path.absolute().parent),
             identifiers=self._reasons(IDENTIFIER),
@@ -417,7 +417,7 @@ def _confirmed(
 
 
 @dataclass(frozen=True)
-class Preview:
+class SuggestionPreview:
     """The effect of a hierarchy. `values`: a few values, with their rows and their labels on every level.
 
     `classes`: per level, the labels of most rows, with their rows.
@@ -427,13 +427,13 @@ class Preview:
     classes: tuple[tuple[tuple[str, int], ...], ...] = ()
 
 
-Ask = Callable[[SuggestedColumn, Preview, str], SuggestedColumn]
+Ask = Callable[[SuggestedColumn, SuggestionPreview, str], SuggestedColumn]
 
 
-def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, int], data: Source) -> Preview:
+def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, int], data: Source) -> SuggestionPreview:
     """The labels of the most frequent values, and the largest classes of each level."""
     if column.role != QUASI_IDENTIFIER or not counts:
-        return Preview()
+        return SuggestionPreview()
     levels = column.levels or _labelled(column.recipe, described, counts, data)
     frequent = sorted(counts, key=lambda value: -counts[value])[:_PREVIEWED]
     values = tuple(
@@ -446,7 +446,7 @@ def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, in
             label = _shown(level.get(value))
             rows[label] = rows.get(label, 0) + n
         classes.append(tuple(sorted(rows.items(), key=lambda item: -item[1])[:_PREVIEWED]))
-    return Preview(values, tuple(classes))
+    return SuggestionPreview(values, tuple(classes))
 
 
 def _shown(value: Any) -> str:

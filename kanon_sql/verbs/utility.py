@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.measure.measuring import Measuring
 from kanon_sql.measure.tables import opened_beside
+from kanon_sql.measure.utility import UtilityMeasurement
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import name_of, settle_spec
 from kanon_sql.spec import Spec
-from kanon_sql.utility import Association, Counts, Learned, Marginal
+from kanon_sql.utility import Association, Learned, Marginal, QueryErrors
 from kanon_sql.verbs.options import UtilityOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.verify import of_target
@@ -43,7 +43,7 @@ class Utility(Result):
     released_rows: int
     marginals: tuple[Marginal, ...]
     associations: tuple[Association, ...]
-    counts: Counts | None
+    counts: QueryErrors | None
     learned: tuple[Learned, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ class Utility(Result):
         return [("pairs", f"off by {self.association_error:.4f} on average, at most {worst.error:.4f} ({pair})")]
 
 
-def counts_line(counts: Counts) -> str:
+def counts_line(counts: QueryErrors) -> str:
     """The errors of the count queries, in a sentence."""
     return (
         f"{counts.queries:,} count queries: relative error {counts.median:.1%} in the median, at most "
@@ -215,7 +215,7 @@ def utility(
         names = {side: name_of(table) for side, table in data.items()}
         predict = settled.sensitive if predict is None else predict
         targets = [predict] if isinstance(predict, str) else list(predict)
-        measuring = Measuring(tables, settled, both, names, targets, observer)
+        measuring = UtilityMeasurement(tables, settled, both, names, targets, observer)
         marginals, associations, counts, learned = measuring.measured(queries, rows)
         return Utility(
             source=names["source"],

@@ -16,7 +16,7 @@ import duckdb
 import psycopg
 import pytest
 
-from kanon_sql.cli import main, show
+from kanon_sql.cli import main, output
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from support.database import create_table
@@ -49,8 +49,8 @@ def kanon(*arguments: object) -> Run:
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["kanon", *map(str, arguments)]),
-        mock.patch.object(show.out, "soft_wrap", True),
-        mock.patch.object(show.err, "soft_wrap", True),
+        mock.patch.object(output.out, "soft_wrap", True),
+        mock.patch.object(output.err, "soft_wrap", True),
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.raises(SystemExit) as left,

@@ -9,7 +9,7 @@ from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.spec import may_suppress
-from kanon_sql.strategies import Driver, Outcome, strategy
+from kanon_sql.strategies import Driver, SearchOutcome, strategy
 
 
 def anonymous_nodes(frequency_set: FrequencySet, k: int, allowed: int = 0) -> dict[Node, int]:
@@ -52,7 +52,7 @@ def driver(frequency_set: FrequencySet, k: int, limit: float, by: str) -> Driver
     return Driver(lattice, judge.costs(), metric(by), judge, may_suppress(limit, frequency_set.rows))
 
 
-def search(frequency_set: FrequencySet, k: int, limit: float, by: str, name: str) -> Outcome:
+def search(frequency_set: FrequencySet, k: int, limit: float, by: str, name: str) -> SearchOutcome:
     return driver(frequency_set, k, limit, by).run(strategy(name))
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import (
-    Attribute,
+    AttributeSpec,
     DatesRecipe,
     FileRecipe,
     RangesRecipe,
@@ -56,9 +56,9 @@ secret: secret.txt
 target: {table: patients_anon, as: view, overwrite: true}
 """
 ATTRIBUTES = {
-    "age": Attribute(hierarchy=FileRecipe(file="hierarchies/age.csv")),
-    "zip": Attribute(hierarchy=RedactRecipe(redact="right", step=1), max_level=4),
-    "income": Attribute(
+    "age": AttributeSpec(hierarchy=FileRecipe(file="hierarchies/age.csv")),
+    "zip": AttributeSpec(hierarchy=RedactRecipe(redact="right", step=1), max_level=4),
+    "income": AttributeSpec(
         hierarchy=RangesRecipe(
             ranges=(Decimal(5000), Decimal(10000), Decimal(50000)),
             top=Decimal(200000),
@@ -66,13 +66,13 @@ ATTRIBUTES = {
             origin=Decimal(0),
         )
     ),
-    "admitted": Attribute(hierarchy=DatesRecipe(dates=("month", "quarter", "year"))),
-    "city": Attribute(hierarchy=TaxonomyRecipe(taxonomy="places.csv", separator=None, header=False)),
-    "sex": Attribute(hierarchy=SuppressRecipe()),
-    "job": Attribute(hierarchy=FileRecipe(file="jobs.csv", separator=",", header=True)),
-    "diag": Attribute(hierarchy=TableRecipe(table="icd_hierarchy")),
-    "code": Attribute(hierarchy=RedactRecipe(redact="left", step=2), min_level=1),
-    "region": Attribute(hierarchy=None, min_level=0, max_level=None),
+    "admitted": AttributeSpec(hierarchy=DatesRecipe(dates=("month", "quarter", "year"))),
+    "city": AttributeSpec(hierarchy=TaxonomyRecipe(taxonomy="places.csv", separator=None, header=False)),
+    "sex": AttributeSpec(hierarchy=SuppressRecipe()),
+    "job": AttributeSpec(hierarchy=FileRecipe(file="jobs.csv", separator=",", header=True)),
+    "diag": AttributeSpec(hierarchy=TableRecipe(table="icd_hierarchy")),
+    "code": AttributeSpec(hierarchy=RedactRecipe(redact="left", step=2), min_level=1),
+    "region": AttributeSpec(hierarchy=None, min_level=0, max_level=None),
 }
 QI_TEXT = "one or more column names, each alone or with {hierarchy: …}"
 

@@ -144,7 +144,7 @@ class Group:
         return tuple(node[j] for j in self.attributes)
 
 
-class Groups:
+class AttributeGroups:
     """Disjoint groups of the attributes, and the sum of their lower bounds."""
 
     def __init__(self, whole: Space) -> None:

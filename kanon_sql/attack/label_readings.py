@@ -12,12 +12,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
-from kanon_sql.generalization.values import Label, as_text, key, read
+from kanon_sql.generalization.values import Label, Value, as_text, key, read
 
-Value = Any
 Covers = Callable[[Value], bool]
 _BRACKETS = re.compile(r"(?P<opens>[\[(])\s*(?P<low>[^,]+?)\s*,\s*(?P<high>[^,]+?)\s*(?P<closes>[\])])")
 _DASH = re.compile(r"(?P<low>-?[\d.]+)\s*(?:-|\u2013|\.\.)\s*(?P<high>-?[\d.]+)")
@@ -45,7 +43,7 @@ def covered(
     ({'[20, 30)': [0], '*': [0, 1], '4?': [0, 1]}, ['4?'])
     """
     leaves = _under(hierarchy, values) if hierarchy else {}
-    domain = _Domain(values, (*map(_text, values), *(texts or ())))
+    domain = _ValueIndex(values, (*map(_text, values), *(texts or ())))
     whole = domain.by_text.keys() | others
     found: dict[Label, list[int]] = {}
     unread: list[str] = []
@@ -77,7 +75,7 @@ def reading(label: Label, kind: str, texts: Collection[Label] = ()) -> Covers | 
     return next((covers for read_as in _READINGS if (covers := read_as(label, kind))), None)
 
 
-class _Domain:
+class _ValueIndex:
     """The values of a column, found by value, by text, or by range."""
 
     def __init__(self, values: Sequence[Value], texts: Sequence[Label]) -> None:

@@ -18,7 +18,7 @@ from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Coded, Relation
-from kanon_sql.recode.rules import Levels
+from kanon_sql.recode.rules import RulesByLevel
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Coding:
         return [[f"{a.coded.stem}_{level}" for level in range(height + 1)] for a, height in pairs]
 
 
-def code(frequency_set: FrequencySet, rules: Sequence[Levels], tables: Scratch) -> Coding:
+def code(frequency_set: FrequencySet, rules: Sequence[RulesByLevel], tables: Scratch) -> Coding:
     """Code the tuples, as scratch tables in the frequency set's engine; `rules` per attribute, in its order."""
     attributes = frequency_set.attributes
     coding = Coding(
@@ -108,7 +108,7 @@ def _load_rules(tables: Scratch, stem: str, coding: _AttributeCoding) -> Relatio
 class _AttributeCoding:
     """One attribute's values (by their code), rules and labels."""
 
-    def __init__(self, hierarchy: Hierarchy, levels: Levels, texts: dict[int, str | None]) -> None:
+    def __init__(self, hierarchy: Hierarchy, levels: RulesByLevel, texts: dict[int, str | None]) -> None:
         self.hierarchy, self.levels, self.texts = hierarchy, levels, texts
         code_of = dict(zip(hierarchy.values, hierarchy.codes(0), strict=False))
         self.members = [

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_sql.utility.alignment import Drawn
-from kanon_sql.utility.attribute import Floats, Integers, SharedColumn
+from kanon_sql.utility.attribute import Floats, Int64s, SharedColumn
 
 FOLDS, LEAST_ROWS = 5, 20
 _TREES, _LEAF = 40, 3
@@ -88,7 +88,7 @@ class _Task:
             "release": (labelled, labelled_truth[answered], (released & drawn.has_released)[answered]),
         }
 
-    def _answers(self, rows: Integers, random: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
+    def _answers(self, rows: Int64s, random: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
         """Which answers are not NULL, and the answers: the mean number, or a value drawn among those of the label."""
         target = self.attributes[self.target]
         weights = np.delete(target.weights, _null(target), axis=1)[rows[:, self.target]]
@@ -99,7 +99,7 @@ class _Task:
         drawn = (np.cumsum(weights, axis=1) < random.random((len(weights), 1))).sum(axis=1)
         return chances[:, 0] > 0, np.minimum(drawn, weights.shape[1] - 1).astype(float)
 
-    def _features(self, rows: Integers) -> Floats:
+    def _features(self, rows: Int64s) -> Floats:
         others = [number for number in range(len(self.attributes)) if number != self.target]
         return np.column_stack([_feature(self.attributes[number])[rows[:, number]] for number in others])
 

@@ -17,10 +17,10 @@ from kanon_sql.resources import install_command
 from kanon_sql.spec import Spec
 from kanon_sql.utility import (
     Association,
-    Counts,
     Drawn,
     Learned,
     Marginal,
+    QueryErrors,
     SharedColumn,
     Side,
     Sides,
@@ -37,10 +37,10 @@ from kanon_sql.utility import (
 _MOST_COLUMNS = 40  # whose pairs are compared
 _TOLERATED = 0.05  # share of rows that match no released row, in addition to those suppressed
 _BOTH = ("source", "release")
-Measured = tuple[tuple[Marginal, ...], tuple[Association, ...], Counts | None, tuple[Learned, ...]]
+Measured = tuple[tuple[Marginal, ...], tuple[Association, ...], QueryErrors | None, tuple[Learned, ...]]
 
 
-class Measuring:
+class UtilityMeasurement:
     """A source and its release, and the measures that compare them.
 
     `rows`: the number of rows by table. `targets`: the columns to predict. The measures add to `notes` and `skipped`.

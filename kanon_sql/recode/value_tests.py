@@ -21,7 +21,7 @@ _ROWS = 20_000_000  # counted in one statement
 
 
 @dataclass
-class Values:
+class ValueTests:
     """The tests of one run, on `refine`'s relations and tuple ids."""
 
     tables: Scratch

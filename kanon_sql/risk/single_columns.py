@@ -21,7 +21,7 @@ OnProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Counts:
+class ProfileRow:
     """The result of `sql/profile.sql`."""
 
     distinct: int
@@ -62,7 +62,7 @@ def count_columns(
             continue
         (counted,) = engine.rows(column_sql(engine, source, column.name))
         fractions = _has_fractions(engine, source, column)
-        counted_columns.append(ColumnCounts(column, order, rows, Counts(*map(int, counted)), fractions))
+        counted_columns.append(ColumnCounts(column, order, rows, ProfileRow(*map(int, counted)), fractions))
     progress("columns", len(counted_columns), len(counted_columns))
     return counted_columns
 
@@ -81,7 +81,7 @@ class ColumnCounts:
     column: Column
     order: int
     rows: int
-    counted: Counts | None = None
+    counted: ProfileRow | None = None
     fractions: bool = False
     content: str = ""  # why its values make it an identifier, as the end of "the column …"
 
@@ -90,7 +90,7 @@ class ColumnCounts:
         return self.column.name
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> ProfileRow:
         assert self.counted
         return self.counted
 
