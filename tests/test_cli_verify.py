@@ -20,7 +20,7 @@ def test_verify_exits_with_0_or_1(database: str) -> None:
         options = [source, *where, "--quasi-identifiers", "age,zip", "--k"]
         held = kanon("verify", *options, smallest)
         assert (held.code, held.err) == (0, "")
-        assert f"holds: {smallest}-anonymous on age, zip; 120 rows in {sizes.total()} classes" in held.out
+        assert f"satisfied: {smallest}-anonymous on age, zip; 120 rows in {sizes.total()} classes" in held.out
         failed = kanon("verify", *options, largest)
         offending = [(size, sizes[size]) for size in sorted(sizes) if size < largest]
         rows = sum(size * classes for size, classes in offending)
@@ -56,7 +56,7 @@ def test_a_release_is_verified_by_its_own_spec(folder: Path) -> None:
         "{source: people.csv, identifiers: [name], quasi_identifiers: [age, zip], hierarchies: h, privacy: {k: 12}}"
     )
     done("anonymize", "--spec", "release.yml", "--output", "anon.csv")
-    assert "holds: 12-anonymous on age, zip" in done("verify", "anon.csv", "--spec", "release.yml")
+    assert "satisfied: 12-anonymous on age, zip" in done("verify", "anon.csv", "--spec", "release.yml")
 
 
 RELEASE = (
@@ -92,7 +92,7 @@ def test_a_spec_alone_verifies_its_table(database: str, folder: Path, form: str)
     where = f"database: '{database}'\ntarget: {{table: anon, as: {form}}}\n"
     (folder / "release.yml").write_text(RELEASE.format(source="") + where)
     done("anonymize", "--spec", "release.yml")
-    assert "holds: 12-anonymous on age, zip" in done("verify", "--spec", "release.yml")
+    assert "satisfied: 12-anonymous on age, zip" in done("verify", "--spec", "release.yml")
     ask(database, "DROP VIEW anon" if form == "view" else "DROP TABLE anon")
     ask(database, "CREATE TABLE anon AS SELECT * FROM people")
     assert kanon("verify", "--spec", "release.yml").code == 1
@@ -120,14 +120,14 @@ def test_the_violations_of_several_models_are_reported_separately() -> None:
     asked = ["people.csv", "--quasi-identifiers", "age,zip", "--k", 1, "--risk", "prosecutor:mean=0.01:highest=1"]
     missed = kanon("verify", *asked, "--l-diversity", "disease=40")
     assert missed.code == 1
-    assert "does not hold: 1-anonymous, distinct l-diversity of disease (40), highest prosecutor risk (1)" in missed.out
+    assert "not satisfied: 1-anonymous, distinct l-diversity of disease (40), highest prosecutor risk (1)" in missed.out
     assert re.search(r"do not meet distinct l-diversity of disease \(40\): \d+ found", missed.out)
     assert re.search(r"120 rows in \d+ classes do not meet mean prosecutor risk \(0\.01\): 0\.\d+ found", missed.out)
     assert "below" not in missed.out
     assert "do not meet highest" not in missed.out
     held = kanon("verify", "people.csv", "--quasi-identifiers", "age", "--risk", "prosecutor:above=0.9:share=0")
     assert held.code == 0
-    assert "holds: share of rows above a prosecutor risk (threshold 0.9, share 0) on age; 120 rows" in held.out
+    assert "satisfied: share of rows above a prosecutor risk (threshold 0.9, share 0) on age; 120 rows" in held.out
 
 
 @pytest.mark.usefixtures("folder")
@@ -135,7 +135,7 @@ def test_a_release_says_which_risk_it_has() -> None:
     roles = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--keep", "disease"]
     said = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--output", "risk.csv")
     assert "Verified in the written release: marketer risk (0.2)." in said
-    assert "holds: marketer risk (0.2)" in done(
+    assert "satisfied: marketer risk (0.2)" in done(
         "verify", "risk.csv", "--quasi-identifiers", "age,zip", "--risk", "marketer:mean=0.2"
     )
     statement = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--sql")

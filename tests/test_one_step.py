@@ -305,7 +305,7 @@ def test_a_file_that_is_missing_or_changed_is_named(folder: Path, kind: str, nam
         change()
         run = verified(name)
         assert (run.code, run.err) == (1, "")
-        assert f"does not hold: {told}: the files do not match {name}.anatomy.json" in run.out
+        assert f"failed: {told}: the files do not match {name}.anatomy.json" in run.out
         assert json.loads(verified(name, "--json").out)["problem"].startswith(told)
     beside.write_bytes(content)
     out.rename("elsewhere")

@@ -251,7 +251,7 @@ def test_other_mistakes_of_the_command_line() -> None:
 @pytest.mark.usefixtures("folder")
 def test_verbs_without_a_release_read_the_spec_of_a_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     ran()
-    assert kanon("verify", "--spec", "release.yml").out.startswith("holds: 3-anonymous")
+    assert kanon("verify", "--spec", "release.yml").out.startswith("satisfied: 3-anonymous")
     monkeypatch.setenv("K", "200")
     assert kanon("verify", "--spec", "release.yml").code == 1
     Path("release.yml").write_text(f"{SPEC}node: keep\nreleases: {{one: {{}}}}")

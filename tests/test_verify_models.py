@@ -131,7 +131,7 @@ def test_the_command_line_reports_what_was_compared(tmp_path: Path, monkeypatch:
     options = ["--quasi-identifiers", "age", "--k", "5", "--t-closeness", "ill=0.16", "--l-diversity", "ill=2"]
     alone = kanon("verify", "anon.csv", *options)
     assert alone.code == 0
-    held = "holds: 5-anonymous, distinct l-diversity of ill (2), t-closeness of ill (equal distance) (0.16) on age"
+    held = "satisfied: 5-anonymous, distinct l-diversity of ill (2), t-closeness of ill (equal distance) (0.16) on age"
     text = " ".join(alone.out.split())
     assert text.startswith(held)
     assert (
@@ -141,6 +141,6 @@ def test_the_command_line_reports_what_was_compared(tmp_path: Path, monkeypatch:
     against = kanon("verify", "anon.csv", *options, "--against", "people.csv")
     text = " ".join(against.out.split())
     assert against.code == 1
-    assert "does not hold: 5-anonymous, distinct" in text
+    assert "not satisfied: 5-anonymous, distinct" in text
     assert "80 rows in 1 class do not meet t-closeness of ill (equal distance) (0.16): 0.1667 found" in text
     assert text.endswith("The classes were compared with people.csv.")

@@ -12,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import out, promised
+from kanon_sql.cli.output import out, promised
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.options import VerifyOptions
 from kanon_sql.verbs.verify import ITSELF
@@ -34,7 +34,7 @@ def verify(source: str | None, spec: Path | None, as_json: bool | None, **overri
 def _show(checked: dict[str, Any]) -> None:
     """Print whether the models are satisfied, and the sizes of the classes that violate k-anonymity."""
     if "problem" in checked:
-        out.print(f"[red]does not hold[/red]: {escape(in_flags(checked['problem']))}")
+        out.print(f"[red]failed[/red]: {escape(in_flags(checked['problem']))}")
         return
     if "people" in checked:
         counts, people, size = "people", f" of {checked['people']:,} people", checked["smallest_class_of_people"]
@@ -45,10 +45,9 @@ def _show(checked: dict[str, Any]) -> None:
     models = escape(promised(checked["findings"]))
     columns = escape(", ".join(checked["quasi_identifiers"]))
     if checked["holds"]:
-        out.print(f"[green]holds[/green]: {models} on {columns}; {classes}")
+        out.print(f"[green]satisfied[/green]: {models} on {columns}; {classes}")
     else:
-        negation = "not " if models.endswith("-anonymous") and len(checked["findings"]) == 1 else ""
-        out.print(f"[red]does not hold[/red]: {negation}{models} on {columns}; {classes}")
+        out.print(f"[red]not satisfied[/red]: {models} on {columns}; {classes}")
         for finding in checked["findings"]:
             if finding["unsafe_rows"]:
                 _show_violation(finding, checked["offending_sizes"], counts)
