@@ -46,10 +46,10 @@ SPEC = {
 
 
 def released(engine: Engine, **options: Any) -> Any:
-    asked = {**SPEC, "k": 5, "form": "anatomy", "overwrite": True, "strategy": "exhaustive", **options}
-    k = asked.pop("k")
-    spec = {key: asked.pop(key) for key in list(asked) if key in SPEC}
-    return anonymize("people", {**spec, "privacy": {"k": k}}, connection=engine.connection, **asked)
+    settings = {**SPEC, "k": 5, "form": "anatomy", "overwrite": True, "strategy": "exhaustive", **options}
+    k = settings.pop("k")
+    spec = {key: settings.pop(key) for key in list(settings) if key in SPEC}
+    return anonymize("people", {**spec, "privacy": {"k": k}}, connection=engine.connection, **settings)
 
 
 def both_tables(
@@ -233,9 +233,9 @@ def test_impossible_anatomies_are_refused(
 @pytest.mark.parametrize("name", ["group_id", "Count"])
 def test_names_that_the_tables_need_are_refused(engine: Engine, name: str) -> None:
     create_table(engine, "people", {"zip": "VARCHAR", name: "VARCHAR"}, [("1", "a")] * 6)
-    asked = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "sensitive": [name]}
+    options = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "sensitive": [name]}
     with pytest.raises(SpecError, match=f"an anatomy adds a column '{name.lower()}'; rename"):
-        anonymize("people", asked, connection=engine.connection, into="released", form="anatomy")
+        anonymize("people", options, connection=engine.connection, into="released", form="anatomy")
 
 
 @pytest.mark.parametrize(
@@ -471,8 +471,8 @@ def test_groups_that_are_not_diverse_are_not_released(
 @pytest.mark.parametrize("name", ["key", "digest", "row_id", "group", "content"])
 def test_odd_names_are_ordinary_columns(engine: Engine, name: str) -> None:
     create_table(engine, "people", {name: "INTEGER", "s x": "INTEGER"}, [(i, i % 4) for i in range(20)])
-    asked = {"quasi_identifiers": [name], "sensitive": ["s x"]}
-    anatomize("people", asked, l=2, connection=engine.connection, into="released")
+    options = {"quasi_identifiers": [name], "sensitive": ["s x"]}
+    anatomize("people", options, l=2, connection=engine.connection, into="released")
     rows = engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
     assert sorted(row[1] for row in rows) == list(range(20))
 

@@ -22,12 +22,12 @@ SOURCE = pandas.DataFrame({"zip": ["11", "12", "21", "22"], "age": [21, 22, 23, 
 
 
 def homogeneity(release: Any = RELEASE, *others: Any, **more: Any) -> Attacks:
-    asked = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "only": ["homogeneity"], **more}
-    return attack(release, *others, **asked)
+    options = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "only": ["homogeneity"], **more}
+    return attack(release, *others, **options)
 
 
 def found(tried: Attacks) -> list[tuple[str | None, int, int]]:
-    return [(each.column, each.affected, each.attempts) for each in tried.outcomes]
+    return [(outcome.column, outcome.affected, outcome.attempts) for outcome in tried.outcomes]
 
 
 def test_the_verb_stays_the_verb_when_its_package_is_imported() -> None:
@@ -37,10 +37,10 @@ def test_the_verb_stays_the_verb_when_its_package_is_imported() -> None:
 
 def test_findings_of_an_attack_can_be_requested_by_name() -> None:
     more = {"source": SOURCE, "auxiliary": SOURCE, "previous": RELEASE}
-    names = {each.name for each in homogeneity(**more, only=None).outcomes}
+    names = {outcome.name for outcome in homogeneity(**more, only=None).outcomes}
     assert {"ruling_out", "exclusion", "linkage_of_records", "unsorted_matching", "intersection"} <= names
     for name in ("posterior", "intersection"):
-        assert name in {each.name for each in homogeneity(**more, only=[name]).outcomes}
+        assert name in {outcome.name for outcome in homogeneity(**more, only=[name]).outcomes}
 
 
 # Homogeneity
@@ -82,17 +82,17 @@ def test_every_attack_states_what_it_counts() -> None:
     """People only where they were drawn from a table that tells them apart; never more of them than there are."""
     source = SOURCE.assign(person=list("aabc"))
     only = ["homogeneity", "background", "skewness", "inference", "linkage", "singling_out", "intersection", "order"]
-    asked: dict[str, Any] = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "only": only, "previous": RELEASE}
-    by_rows = attack(RELEASE, source=SOURCE, auxiliary=SOURCE, **asked)
-    assert {each.counted for each in by_rows.outcomes} == {"rows"}
-    assert not [each.sentence for each in by_rows.outcomes if "people" in each.sentence]
-    tried = attack(RELEASE, source=source, auxiliary=source, unit="person", attempts=2, **asked)
-    known = {each.name: each for each in tried.outcomes}
+    options: dict[str, Any] = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "only": only, "previous": RELEASE}
+    by_rows = attack(RELEASE, source=SOURCE, auxiliary=SOURCE, **options)
+    assert {outcome.counted for outcome in by_rows.outcomes} == {"rows"}
+    assert not [outcome.sentence for outcome in by_rows.outcomes if "people" in outcome.sentence]
+    tried = attack(RELEASE, source=source, auxiliary=source, unit="person", attempts=2, **options)
+    known = {outcome.name: outcome for outcome in tried.outcomes}
     of_people = {"inference", "linkage", "intersection", "composition"}
-    assert {name for name, each in known.items() if each.counted == "people"} == of_people
+    assert {name for name, item in known.items() if item.counted == "people"} == of_people
     assert all(known[name].affected <= 3 for name in of_people)
     assert "of 2 people" in known["inference"].sentence
-    assert {each["counted"] for each in tried.to_dict()["attacks"]} == {"rows", "people"}
+    assert {item["counted"] for item in tried.to_dict()["attacks"]} == {"rows", "people"}
 
 
 # What is attacked
@@ -103,7 +103,7 @@ def test_every_released_column_is_attacked_unless_some_are_named() -> None:
     named = homogeneity(
         RELEASE.assign(person=range(4)), sensitive=None, unit="person", quasi_identifiers=["zip", "age"]
     )
-    assert [each.column for each in named.outcomes] == ["ill"]
+    assert [outcome.column for outcome in named.outcomes] == ["ill"]
 
 
 @pytest.mark.parametrize("bounds", [{"age_min": [1, 1, 5, 5], "age_max": [4, 4, 9, 9]}, {"age": [1, 1, 5, 5]}])
@@ -148,18 +148,18 @@ def test_a_spec_names_its_source_and_its_release(tmp_path: Path) -> None:
 
 
 def test_a_release_can_be_a_table_next_to_its_source(database: str) -> None:
-    asked = ["--quasi-identifiers", "age,zip", "--sensitive", "disease", "--only", "homogeneity", "--json"]
+    arguments = ["--quasi-identifiers", "age,zip", "--sensitive", "disease", "--only", "homogeneity", "--json"]
     done("anonymize", "people", *ASK, "--k", 5, "--database", database, "--into", "released")
-    told = json.loads(done("attack", "released", "--database", database, "--source", "people", *asked))
-    (outcome,) = told["attacks"]
-    assert (told["release"], outcome["attempts"]) == ("released", 120)
+    result = json.loads(done("attack", "released", "--database", database, "--source", "people", *arguments))
+    (outcome,) = result["attacks"]
+    assert (result["release"], outcome["attempts"]) == ("released", 120)
 
 
 # What is refused
 
 
 @pytest.mark.parametrize(
-    ("release", "asked", "told"),
+    ("release", "options", "message"),
     [
         (RELEASE, {"quasi_identifiers": None}, "quasi_identifiers is missing"),
         (RELEASE, {"quasi_identifiers": []}, "give one or more column names"),
@@ -179,9 +179,9 @@ def test_a_release_can_be_a_table_next_to_its_source(database: str) -> None:
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, str) else "",
 )
-def test_impossible_attacks_are_refused(release: Any, asked: dict[str, Any], told: str) -> None:
-    with pytest.raises(KanonError, match=told):
-        homogeneity(release, **asked)
+def test_impossible_attacks_are_refused(release: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(KanonError, match=message):
+        homogeneity(release, **options)
 
 
 def test_another_release_of_another_table_is_refused() -> None:
@@ -235,12 +235,12 @@ def test_progress_names_what_is_being_tried() -> None:
 
 def test_the_command_describes_every_attack_in_a_sentence(folder: Path) -> None:
     RELEASE.to_csv(folder / "released.csv", index=False)
-    asked = ("attack", "released.csv", "--quasi-identifiers", "zip", "--sensitive", "ill", "--only", "homogeneity")
-    said = done(*asked)
-    assert "2 of 4 rows are in 1 classes with a single value of ill" in said
-    assert "To avoid it" not in said  # it is what chance gives
-    told = json.loads(done(*asked, "--json"))
-    (outcome,) = told["attacks"]
+    arguments = ("attack", "released.csv", "--quasi-identifiers", "zip", "--sensitive", "ill", "--only", "homogeneity")
+    output = done(*arguments)
+    assert "2 of 4 rows are in 1 classes with a single value of ill" in output
+    assert "To avoid it" not in output  # it is what chance gives
+    result = json.loads(done(*arguments, "--json"))
+    (outcome,) = result["attacks"]
     assert {"name": "homogeneity", "affected": 2, "counted": "rows", "share": 0.5}.items() <= outcome.items()
     skipped = done("attack", "released.csv", "--quasi-identifiers", "zip,age,ill", "--only", "homogeneity")
     assert "Not run: homogeneity; it needs a sensitive column" in skipped
@@ -249,12 +249,12 @@ def test_the_command_describes_every_attack_in_a_sentence(folder: Path) -> None:
 def test_the_command_fails_above_a_limit(folder: Path) -> None:
     rows = [(str(i // 5), "xy"[i // 5 % 2]) for i in range(100)]
     pandas.DataFrame(rows, columns=["zip", "ill"]).to_csv(folder / "bare.csv", index=False)
-    asked = ("attack", "bare.csv", "--quasi-identifiers", "zip", "--only", "homogeneity")
-    assert "To avoid it" in done(*asked)
-    assert kanon(*asked, "--fail-above", 0.5).code == 1
-    assert kanon(*asked, "--fail-above", 0.5, "--json").code == 1
-    assert kanon(*asked, "--fail-above", 1).code == 0
-    assert kanon(*asked, "--fail-above", 2).code == 2
+    arguments = ("attack", "bare.csv", "--quasi-identifiers", "zip", "--only", "homogeneity")
+    assert "To avoid it" in done(*arguments)
+    assert kanon(*arguments, "--fail-above", 0.5).code == 1
+    assert kanon(*arguments, "--fail-above", 0.5, "--json").code == 1
+    assert kanon(*arguments, "--fail-above", 1).code == 0
+    assert kanon(*arguments, "--fail-above", 2).code == 2
     refused = kanon("attack", "bare.csv", "--quasi-identifiers", "zap")
     assert (refused.code, "no column 'zap'" in refused.err) == (2, True)
 
@@ -267,9 +267,9 @@ def test_skewness_similarity_and_baselines_count_people_with_a_released_unit(see
     rows = [(str(draw.randrange(8)), draw.randrange(1, 12), draw.randrange(40)) for _ in range(90)]
     rows += [("8", draw.choice([20, 21]), 3) for _ in range(30)]  # one person, whose rows are a quarter of all
     release = pandas.DataFrame(rows, columns=["zip", "pay", "person"])
-    asked: dict[str, Any] = {"quasi_identifiers": ["zip"], "sensitive": ["pay"], "unit": "person"}
-    tried = attack(release, source=release, only=["skewness", "similarity", "inference"], **asked)
-    found = {each.name: each for each in tried.outcomes}
+    options: dict[str, Any] = {"quasi_identifiers": ["zip"], "sensitive": ["pay"], "unit": "person"}
+    tried = attack(release, source=release, only=["skewness", "similarity", "inference"], **options)
+    found = {outcome.name: outcome for outcome in tried.outcomes}
     everybody = {person for *_, person in rows}
     having = {pay: {p for _, value, p in rows if value == pay} for _, pay, _ in rows}
     held = {place: {(pay, p) for label, pay, p in rows if label == place} for place, *_ in rows}

@@ -13,8 +13,8 @@ from kanon_sql.attack import Outcome, attributes
 
 
 def known(release: pandas.DataFrame, names: Sequence[str], **more: Any) -> list[Outcome]:
-    asked = {"quasi_identifiers": list(names), "sensitive": ["ill"], "only": ["known_attributes"], **more}
-    return list(attack(release, **asked).outcomes)
+    options = {"quasi_identifiers": list(names), "sensitive": ["ill"], "only": ["known_attributes"], **more}
+    return list(attack(release, **options).outcomes)
 
 
 def rows_of(draw: random.Random, columns: int, rows: int) -> pandas.DataFrame:
@@ -75,7 +75,7 @@ def test_sets_of_many_attributes_are_sampled_by_seed() -> None:
     first, again, other = (list(attributes._sets(names, random.Random(seed))) for seed in (4, 4, 5))
     assert first == again != other
     assert len(set(first)) == len(first) <= 300
-    assert {len(each) for each in first} == set(range(1, 13))
+    assert {len(item) for item in first} == set(range(1, 13))
     assert names in first
     assert set(first[:12]) == {(name,) for name in names}
 

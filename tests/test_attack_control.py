@@ -30,8 +30,8 @@ def released(source: pandas.DataFrame, width: int = 10) -> pandas.DataFrame:
 
 
 def tried(release: pandas.DataFrame, only: str = TRIED, **more: Any) -> dict[str, Outcome]:
-    asked = {"quasi_identifiers": NAMES, "sensitive": ["ill"], "only": only.split(","), **more}
-    return {each.name: each for each in attack(release, **asked).outcomes}
+    options = {"quasi_identifiers": NAMES, "sensitive": ["ill"], "only": only.split(","), **more}
+    return {outcome.name: outcome for outcome in attack(release, **options).outcomes}
 
 
 def of_control(outcome: Outcome) -> Control:
@@ -92,12 +92,12 @@ def test_people_unique_in_the_release_are_found_and_strangers_are_not() -> None:
 
 def test_the_excess_over_the_control_has_an_interval_of_both() -> None:
     outcome = Outcome("x", "It is.", 100, 60, 60, baseline=0.1, control=0.2).with_control(Control(50, 20))
-    told = outcome.to_dict()
+    figures = outcome.to_dict()
     (low, _), (_, high) = interval(60, 100), interval(20, 50)
     below = sqrt(((0.6 - low) / 0.6) ** 2 + (0.4 * (high - 0.4) / 0.6**2) ** 2)
-    assert told["control"] == 0.4
-    assert told["excess"] == pytest.approx((0.6 - 0.4) / 0.6)
-    assert told["control_rows"] == {
+    assert figures["control"] == 0.4
+    assert figures["excess"] == pytest.approx((0.6 - 0.4) / 0.6)
+    assert figures["control_rows"] == {
         "attempts": 50,
         "successes": 20,
         "share": 0.4,
@@ -106,7 +106,7 @@ def test_the_excess_over_the_control_has_an_interval_of_both() -> None:
         "excess_interval": [pytest.approx(1 / 3 - below), pytest.approx(outcome.above_control[1])],
         "without_own_record": 0.2,
     }
-    assert told["sentence"].startswith("It is. On 50 rows of the control, none of which are in the release, ")
+    assert figures["sentence"].startswith("It is. On 50 rows of the control, none of which are in the release, ")
     few = Outcome("x", "It is.", 100, 60, 60).with_control(Control(5, 2))
     assert few.above_control[0] < 0
     assert few.excess == 0
@@ -122,7 +122,7 @@ def test_nothing_changes_without_a_control() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("options", "message"),
     [
         ({"control": "nowhere.csv"}, "no file nowhere.csv"),
         ({"drop": "zip"}, "the control has no column 'zip'; give it the columns of the source"),
@@ -132,23 +132,23 @@ def test_nothing_changes_without_a_control() -> None:
     ],
     ids=["nowhere", "no zip", "no ill", "empty", "no source"],
 )
-def test_a_useless_control_is_refused(asked: dict[str, Any], told: str) -> None:
+def test_a_useless_control_is_refused(options: dict[str, Any], message: str) -> None:
     source = people_of(random.Random(5), 10)
-    control = source.drop(columns=asked.pop("drop", [])).head(asked.pop("take", 9))
-    with pytest.raises(KanonError, match=told):
-        tried(released(source), **{"source": source, "control": control, **asked})
+    control = source.drop(columns=options.pop("drop", [])).head(options.pop("take", 9))
+    with pytest.raises(KanonError, match=message):
+        tried(released(source), **{"source": source, "control": control, **options})
 
 
 def test_a_control_that_shares_rows_with_the_source_is_noted() -> None:
     source = people_of(random.Random(6), 20)
     other = people_of(random.Random(7), 20, first=100)
-    release, asked = released(source), {"quasi_identifiers": NAMES, "only": "inference", "source": source}
+    release, options = released(source), {"quasi_identifiers": NAMES, "only": "inference", "source": source}
     both = pandas.concat([other, source.tail(3)])
-    (note,) = attack(release, control=both, **asked).notes
+    (note,) = attack(release, control=both, **options).notes
     assert note.startswith("3 rows of the control agree in all columns with a row of the source; if they are of people")
-    assert attack(release, control=other, **asked).notes == ()
-    assert len(attack(release, control=both.assign(ill="q"), unit="person", **asked).notes) == 1
-    assert attack(release, control=source.assign(person=range(100, 120)), unit="person", **asked).notes == ()
+    assert attack(release, control=other, **options).notes == ()
+    assert len(attack(release, control=both.assign(ill="q"), unit="person", **options).notes) == 1
+    assert attack(release, control=source.assign(person=range(100, 120)), unit="person", **options).notes == ()
 
 
 def test_the_command_line_shows_the_control_next_to_the_targets(tmp_path: Path) -> None:
@@ -157,14 +157,14 @@ def test_the_command_line_shows_the_control_next_to_the_targets(tmp_path: Path) 
     files = {name: tmp_path / f"{name}.csv" for name in ("release", "source", "control")}
     for name, rows in (("release", released(source)), ("source", source), ("control", control)):
         rows.to_csv(files[name], index=False)
-    asked = ["attack", files["release"], "--source", files["source"], "--quasi-identifiers", "age,zip"]
-    asked += ["--only", "inference,homogeneity"]
-    shown, plain = kanon(*asked, "--control", files["control"]).out, kanon(*asked).out
+    arguments = ["attack", files["release"], "--source", files["source"], "--quasi-identifiers", "age,zip"]
+    arguments += ["--only", "inference,homogeneity"]
+    shown, plain = kanon(*arguments, "--control", files["control"]).out, kanon(*arguments).out
     assert "of the control" in shown
     assert "of the control" not in plain
-    told = json.loads(done(*asked, "--control", files["control"], "--json"))
-    assert [("control_rows" in each) for each in told["attacks"]] == [True, False]
+    result = json.loads(done(*arguments, "--control", files["control"], "--json"))
+    assert [("control_rows" in item) for item in result["attacks"]] == [True, False]
     source.drop(columns="age").to_csv(files["control"], index=False)
-    refused = kanon(*asked, "--control", files["control"])
+    refused = kanon(*arguments, "--control", files["control"])
     assert refused.code == 2
     assert "the control has no column 'age'; give it the columns of the source" in refused.err.replace("\n", " ")

@@ -13,13 +13,13 @@ from kanon_sql.attack import Outcome
 def found(release: Any, source: pandas.DataFrame, names: list[str], **more: Any) -> dict[str, Outcome]:
     """The outcomes by column; that of exclusion by its name."""
     tried = attack(release, source=source, quasi_identifiers=names, only=["downcoding"], **more)
-    return {each.column or each.name: each for each in tried.outcomes}
+    return {outcome.column or outcome.name: outcome for outcome in tried.outcomes}
 
 
 def people(seed: int, rows: int = 400) -> pandas.DataFrame:
     draw = random.Random(seed)
-    made = [(draw.randrange(18, 80), draw.choice("mf"), draw.choice("abcd")) for _ in range(rows)]
-    return pandas.DataFrame(made, columns=["age", "sex", "ill"])
+    persons = [(draw.randrange(18, 80), draw.choice("mf"), draw.choice("abcd")) for _ in range(rows)]
+    return pandas.DataFrame(persons, columns=["age", "sex", "ill"])
 
 
 SEX = {"sex": {"hierarchy": "suppress"}}

@@ -15,8 +15,8 @@ NAMES = ["age", "zip"]
 
 
 def tried(name: str, release: pandas.DataFrame, source: pandas.DataFrame, **more: Any) -> list[Outcome]:
-    asked = {"quasi_identifiers": NAMES, "sensitive": ["ill"], "only": [name], "source": source, **more}
-    return list(attack(release, **asked).outcomes)
+    options = {"quasi_identifiers": NAMES, "sensitive": ["ill"], "only": [name], "source": source, **more}
+    return list(attack(release, **options).outcomes)
 
 
 def people_of(seed: int, rows: int = 40, ill: str = "xyz") -> pandas.DataFrame:
@@ -26,8 +26,8 @@ def people_of(seed: int, rows: int = 40, ill: str = "xyz") -> pandas.DataFrame:
 
 
 def released(source: pandas.DataFrame, width: int = 10) -> pandas.DataFrame:
-    made = ranges(source["age"], [width], "age")
-    labels = dict(zip(made.values, made.labels(1), strict=True))
+    hierarchy = ranges(source["age"], [width], "age")
+    labels = dict(zip(hierarchy.values, hierarchy.labels(1), strict=True))
     return source.assign(age=source["age"].map(labels), zip=source["zip"].str[0] + "*")
 
 
@@ -182,4 +182,4 @@ def test_an_empty_source_has_nothing_to_count() -> None:
     release = released(people_of(1))
     for name in ("inference", "linkability"):
         assert tried(name, release, source) == []
-    assert [each.affected for each in tried("singling_out", release, source)] == [0, 0]
+    assert [item.affected for item in tried("singling_out", release, source)] == [0, 0]

@@ -24,7 +24,7 @@ def people(seed: int, rows: int = 300) -> pandas.DataFrame:
 
 def matched(rows: Any, values: Any, source: pandas.DataFrame) -> Outcome:
     tried = attack(rows, values, source=source, quasi_identifiers=NAMES, sensitive=["ill"], only="order")
-    (outcome,) = [each for each in tried.outcomes if each.name == "matched_halves"]
+    (outcome,) = [outcome for outcome in tried.outcomes if outcome.name == "matched_halves"]
     return outcome
 
 

@@ -29,13 +29,13 @@ UNITS = ["day", "month", "quarter", "year", "decade", "century"]
 TREE = [("NL", "EU"), ("BE", "EU"), ("EU", "World"), ("US", "World")]
 
 
-def check(made: Hierarchy, kind: str, known: bool = True) -> None:
+def check(built: Hierarchy, kind: str, known: bool = True) -> None:
     """Each label covers exactly the values under it, as it reads and, if `known`, by the hierarchy."""
-    values = list(made.values)
-    for level in range(1, made.height + 1):
-        labels = made.labels(level)
+    values = list(built.values)
+    for level in range(1, built.height + 1):
+        labels = built.labels(level)
         under = {label: [place for place, other in enumerate(labels) if other == label] for label in labels}
-        for hierarchy in (None, made) if known else (None,):
+        for hierarchy in (None, built) if known else (None,):
             found, unread = covered(under, values, kind, hierarchy)
             assert unread == []
             for label, places in under.items():
@@ -43,7 +43,7 @@ def check(made: Hierarchy, kind: str, known: bool = True) -> None:
                 if hierarchy is None and not is_exact(label, values):
                     continue
                 # A label of one level may be one of another level, too: `**` hides the same either way.
-                others = {place for above in range(made.height + 1) for place in by_label(made, above, label)}
+                others = {place for above in range(built.height + 1) for place in by_label(built, above, label)}
                 assert set(found[label]) == others or label == "*"
 
 
@@ -51,14 +51,16 @@ def is_exact(label: str, values: Sequence[Any]) -> bool:
     return label != "*" and not any("*" in as_text(value) for value in values)
 
 
-def by_label(made: Hierarchy, level: int, label: str) -> list[int]:
-    return [place for place, other in enumerate(made.labels(level)) if other is not None and as_text(other) == label]
+def by_label(hierarchy: Hierarchy, level: int, label: str) -> list[int]:
+    return [
+        place for place, other in enumerate(hierarchy.labels(level)) if other is not None and as_text(other) == label
+    ]
 
 
 @examples(8)
 @given(INTEGERS, st.sampled_from([([10], None), ([7, 21], 90), ([1, 5, 50], 30)]))
-def test_a_range_covers_its_numbers(values: list[int], asked: tuple[list[int], int | None]) -> None:
-    widths, top = asked
+def test_a_range_covers_its_numbers(values: list[int], numbers: tuple[list[int], int | None]) -> None:
+    widths, top = numbers
     check(ranges(values, widths, "age", top=top, bottom=-60), "integer")
 
 
@@ -74,7 +76,7 @@ def test_a_range_covers_its_decimals(values: list[Decimal]) -> None:
 def test_a_part_of_the_calendar_covers_its_days(values: list[date]) -> None:
     for units in (UNITS, ["month", "year"], ["decade"]):
         check(dates(values, units, "born"), "date")
-        check(dates([datetime.combine(each, time(23, 59)) for each in values], units, "seen"), "timestamp")
+        check(dates([datetime.combine(value, time(23, 59)) for value in values], units, "seen"), "timestamp")
 
 
 @examples(8)
@@ -94,9 +96,9 @@ def test_a_star_covers_everything() -> None:
 
 
 def test_a_word_is_interpreted_by_its_hierarchy_or_covers_anything() -> None:
-    made = taxonomy(TREE, ["NL", "US"], "country", "tree.csv")
+    hierarchy = taxonomy(TREE, ["NL", "US"], "country", "tree.csv")
     values = ["NL", "BE", "US", None]
-    assert covered(["EU", "World"], values, "text", made) == ({"EU": [0, 1], "World": [0, 1, 2, 3]}, [])
+    assert covered(["EU", "World"], values, "text", hierarchy) == ({"EU": [0, 1], "World": [0, 1, 2, 3]}, [])
     assert covered(["EU", "NL"], values, "text") == ({"EU": [0, 1, 2, 3], "NL": [0]}, ["EU"])
 
 

@@ -14,8 +14,8 @@ NAMES = ["age", "zip"]
 
 
 def linkage(release: pandas.DataFrame, people: pandas.DataFrame, **more: Any) -> tuple[Outcome, Outcome]:
-    asked = {"quasi_identifiers": NAMES, "only": ["linkage"], **more}
-    one, other = attack(release, auxiliary=people, **asked).outcomes
+    options = {"quasi_identifiers": NAMES, "only": ["linkage"], **more}
+    one, other = attack(release, auxiliary=people, **options).outcomes
     assert (one.name, other.name) == ("linkage", "linkage_of_records")
     return one, other
 
@@ -62,12 +62,12 @@ def test_the_expected_right_links_are_those_of_brute_force(seed: int) -> None:
     right = sum(min(n, people[labels]) / people[labels] for labels, n in classes.items() if people[labels])
     assert other.figures["right"] == pytest.approx(right)
     assert other.figures["one_person"] == sum(n for labels, n in classes.items() if people[labels] == 1)
-    known, told = linkage(release, auxiliary, source=source, unit="person")
+    known, reported = linkage(release, auxiliary, source=source, unit="person")
     inside = {index for index, person in enumerate(auxiliary["person"]) if person < 100}
     assert known.figures["right"] == pytest.approx(sum(1 / n for index, n in records.items() if n and index in inside))
     of_them = {labels: sum(labels in fit[index] for index in inside) for labels in classes}
     right = sum(min(n, of_them[labels]) / people[labels] for labels, n in classes.items() if people[labels])
-    assert told.figures["right"] == pytest.approx(right)
+    assert reported.figures["right"] == pytest.approx(right)
 
 
 def test_unique_people_are_found_and_others_only_by_chance() -> None:
@@ -130,7 +130,7 @@ def test_every_person_of_a_k_anonymous_release_is_found_with_at_most_one_in_k() 
 def test_people_without_known_attributes(people: pandas.DataFrame) -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"], "zip": ["1*"]})
     outcomes = attack(release, auxiliary=people, quasi_identifiers=NAMES, only="linkage").outcomes
-    assert [each.affected for each in outcomes] == [0] * (2 if len(people) else 0)
+    assert [outcome.affected for outcome in outcomes] == [0] * (2 if len(people) else 0)
 
 
 @pytest.mark.parametrize("show", ["exact-ranges", "bounds", "mean"])
@@ -162,7 +162,7 @@ def test_values_of_any_type_are_matched() -> None:
     )
     names = list(source)
     tried = attack(source, auxiliary=source, quasi_identifiers=names, only="linkage")
-    assert [each.figures["right"] for each in tried.outcomes] == [3, 3]
+    assert [outcome.figures["right"] for outcome in tried.outcomes] == [3, 3]
     written = pandas.DataFrame({"paid": [1.5, 2.25, None], "smokes": ["true", "false", None]})
     tried = attack(written, auxiliary=source, quasi_identifiers=["paid", "smokes"], only="linkage")
     assert (tried.outcomes[0].figures["right"], tried.notes) == (3, ())

@@ -21,12 +21,12 @@ def spec(privacy: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "sensitive": ["ill"], "privacy": privacy, **more}
 
 
-def tried(release: Any, source: pandas.DataFrame, asked: dict[str, Any], **more: Any) -> Attacks:
-    return attack(release, source=source, spec=asked, only=["minimality"], **more)
+def tried(release: Any, source: pandas.DataFrame, options: dict[str, Any], **more: Any) -> Attacks:
+    return attack(release, source=source, spec=options, only=["minimality"], **more)
 
 
-def found(release: Any, source: pandas.DataFrame, asked: dict[str, Any], **more: Any) -> Outcome:
-    (outcome,) = tried(release, source, asked, **more).outcomes
+def found(release: Any, source: pandas.DataFrame, options: dict[str, Any], **more: Any) -> Outcome:
+    (outcome,) = tried(release, source, options, **more).outcomes
     return outcome
 
 
@@ -61,7 +61,7 @@ def posteriors(source: pandas.DataFrame) -> dict[tuple[str, str], float]:
     for world in worlds:
         values = [value for part in world for value in part]
         pairs = list(zip(zips, values, strict=True))
-        if min(len({value for place, value in pairs if place == each}) for each in set(zips)) < 2:
+        if min(len({value for place, value in pairs if place == item}) for item in set(zips)) < 2:
             kept += 1
             for pair in pairs:
                 counts[pair] = counts.get(pair, 0) + 1
@@ -81,20 +81,20 @@ def test_posteriors_are_those_of_all_ways_to_deal_the_values(seed: int) -> None:
         if parts.min() < 2 <= wholes.min():
             break
     hierarchy = pandas.DataFrame(TREE)
-    asked = spec({"k": 2, "l_diversity": {"ill": 2}})
+    settings = spec({"k": 2, "l_diversity": {"ill": 2}})
     released = source.assign(zip=source["zip"].map(dict(zip(hierarchy[0], hierarchy[1], strict=True))))
-    outcome = _with_tree(released, source, asked)
+    outcome = _with_tree(released, source, settings)
     gains = posteriors(source)
     worst = max(gain for pair, gain in gains.items() if pair in set(rows))
     assert outcome.figures["worst_gain"] == pytest.approx(max(worst, 0), abs=0.07)
 
 
-def _with_tree(released: pandas.DataFrame, source: pandas.DataFrame, asked: dict[str, Any]) -> Outcome:
+def _with_tree(released: pandas.DataFrame, source: pandas.DataFrame, options: dict[str, Any]) -> Outcome:
     with TemporaryDirectory() as folder:
         path = f"{folder}/zip.csv"
         pandas.DataFrame(TREE).to_csv(path, sep=";", header=False, index=False)
-        asked["quasi_identifiers"] = {"zip": {"hierarchy": {"file": path, "separator": ";"}}}
-        return found(released, source, asked)
+        options["quasi_identifiers"] = {"zip": {"hierarchy": {"file": path, "separator": ";"}}}
+        return found(released, source, options)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -107,10 +107,10 @@ def test_random_values_reveal_nothing(seed: int) -> None:
 
 
 def test_skipped_attacks_are_reported() -> None:
-    asked = spec({**HIV, "k": 2})
-    suppressed = tried(SEVEN.assign(zip="*").head(6), SEVEN, asked)
-    local = tried(SEVEN.assign(zip=["{1, 2}"] * 7), SEVEN, asked)
-    people = tried(SEVEN.assign(zip="*"), SEVEN.assign(id=range(7)), asked, unit="id")
-    for attacks, said in ((suppressed, "suppressed"), (local, "one level"), (people, "by its rows")):
+    settings = spec({**HIV, "k": 2})
+    suppressed = tried(SEVEN.assign(zip="*").head(6), SEVEN, settings)
+    local = tried(SEVEN.assign(zip=["{1, 2}"] * 7), SEVEN, settings)
+    people = tried(SEVEN.assign(zip="*"), SEVEN.assign(id=range(7)), settings, unit="id")
+    for attacks, reason in ((suppressed, "suppressed"), (local, "one level"), (people, "by its rows")):
         assert not attacks.outcomes
-        assert said in attacks.notes[-1]
+        assert reason in attacks.notes[-1]

@@ -12,8 +12,8 @@ from kanon_sql.resources import install_command
 
 
 def tried(release: pandas.DataFrame, source: pandas.DataFrame, **more: Any) -> Attacks:
-    asked = {"quasi_identifiers": ["place"], "sensitive": ["ill"], "only": ["model_inference"], **more}
-    return attack(release, source=source, **asked)
+    options = {"quasi_identifiers": ["place"], "sensitive": ["ill"], "only": ["model_inference"], **more}
+    return attack(release, source=source, **options)
 
 
 def people(seed: int, rows: int, places: int) -> pandas.DataFrame:

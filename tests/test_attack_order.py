@@ -30,7 +30,7 @@ def order(release: Any, *others: Any, **more: Any) -> Attacks:
 
 
 def named(tried: Attacks, name: str) -> Outcome:
-    (outcome,) = (each for each in tried.outcomes if each.name == name)
+    (outcome,) = (outcome for outcome in tried.outcomes if outcome.name == name)
     return outcome
 
 
@@ -74,7 +74,7 @@ def test_a_sorted_or_shuffled_release_withstands_the_attack(seed: int) -> None:
     stands = release.sort_values([*release]) if seed else release.sample(frac=1, random_state=seed)
     tried = order(stands, recoded(source).sample(frac=1, random_state=7), source=source, seed=seed)
     assert tried.worst == 0
-    assert {each.affected for each in tried.outcomes} == {0}
+    assert {outcome.affected for outcome in tried.outcomes} == {0}
     assert named(tried, "place_within_classes").attempts == 240
 
 
@@ -117,11 +117,11 @@ def test_two_releases_that_share_only_their_order_are_joined(tmp_path: Path) -> 
     b, c = a.assign(age="*"), a.assign(zip=a["zip"] // 10 * 10)
     (tmp_path / "age.csv").write_text("".join(f"{age};*\n" for age in a["age"]))
     (tmp_path / "zip.csv").write_text("".join(f"{code};{code // 10 * 10};*\n" for code in set(a["zip"])))
-    asked = {"quasi_identifiers": ["age", "zip"], "hierarchies": str(tmp_path), "only": ["order"]}
-    (joined,) = attack(b, c, **asked).outcomes
+    options = {"quasi_identifiers": ["age", "zip"], "hierarchies": str(tmp_path), "only": ["order"]}
+    (joined,) = attack(b, c, **options).outcomes
     assert (joined.successes, joined.attempts, joined.excess) == (8, 8, 1)
     assert pandas.DataFrame({"age": c["age"], "zip": b["zip"]}).equals(a)
-    (stands,) = attack(b, c.sort_values(["zip", "age"]), **asked).outcomes
+    (stands,) = attack(b, c.sort_values(["zip", "age"]), **options).outcomes
     assert stands.excess == 0
 
 
@@ -153,9 +153,9 @@ LOOKS = ["zero", "name"]  # columns of values that are equal and look different
 
 
 @pytest.mark.parametrize("column", LOOKS)
-@pytest.mark.parametrize("asked", [{}, {"strategy": "kaca"}], ids=["auto", "kaca"])
+@pytest.mark.parametrize("options", [{}, {"strategy": "kaca"}], ids=["auto", "kaca"])
 def test_equal_values_that_look_different_do_not_keep_the_order_of_the_source(
-    embedded: DuckDB, column: str, asked: dict[str, str]
+    embedded: DuckDB, column: str, options: dict[str, str]
 ) -> None:
     draw, connection = random.Random(1), embedded.connection
     connection.execute("CREATE TABLE people (age BIGINT, zero DOUBLE, name VARCHAR COLLATE NOCASE)")
@@ -163,9 +163,9 @@ def test_equal_values_that_look_different_do_not_keep_the_order_of_the_source(
     drawn = pandas.DataFrame(looks, columns=["age", *LOOKS])
     connection.register("drawn", drawn)
     connection.execute("INSERT INTO people FROM drawn")
-    others = {"identifiers": [each for each in LOOKS if each != column], "keep": [column]}
+    others = {"identifiers": [look for look in LOOKS if look != column], "keep": [column]}
     spec = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [20]}}}, **others}
-    anonymize("people", spec, k=500, connection=connection, into="released", **asked)
+    anonymize("people", spec, k=500, connection=connection, into="released", **options)
     only = {"quasi_identifiers": ["age"], "sensitive": [column], "only": ["order"]}
     tried = attack("released", source="people", connection=connection, **only)
     assert tried.worst == 0
@@ -181,7 +181,7 @@ def test_no_file_keeps_the_order_of_the_source(ending: str, tmp_path: Path) -> N
 def test_the_command_reads_files_in_their_order(folder: Path) -> None:
     SOURCE.to_csv(folder / "people.csv", index=False)
     recoded(SOURCE).to_parquet(folder / "released.parquet")
-    asked = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "order", "--fail-above", "0.5")
-    fallen = kanon("attack", "released.parquet", "--source", "people.csv", *asked)
+    arguments = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "order", "--fail-above", "0.5")
+    fallen = kanon("attack", "released.parquet", "--source", "people.csv", *arguments)
     assert fallen.code == 1
     assert "in another order than the table's" in fallen.out

@@ -18,7 +18,7 @@ def places(release: pandas.DataFrame, people: pandas.DataFrame, **more: Any) -> 
 
 
 def named(tried: Attacks, name: str) -> Outcome:
-    (outcome,) = (each for each in tried.outcomes if each.name.startswith(name))
+    (outcome,) = (outcome for outcome in tried.outcomes if outcome.name.startswith(name))
     return outcome
 
 
@@ -81,8 +81,8 @@ def test_places_that_were_not_cloaked_are_vulnerable() -> None:
 )
 def test_cloaked_places_withstand_the_attack(method: dict[str, Any]) -> None:
     source, homes = trips(1)
-    asked = {"location": ["lat", "lon"], "time": "ts", "unit": "taxi", "cloak": method}
-    release = cloak(source, asked, k=5).to_df()
+    options = {"location": ["lat", "lon"], "time": "ts", "unit": "taxi", "cloak": method}
+    release = cloak(source, options, k=5).to_df()
     for people, known in ((homes, source), (source, None), (source, source)):
         assert places(release, people, source=known, k=5).worst == 0
 
@@ -92,25 +92,25 @@ def test_cloaked_places_withstand_the_attack(method: dict[str, Any]) -> None:
 
 def test_without_times_there_are_no_observations() -> None:
     tried = places(RELEASE, HOMES)
-    assert [each.name for each in tried.outcomes] == ["restricted_space"]
+    assert [outcome.name for outcome in tried.outcomes] == ["restricted_space"]
     (note,) = tried.notes
     assert note.startswith("the auxiliary table has no column 'ts'")
 
 
 def test_other_attacks_need_quasi_identifiers() -> None:
     tried = attack(RELEASE, source=HOMES, previous=RELEASE, **{**ASKED, "only": ["order", "versions", "places"]})
-    told = dict(tried.skipped)
-    assert told["order"] == told["versions"] == "quasi-identifiers, not cloaked places"
-    assert told["places"].startswith("a table of people that an attacker could have")
+    reasons = dict(tried.skipped)
+    assert reasons["order"] == reasons["versions"] == "quasi-identifiers, not cloaked places"
+    assert reasons["places"].startswith("a table of people that an attacker could have")
 
 
 @pytest.mark.parametrize(
-    ("release", "people", "told"),
+    ("release", "people", "message"),
     [
         (RELEASE.drop(columns="ts_to"), HOMES, "the release has no column 'ts_to'"),
         (RELEASE, HOMES[["taxi", "lat"]], "the auxiliary table has no column 'lon'"),
     ],
 )
-def test_missing_columns_are_named(release: pandas.DataFrame, people: pandas.DataFrame, told: str) -> None:
-    with pytest.raises(SpecError, match=told):
+def test_missing_columns_are_named(release: pandas.DataFrame, people: pandas.DataFrame, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
         places(release, people)

@@ -52,16 +52,16 @@ def test_table_5_reveals_what_the_colleague_from_japan_has() -> None:
     release = pandas.DataFrame(classes, columns=["zip", "age"]).assign(disease=ill)
     priors = pandas.DataFrame({"nationality": ["Japanese"], "disease": ["Heart Disease"], "share": [0.01]})
     colleagues = {"Umeko": "Japanese", "Ann": "American"}
-    asked = {"quasi_identifiers": ["zip", "age"], "sensitive": ["disease"], "hierarchies": None}
-    told = {}
+    options = {"quasi_identifiers": ["zip", "age"], "sensitive": ["disease"], "hierarchies": None}
+    revealed = {}
     for name, nationality in colleagues.items():
         person = pandas.DataFrame({"zip": ["93607"], "age": [32], "nationality": [nationality]})
-        (outcome,) = attack(release, auxiliary=person, priors=priors, only=["priors"], **asked).outcomes
-        told[name] = (outcome.affected, outcome.baseline, outcome.figures["classes"])
-    assert told == {"Umeko": (1, 0, 1), "Ann": (0, 0, 0)}
+        (outcome,) = attack(release, auxiliary=person, priors=priors, only=["priors"], **options).outcomes
+        revealed[name] = (outcome.affected, outcome.baseline, outcome.figures["classes"])
+    assert revealed == {"Umeko": (1, 0, 1), "Ann": (0, 0, 0)}
     sure = 1 / (1 + 0.01 / (1 / 6))  # of the cancer, in the only class that fits: rows 5 and 6
     for rows, gain in (([4, 5], 1 / (1 + 0.01 / (1 / 2)) - 1 / 2), (list(range(6)), sure - 1 / 2)):
-        (outcome,) = attack(release.loc[rows], auxiliary=UMEKO, priors=priors, only=["priors"], **asked).outcomes
+        (outcome,) = attack(release.loc[rows], auxiliary=UMEKO, priors=priors, only=["priors"], **options).outcomes
         assert outcome.figures["worst_gain"] == pytest.approx(gain)
 
 

@@ -33,15 +33,15 @@ def tried(release: pandas.DataFrame, *only: str, **more: Any) -> Attacks:
 
 
 def of(attacks: Attacks, name: str, column: str) -> Outcome:
-    (outcome,) = [each for each in attacks.outcomes if (each.name, each.column) == (name, column)]
+    (outcome,) = [outcome for outcome in attacks.outcomes if (outcome.name, outcome.column) == (name, column)]
     return outcome
 
 
 def test_the_class_of_low_salaries_is_found(tmp_path: Path) -> None:
-    kinds = {each: "stomach" if each in STOMACH else "lungs" for each in set(SALARIES["disease"])}
-    (tmp_path / "disease.csv").write_text("\n".join(f"{each};{kind};*" for each, kind in kinds.items()))
+    kinds = {item: "stomach" if item in STOMACH else "lungs" for item in set(SALARIES["disease"])}
+    (tmp_path / "disease.csv").write_text("\n".join(f"{item};{kind};*" for item, kind in kinds.items()))
     found = tried(SALARIES, "similarity", hierarchies=tmp_path)
-    assert [(each.column, each.affected, each.figures["classes"]) for each in found.outcomes] == [
+    assert [(outcome.column, outcome.affected, outcome.figures["classes"]) for outcome in found.outcomes] == [
         ("salary", 3, 1),
         ("disease", 3, 1),
     ]

@@ -18,17 +18,17 @@ QUASI_IDENTIFIERS = {
 
 
 def versions(release: Any, *others: Any, **more: Any) -> Attacks:
-    asked = {"quasi_identifiers": QUASI_IDENTIFIERS, "sensitive": ["ill"], "only": ["versions"], **more}
-    return attack(release, *others, **asked)
+    options = {"quasi_identifiers": QUASI_IDENTIFIERS, "sensitive": ["ill"], "only": ["versions"], **more}
+    return attack(release, *others, **options)
 
 
 def named(tried: Attacks, name: str, column: str | None = None) -> Outcome:
-    (outcome,) = (each for each in tried.outcomes if (each.name, each.column) == (name, column))
+    (outcome,) = (outcome for outcome in tried.outcomes if (outcome.name, outcome.column) == (name, column))
     return outcome
 
 
 def people(tried: Attacks) -> dict[tuple[str, str | None], int]:
-    return {(each.name, each.column): each.affected for each in tried.outcomes}
+    return {(outcome.name, outcome.column): outcome.affected for outcome in tried.outcomes}
 
 
 def shuffled(rows: pandas.DataFrame, seed: int = 0) -> pandas.DataFrame:
@@ -54,8 +54,8 @@ def test_two_releases_single_out_people_that_neither_does_alone(source: pandas.D
     below = named(tried, "intersection")
     assert (below.affected, below.attempts, below.figures["alone"], below.excess) == (8, 8, 2, 1)
     # Of the thirties only mumps occurs in 12, and of the forties only gout in 11.
-    told = named(tried, "composition", "ill")
-    assert (told.affected, told.attempts) == (2, 8)
+    outcome = named(tried, "composition", "ill")
+    assert (outcome.affected, outcome.attempts) == (2, 8)
     assert tried.notes == ()
 
 
@@ -94,19 +94,19 @@ def recoded(people: pandas.DataFrame, width: int, digits: int) -> pandas.DataFra
 def counted(people: pandas.DataFrame, releases: list[pandas.DataFrame], k: int) -> tuple[int, int, int]:
     """Below k, alone, and told: by brute force, a person at a time; a row has the same index in all."""
     classes = [
-        {i: frozenset(members) for members in each.groupby(["age", "zip"]).groups.values() for i in members}
-        for each in releases
+        {i: frozenset(members) for members in release.groupby(["age", "zip"]).groups.values() for i in members}
+        for release in releases
     ]
-    below = alone = told = 0
+    below = alone = revealed = 0
     for i in people.index:
-        a, b = (each[i] for each in classes)
+        a, b = (class_[i] for class_ in classes)
         both = a & b
         hidden = min(len(a), len(b)) >= k
         below += hidden and len(both) < k
         alone += hidden and len(both) == 1
-        values = [set(people.loc[list(each), "ill"]) for each in (a, b)]
-        told += min(map(len, values)) > 1 and len(values[0] & values[1]) == 1
-    return below, alone, told
+        values = [set(people.loc[list(item), "ill"]) for item in (a, b)]
+        revealed += min(map(len, values)) > 1 and len(values[0] & values[1]) == 1
+    return below, alone, revealed
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -115,10 +115,10 @@ def test_the_disclosure_of_two_releases_matches_brute_force(seed: int) -> None:
     first, second = recoded(source, 10, 0), recoded(source, 20, 1)
     exact = versions(first, second, source=source, k=6)
     found = named(exact, "intersection")
-    below, alone, told = counted(source, [first, second], found.figures["k"])
+    below, alone, revealed = counted(source, [first, second], found.figures["k"])
     assert below > 0
     assert (found.affected, found.figures["alone"]) == (below, alone)
-    assert named(exact, "composition", "ill").affected == told
+    assert named(exact, "composition", "ill").affected == revealed
     bounded = named(versions(first, second, k=6), "intersection")
     assert bounded.affected <= below <= bounded.figures["at_most"]
 
@@ -186,6 +186,6 @@ def test_labels_that_only_a_hierarchy_explains_are_reported() -> None:
 def test_the_command_compares_a_release_with_an_earlier_one(folder: Path) -> None:
     recoded(WARD, 10, 0).to_csv(folder / "old.csv", index=False)
     recoded(WARD[1:], 10, 0).to_csv(folder / "new.csv", index=False)
-    asked = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "versions")
-    said = done("attack", "new.csv", "--previous", "old.csv", *asked)
-    assert "0 rows appeared and 1 vanished since the previous release" in " ".join(said.split())
+    arguments = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "versions")
+    output = done("attack", "new.csv", "--previous", "old.csv", *arguments)
+    assert "0 rows appeared and 1 vanished since the previous release" in " ".join(output.split())

@@ -97,14 +97,14 @@ def folder(ward: Path) -> Path:
     return ward
 
 
-@pytest.mark.parametrize(("asked", "_", "message"), ASKED.values(), ids=ASKED)
-def test_the_command_line_reports_it_in_one_line(folder: Path, asked: str, _: object, message: str) -> None:
-    assert_refused(folder, f"{HERE} {asked}", message)
+@pytest.mark.parametrize(("option", "_", "message"), ASKED.values(), ids=ASKED)
+def test_the_command_line_reports_it_in_one_line(folder: Path, option: str, _: object, message: str) -> None:
+    assert_refused(folder, f"{HERE} {option}", message)
 
 
-@pytest.mark.parametrize(("asked", "message"), TWICE.items())
-def test_a_model_requested_twice_is_refused(folder: Path, asked: str, message: str) -> None:
-    assert_refused(folder, f"{HERE} {asked}", message)
+@pytest.mark.parametrize(("option", "message"), TWICE.items())
+def test_a_model_requested_twice_is_refused(folder: Path, option: str, message: str) -> None:
+    assert_refused(folder, f"{HERE} {option}", message)
 
 
 def test_rows_without_a_person_are_refused(folder: Path) -> None:
@@ -114,18 +114,18 @@ def test_rows_without_a_person_are_refused(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("_", "asked", "message"), ASKED.values(), ids=ASKED)
-def test_a_spec_gives_the_same_result(folder: Path, _: object, asked: dict[str, Any], message: str) -> None:
-    said = {
+@pytest.mark.parametrize(("_", "options", "message"), ASKED.values(), ids=ASKED)
+def test_a_spec_gives_the_same_result(folder: Path, _: object, options: dict[str, Any], message: str) -> None:
+    spec = {
         "source": "people.csv",
         "identifiers": ["name"],
         "quasi_identifiers": ["age", "zip"],
         "sensitive": ["disease"],
         "hierarchies": "h",
-        "privacy": asked,
+        "privacy": options,
         "target": {"file": "out.csv"},
     }
-    (folder / "bad.yml").write_text(yaml.safe_dump(said))
+    (folder / "bad.yml").write_text(yaml.safe_dump(spec))
     before = snapshot(folder)
     with pytest.raises(KanonError, match=message) as refused:
         kanon_sql.anonymize(spec=folder / "bad.yml")

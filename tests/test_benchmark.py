@@ -43,8 +43,8 @@ def test_the_first_rows_are_the_same_however_many_columns_of_a_block_follow() ->
 
 def test_their_recipes_are_a_spec() -> None:
     (table,) = answers.blocks(200, 4)
-    made = kanon_sql.anonymize(table, {"quasi_identifiers": answers.recipes(4)}, k=5).manifest
-    assert [*made["heights"].values()] == [2, 2, 3, 3]
+    manifest = kanon_sql.anonymize(table, {"quasi_identifiers": answers.recipes(4)}, k=5).manifest
+    assert [*manifest["heights"].values()] == [2, 2, 3, 3]
 
 
 def test_the_meter_sees_memory_spill_and_the_end(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_quality_is_the_manifests_own_loss_and_the_group_by_of_the_file(tmp_path
     columns = ["age", "sex", "marital-status"]
     source, release = tmp_path / "people.parquet", tmp_path / "release.parquet"
     write_parquet(source, 300)
-    made = kanon_sql.anonymize(
+    manifest = kanon_sql.anonymize(
         source,
         quasi_identifiers=columns,
         hierarchies=str(HIERARCHIES),
@@ -79,19 +79,19 @@ def test_quality_is_the_manifests_own_loss_and_the_group_by_of_the_file(tmp_path
         strategy="mondrian",
         output=release,
     ).manifest
-    said = quality(source, release, HIERARCHIES, columns)
-    assert said["loss"] == pytest.approx(made["information_loss"]["loss"])
-    assert (said["classes"], said["smallest"]) == (made["classes"], made["smallest_class"])
-    assert said["suppressed"] == 0
+    measured = quality(source, release, HIERARCHIES, columns)
+    assert measured["loss"] == pytest.approx(manifest["information_loss"]["loss"])
+    assert (measured["classes"], measured["smallest"]) == (manifest["classes"], manifest["smallest_class"])
+    assert measured["suppressed"] == 0
 
 
 def test_sets_and_ranges_of_peers_are_read(tmp_path: Path) -> None:
     people(20)[["age", "sex"]].to_csv(tmp_path / "source.csv", index=False)
     (tmp_path / "release.csv").write_text("age,sex\n" + '"[20, 39]","{Female, Male}"\n' * 10)
-    said = quality(tmp_path / "source.csv", tmp_path / "release.csv", HIERARCHIES, ["age", "sex"])
+    measured = quality(tmp_path / "source.csv", tmp_path / "release.csv", HIERARCHIES, ["age", "sex"])
     leaves = len((HIERARCHIES / "age.csv").read_text().splitlines())
-    assert said["loss"] == pytest.approx((10 * (19 / (leaves - 1) + 1) + 10 * 2) / 20 / 2)
-    assert (said["smallest"], said["suppressed"]) == (10, 10)
+    assert measured["loss"] == pytest.approx((10 * (19 / (leaves - 1) + 1) + 10 * 2) / 20 / 2)
+    assert (measured["smallest"], measured["suppressed"]) == (10, 10)
 
 
 def test_a_missing_peer_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,10 +150,10 @@ def test_the_page_has_a_place_for_every_table_and_multiples_of_the_limits(tmp_pa
         "about": benchmark.about(benchmark.Run(tmp_path, (300,))), "measured": {},
         "sizes": {"300": {}, "300 limits": bare, "300 auto": row, "300 mondrian": {"failed": "killed after 1 s"}},
     }  # fmt: skip
-    made = all_pages.sections(results)
+    sections = all_pages.sections(results)
     whole = f"**{row['wall'] / (bare['group'] + bare['copy']):.1f}**"
-    assert whole in made["limits"][2]
-    assert "killed after 1 s" in made["limits"][3]
+    assert whole in sections["limits"][2]
+    assert "killed after 1 s" in sections["limits"][3]
     page = all_pages.PAGE.read_text(encoding="utf-8")
     every = {*all_pages.sections({**results, **{part: {} for part in benchmark.PARTS if part != "sizes"}})}
     assert all(f"<!-- {name} -->" in page for name in every)

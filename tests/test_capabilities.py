@@ -27,12 +27,12 @@ def test_the_table_lists_the_capabilities_that_tests_are_marked_with() -> None:
 def test_the_table_of_engines_matches_their_tests(request: pytest.FixtureRequest) -> None:
     """In a run of all files of such tests, no more and no less; in another, no less."""
     table, collected = read_table(TABLE.read_text(encoding="utf-8")), request.config.stash[COLLECTED]
-    said = {(what, engine) for what, cells in table.items() for engine, cell in cells.items() if cell == "yes"}
-    assert collected <= said, "run pytest -m capability --write-capabilities"
+    documented = {(what, engine) for what, cells in table.items() for engine, cell in cells.items() if cell == "yes"}
+    assert collected <= documented, "run pytest -m capability --write-capabilities"
     engines = request.config.getoption("--engines").split(",")
     is_a_part = request.config.getoption("markexpr") not in ("", "capability") or request.config.getoption("keyword")
     if not is_a_part and set(marked()) <= {Path(item.path).name for item in request.session.items}:
-        assert {(what, engine) for what, engine in said if engine in engines} == collected
+        assert {(what, engine) for what, engine in documented if engine in engines} == collected
 
 
 def test_a_table_is_written_from_what_passed() -> None:

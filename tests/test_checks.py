@@ -325,9 +325,9 @@ def test_an_impossible_spec_is_refused_when_it_is_read(conflict: Conflict) -> No
 
 @pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
 def test_the_command_line_names_flags(conflict: Conflict) -> None:
-    said = in_flags(CASES[conflict.what, conflict.with_][2])
-    assert "`" not in said, "every name in backticks is one of an option"
-    assert "_identifiers" not in said
+    message = in_flags(CASES[conflict.what, conflict.with_][2])
+    assert "`" not in message, "every name in backticks is one of an option"
+    assert "_identifiers" not in message
 
 
 def test_compatible_options_are_accepted() -> None:
@@ -351,7 +351,7 @@ def test_the_strategies_of_a_spec_are_the_implemented_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("`overwrite=True`", "--overwrite"),
         ('`form="table"`', "--as table"),
@@ -361,12 +361,12 @@ def test_the_strategies_of_a_spec_are_the_implemented_ones() -> None:
         ("the table `mine` and overwrite=True", "the table `mine` and overwrite=True"),
     ],
 )
-def test_an_option_is_spelled_as_a_flag(text: str, said: str) -> None:
-    assert in_flags(text) == said
+def test_an_option_is_spelled_as_a_flag(text: str, message: str) -> None:
+    assert in_flags(text) == message
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('`new_columns="drop"`', "`new_columns: drop` in the spec"),
         ("`keep='*'`", "`keep: '*'` in the spec"),
@@ -374,5 +374,5 @@ def test_an_option_is_spelled_as_a_flag(text: str, said: str) -> None:
         ("`mask` and the table `mine`", "`mask` and the table `mine`"),
     ],
 )
-def test_an_option_that_a_command_does_not_take_is_spelled_as_a_key_of_its_spec(text: str, said: str) -> None:
-    assert in_keys(text, [DIFFERENCING_LIMIT]) == said
+def test_an_option_that_a_command_does_not_take_is_spelled_as_a_key_of_its_spec(text: str, message: str) -> None:
+    assert in_keys(text, [DIFFERENCING_LIMIT]) == message

@@ -20,7 +20,7 @@ MODELS: dict[str, Any] = {
 }
 
 
-def told(rows: Sequence[tuple[Any, ...]], column: int) -> int:
+def most_frequent(rows: Sequence[tuple[Any, ...]], column: int) -> int:
     """Of rows (class, …): those with the most frequent value of their class."""
     classes: dict[Any, Counter[Any]] = defaultdict(Counter)
     for row in rows:
@@ -39,16 +39,18 @@ def test_every_sensitive_column_has_the_metric_from_the_same_cells(engine: Engin
         "keep": ["row"],
         **({"unit": unit} if unit else {"identifiers": ["person"]}),
     }
-    said = {"k": 3, "suppression_limit": 0.2, "into": "wards_3", "connection": engine.connection}
+    options = {"k": 3, "suppression_limit": 0.2, "into": "wards_3", "connection": engine.connection}
     models = MODELS | ({"t_closeness": {}, "beta_likeness": {"paid": 9, "ill": 9}} if unit else {})  # of several values
-    release = kanon_sql.anonymize("wards", spec, **models, **said)
+    release = kanon_sql.anonymize("wards", spec, **models, **options)
     written = engine.rows("SELECT age, ill, paid, ward FROM wards_3")
     assert 0 < len(written) <= len(ROWS)
-    expected = {name: 1 - told(written, place) / len(ROWS) for place, name in enumerate(spec["sensitive"], start=1)}
+    expected = {
+        name: 1 - most_frequent(written, place) / len(ROWS) for place, name in enumerate(spec["sensitive"], start=1)
+    }
     assert release.manifest["classification"] == pytest.approx(expected)
     assert list(release.manifest["classification"]) == spec["sensitive"]
-    said.pop("into")
-    asked = {each.name: each.times for each in kanon_sql.explain("wards", spec, **models, **said).steps}
+    options.pop("into")
+    times = {step.name: step.times for step in kanon_sql.explain("wards", spec, **models, **options).steps}
     # The release is read once, and its kinds of classes once per column, and once per model.
-    assert (asked["cells"], asked["homogeneous"], asked["class_summary"]) == (1, 3, 4)
+    assert (times["cells"], times["homogeneous"], times["class_summary"]) == (1, 3, 4)
     engine.run("DROP TABLE wards_3")

@@ -118,7 +118,7 @@ def test_a_bound_in_a_lattice_too_large_to_list() -> None:
 
 @pytest.mark.parametrize("lanes", [0, 1, 3])
 def test_lanes_share_their_statements(lanes: int) -> None:
-    asked: list[list[Node]] = []
+    requests: list[list[Node]] = []
 
     def lane(number: int) -> Search:
         for step in range(number + 1):
@@ -128,13 +128,15 @@ def test_lanes_share_their_statements(lanes: int) -> None:
     search = side_by_side([lane(number) for number in range(lanes)])
     request = next(search, None)
     while request is not None:
-        asked.append(list(request.nodes))
+        requests.append(list(request.nodes))
         try:
             request = search.send([step % 2 == 0 for _, step in request.nodes])
         except StopIteration:
             break
-    assert asked == [[(n, step) for n in range(lanes) if step <= n] for step in range(lanes)]
-    assert {node for nodes in asked for node in nodes} == {(n, s) for n, s in product(range(lanes), repeat=2) if s <= n}
+    assert requests == [[(n, step) for n in range(lanes) if step <= n] for step in range(lanes)]
+    assert {node for nodes in requests for node in nodes} == {
+        (n, s) for n, s in product(range(lanes), repeat=2) if s <= n
+    }
 
 
 @pytest.mark.usefixtures("terminal")

@@ -43,7 +43,7 @@ def test_every_command_has_help(words: str) -> None:
 
 @pytest.mark.parametrize("name", ["compare", "lattice"])
 def test_every_searching_verb_takes_the_options_of_a_search(name: str) -> None:
-    ours, others = ({parameter.name for parameter in imported(each).params} for each in (name, "anonymize"))
+    ours, others = ({parameter.name for parameter in imported(item).params} for item in (name, "anonymize"))
     written = {"mask", "shuffle", "output", "into", "form", "overwrite", "trace", "resume", "as_json", "sql", "dialect"}
     written |= {"fail_empty", "formulas", "replace_foreign_table"}
     written |= {"ways_out", "report", "minimality", "perturb", "secret", "keep", "differencing_limit"}
@@ -99,9 +99,9 @@ def test_failed_output_is_not_a_success() -> None:
 
 def test_the_root_lists_every_command_with_the_summary_of_its_help() -> None:
     listed = " ".join(done("--help").replace("│", " ").split())
-    for name, said in COMMANDS.items():
-        assert f"{name} {said}" in listed
-        assert said in " ".join(done(name, "--help").split())
+    for name, summary in COMMANDS.items():
+        assert f"{name} {summary}" in listed
+        assert summary in " ".join(done(name, "--help").split())
 
 
 def test_an_unknown_command_is_refused_with_a_suggestion() -> None:
@@ -302,10 +302,10 @@ def test_a_table_is_compared_wherever_it_is_searched(database: str) -> None:
     options = ["people", "--database", database, *ASK, "--k", 12, "--strategies", "ola,exhaustive", "--json"]
     before = tables(database)
     printed = [json.loads(done("compare", *options, "--search-in", where)) for where in ("embedded", "engine")]
-    lost = [[search.pop("information_loss") for search in each["searches"]] for each in printed]
-    for each in printed:
-        del each["frequency_seconds"]
-        for search in each["searches"]:
+    lost = [[search.pop("information_loss") for search in item["searches"]] for item in printed]
+    for line in printed:
+        del line["frequency_seconds"]
+        for search in line["searches"]:
             del search["seconds"]
     assert printed[0] == printed[1]
     assert list(map(pytest.approx, lost[0])) == lost[1], "each engine has logarithms of its own"

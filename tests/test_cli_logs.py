@@ -48,19 +48,19 @@ ODD_STRINGS = [
 
 @pytest.mark.parametrize("text", ODD_STRINGS)
 def test_no_part_of_a_connection_string_is_printed(folder: Path, text: str) -> None:
-    said = text.format(CANARY)
-    (folder / "bad.yml").write_text(json.dumps({"source": "t", "quasi_identifiers": ["age"], "database": said}))
-    (folder / "worse.yml").write_text(json.dumps({"source": "t", "quasi_identifiers": ["age"], "database": [said]}))
+    url = text.format(CANARY)
+    (folder / "bad.yml").write_text(json.dumps({"source": "t", "quasi_identifiers": ["age"], "database": url}))
+    (folder / "worse.yml").write_text(json.dumps({"source": "t", "quasi_identifiers": ["age"], "database": [url]}))
     qi = ["--quasi-identifiers", "age"]
     for line in (
-        ["verify", "t", "--database", said, *qi],
-        ["profile", "t", "--database", said],
-        ["risk", "t", "--database", said, *qi],
-        ["anonymize", "people.csv", "--database", said, *qi, "--hierarchies", "h", "--into", "x", "--json"],
+        ["verify", "t", "--database", url, *qi],
+        ["profile", "t", "--database", url],
+        ["risk", "t", "--database", url, *qi],
+        ["anonymize", "people.csv", "--database", url, *qi, "--hierarchies", "h", "--into", "x", "--json"],
         ["verify", "--spec", "bad.yml", "t"],
         ["verify", "--spec", "worse.yml", "t"],
-        ["verify", said, *qi],
-        ["verify", said, "--database", said, *qi],
+        ["verify", url, *qi],
+        ["verify", url, "--database", url, *qi],
     ):
         run = kanon(*line)
         assert run.code == 2
@@ -80,8 +80,8 @@ def test_a_server_is_named_in_any_form_that_libpq_knows(postgres_dsn: str, make_
     make_table(engine, "people", COLUMNS, PEOPLE)
     engine.close()
     rest = postgres_dsn.partition("://")[2]
-    said = psycopg.conninfo.make_conninfo(postgres_dsn) if form == "keywords" else f"{form}{rest}"
-    options = ["people", "--database", said]
+    dsn = psycopg.conninfo.make_conninfo(postgres_dsn) if form == "keywords" else f"{form}{rest}"
+    options = ["people", "--database", dsn]
     done("anonymize", *options, *ASK, "--k", 12, "--into", "anon")
     shown = done("profile", *options)
     assert "--database postgresql://…" in shown.replace("'", "")

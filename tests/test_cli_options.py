@@ -241,9 +241,9 @@ def test_an_option_takes_the_words_that_the_spec_takes(seen: list[Any], flag: st
 
 
 def test_models_are_read_column_by_column(seen: list[Any]) -> None:
-    said = "--l-diversity disease=3 --l-diversity job=2.5:entropy --l-diversity a=1=4:recursive:2.5 "
-    said += "--t-closeness income=0.2:ordered --t-closeness job=.3 --alpha disease=0.5:1 --alpha 'job=1:a: b=2:c' "
-    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", *shlex.split(said))
+    message = "--l-diversity disease=3 --l-diversity job=2.5:entropy --l-diversity a=1=4:recursive:2.5 "
+    message += "--t-closeness income=0.2:ordered --t-closeness job=.3 --alpha disease=0.5:1 --alpha 'job=1:a: b=2:c' "
+    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", *shlex.split(message))
     spec = seen[0][0]
     assert spec.privacy == Privacy(
         l_diversity={
@@ -261,13 +261,13 @@ def test_a_model_of_another_column_stays(folder: Path, seen: list[Any]) -> None:
     models = "{k: 3, unit: person, l_diversity: {disease: 3, job: {l: 2, kind: entropy}}}"
     (folder / "release.yml").write_text(f"{{source: a.csv, quasi_identifiers: [age], privacy: {models}}}")
     kanon("anonymize", "--spec", "release.yml", "--output", "b.csv", "--l-diversity", "job=4", "--unit", "patient")
-    asked = seen[0][0]
-    assert asked.privacy == Privacy(k=3, l_diversity={"disease": 3, "job": 4})
-    assert asked.unit == "patient"
+    privacy = seen[0][0]
+    assert privacy.privacy == Privacy(k=3, l_diversity={"disease": 3, "job": 4})
+    assert privacy.unit == "patient"
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("option", "message"),
     [
         ("--l-diversity disease", "--l-diversity takes COLUMN=L[:KIND[:C]]; got 'disease'"),
         ("--k-map 5", "--k-map takes K:POPULATION; got '5'"),
@@ -284,16 +284,16 @@ def test_a_model_of_another_column_stays(folder: Path, seen: list[Any]) -> None:
         ("--alpha age=.5", "privacy.alpha_k counts the values of 'age', which is generalized as a quasi-identifier"),
     ],
 )
-def test_a_model_that_cannot_be_read(seen: list[Any], said: str, message: str) -> None:
-    line = kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", *shlex.split(said))
+def test_a_model_that_cannot_be_read(seen: list[Any], option: str, message: str) -> None:
+    line = kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", *shlex.split(option))
     assert line.code == 2
     assert line.err.startswith(f"kanon: {message}")
     assert not seen
 
 
 def test_an_option_of_perturbation_is_read(seen: list[Any]) -> None:
-    said = 'pay=noise:100,"a,b=c"=swap:0.05,city=pram:0.8'
-    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", "--perturb", said)
+    message = 'pay=noise:100,"a,b=c"=swap:0.05,city=pram:0.8'
+    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", "--perturb", message)
     assert dict(seen[0][0].perturb) == {
         "pay": Perturbation(noise=Noise(scale=100)),
         "a,b=c": Perturbation(swap=Swap(within=0.05)),

@@ -161,19 +161,19 @@ def test_the_printed_statement_alone_gives_the_release(visits: str, folder: Path
     (folder / "visits.yml").write_text(VISITS_SPEC.format(*NODES[node]))
     options = ["anonymize", "visits", "--database", visits, "--spec", "visits.yml", "--keep", "*"]
     done(*options, "--into", "made")
-    made = ask(visits, "SELECT * FROM made")
-    assert 0 < len(made) < len(VISITS_ROWS) or node == "top"
-    assert ask(visits, done(*options, "--sql")) == made
+    rows = ask(visits, "SELECT * FROM made")
+    assert 0 < len(rows) < len(VISITS_ROWS) or node == "top"
+    assert ask(visits, done(*options, "--sql")) == rows
     for form in ("table", "view"):
         ask(visits, done(*options, "--into", f"by_{form}", "--as", form, "--sql"))
-        assert ask(visits, f"SELECT * FROM by_{form}") == made
+        assert ask(visits, f"SELECT * FROM by_{form}") == rows
         assert (f"by_{form}", "VIEW" if form == "view" else "BASE TABLE") in tables(visits)
     statement = done(*options, "--output", "by_sql.parquet", "--sql")
     if visits.startswith("postgresql:"):
-        assert ask(visits, statement) == made, "a server writes no file here; the query is printed"
+        assert ask(visits, statement) == rows, "a server writes no file here; the query is printed"
     else:
         ask(visits, statement)
-        assert ask("", "FROM 'by_sql.parquet'") == made
+        assert ask("", "FROM 'by_sql.parquet'") == rows
     assert sorted(path.suffix for path in folder.iterdir() if path.is_file()) in (
         [".csv", ".duckdb", ".parquet", ".yml"],
         [".csv", ".yml"],
@@ -195,15 +195,15 @@ def test_the_printed_statement_reads_files_itself(
     copies = [done(*options, "--output", folder / f"copied.{form}", "--sql") for form in ("csv", "parquet")]
     table = done(*options, "--database", "new.duckdb", "--into", "anon", "--sql")
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    made = ask("", f"FROM '{folder}/made.csv'")
-    assert ask("", query) == made
+    rows = ask("", f"FROM '{folder}/made.csv'")
+    assert ask("", query) == rows
     for copy in copies:
         ask("", copy)
     assert (folder / "copied.csv").read_text() == (folder / "made.csv").read_text()
-    assert ask("", f"FROM '{folder}/copied.parquet'") == made
+    assert ask("", f"FROM '{folder}/copied.parquet'") == rows
     assert 'CREATE TABLE "new"."main"."anon"' in table
     ask("new.duckdb", table)
-    assert ask("new.duckdb", "FROM anon") == made
+    assert ask("new.duckdb", "FROM anon") == rows
 
 
 @pytest.mark.slow
@@ -222,13 +222,13 @@ def test_sql_writes_nothing(database: str, folder: Path) -> None:
 @pytest.mark.slow
 def test_kept_and_dropped_columns_are_printed(folder: Path) -> None:
     options = ["anonymize", "people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--overwrite"]
-    said = done(*options, "--sensitive", "disease", "--keep", "name", "--output", "anon.csv")
-    assert "Released unchanged: disease (sensitive), name." in said
-    assert "Dropped" not in said
+    output = done(*options, "--sensitive", "disease", "--keep", "name", "--output", "anon.csv")
+    assert "Released unchanged: disease (sensitive), name." in output
+    assert "Dropped" not in output
     for keep in ([], ["--keep", ""]):
-        said = done(*options, "--identifiers", "name", *keep, "--output", "anon.csv")
-        assert "Released unchanged" not in said
-        assert "Dropped: name.\nDropped, no role: disease; keep them with --keep." in said
+        output = done(*options, "--identifiers", "name", *keep, "--output", "anon.csv")
+        assert "Released unchanged" not in output
+        assert "Dropped: name.\nDropped, no role: disease; keep them with --keep." in output
         assert (folder / "anon.csv").read_text().splitlines()[0] == "age,zip"
 
 
@@ -239,9 +239,9 @@ def test_printed_statements_warn_of_their_values(words: str) -> None:
     name, *more = words.split()
     options = [*more, "--identifiers", "name", "--quasi-identifiers", "age", "--hierarchies", "h"]
     run = kanon(name, "people.csv", *options)
-    told = " ".join(run.err.split())
-    assert "note: dropped, no role: zip, disease; keep them with --keep" in told
-    assert "note: the statement lists values of the data, those of its hierarchies: keep it as private as" in told
+    text = " ".join(run.err.split())
+    assert "note: dropped, no role: zip, disease; keep them with --keep" in text
+    assert "note: the statement lists values of the data, those of its hierarchies: keep it as private as" in text
     Path("ranges.yml").write_text("quasi_identifiers: {age: {hierarchy: {ranges: [10]}}}")
     run = kanon(name, "people.csv", *more, "--spec", "ranges.yml", "--identifiers", "name,zip,disease")
     assert (run.code, "values of the data" in run.err, "dropped" in run.err) == (0, False, False)
@@ -256,7 +256,8 @@ def test_a_profile_has_the_warnings_of_a_release(folder: Path) -> None:
     lines += [f"{i},{20 + i % 5},{remarks[i % 3]} {i % 40},2025-01-01 00:{i % 60:02}:{i // 60:02}" for i in range(120)]
     (folder / "seen.csv").write_text("\n".join(lines) + "\n")
     suspects = {
-        each["column"]: each["reason"] for each in json.loads(done("profile", "seen.csv", "--json"))["suspects"]
+        suspect["column"]: suspect["reason"]
+        for suspect in json.loads(done("profile", "seen.csv", "--json"))["suspects"]
     }
     kept = json.loads(done("profile", "seen.csv", "--json"))["kept"]
     assert set(suspects) <= set(kept)
@@ -283,13 +284,13 @@ def test_a_column_is_perturbed_by_an_option(database: str, folder: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "said", ["disease", "disease=pram", "disease=pram:x", "disease=blur:1", "=noise", "a=noise:1:2"]
+    "message", ["disease", "disease=pram", "disease=pram:x", "disease=blur:1", "=noise", "a=noise:1:2"]
 )
-def test_a_perturbation_that_cannot_be_read_is_refused(folder: Path, said: str) -> None:
-    run = kanon("anonymize", "people.csv", *ASK, "--output", "anon.csv", "--perturb", said)
+def test_a_perturbation_that_cannot_be_read_is_refused(folder: Path, message: str) -> None:
+    run = kanon("anonymize", "people.csv", *ASK, "--output", "anon.csv", "--perturb", message)
     assert run.code == 2
     assert "is not COLUMN=noise:SCALE, COLUMN=swap:WITHIN or COLUMN=pram:KEEP; write them as in" in run.err
-    assert repr(said) in run.err
+    assert repr(message) in run.err
     assert not (folder / "anon.csv").exists()
 
 

@@ -33,8 +33,8 @@ def test_a_source_and_its_release_are_shown_side_by_side() -> None:
         "Identifiers",
     ):
         assert heading in lines
-    for said in ("suppressed rows", "3-anonymous", "unique in the population", "EMA Policy 0070", "source", "release"):
-        assert said in shown
+    for label in ("suppressed rows", "3-anonymous", "unique in the population", "EMA Policy 0070", "source", "release"):
+        assert label in shown
     # The names are still in the source, and not in the release.
     (found,) = (line for line in lines if line.startswith("name"))
     assert "A names" in found or "R other unique numbers" in found
@@ -43,15 +43,15 @@ def test_a_source_and_its_release_are_shown_side_by_side() -> None:
 @pytest.mark.usefixtures("folder")
 def test_json_has_everything_and_no_value() -> None:
     release()
-    said = done(*RISK, "--release", "r.csv", "--json")
-    seen = json.loads(said)
+    output = done(*RISK, "--release", "r.csv", "--json")
+    seen = json.loads(output)
     assert seen["quasi_identifiers"] == ["age", "zip"]
     assert seen["source"]["rows"] == len(PEOPLE)
     assert seen["suppressed_rows"] == len(PEOPLE) - seen["release"]["rows"]
     assert seen["release"]["verdict"]["largest_k"] >= 5
-    assert all(each["sizes"] and each["rows"] >= 0 for each in seen["source"]["class_sizes"])
+    assert all(size_["sizes"] and size_["rows"] >= 0 for size_ in seen["source"]["class_sizes"])
     assert seen["meanings"]["highest"]
-    assert not [word for word in ("02138", "02139", "90210") if word in said]
+    assert not [word for word in ("02138", "02139", "90210") if word in output]
 
 
 @pytest.mark.usefixtures("folder")
@@ -77,7 +77,7 @@ def test_a_bound_is_compared_with_the_release_if_given() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["--fail-above", "2"], "--fail-above takes RISK, 0 to 1, or FIGURE=RISK"),
         (["--fail-above", "luck=0.1"], "FIGURE one of highest, mean, journalist"),
@@ -86,15 +86,15 @@ def test_a_bound_is_compared_with_the_release_if_given() -> None:
         (["--sensitive", "illness"], "the source has no column 'illness'"),
     ],
 )
-def test_errors_are_reported_with_a_remedy(more: list[str], said: str) -> None:
+def test_errors_are_reported_with_a_remedy(more: list[str], message: str) -> None:
     run = kanon(*RISK, *more)
     assert run.code == 2
-    assert said in run.err
+    assert message in run.err
 
 
 def test_a_table_of_a_database_is_measured_in_its_population(database: str) -> None:
-    asked = ["risk", "people", "--database", database, *RISK[2:], "--population", "people", "--json"]
-    seen = json.loads(done(*asked))["source"]
+    arguments = ["risk", "people", "--database", database, *RISK[2:], "--population", "people", "--json"]
+    seen = json.loads(done(*arguments))["source"]
     assert seen["journalist"]["highest"] == seen["prosecutor"]["highest"] == 1 / SMALLEST
 
 

@@ -117,8 +117,8 @@ def test_a_spec_without_a_target_to_verify_says_so(folder: Path, spec: str, mess
 
 @pytest.mark.usefixtures("folder")
 def test_the_violations_of_several_models_are_reported_separately() -> None:
-    asked = ["people.csv", "--quasi-identifiers", "age,zip", "--k", 1, "--risk", "prosecutor:mean=0.01:highest=1"]
-    missed = kanon("verify", *asked, "--l-diversity", "disease=40")
+    arguments = ["people.csv", "--quasi-identifiers", "age,zip", "--k", 1, "--risk", "prosecutor:mean=0.01:highest=1"]
+    missed = kanon("verify", *arguments, "--l-diversity", "disease=40")
     assert missed.code == 1
     assert "not satisfied: 1-anonymous, distinct l-diversity of disease (40), highest prosecutor risk (1)" in missed.out
     assert re.search(r"do not meet distinct l-diversity of disease \(40\): \d+ found", missed.out)
@@ -133,8 +133,8 @@ def test_the_violations_of_several_models_are_reported_separately() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_release_says_which_risk_it_has() -> None:
     roles = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--keep", "disease"]
-    said = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--output", "risk.csv")
-    assert "Verified in the written release: marketer risk (0.2)." in said
+    output = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--output", "risk.csv")
+    assert "Verified in the written release: marketer risk (0.2)." in output
     assert "satisfied: marketer risk (0.2)" in done(
         "verify", "risk.csv", "--quasi-identifiers", "age,zip", "--risk", "marketer:mean=0.2"
     )

@@ -52,8 +52,8 @@ def test_columns_of_a_sample_without_room_are_named(capsys: pytest.CaptureFixtur
 def test_all_seconds_of_a_run_are_reported_by_stage(capsys: pytest.CaptureFixture[str]) -> None:
     seconds = {"read": 1.7, "frequency_set": 20.0, "search": 0.3, "release": 1.0, "verify": 0.0, "total": 23.0}
     people = pandas.DataFrame({"age": range(20)})
-    made = anonymize(people, quasi_identifiers={"age": {"hierarchy": {"ranges": [5, 10]}}}, k=2)
-    show_release({**made.manifest, "seconds": seconds})
-    said = "23.0 s in all: counting 20.0, reading 1.7, writing 1.0, searching 0.3."
-    assert said in printed(capsys).replace("\n", " ")
+    release = anonymize(people, quasi_identifiers={"age": {"hierarchy": {"ranges": [5, 10]}}}, k=2)
+    show_release({**release.manifest, "seconds": seconds})
+    message = "23.0 s in all: counting 20.0, reading 1.7, writing 1.0, searching 0.3."
+    assert message in printed(capsys).replace("\n", " ")
     assert output.took({"total": 0.01}) == "0.0 s in all"

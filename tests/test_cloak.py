@@ -170,7 +170,7 @@ def reciprocal(visits: Sequence[Point], rows: Sequence[int], k: int, axes: Any, 
                 below[quadrant(visits[row], level + 1, axes, depth)].append(row)
             parts = [visit(level + 1, child, some) for child, some in below.items()]
             waiting = [row for left, _ in parts for row in left]
-            classes = [each for _, some in parts for each in some]
+            classes = [item for _, some in parts for item in some]
         if units(visits, waiting) >= k:
             return [], [*classes, [level, cell, waiting]]
         if waiting and classes:

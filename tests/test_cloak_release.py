@@ -301,7 +301,7 @@ def test_anonymize_and_its_command_name_the_command_that_takes_the_options(trips
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("settings", "sentence"),
     [
         ({"unit": None}, "unit is missing; give the name of the column that identifies people or devices"),
         ({"location": ["lat"]}, "location: give the two columns of a place, such as [lat, lon], not ['lat']"),
@@ -337,10 +337,10 @@ def test_anonymize_and_its_command_name_the_command_that_takes_the_options(trips
         ({"cloak": {"method": "temporal", "levels": 3}}, "cloak.levels is not a key of a spec; did you mean 'level'?"),
     ],
 )
-def test_a_spec_of_places_has_separate_keys(said: dict[str, Any], sentence: str) -> None:
+def test_a_spec_of_places_has_separate_keys(settings: dict[str, Any], sentence: str) -> None:
     with mock.patch("kanon_sql.plan.source.open_source", mock.Mock(side_effect=AssertionError("was opened"))):
         with pytest.raises(SpecError) as refused:
-            kanon_sql.cloak("trips.csv", {**TRIP_ROLES, **said})
+            kanon_sql.cloak("trips.csv", {**TRIP_ROLES, **settings})
         assert str(refused.value).startswith(sentence)
 
 
@@ -352,10 +352,10 @@ def test_a_spec_of_columns_is_not_cloaked(trips: Path) -> None:
 
 @pytest.mark.slow
 def test_a_pipeline_cloaks_when_its_trips_have_changed(trips: Path) -> None:
-    said = {**TRIP_ROLES, "source": str(trips), "privacy": {"k": 3}, "differencing_limit": "unlimited"}
-    said |= {"target": {"file": str(trips.with_name("a.csv"))}, "audit": True, "node": "keep"}
+    options = {**TRIP_ROLES, "source": str(trips), "privacy": {"k": 3}, "differencing_limit": "unlimited"}
+    options |= {"target": {"file": str(trips.with_name("a.csv"))}, "audit": True, "node": "keep"}
     spec = trips.with_name("trips.yml")
-    spec.write_text(json.dumps(said))
+    spec.write_text(json.dumps(options))
     assert kanon_sql.run(spec).releases[0].status == "released"
     assert kanon_sql.run(spec).releases[0].status == "unchanged"
     pandas.DataFrame(TRIPS[:200], columns=TRIP_COLUMNS).to_parquet(trips)
@@ -370,13 +370,13 @@ def test_a_pipeline_cloaks_when_its_trips_have_changed(trips: Path) -> None:
 def test_a_command_cloaks_by_flags_and_by_a_spec(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(trips.parent)
     roles = ["--location", "lat,lon", "--time", "ts", "--unit", "Person", "--identifiers", "note"]
-    made = kanon("cloak", trips, *roles, "--k", 3, "--method", "adaptive", "--output", "a.csv", "--report", "a.md")
-    assert made.code == 0, made.err
-    assert re.search(r"300 rows released in [\d,]+ boxes, shared by \d+ or more of 9 units; \d+ suppressed", made.out)
-    assert "Verified in the written release: at least 3 units that share a released box and interval" in made.out
+    run = kanon("cloak", trips, *roles, "--k", 3, "--method", "adaptive", "--output", "a.csv", "--report", "a.md")
+    assert run.code == 0, run.err
+    assert re.search(r"300 rows released in [\d,]+ boxes, shared by \d+ or more of 9 units; \d+ suppressed", run.out)
+    assert "Verified in the written release: at least 3 units that share a released box and interval" in run.out
     assert "cloaked by adaptive" in Path("a.md").read_text()
-    said = {**TRIP_ROLES, "source": str(trips), "privacy": {"k": 3}, "cloak": {"method": "temporal", "level": 2}}
-    Path("trips.yml").write_text(json.dumps({**said, "target": {"file": "b.csv"}}))
+    options = {**TRIP_ROLES, "source": str(trips), "privacy": {"k": 3}, "cloak": {"method": "temporal", "level": 2}}
+    Path("trips.yml").write_text(json.dumps({**options, "target": {"file": "b.csv"}}))
     assert "by lat, lon, ts, written to" in kanon("spec", "check", "trips.yml").out
     again = kanon("cloak", "--spec", "trips.yml", "--json")
     manifest = json.loads(again.out)

@@ -95,22 +95,22 @@ def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> N
 def test_by_default_all_candidates_of_auto_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
     comparison = compare(PEOPLE, SPEC, time_limit=5.0, evaluations=50)
-    assert [each.strategy for each in comparison.searches] == [name for name in STRATEGIES if name != "auto"]
+    assert [search.strategy for search in comparison.searches] == [name for name in STRATEGIES if name != "auto"]
     assert (comparison.time_limit, comparison.evaluations) == (5.0, 50)
     assert compare(PEOPLE, SPEC, strategies=["ola", "ola"]).time_limit == 60
 
 
 def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
-    made = []
+    created = []
     make = rollup.Rollups._create
-    monkeypatch.setattr(rollup.Rollups, "_create", lambda self, *levels: made.append(levels) or make(self, *levels))
+    monkeypatch.setattr(rollup.Rollups, "_create", lambda self, *levels: created.append(levels) or make(self, *levels))
     with duckdb.connect() as connection:
         connection.register("people_frame", WIDER)
         connection.execute("CREATE TABLE people AS FROM people_frame")
         connection.unregister("people_frame")
         compare("people", WIDER_SPEC, connection=connection, strategies=["ola", "exhaustive"])
-        assert made, "roll-ups too"
+        assert created, "roll-ups too"
         listed = connection.execute("SELECT table_name FROM duckdb_tables() UNION ALL FROM (VALUES ('end'))").fetchall()
         assert listed == [("people",), ("end",)]
 
@@ -129,19 +129,19 @@ def test_local_recodings_and_sizes_are_those_that_anonymize_releases(monkeypatch
     together = compare(PEOPLE, SPEC, **MANY)
     assert len(counted) == 1
     every = [(name, k) for k in (3, 9) for name in MANY["strategies"]]
-    assert [(each.strategy, each.k) for each in together.searches] == every
-    for each in together.searches:
-        alone = anonymize(PEOPLE, SPEC, strategy=each.strategy, k=each.k)
-        said = alone.manifest
-        assert {name: getattr(each, name) for name in MADE} == {name: said[name] for name in MADE}
-        lost = dict(said["information_loss"])
-        assert (each.score, each.node) == (said["score"], said["node"])
-        if each.node is None:
+    assert [(search.strategy, search.k) for search in together.searches] == every
+    for search in together.searches:
+        alone = anonymize(PEOPLE, SPEC, strategy=search.strategy, k=search.k)
+        manifest = alone.manifest
+        assert {name: getattr(search, name) for name in MADE} == {name: manifest[name] for name in MADE}
+        lost = dict(manifest["information_loss"])
+        assert (search.score, search.node) == (manifest["score"], manifest["node"])
+        if search.node is None:
             lost["divergence"] = None  # of local recodings it is not worked out here
-        assert each.information_loss == pytest.approx({name: lost[name] for name in each.information_loss})
+        assert search.information_loss == pytest.approx({name: lost[name] for name in search.information_loss})
         sizes = alone.to_df().groupby(NAMES, dropna=False).size()
-        assert each.risk_highest == pytest.approx(1 / sizes.min())
-        assert each.risk_mean == pytest.approx(sum(size * (1 / size) for size in sizes) / sizes.sum())
+        assert search.risk_highest == pytest.approx(1 / sizes.min())
+        assert search.risk_mean == pytest.approx(sum(size * (1 / size) for size in sizes) / sizes.sum())
 
 
 @pytest.mark.parametrize("show", [None, "ranges"])
@@ -152,23 +152,23 @@ def test_all_strategies_show_their_classes_in_the_same_form(show: str | None) ->
     )
     recipes = {"age": {"hierarchy": {"ranges": [5, 20, 40]}}, "sex": {"hierarchy": "suppress"}}
     spec: dict[str, Any] = {"quasi_identifiers": recipes}
-    for each in compare(people, spec, strategies=["exhaustive", "mondrian"], k=4, show=show).searches:
-        shown = show or ("common" if each.strategy == "mondrian" else None)
-        alone = anonymize(people, spec, strategy=each.strategy, k=4, show=shown).manifest
-        lost = {**alone["information_loss"], "divergence": each.information_loss["divergence"]}
-        assert each.information_loss == pytest.approx({name: lost[name] for name in each.information_loss})
+    for search in compare(people, spec, strategies=["exhaustive", "mondrian"], k=4, show=show).searches:
+        shown = show or ("common" if search.strategy == "mondrian" else None)
+        alone = anonymize(people, spec, strategy=search.strategy, k=4, show=shown).manifest
+        lost = {**alone["information_loss"], "divergence": search.information_loss["divergence"]}
+        assert search.information_loss == pytest.approx({name: lost[name] for name in search.information_loss})
 
 
 def test_every_k_has_a_separate_optimum() -> None:
     together = compare(PEOPLE, SPEC, strategies=["exhaustive"], k=MANY["k"])
-    for each in together.by_k:
-        alone = compare(PEOPLE, SPEC, k=each.k, strategies=["exhaustive"])
-        assert (each.proven_score, each.lower_bound) == (alone.proven_score, alone.lower_bound)
-        assert (each.minimal_nodes, each.minimal_nodes_complete) == (alone.minimal_nodes, True)
+    for proven in together.by_k:
+        alone = compare(PEOPLE, SPEC, k=proven.k, strategies=["exhaustive"])
+        assert (proven.proven_score, proven.lower_bound) == (alone.proven_score, alone.lower_bound)
+        assert (proven.minimal_nodes, proven.minimal_nodes_complete) == (alone.minimal_nodes, True)
     first = together.by_k[0]
     assert (together.k, together.proven_score, together.minimal_nodes) == (3, first.proven_score, first.minimal_nodes)
-    assert [list(each.values()) for each in json.loads(json.dumps(together.to_dict()))["by_k"]] == [
-        list(vars(each).values()) for each in together.by_k
+    assert [list(proven.values()) for proven in json.loads(json.dumps(together.to_dict()))["by_k"]] == [
+        list(vars(proven).values()) for proven in together.by_k
     ]
 
 
@@ -176,23 +176,23 @@ def test_strategies_with_the_same_release_are_reported(monkeypatch: pytest.Monke
     register(monkeypatch, "lazy", lazy)
     same = compare(PEOPLE, SPEC, strategies=["exhaustive", "ola", "lazy"], k=[3, 4], metric="height")
     repeated = _repeated(same)
-    assert {(each.strategy, each.k): each.same_as for each in same.searches if each.same_as} == repeated
+    assert {(search.strategy, search.k): search.same_as for search in same.searches if search.same_as} == repeated
     assert repeated[("lazy", 4)] == ("lazy", 3), "the top is the same for every k"
 
 
 def _repeated(compared: Comparison) -> dict[tuple[str, int], tuple[str, int]]:
     """Which searches release the same rows as one before them."""
     seen: dict[str, tuple[str, int]] = {}
-    for each in compared.searches:
-        seen.setdefault(_released(each), (each.strategy, each.k))
-    firsts = {(each.strategy, each.k): seen[_released(each)] for each in compared.searches}
+    for search in compared.searches:
+        seen.setdefault(_released(search), (search.strategy, search.k))
+    firsts = {(search.strategy, search.k): seen[_released(search)] for search in compared.searches}
     return {run: first for run, first in firsts.items() if first != run}
 
 
 def _released(search: Any) -> str:
-    node, asked = tuple(search.node.values()), Problem(ROWS, PROBLEM.columns, search.k, PROBLEM.limit)
-    released = asked.released(node)
-    return str([asked.labels(row, node) if asked.labels(row, node) in released else None for row in ROWS])
+    node, problem = tuple(search.node.values()), Problem(ROWS, PROBLEM.columns, search.k, PROBLEM.limit)
+    released = problem.released(node)
+    return str([problem.labels(row, node) if problem.labels(row, node) in released else None for row in ROWS])
 
 
 def test_a_local_recoding_to_the_classes_of_a_node_equals_its_release() -> None:
@@ -201,7 +201,7 @@ def test_a_local_recoding_to_the_classes_of_a_node_equals_its_release() -> None:
     people = pandas.DataFrame(rows, columns=["zip", "other"])
     recipes = {"zip": {"hierarchy": {"redact": "right"}}, "other": {"hierarchy": "suppress"}}
     compared = compare(people, {"quasi_identifiers": recipes}, strategies=["exhaustive", "mondrian"], k=[3, 6])
-    assert [each.same_as for each in compared.searches] == [None, ("exhaustive", 3), None, ("exhaustive", 6)]
+    assert [search.same_as for search in compared.searches] == [None, ("exhaustive", 3), None, ("exhaustive", 6)]
 
 
 def test_a_local_recoding_alone_proves_nothing_and_can_be_refused() -> None:
@@ -266,10 +266,10 @@ def test_best_first_refuses_what_cannot_be_listed(monkeypatch: pytest.MonkeyPatc
 def test_without_time_nothing_is_proven() -> None:
     comparison = compare(PEOPLE, SPEC, strategies=["ola", "exhaustive"], time_limit=0.0)
     assert comparison.proven_score is None
-    for each in comparison.searches:
-        assert (each.ended, each.proven_optimal, each.equals_best_proven) == ("time limit", False, None)
-        assert each.accuracy is None
-        assert each.lower_bound <= PROBLEM.optimum("loss") < each.score
+    for search in comparison.searches:
+        assert (search.ended, search.proven_optimal, search.equals_best_proven) == ("time limit", False, None)
+        assert search.accuracy is None
+        assert search.lower_bound <= PROBLEM.optimum("loss") < search.score
 
 
 # What only all of them together tell
@@ -296,7 +296,7 @@ def test_a_comparison_is_plain_json(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert isinstance(comparison, Comparison)
     assert set(plain) == set(vars(comparison))
-    assert [set(each) for each in plain["searches"]] == [set(vars(each)) for each in comparison.searches]
+    assert [set(search) for search in plain["searches"]] == [set(vars(search)) for search in comparison.searches]
     assert plain["searches"][1]["node"] == comparison.searches[1].node
 
 
@@ -356,12 +356,15 @@ def test_the_counts_of_a_level_are_those_of_its_nodes(problem: Problem, name: st
     assert [level.height for level in counted] == list(range(sum(problem.nodes[0]), sum(problem.nodes[-1]) + 1))
     for level in counted:
         nodes = [node for node in problem.nodes if sum(node) == level.height]
-        asked = [node for node in nodes if node in checked]
-        told = [run.status(node) for node in (nodes if dense else asked)]
+        listed = [node for node in nodes if node in checked]
+        statuses = [run.status(node) for node in (nodes if dense else listed)]
         assert (level.size, level.counted) == (len(nodes), dense)
-        assert (level.anonymous, level.at_risk) == (told.count(True), told.count(False))
-        assert level.checked_anonymous == sum(map(problem.anonymous, asked))
-        assert (level.checked, level.unknown) == (len(asked), len(nodes) - told.count(True) - told.count(False))
+        assert (level.anonymous, level.at_risk) == (statuses.count(True), statuses.count(False))
+        assert level.checked_anonymous == sum(map(problem.anonymous, listed))
+        assert (level.checked, level.unknown) == (
+            len(listed),
+            len(nodes) - statuses.count(True) - statuses.count(False),
+        )
 
 
 @given(heights=st.lists(st.integers(0, 4), min_size=1, max_size=5))

@@ -24,8 +24,8 @@ CITY, ILL = 'the "{{ city }}"', "{% ill %}"
 def rendered(model: kanon_sql.DbtModel, dialect: str) -> str:
     """The SQL of a model as dbt has it for an adapter, where refs have no schema."""
 
-    def raise_compiler_error(said: str) -> None:
-        raise SpecError(said)
+    def raise_compiler_error(message: str) -> None:
+        raise SpecError(message)
 
     known = {
         "ref": lambda name: f'"{name}"',
@@ -113,9 +113,9 @@ def test_the_properties_test_the_guarantees_of_the_release() -> None:
     assert (model.name, model.reads) == ("people_anon", "people")
     (described,) = yaml.safe_load(model.files["models/people_anon.yml"])["models"]
     assert [column["name"] for column in described["columns"]] == ["zip", "ill", "pay"]
-    asked = {name: said["arguments"] for test in described["data_tests"] for name, said in test.items()}
+    arguments = {name: reported["arguments"] for test in described["data_tests"] for name, reported in test.items()}
     classes = {"quasi_identifiers": ["zip"]}
-    assert asked == {
+    assert arguments == {
         "kanon.suppression": {"against": "ref('people')", "suppression_limit": 0.02},
         "kanon.k_anonymity": {**classes, "k": 5},
         "kanon.l_diversity": {**classes, "sensitive": "ill", "l": 2, "kind": "distinct"},
@@ -136,7 +136,7 @@ def test_people_are_counted_by_the_model_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"ref": "a b"}, "'a b' cannot be the name of a dbt model; give one of letters, digits and _ with `ref`"),
         ({"into": "people"}, "the model people cannot read itself; give it another name with `into`"),
@@ -146,8 +146,8 @@ def test_people_are_counted_by_the_model_alone() -> None:
         ({"strategy": "mondrian"}, "name a search strategy"),
     ],
 )
-def test_impossible_compilations_are_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(SpecError, match=said):
+def test_impossible_compilations_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
         compiled({"keep": ["ill"], "identifiers": ["id"]}, **options)
 
 

@@ -36,7 +36,7 @@ def of_conda(lines: list[str]) -> dict[str, SpecifierSet]:
 def of_python(lines: list[str]) -> dict[str, SpecifierSet]:
     """Packages, by their names on conda-forge, and their versions as Python writes them: `name>=1,<2`."""
     requirements = map(Requirement, lines)
-    return {CONDA_NAMES.get(each.name, each.name): each.specifier for each in requirements}
+    return {CONDA_NAMES.get(requirement.name, requirement.name): requirement.specifier for requirement in requirements}
 
 
 def test_version_and_python_are_those_of_the_project() -> None:

@@ -39,7 +39,7 @@ def _people() -> list[tuple[Any, ...]]:
     ages, zips = [*range(20, 36), None], ["02138", "02139", "0214", "90210", None]
     born = [f"19{year}-0{month}-17" for year in (70, 71) for month in (1, 2)]
     drawn = ((draw.choice(ages), draw.choice(zips), draw.choice(born), draw.choice("abc")) for _ in range(250))
-    return [(f"p{i}", *each, draw.choice("NS")) for i, each in enumerate(drawn)]
+    return [(f"p{i}", *item, draw.choice("NS")) for i, item in enumerate(drawn)]
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_it_is_searched_and_released_like_the_table(engine: Engine, counted: Pat
     of_table = kanon_sql.search("people", spec, connection=engine.connection)
     of_counted = kanon_sql.search(spec=spec, frequency_set=counted)
     timed = ("seconds", "source", "sql")
-    told = [{k: v for k, v in each.to_dict().items() if k not in timed} for each in (of_table, of_counted)]
-    assert told[0] == told[1]
-    assert told[0]["proven_optimal"]
+    manifests = [{k: v for k, v in item.to_dict().items() if k not in timed} for item in (of_table, of_counted)]
+    assert manifests[0] == manifests[1]
+    assert manifests[0]["proven_optimal"]
     statement = kanon_sql.compile(spec=spec, frequency_set=counted, dialect=engine.dialect)
     columns = "age, zip, ill, ward"
     given = engine.rows(f"SELECT {columns} FROM ({statement.query}) AS given")
@@ -102,8 +102,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_parts_that_a_frequency_set_cannot_answer_are_refused_by_name(counted: Path, name: str) -> None:
-    said, message = REFUSED[name]
-    spec = {**SPEC, **said} if name != "people" else {**SPEC, **said, "identifiers": []}
+    options, message = REFUSED[name]
+    spec = {**SPEC, **options} if name != "people" else {**SPEC, **options, "identifiers": []}
     with pytest.raises(SpecError, match=message):
         kanon_sql.compile(spec=spec, frequency_set=counted, dialect="snowflake")
 
@@ -122,10 +122,10 @@ def test_a_statement_for_another_system_names_its_table(tmp_path: Path) -> None:
     spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 2}}
     with pytest.raises(SpecError, match="name that of yours with `table`"):
         kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino")
-    said = kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino", table='lake.raw."people 1"')
-    assert 'FROM "lake"."raw"."people 1" AS "s"' in said.sql
-    assert said.to_df().empty
-    assert "lines for trino" in str(said)
+    compiled = kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino", table='lake.raw."people 1"')
+    assert 'FROM "lake"."raw"."people 1" AS "s"' in compiled.sql
+    assert compiled.to_df().empty
+    assert "lines for trino" in str(compiled)
     here = kanon_sql.compile(tmp_path / "people.csv", spec)
     assert "READ_CSV" in here.sql
     assert "not executed" not in here.sql
@@ -136,18 +136,18 @@ def test_a_statement_for_another_system_names_its_table(tmp_path: Path) -> None:
 def test_the_command_line(counted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(counted.parent)
     Path("release.yml").write_text(json.dumps(SPEC | {"privacy": {"k": 4}}))
-    asked = ["--spec", "release.yml"]
-    exported = done("compile", *asked, "--frequency-set-sql", "--dialect", "bigquery", "--table", "clinic.people")
+    arguments = ["--spec", "release.yml"]
+    exported = done("compile", *arguments, "--frequency-set-sql", "--dialect", "bigquery", "--table", "clinic.people")
     assert "FROM `clinic`.`people` AS `s`" in exported
-    found = json.loads(done("search", *asked, "--frequency-set", counted.name, "--json"))
+    found = json.loads(done("search", *arguments, "--frequency-set", counted.name, "--json"))
     assert found["proven_optimal"]
-    assert "proven optimal" in done("search", *asked, "--frequency-set", counted.name)
-    asked += ["--frequency-set", counted.name]
-    statement = done("compile", *asked, "--dialect", "bigquery", "--into", "clinic.anon")
+    assert "proven optimal" in done("search", *arguments, "--frequency-set", counted.name)
+    arguments += ["--frequency-set", counted.name]
+    statement = done("compile", *arguments, "--dialect", "bigquery", "--into", "clinic.anon")
     assert "CREATE TABLE `clinic`.`anon` AS WITH" in statement
-    assert done("search", *asked, "--dialect", "bigquery").endswith(";\n")
-    run = kanon("compile", *asked, "--dialect", "tsql")
+    assert done("search", *arguments, "--dialect", "bigquery").endswith(";\n")
+    run = kanon("compile", *arguments, "--dialect", "tsql")
     assert (run.code, run.out) == (2, "")
     assert "a release cannot be printed for tsql" in run.err
-    run = kanon("anonymize", counted.name, *asked[:2], "--dialect", "trino", "--output", "x.csv")
+    run = kanon("anonymize", counted.name, *arguments[:2], "--dialect", "trino", "--output", "x.csv")
     assert "use it with --sql" in run.err

@@ -41,10 +41,10 @@ def released(seed: int, folder: Any, **options: Any) -> tuple[Release, Rows, Row
         )
     frame = table(seed)
     columns = {name: {"hierarchy": {"file": str(folder / f"{name}.csv")}, "weight": WEIGHTS[name]} for name in NAMES}
-    made = anonymize(frame, {"quasi_identifiers": columns}, keep=["number"], unmapped="top", **options)
-    shown = {row[-1]: tuple(map(_text, row[:-1])) for row in made.to_df().itertuples(index=False, name=None)}
+    release = anonymize(frame, {"quasi_identifiers": columns}, keep=["number"], unmapped="top", **options)
+    shown = {row[-1]: tuple(map(_text, row[:-1])) for row in release.to_df().itertuples(index=False, name=None)}
     rows = [tuple(map(_text, row[:-1])) for row in frame.itertuples(index=False, name=None)]
-    return made, rows, [shown.get(number) for number in range(len(rows))]
+    return release, rows, [shown.get(number) for number in range(len(rows))]
 
 
 def _text(value: Any) -> str | None:
@@ -117,27 +117,27 @@ KINDS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize(("options", "seed"), [*((kind, 0) for kind in KINDS), (KINDS[0], 1), (KINDS[1], 1)])
 def test_the_loss_matches_the_released_rows(tmp_path: Any, options: dict[str, Any], seed: int) -> None:
-    made, rows, shown = released(seed, tmp_path, k=4, **options)
-    said, columns = made.manifest, []
+    built, rows, shown = released(seed, tmp_path, k=4, **options)
+    manifest, columns = built.manifest, []
     for j, name in enumerate(NAMES):
         cells = [... if labels is None else labels[j] for labels in shown]
         columns.append(Column(name, [row[j] for row in rows], cells))
-    damage = {each["column"]: each for each in said["damage"]}
+    damage = {damage_["column"]: damage_ for damage_ in manifest["damage"]}
     bits = [column.bits() for column in columns]
     for name, column, (lost, most) in zip(NAMES, columns, bits, strict=True):
-        each, gone = damage[name], sum(column.gone)
+        measured, gone = damage[name], sum(column.gone)
         cells = zip(column.values, column.shown, strict=True)
         kept = sum(value == cell and value in column.ladder for value, cell in cells)
-        assert (each["unchanged"], each["suppressed"]) == (kept, gone)
-        assert each["generalized"] == len(rows) - kept - gone
-        assert each["loss"] == pytest.approx(column.loss)
-        assert each["weight"] == WEIGHTS[name]
+        assert (measured["unchanged"], measured["suppressed"]) == (kept, gone)
+        assert measured["generalized"] == len(rows) - kept - gone
+        assert measured["loss"] == pytest.approx(column.loss)
+        assert measured["weight"] == WEIGHTS[name]
         if not seed:  # values that no hierarchy holds are one value in a node's entropy
-            assert each["entropy_kept"] == pytest.approx(1 - lost / most)
-        assert each["intensity"] == pytest.approx(column.intensity)
+            assert measured["entropy_kept"] == pytest.approx(1 - lost / most)
+        assert measured["intensity"] == pytest.approx(column.intensity)
     weights = list(WEIGHTS.values())
     shares = [weight * (1 - 1 / column.leaves) for weight, column in zip(weights, columns, strict=True)]
-    score = said["information_loss"]
+    score = manifest["information_loss"]
     assert score["granularity"] == pytest.approx(_mean([c.loss for c in columns], shares))
     assert score["ncp"] == pytest.approx(_mean([c.penalty for c in columns], weights))
     if not seed:
@@ -145,7 +145,7 @@ def test_the_loss_matches_the_released_rows(tmp_path: Any, options: dict[str, An
         assert score["entropy"] == pytest.approx(
             _dot([x for x, _ in bits], weights) / _dot([x for _, x in bits], weights)
         )
-    far = dict(zip(NAMES, (each["squared_error"] for each in said["damage"]), strict=True))
+    far = dict(zip(NAMES, (damage_["squared_error"] for damage_ in manifest["damage"]), strict=True))
     assert (far["zip"], far["sex"]) == (None, None)
     assert far["age"] == pytest.approx(squared_error(columns[1], [str(row[1]) for row in rows], shown))
     if not seed:
@@ -153,7 +153,7 @@ def test_the_loss_matches_the_released_rows(tmp_path: Any, options: dict[str, An
         raised = [prod(map(pow, leaves, powers)) for leaves in stands_for(columns)]
         assert score["ambiguity"] == pytest.approx(sum(raised) / len(rows))
         assert score["divergence"] == pytest.approx(divergence(columns, rows, shown))
-    assert made.damage_to_df().to_dict("records")[0]["column"] == "zip"
+    assert built.damage_to_df().to_dict("records")[0]["column"] == "zip"
 
 
 def test_ambiguity_by_weights_with_a_mean_of_1() -> None:
@@ -164,9 +164,9 @@ def test_ambiguity_by_weights_with_a_mean_of_1() -> None:
     def ambiguity(zips: float, sexes: float) -> Any:
         weights = {"zip": zips, "sex": sexes}
         columns = {name: {"hierarchy": recipes[name], "weight": weights[name]} for name in recipes}
-        made = anonymize(people, {"quasi_identifiers": columns}, k=4, strategy="exhaustive").manifest
-        assert made["node"] == {"zip": 1, "sex": 0}
-        return made["information_loss"]["ambiguity"]
+        manifest = anonymize(people, {"quasi_identifiers": columns}, k=4, strategy="exhaustive").manifest
+        assert manifest["node"] == {"zip": 1, "sex": 0}
+        return manifest["information_loss"]["ambiguity"]
 
     assert ambiguity(1, 1) == ambiguity(0.3, 0.3) == pytest.approx(3)
     assert ambiguity(0.5, 1) == pytest.approx(3 ** (2 / 3))
@@ -178,8 +178,8 @@ def test_values_missing_from_hierarchies_can_outnumber_the_combinations_of_leave
     recipe = {"file": str(tmp_path / "zip.csv")}
     frame = pandas.DataFrame({"zip": ["a", "b", "stray"] * 5})
     recipes = {"zip": {"hierarchy": recipe, "min_level": 1}}
-    made = anonymize(frame, {"quasi_identifiers": recipes}, k=5, unmapped="top")
-    assert made.manifest["information_loss"]["divergence"] == pytest.approx(log2(2 / 3))
+    release = anonymize(frame, {"quasi_identifiers": recipes}, k=5, unmapped="top")
+    assert release.manifest["information_loss"]["divergence"] == pytest.approx(log2(2 / 3))
 
 
 def stands_for(columns: Sequence[Column]) -> list[tuple[int, ...]]:
@@ -192,12 +192,12 @@ def squared_error(column: Column, ages: Sequence[str], shown: Rows) -> float:
     """The error of the middle of what a label stands for, and of the mean for all, over that of the mean alone."""
     numbers = [int(age) for age in ages]
     mean = sum(numbers) / len(numbers)
-    said = []
+    messages = []
     for labels, number, level in zip(shown, numbers, column.levels, strict=True):
         under = [int(age) for age, row in column.ladder.items() if row[level] == column.ladder[str(number)][level]]
         whole = labels is None or len(under) == column.leaves
-        said.append(mean if whole else (min(under) + max(under)) / 2)
-    wrong = sum((number - each) ** 2 for number, each in zip(numbers, said, strict=True))
+        messages.append(mean if whole else (min(under) + max(under)) / 2)
+    wrong = sum((number - item) ** 2 for number, item in zip(numbers, messages, strict=True))
     return wrong / sum((number - mean) ** 2 for number in numbers)
 
 
@@ -213,8 +213,8 @@ def divergence(columns: Sequence[Column], rows: Rows, shown: Rows) -> float:
             ]
             for c in columns
         ]
-        for each in product_of(*covers):
-            spread[each] += 1 / (prod(map(len, covers)) * len(rows))
+        for item in product_of(*covers):
+            spread[item] += 1 / (prod(map(len, covers)) * len(rows))
     own = Counter(rows)
     return sum(n / len(rows) * log2(n / len(rows) / spread[row]) for row, n in own.items())
 
@@ -232,7 +232,7 @@ def test_numbers_whose_squares_are_too_large_have_no_squared_error(strategy: str
     numbers = pandas.DataFrame({"n": [0.5, 1e300, -1e300, 2.0] * 2, "m": [1.0, 2.0] * 4})
     spec = {"quasi_identifiers": {name: {"hierarchy": "suppress"} for name in numbers}}
     listed = anonymize(numbers, spec, k=2, strategy=strategy).manifest["damage"]
-    damage = {each["column"]: each for each in listed}
+    damage = {item["column"]: item for item in listed}
     assert damage["n"]["squared_error"] is None
     assert damage["m"]["squared_error"] is not None
 
@@ -244,9 +244,9 @@ def test_a_star_below_the_top_shows_the_mean_where_values_have_no_leaf(tmp_path:
     frame = pandas.DataFrame({"x": [x for x in range(44) for _ in range(3)]})
     hierarchy = {"hierarchy": {"file": str(tmp_path / "x.csv")}, "min_level": 1}
     with pytest.warns(match="4 values of 'x'"):
-        made = anonymize(frame, {"quasi_identifiers": {"x": hierarchy}}, k=3, unmapped="top")
-    assert made.manifest["node"] == {"x": 1}
+        release = anonymize(frame, {"quasi_identifiers": {"x": hierarchy}}, k=3, unmapped="top")
+    assert release.manifest["node"] == {"x": 1}
     mean = sum(ladder) / len(ladder)
     shown = {x: mean if x < 10 else x // 10 * 10 + 4.5 for x in ladder}
     expected = sum((x - shown[x]) ** 2 for x in ladder) / sum((x - mean) ** 2 for x in ladder)
-    assert made.manifest["damage"][0]["squared_error"] == pytest.approx(expected)
+    assert release.manifest["damage"][0]["squared_error"] == pytest.approx(expected)

@@ -61,8 +61,8 @@ def test_a_model_is_the_release_and_changes_no_other_relation(
         session.execute("BEGIN")
     session.execute("SELECT * FROM stg_patients").fetchone()  # a result that is not read to its end
     before = relations(session)
-    made = release(session.query("select * from stg_patients"), session, SPEC, manifest=tmp_path / "m.json")
-    session.register("of_dbt", made)
+    released = release(session.query("select * from stg_patients"), session, SPEC, manifest=tmp_path / "m.json")
+    session.register("of_dbt", released)
     session.execute("CREATE TABLE patients_k5 AS SELECT * FROM of_dbt")
     session.unregister("of_dbt")
     after = relations(session)
@@ -75,8 +75,8 @@ def test_a_model_is_the_release_and_changes_no_other_relation(
     rows = session.execute(f"SELECT {columns} FROM patients_k5").fetchall()
     assert rows == [tuple(row) for row in expected.to_df().values.tolist()], "in the same order too"
     assert session.execute("SELECT typeof(wide) FROM patients_k5").fetchone() == ("HUGEINT",)
-    said = json.loads((tmp_path / "m.json").read_text())
-    assert (said["node"], said["verified"]) == (expected.manifest["node"], True)
+    result = json.loads((tmp_path / "m.json").read_text())
+    assert (result["node"], result["verified"]) == (expected.manifest["node"], True)
     if begun:
         session.execute("COMMIT")
 
@@ -108,10 +108,10 @@ def test_the_manifest_is_logged_with_the_names_that_dbt_has(
     caplog.set_level(logging.INFO, "kanon_sql.dbt")
     refs = [{"name": "stg_patients", "package": None, "version": None}]
     submit_python_job({"config": {}, "refs": refs, "relation_name": '"dev"."main"."patients_k5"'}, session)
-    (said,) = (json.loads(record.message) for record in caplog.records)
-    assert said["source"] == "stg_patients"
-    assert said["target"] == {"table": "dev.main.patients_k5", "as": "dbt model"}
-    assert "elsewhere" not in json.dumps(said)
+    (logged,) = (json.loads(record.message) for record in caplog.records)
+    assert logged["source"] == "stg_patients"
+    assert logged["target"] == {"table": "dev.main.patients_k5", "as": "dbt model"}
+    assert "elsewhere" not in json.dumps(logged)
 
 
 def test_a_spec_is_read_from_the_folder_of_the_project(
@@ -123,17 +123,17 @@ def test_a_spec_is_read_from_the_folder_of_the_project(
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"incremental": True, "waiting": "patients_waiting"}, "leave out `incremental` and `waiting`"),
         ({"differencing_limit": 5}, "leave out `differencing_limit`"),
     ],
 )
 def test_parts_that_need_another_table_are_refused(
-    session: duckdb.DuckDBPyConnection, more: dict[str, Any], said: str
+    session: duckdb.DuckDBPyConnection, more: dict[str, Any], message: str
 ) -> None:
     before = relations(session)
-    with pytest.raises(SpecError, match=said):
+    with pytest.raises(SpecError, match=message):
         release(session.query("FROM stg_patients"), session, {**SPEC, "target": {"table": "elsewhere"}, **more})
     assert relations(session) == before
 

@@ -30,12 +30,12 @@ def rows(seed: int) -> list[tuple[Any, ...]]:
 
     Every third seed each person has one illness, and the next one a person may have two, but not in one class.
     """
-    draw, made = random.Random(seed), []
+    draw, created = random.Random(seed), []
     for _ in range(40):
         age, place, person = draw.choice([20, 30, None]), draw.choice(["x", "y", "", None]), draw.randrange(25)
         known = {0: draw, 1: random.Random(person), 2: random.Random(f"{person} {age} {place}")}[seed % 3]
-        made.append((age, place, known.choice([1, 2, 3, None]), person))
-    return made
+        created.append((age, place, known.choice([1, 2, 3, None]), person))
+    return created
 
 
 @pytest.mark.parametrize("unit", [None, "person"])
@@ -48,7 +48,7 @@ def test_a_dbt_test_finds_the_same_classes_as_verify(engine: Engine, make_table:
                 test, f"people{seed}", quasi_identifiers=QUASI, **arguments, **({"unit": unit} if unit else {})
             )
             checked = verified(engine, f"people{seed}", model, unit)
-            assert (len(offenders), sum(each[0] for each in offenders)) == checked, (test, arguments, seed)
+            assert (len(offenders), sum(offender[0] for offender in offenders)) == checked, (test, arguments, seed)
             found += len(offenders)
     assert found > 10, "tables that meet everything would tell nothing"
 
@@ -85,7 +85,7 @@ def test_classes_are_compared_with_the_table_that_is_named(
         given = {"quasi_identifiers": QUASI, "sensitive": "ill", "t": t, "distance": distance, "against": "whole"}
         offenders = Package(engine).offenders("t_closeness", "part", **given)
         expected = verified(engine, "part", t_closeness("ill", t, distance), against="whole")  # type: ignore[arg-type]
-        assert (len(offenders), sum(each[0] for each in offenders)) == expected
+        assert (len(offenders), sum(offender[0] for offender in offenders)) == expected
         found.add(len(offenders))
     assert len(found) > 1, "a limit that changes nothing tells nothing"
 
@@ -132,7 +132,7 @@ def test_names_are_read_as_the_profile_reads_them(embedded: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("test", "arguments", "said"),
+    ("test", "arguments", "message"),
     [
         ("k_anonymity", {"quasi_identifiers": ["agee"], "k": 2}, "there is no column 'agee'; there are age, odd"),
         ("k_anonymity", {"quasi_identifiers": [], "k": 2}, "quasi_identifiers is empty; give"),
@@ -143,8 +143,8 @@ def test_names_are_read_as_the_profile_reads_them(embedded: Engine) -> None:
     ],
 )
 def test_impossible_requests_are_refused(
-    embedded: Engine, make_table: MakeTable, test: str, arguments: dict[str, Any], said: str
+    embedded: Engine, make_table: MakeTable, test: str, arguments: dict[str, Any], message: str
 ) -> None:
     make_table(embedded, "people", COLUMNS, [])
-    with pytest.raises(CompilerError, match=said):
+    with pytest.raises(CompilerError, match=message):
         Package(embedded).sql(test, "people", **arguments)

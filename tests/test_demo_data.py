@@ -135,9 +135,9 @@ def test_columns_and_identifiers(crowd: pd.DataFrame) -> None:
 @pytest.mark.parametrize("column", ADULT_PERCENT)
 def test_marginals_are_those_of_adult(column: str, crowd: pd.DataFrame) -> None:
     words = ADULT_PERCENT[column].split()
-    made = 100 * crowd[column].value_counts(normalize=True)
+    shares = 100 * crowd[column].value_counts(normalize=True)
     for value, percent in zip(words[::2], words[1::2], strict=True):
-        assert made[value] == pytest.approx(float(percent), abs=1), value
+        assert shares[value] == pytest.approx(float(percent), abs=1), value
 
 
 def test_ages_are_those_of_adult(crowd: pd.DataFrame) -> None:
@@ -231,11 +231,11 @@ def test_age_ranges_hold_their_ages() -> None:
 
 @pytest.mark.parametrize("column", COLUMNS[1:])
 def test_hierarchies_and_people_have_the_same_values(column: str, crowd: pd.DataFrame) -> None:
-    made = set(map(str, crowd[column].unique()))
-    assert made <= covered(column)
+    values = set(map(str, crowd[column].unique()))
+    assert values <= covered(column)
     # What complete rows never hold: unknown, and those who never worked.
     only_in_file = {"?", "Never-worked"} if column != "age" else {str(age) for age in (*range(17), *range(91, 121))}
-    assert covered(column) - made <= only_in_file
+    assert covered(column) - values <= only_in_file
 
 
 def rows_of(name: str) -> list[dict[str, str]]:

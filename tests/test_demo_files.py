@@ -15,15 +15,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("demo")
-    demo_files.write(made)
-    return made
+    folder = tmp_path_factory.mktemp("demo")
+    demo_files.write(folder)
+    return folder
 
 
 def test_the_same_files_are_created_everywhere(place: Path) -> None:
     """Held against what they were when the pages were written, which show figures of them."""
-    told = hashlib.sha256((place / "patients.csv").read_bytes()).hexdigest()
-    assert told == "b32c2f61f91c68a81365685d1935502b552b764869890739566612983ff0f632"
+    digest = hashlib.sha256((place / "patients.csv").read_bytes()).hexdigest()
+    assert digest == "b32c2f61f91c68a81365685d1935502b552b764869890739566612983ff0f632"
     with duckdb.connect(str(place / "hospital.duckdb"), read_only=True) as hospital:
         found = hospital.sql("SELECT COUNT(*), SUM(age), CAST(MIN(admitted) AS VARCHAR), MAX(zip) FROM patients")
         assert found.fetchall() == [(2000, 99605, "2025-01-01", "8042")]
@@ -36,10 +36,10 @@ def test_no_two_people_share_a_number() -> None:
 
 
 def test_hierarchies_and_places_cover_the_patients(place: Path) -> None:
-    made = demo_files.patients()
+    patients = demo_files.patients()
     for file, column in {"places.csv": "city", "exports/PLZ.csv": "zip", "exports/Alter.csv": "age"}.items():
         covered = {line.split(";")[0] for line in (place / file).read_text().splitlines()}
-        assert set(made[column].astype(str)) <= covered, file
+        assert set(patients[column].astype(str)) <= covered, file
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ DAYS = st.one_of(st.dates(), st.datetimes(), st.none())
 TEXTS = st.one_of(st.text(max_size=4), st.none())
 
 
-def made(recipe: str, values: list[Any]) -> Hierarchy:
+def hierarchy_of(recipe: str, values: list[Any]) -> Hierarchy:
     match recipe:
         case "ranges":
             return recipes.ranges(values, [2, 10, 50], "c", origin=1)
@@ -48,7 +48,7 @@ def as_found_out(hierarchy: Hierarchy) -> Hierarchy:
 
 def check(recipe: str, values: list[Any]) -> None:
     try:
-        hierarchy = made(recipe, values)
+        hierarchy = hierarchy_of(recipe, values)
     except HierarchyError:
         return
     found = as_found_out(hierarchy)
@@ -76,7 +76,7 @@ def test_levels_of_numbers(recipe: str, values: list[Any]) -> None:
 @given(st.lists(WHOLE, max_size=8))
 def test_whole_numbers_have_the_labels_of_their_decimals(recipe: str, values: list[Any]) -> None:
     exact = [None if value is None else Decimal(value) for value in values]
-    assert made(recipe, values).levels == made(recipe, exact).levels
+    assert hierarchy_of(recipe, values).levels == hierarchy_of(recipe, exact).levels
 
 
 @pytest.mark.parametrize("recipe", ["days", "hours", "ages"])
@@ -96,11 +96,11 @@ def test_levels_of_texts(values: list[Any]) -> None:
 
 def test_a_label_is_computed_once_per_day(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [datetime(2024, 5, 1) + timedelta(minutes=minute) for minute in range(3000)]
-    asked = list[str]()
+    computed = list[str]()
     label = recipes.TimeUnit.label
-    monkeypatch.setattr(recipes.TimeUnit, "label", lambda unit, day: asked.append(unit.name) or label(unit, day))
+    monkeypatch.setattr(recipes.TimeUnit, "label", lambda unit, day: computed.append(unit.name) or label(unit, day))
     assert recipes.dates(moments, ["day", "month"], "c").leaves(1) == (1440, 1440, 120)
-    assert asked == ["day"] * 3 + ["month"] * 3
+    assert computed == ["day"] * 3 + ["month"] * 3
 
 
 def test_reading_a_file_leaves_the_collector_as_it_was() -> None:

@@ -65,7 +65,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Plan]]
     create_table(engine := DuckDB(), "people", TYPES, ROWS)
     columns: dict[str, Any] = {name: {"hierarchy": recipe} for name, recipe in RECIPES.items()}
     columns |= {name: {"hierarchy": str(folder / f"{name}.csv")} for name in ("ward", "code")}
-    columns = {name: {**each, "min_level": 1, "max_level": 1} for name, each in columns.items()}
+    columns = {name: {**item, "min_level": 1, "max_level": 1} for name, item in columns.items()}
     every = {"quasi_identifiers": columns, "keep": ["n"], "privacy": {"k": 1}, "shuffle": True}
     one = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [10]}}}, "privacy": {"k": 2, **MODELS}, "keep": []}
     with ExitStack() as stack:
@@ -73,8 +73,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Plan]]
         stack.enter_context(data.scratches)
         specs = {"every recipe": every, "every model": one}
         settled = {name: settle_spec("people", spec, {}).as_standalone() for name, spec in specs.items()}
-        made = {name: plan_release(data, spec, Observer()) for name, spec in settled.items()}
-        yield {name: plan for name, plan in made.items() if plan.outcome}
+        plan_of = {name: plan_release(data, spec, Observer()) for name, spec in settled.items()}
+        yield {name: plan for name, plan in plan_of.items() if plan.outcome}
 
 
 def _printed(plans: dict[str, Plan], dialect: str) -> dict[str, str]:
@@ -101,8 +101,8 @@ def test_a_release_is_printed_as_in_its_snapshot(
     assert text == kept.read_text(encoding="utf-8")
     for sql in printed.values():
         statements = sqlglot.parse(sql, dialect)
-        assert all(isinstance(each, (exp.Query, exp.Create, exp.Insert)) for each in statements)
-        names = [name for each in statements if each for name in each.find_all(exp.Identifier)]
+        assert all(isinstance(statement, (exp.Query, exp.Create, exp.Insert)) for statement in statements)
+        names = [name for statement in statements if statement for name in statement.find_all(exp.Identifier)]
         unquoted = {name.name for name in names if not name.quoted}
         assert unquoted <= {"join_use_nulls"}, "an unquoted name may be another one there"
 
@@ -140,11 +140,11 @@ def test_only_the_target_remains(plans: dict[str, Plan], monkeypatch: pytest.Mon
     for form, beside in (("table", set()), ("view", {"clinic.anon__code"})):
         target = Target(table="clinic.anon", form=form)
         script = target_sql(plans["every recipe"].recoding, target, dialect, Relation("clinic", "people"))
-        made = [each for each in sqlglot.parse(script, dialect) if isinstance(each, exp.Create)]
-        lasting = [each for each in made if not each.find(exp.TemporaryProperty)]
-        names = {".".join(part.name for part in each.find(exp.Table).parts) for each in lasting}
+        created = [item for item in sqlglot.parse(script, dialect) if isinstance(item, exp.Create)]
+        lasting = [item for item in created if not item.find(exp.TemporaryProperty)]
+        names = {".".join(part.name for part in item.find(exp.Table).parts) for item in lasting}
         assert names == {"clinic.anon", *beside}
-        assert (len(made) > len(lasting)) == (form == "table" and dialect in TEMPORARY)
+        assert (len(created) > len(lasting)) == (form == "table" and dialect in TEMPORARY)
 
 
 TEMPORARY = ("duckdb", "postgres", "snowflake", "bigquery", "redshift", "clickhouse")
@@ -159,7 +159,7 @@ def test_a_script_leaves_no_values_and_can_be_run_again(engine: Any, tmp_path: P
     target = {"into": "anon", "form": form} if form else {}
     script = kanon_sql.anonymize_sql("people", spec, connection=engine.connection, **target)
     for _ in range(2):
-        statements = [each.strip() for each in script.split(";\n\n")]
+        statements = [item.strip() for item in script.split(";\n\n")]
         for statement in statements:
             engine.run(statement)
         if form:
@@ -167,5 +167,5 @@ def test_a_script_leaves_no_values_and_can_be_run_again(engine: Any, tmp_path: P
             engine.run(f"DROP {form.upper()} anon")
         if form == "view":
             engine.run("DROP TABLE anon__code")
-    lasting = {each.name for each in engine.relations() if each.parts[-2] != "temp"}
+    lasting = {relation.name for relation in engine.relations() if relation.parts[-2] != "temp"}
     assert {name for name in lasting if "kanon" in name or "anon" in name} == set()

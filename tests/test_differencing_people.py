@@ -39,14 +39,14 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def visits(draw: random.Random, people: range) -> list[Visit]:
     """Up to five visits of everybody, not all at one age and place."""
-    made = list[Visit]()
+    rows = list[Visit]()
     for person in people:
         age, code = draw.randrange(20, 60), draw.choice(CODES)
         for _ in range(draw.choice([1, 1, 2, 5])):
             moved = draw.random() < 0.2
             place = draw.choice(CODES) if moved else code
-            made.append((person, age, place, draw.choice("xy"), person * 10 + len(made) % 10))
-    return made
+            rows.append((person, age, place, draw.choice("xy"), person * 10 + len(rows) % 10))
+    return rows
 
 
 def changed(draw: random.Random, rows: list[Visit], number: int) -> list[Visit]:
@@ -67,12 +67,12 @@ def released(rows: list[Visit], target: str, **how: Any) -> tuple[dict[str, Any]
             frame = pandas.DataFrame(rows, columns=names)
             connection.execute("CREATE OR REPLACE TABLE ward AS SELECT * FROM frame")
             assert len(frame) == len(rows)
-        made = kanon_sql.anonymize("ward", spec, database="ward.duckdb", into="anon", overwrite=True)
+        release = kanon_sql.anonymize("ward", spec, database="ward.duckdb", into="anon", overwrite=True)
     else:
         pandas.DataFrame(rows, columns=names).to_csv("ward.csv", index=False)
-        made = kanon_sql.anonymize("ward.csv", spec, columns={"zip": "text"}, output=target, overwrite=True)
-    shown = [tuple(map(str, row)) for row in made.to_df().values.tolist()]
-    return made.manifest, [*with_people(shown, rows, by_visit=bool(keep))]
+        release = kanon_sql.anonymize("ward.csv", spec, columns={"zip": "text"}, output=target, overwrite=True)
+    shown = [tuple(map(str, row)) for row in release.to_df().values.tolist()]
+    return release.manifest, [*with_people(shown, rows, by_visit=bool(keep))]
 
 
 def with_people(shown: list[tuple[str, ...]], rows: list[Visit], by_visit: bool) -> Any:
@@ -80,13 +80,13 @@ def with_people(shown: list[tuple[str, ...]], rows: list[Visit], by_visit: bool)
         of_visit = {str(row[4]): row[0] for row in rows}
         return [(*row, of_visit[row[-1]]) for row in shown]
     classes = {row[:2] for row in shown}
-    made = []
+    created = []
     for person, age, code, ill, _ in rows:
-        labels = [each for each in classes if covers_age(each[0], age) and covers_zip(each[1], code)]
+        labels = [class_ for class_ in classes if covers_age(class_[0], age) and covers_zip(class_[1], code)]
         assert len(labels) <= 1
-        made += [(*each, ill, person) for each in labels]
-    assert sorted(row[:-1] for row in made) == sorted(shown)
-    return made
+        created += [(*label, ill, person) for label in labels]
+    assert sorted(row[:-1] for row in created) == sorted(shown)
+    return created
 
 
 BY_NODE: dict[str, Any] = {"node": {"age": 1, "zip": 1}}
@@ -101,11 +101,11 @@ def compared(seed: str, target: str, *ways: dict[str, Any]) -> int:
     _, old = released(rows, target, **ways[0])
     after = changed(draw, rows, 40)
     manifest, new = released(after, target, **ways[-1])
-    said = manifest["differencing"]
-    assert said["came_left_or_stayed"] == people_singled_out(old, new, DOMAIN, COVERS, K)
+    differencing = manifest["differencing"]
+    assert differencing["came_left_or_stayed"] == people_singled_out(old, new, DOMAIN, COVERS, K)
     known = [(age, code, person) for person, age, code, *_ in after]
-    assert said["narrowed"] == people_narrowed(old, new, known, COVERS, K)
-    return int(said["people"])
+    assert differencing["narrowed"] == people_narrowed(old, new, known, COVERS, K)
+    return int(differencing["people"])
 
 
 @pytest.mark.slow
@@ -143,9 +143,9 @@ def test_one_person_with_many_rows_counts_once() -> None:
         kanon_sql.run("night.yml")
     # Another one comes in the place of that one, and three more: at least three are behind the rows that are new.
     written([*everybody[2:], *crowd(range(10, 14), 2)])
-    (made,) = kanon_sql.run("night.yml").releases
-    assert made.release
-    assert made.release.manifest["differencing"]["people"] == 0
+    (release,) = kanon_sql.run("night.yml").releases
+    assert release.release
+    assert release.release.manifest["differencing"]["people"] == 0
     # Beside the release before, two left.
     written([*everybody[6:], *crowd(range(10, 14), 2)])
     with pytest.raises(DifferencingError, match="together with it the new release would single out 2 people"):
@@ -154,15 +154,15 @@ def test_one_person_with_many_rows_counts_once() -> None:
 
 @pytest.mark.slow
 def test_the_people_of_the_rows_are_readable_only_by_the_owner() -> None:
-    asked = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "keep": [], "differencing_limit": 0}
+    options = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "keep": [], "differencing_limit": 0}
     written(crowd(range(10), 2))
-    kanon_sql.anonymize(None, asked, output="anon.csv")
+    kanon_sql.anonymize(None, options, output="anon.csv")
     kept = Path(".kanon/anon.csv.people")
     assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     before = kept.read_bytes()
     written([*crowd(range(10), 2), *crowd(range(10, 11), 5)])
     with pytest.raises(DifferencingError, match="1 person"):
-        kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+        kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
     assert kept.read_bytes() == before
     assert {path.name: path.stat().st_mode & 0o777 for path in kept.parent.iterdir()} == {
         kept.name: 0o600,
@@ -170,15 +170,15 @@ def test_the_people_of_the_rows_are_readable_only_by_the_owner() -> None:
     }
     kept.write_bytes(before.replace(b"x", b"y", 1))
     with pytest.raises(DifferencingError, match="which people its rows are of: those that were kept are of another"):
-        kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+        kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
     kept.unlink()
     with pytest.raises(
         DifferencingError, match=r"its rows are of: there is no file \.kanon/anon\.csv\.people with them"
     ):
-        kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
-    kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True, differencing_limit="unlimited")
+        kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
+    kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True, differencing_limit="unlimited")
     assert kept.exists()
-    kanon_sql.anonymize(None, {**asked, "differencing_limit": None}, output="anon.csv", overwrite=True)
+    kanon_sql.anonymize(None, {**options, "differencing_limit": None}, output="anon.csv", overwrite=True)
     assert not kept.exists()
 
 
@@ -188,55 +188,55 @@ def noted(file: str = ".kanon/anon.csv.people") -> set[str]:
 
 @pytest.mark.slow
 def test_the_people_of_the_rows_cannot_be_found_by_guessing_numbers() -> None:
-    asked = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "keep": [], "differencing_limit": 0}
+    options = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "keep": [], "differencing_limit": 0}
     written(crowd(range(10), 2))
-    kanon_sql.anonymize(None, asked, output="anon.csv")
+    kanon_sql.anonymize(None, options, output="anon.csv")
     first, key = noted(), Path(".kanon/anon.csv.people_key")
     tried = {form(str(number).encode()).hexdigest() for number in range(100) for form in (md5, sha1, sha256)}
     assert len(first) == 10
     assert not {digest.partition("-")[2] for digest in first} & tried
     secret = bytes.fromhex(duckdb.read_parquet(str(key)).fetchall()[0][0])
-    inner, outer = (hmac.new(secret, f"people|{each}".encode(), sha256).hexdigest() for each in ("inner", "outer"))
+    inner, outer = (hmac.new(secret, f"people|{item}".encode(), sha256).hexdigest() for item in ("inner", "outer"))
     own = {md5((outer + md5(f"{inner}{i}".encode()).hexdigest()).encode()).hexdigest() for i in range(10)}
     assert {digest.partition("-")[2] for digest in first} == own
     # The next release has the same key; one without it, or of before there were keys, cannot be compared.
-    kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+    kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
     assert noted() == first
     kept = key.read_bytes()
     key.unlink()
     with pytest.raises(DifferencingError, match="recorded with another key"):
-        kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+        kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
     assert not key.exists()
     key.write_bytes(kept)
-    kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+    kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
     assert noted() == first
     # With a secret of the spec no key is kept.
     Path("secret.txt").write_text("0123456789abcdef" * 2)
-    asked["secret"] = "secret.txt"
+    options["secret"] = "secret.txt"
     with pytest.raises(DifferencingError, match="recorded with another key"):
-        kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
-    kanon_sql.anonymize(None, {**asked, "differencing_limit": "unlimited"}, output="anon.csv", overwrite=True)
+        kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
+    kanon_sql.anonymize(None, {**options, "differencing_limit": "unlimited"}, output="anon.csv", overwrite=True)
     assert not key.exists()
     assert len(noted() - first) == 10
-    kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+    kanon_sql.anonymize(None, options, output="anon.csv", overwrite=True)
 
 
 @pytest.mark.slow
 def test_a_table_keeps_its_people_in_a_separate_table(engine: Engine) -> None:
     types = {"pid": "INTEGER", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
-    asked: dict[str, Any] = {**SPEC, "keep": [], "differencing_limit": 0}
+    options: dict[str, Any] = {**SPEC, "keep": [], "differencing_limit": 0}
     connection = engine.connection  # type: ignore[attr-defined]
 
     def release(rows: list[Visit]) -> Any:
         engine.run("DROP TABLE IF EXISTS ward")
         create_table(engine, "ward", types, [row[:4] for row in rows])
-        return kanon_sql.anonymize("ward", asked, connection=connection, into="anon", overwrite=True)
+        return kanon_sql.anonymize("ward", options, connection=connection, into="anon", overwrite=True)
 
     release(crowd(range(10), 2))
     with pytest.raises(DifferencingError, match="1 person"):
         release([*crowd(range(10), 2), *crowd(range(10, 11), 5)])
-    made = release([*crowd(range(10), 2), *crowd(range(10, 13), 5)])
-    assert made.manifest["differencing"]["people"] == 0
+    result = release([*crowd(range(10), 2), *crowd(range(10, 13), 5)])
+    assert result.manifest["differencing"]["people"] == 0
     kept = engine.rows('SELECT COUNT(*), COUNT(DISTINCT pid) FROM "anon__people"')
     assert kept == [(35, 13)]
     assert engine.rows('SELECT COUNT(*), LENGTH(MIN(secret)) FROM "anon__people_key"') == [(1, 64)]

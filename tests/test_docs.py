@@ -136,7 +136,7 @@ NOT_RUN = {
 
 def test_code_that_is_not_run_is_listed():
     reasons = {str(page.relative_to(ROOT)): [block.reason for block in blocks(page) if block.reason] for page in PAGES}
-    assert {name: said for name, said in reasons.items() if said} == NOT_RUN
+    assert {name: reported for name, reported in reasons.items() if reported} == NOT_RUN
 
 
 def test_an_extra_that_a_page_installs_exists_and_is_in_the_test_extra():

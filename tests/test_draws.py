@@ -42,10 +42,10 @@ def test_noise_depends_on_the_row_and_the_secret(
     noise = {"noise": {"scale": 10, "distribution": distribution}}
     table(engine, rows, ("VARCHAR", "DOUBLE PRECISION"))
     # A double is read as text: 1.0 in the one engine, 1 in the other.
-    told = [(z, x if x is None or engine.name == "postgresql" else float(x)) for z, x in rows]
+    inputs = [(z, x if x is None or engine.name == "postgresql" else float(x)) for z, x in rows]
     expected = {
         z: None if x is None else x + 10 * standard(distribution, *uv)
-        for (z, x), uv in zip(rows, draws(told, noise_of(10, distribution)), strict=True)
+        for (z, x), uv in zip(rows, draws(inputs, noise_of(10, distribution)), strict=True)
     }
     by_zip = dict(perturbed(engine, noise, secret))
     assert by_zip.keys() == expected.keys()
@@ -146,13 +146,13 @@ def test_values_are_swapped_with_near_ranks(
     reach = math.floor(within * len(present))
     rows = with_zips(values)
     table(engine, rows)
-    asked = {"swap": {"within": within}}
+    options = {"swap": {"within": within}}
     secret = secret_file(tmp_path_factory)
     if present and not reach:
         with pytest.raises(SpecError, match="less than one rank"):
-            perturbed(engine, asked, secret)
+            perturbed(engine, options, secret)
         return
-    by_zip = dict(perturbed(engine, asked, secret))
+    by_zip = dict(perturbed(engine, options, secret))
     assert Counter(by_zip.values()) == Counter(values), "every value is used exactly once"
     assert all((by_zip[z] is None) == (x is None) for z, x in rows)
     for z, x in rows:
@@ -200,17 +200,17 @@ def test_a_swap_leaves_two_values_in_place_at_most_and_goes_half_the_way(embedde
         ("DECIMAL(10,2)", [Decimal(i) / 4 for i in range(6)]),
     ],
 )
-@pytest.mark.parametrize("asked", [{"swap": {"within": 1}}, {"pram": {"keep": 0.0}}])
+@pytest.mark.parametrize("options", [{"swap": {"within": 1}}, {"pram": {"keep": 0.0}}])
 def test_sortable_types_can_be_swapped_or_drawn(
-    engine: Engine, secret: str, type_name: str, values: list[Any], asked: dict[str, Any]
+    engine: Engine, secret: str, type_name: str, values: list[Any], options: dict[str, Any]
 ) -> None:
     rows = [(f"z{i}", value) for i, value in enumerate(values * 4)]
     table(engine, rows, ("VARCHAR", type_name))
-    by_zip = dict(perturbed(engine, asked, secret))
+    by_zip = dict(perturbed(engine, options, secret))
     assert set(by_zip.values()) <= set(values)
     assert all((by_zip[z] is None) == (x is None) for z, x in rows)
     assert any(by_zip[z] != x for z, x in rows)
-    if "swap" in asked:
+    if "swap" in options:
         assert Counter(by_zip.values()) == Counter(x for _, x in rows)
 
 
@@ -237,8 +237,8 @@ def test_a_transition_is_that_of_the_row_and_the_secret(
     rows = with_zips(values)
     table(engine, rows, ("VARCHAR", "VARCHAR"))
     by_zip = dict(perturbed(engine, {"pram": {"matrix": str(path)}}, secret_file(tmp_path_factory)))
-    asked = {"pram": {"matrix": {"values": 5, "sha256": sha256(path.read_bytes()).hexdigest()}}}
-    for (z, x), (u, _) in zip(rows, draws(rows, asked), strict=True):
+    options = {"pram": {"matrix": {"values": 5, "sha256": sha256(path.read_bytes()).hexdigest()}}}
+    for (z, x), (u, _) in zip(rows, draws(rows, options), strict=True):
         if x is None:
             assert by_zip[z] is None
             continue

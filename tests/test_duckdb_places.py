@@ -37,9 +37,9 @@ CLASSES = {"quasi_identifiers": ["age", "zip"], "k": 3}
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with people in a schema of office.duckdb, and an empty lake.duckdb."""
     monkeypatch.chdir(tmp_path)
-    with duckdb.connect("office.duckdb") as made:
-        made.execute("CREATE SCHEMA hr")
-        made.execute(f"CREATE TABLE hr.people AS {PEOPLE}")
+    with duckdb.connect("office.duckdb") as connection:
+        connection.execute("CREATE SCHEMA hr")
+        connection.execute(f"CREATE TABLE hr.people AS {PEOPLE}")
     duckdb.connect("lake.duckdb").close()
     Path("spec.json").write_text(json.dumps({key: value for key, value in SPEC.items() if key != "k"}))
     return tmp_path
@@ -56,10 +56,10 @@ def test_a_source_in_one_attached_file_and_a_target_in_another(form: str, read_o
     with duckdb.connect() as mine:
         mine.execute(f"ATTACH 'office.duckdb' AS office{' (READ_ONLY)' * read_only}")
         mine.execute("ATTACH 'lake.duckdb' AS lake")
-        made = anonymize("office.hr.people", _spec(), connection=mine, into="lake.main.anon", form=form)
-        assert made.manifest["released_rows"] == len(mine.execute("FROM lake.anon").fetchall()) == 120
+        release = anonymize("office.hr.people", _spec(), connection=mine, into="lake.main.anon", form=form)
+        assert release.manifest["released_rows"] == len(mine.execute("FROM lake.anon").fetchall()) == 120
         assert verify("lake.anon", connection=mine, **CLASSES).holds
-        assert made.verify().holds
+        assert release.verify().holds
     assert "anon" in {name for name, _ in _tables("lake.duckdb")}
     assert _tables("office.duckdb") == [("people", "BASE TABLE")]
 
@@ -118,7 +118,7 @@ def _spec() -> dict[str, Any]:
 
 def _tables(database: str) -> list[tuple[Any, ...]]:
     listed = ask(database, "SELECT table_name, table_type FROM information_schema.tables")
-    return sorted(each for each in listed if "__" not in each[0])
+    return sorted(item for item in listed if "__" not in item[0])
 
 
 # Hive-partitioned Parquet
@@ -136,8 +136,8 @@ def test_the_partitions_of_parquet_files_are_ordinary_columns() -> None:
     assert verify("out.parquet", **CLASSES).holds
     with duckdb.connect("lake.duckdb") as mine:
         mine.execute("CREATE VIEW people AS FROM READ_PARQUET('people/**/*.parquet', hive_partitioning = TRUE)")
-    made = anonymize("people", _spec(), database="lake.duckdb", into="seen", form="view", strategy="mondrian")
-    assert made.verify().holds
+    released = anonymize("people", _spec(), database="lake.duckdb", into="seen", form="view", strategy="mondrian")
+    assert released.verify().holds
     assert len(ask("lake.duckdb", "FROM seen")) == 120
 
 
@@ -220,12 +220,12 @@ def test_a_wrong_name_creates_no_file(office: Path, verb: str) -> None:
 
 @pytest.mark.capability("a missing table is looked for in other schemas")
 def test_a_missing_table_is_searched_for_in_other_schemas(engine: Engine, make_table: Any) -> None:
-    made = make_table(engine, "customers", {"age": "INTEGER"}, [(1,)])
+    table = make_table(engine, "customers", {"age": "INTEGER"}, [(1,)])
     with pytest.raises(SourceError, match=r"no table custmers in the database; did you mean \S*customers\?$"):
         _find(engine, "custmers")
     with pytest.raises(SourceError, match="no table elephant in the database; check its name, or its schema"):
         _find(engine, "elephant")
-    other = f"other_{made.relation.parts[-2]}"
+    other = f"other_{table.relation.parts[-2]}"
     engine.run(f"CREATE SCHEMA {other}")
     engine.run(f"CREATE TABLE {other}.orders AS SELECT 1 AS age")
     try:
@@ -261,11 +261,11 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     seen: list[tuple[Any, ...]] = []
     make = DuckDB.__init__
 
-    def made(engine: DuckDB, *given: Any, **how: Any) -> None:
+    def noting(engine: DuckDB, *given: Any, **how: Any) -> None:
         make(engine, *given, **how)
         seen.append((engine, given))
 
-    monkeypatch.setattr(DuckDB, "__init__", made)
+    monkeypatch.setattr(DuckDB, "__init__", noting)
     return seen
 
 
@@ -317,7 +317,7 @@ def test_a_connection_of_the_callers_keeps_its_own_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("options", "message"),
     [
         ({"memory_limit": "much"}, "memory_limit: give a number and a unit such as 2GB, not 'much'"),
         ({"threads": 0}, "threads: give a whole number of at least 1, not 0"),
@@ -325,9 +325,9 @@ def test_a_connection_of_the_callers_keeps_its_own_limits() -> None:
     ],
 )
 @pytest.mark.usefixtures("office")
-def test_invalid_limits_are_refused(asked: dict[str, Any], message: str) -> None:
+def test_invalid_limits_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
-        profile("hr.people", database="office.duckdb", **asked)
+        profile("hr.people", database="office.duckdb", **options)
 
 
 @pytest.mark.capability("a source larger than the memory limit, which is spilled")

@@ -180,13 +180,13 @@ def test_errors_are_one_line(engine: Engine, method: str) -> None:
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_find_by_the_exact_name(engine: Engine, make_table: Any, name: str) -> None:
-    made = make_table(engine, name, {name: "INTEGER"}, [(1,)])
+    relation = make_table(engine, name, {name: "INTEGER"}, [(1,)])
     for spelled in (name, '"' + name.replace('"', '""') + '"'):
         table = engine.find(spelled)
-        assert table == made
-    assert made.relation.name == name
-    assert [column.name for column in made.columns] == [name]
-    assert read(engine, made.relation) == [(1,)]
+        assert table == relation
+    assert relation.relation.name == name
+    assert [column.name for column in relation.columns] == [name]
+    assert read(engine, relation.relation) == [(1,)]
 
 
 @pytest.mark.capability("tables in schemas")
@@ -205,8 +205,8 @@ def test_find_by_schema_and_name(engine: Engine, make_table: Any) -> None:
 
 
 def test_find_ignores_case_where_no_exact_name_exists(engine: Engine, make_table: Any) -> None:
-    made = make_table(engine, "Patients", {"a": "INTEGER"}, [])
-    assert engine.find("patients") == engine.find("PATIENTS") == made
+    table = make_table(engine, "Patients", {"a": "INTEGER"}, [])
+    assert engine.find("patients") == engine.find("PATIENTS") == table
 
 
 def test_find_gives_none_for_what_is_missing(engine: Engine) -> None:

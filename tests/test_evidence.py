@@ -36,13 +36,13 @@ SAMPLE = {"privacy": {"k_map": {"k": 5, "population": "everybody.csv"}}}
 
 def visits() -> list[tuple[Any, ...]]:
     """One to four visits of everybody, most of them from one place."""
-    draw, made = Random(1), list[tuple[Any, ...]]()
+    draw, rows = Random(1), list[tuple[Any, ...]]()
     for patient in range(90):
         age, home = draw.randrange(20, 60), draw.choice(["1010", "1020", "1130"])
         for _ in range(1 + patient % 4):
             place = draw.choice(["1010", "1130"]) if draw.random() < 0.1 else home
-            made.append((age, place, draw.choice(["flu", "flu", "ulcer", None]), len(made), patient))
-    return made
+            rows.append((age, place, draw.choice(["flu", "flu", "ulcer", None]), len(rows), patient))
+    return rows
 
 
 @pytest.fixture(autouse=True)
@@ -56,34 +56,34 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def released(**more: Any) -> dict[str, Any]:
     Path("release.yml").write_text(yaml.safe_dump({**SPEC, **more}))
-    made = kanon("anonymize", "--spec", "release.yml", "--json")
-    assert made.code == 0, made.err
-    manifest: dict[str, Any] = json.loads(made.out)
+    run = kanon("anonymize", "--spec", "release.yml", "--json")
+    assert run.code == 0, run.err
+    manifest: dict[str, Any] = json.loads(run.out)
     return manifest
 
 
 def verified() -> tuple[int, dict[str, Any], str]:
     line = kanon("verify", "--spec", "release.yml", "--json")
     found = json.loads(line.out)["findings"] if line.code == 0 else []
-    return line.code, {each["model"]: each["achieved"] for each in found}, line.err
+    return line.code, {item["model"]: item["achieved"] for item in found}, line.err
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("strategy", "asked"),
+    ("strategy", "options"),
     [
         *((name, PEOPLE) for name in ("mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy")),
         *((name, SAMPLE) for name in ("mondrian", "mondrian_relaxed")),
     ],
 )
-def test_every_local_recoding_is_verified_by_its_spec(strategy: str, asked: dict[str, Any]) -> None:
+def test_every_local_recoding_is_verified_by_its_spec(strategy: str, options: dict[str, Any]) -> None:
     file = "anon.csv" if strategy in ("mondrian", "kaca") else "anon.parquet"
     limited = {"time_limit": 3} if strategy == "refine" else {}
-    manifest = released(**asked, **limited, strategy=strategy, target={"file": file})
+    manifest = released(**options, **limited, strategy=strategy, target={"file": file})
     code, achieved, err = verified()
     assert code == 0, err
     assert manifest["classes"] > 3
-    assert achieved == pytest.approx({each["model"]: each["achieved"] for each in manifest["privacy"]})
+    assert achieved == pytest.approx({finding["model"]: finding["achieved"] for finding in manifest["privacy"]})
     assert Path(f".kanon/{file}.evidence").stat().st_mode & 0o777 == 0o600
 
 
@@ -153,14 +153,14 @@ def test_a_failed_release_leaves_the_evidence_unchanged(monkeypatch: pytest.Monk
 @pytest.mark.slow
 def test_the_evidence_of_a_table_is_in_a_table_next_to_it(engine: Engine) -> None:
     create_table(engine, "visits", TYPES, visits())
-    asked = {**SPEC, **PEOPLE, "strategy": "mondrian_relaxed", "columns": {}, "source": "visits"}
+    options = {**SPEC, **PEOPLE, "strategy": "mondrian_relaxed", "columns": {}, "source": "visits"}
     connection = engine.connection  # type: ignore[attr-defined]
-    release = kanon_sql.anonymize(None, asked, connection=connection, into="anon")
+    release = kanon_sql.anonymize(None, options, connection=connection, into="anon")
     assert release.verify()
     again = {"quasi_identifiers": SPEC["quasi_identifiers"], **PEOPLE, "connection": connection, "against": "visits"}
     check = kanon_sql.verify("anon", **again)
-    said = {each["model"]: each["achieved"] for each in release.manifest["privacy"]}
-    assert {each.model: each.achieved for each in check.summary.findings} == pytest.approx(said)
+    achieved = {finding["model"]: finding["achieved"] for finding in release.manifest["privacy"]}
+    assert {finding.model: finding.achieved for finding in check.summary.findings} == pytest.approx(achieved)
     engine.run("DELETE FROM anon__evidence WHERE value_0 = (SELECT MIN(value_0) FROM anon__evidence)")
     with pytest.raises(SourceError, match="the release has other rows than its source with"):
         kanon_sql.verify("anon", **again)
@@ -188,18 +188,18 @@ def risk() -> dict[str, Any]:
 def test_the_people_of_a_written_release_are_counted_by_its_evidence(strategy: str) -> None:
     manifest, counted = written(strategy)
     seen = risk()
-    after, said = seen["release"], manifest["risk_of_people"]
+    after, risk_of_people = seen["release"], manifest["risk_of_people"]
     assert (seen["notes"], after["people_unknown"], after["counted"]) == ([], False, "people")
     assert after["verdict"]["holds"]
     assert after["people"] == manifest["released_people"] == counted.people
-    assert after["verdict"]["largest_k"] == said["smallest_class"] == min(counted.sizes)
-    assert after["prosecutor"]["mean"] == said["mean"] == pytest.approx(float(counted.mean))
-    for each in after["class_sizes"]:
-        assert each["people"] == counted.band(each["least"], each["most"])[2]
-    for each in said["above"]:
-        people = counted.above(each["risk"])[1]
-        assert {above["people"] for above in after["prosecutor"]["above"] if above["risk"] == each["risk"]} == {people}
-        assert each["people"] == people
+    assert after["verdict"]["largest_k"] == risk_of_people["smallest_class"] == min(counted.sizes)
+    assert after["prosecutor"]["mean"] == risk_of_people["mean"] == pytest.approx(float(counted.mean))
+    for size_ in after["class_sizes"]:
+        assert size_["people"] == counted.band(size_["least"], size_["most"])[2]
+    for size_ in risk_of_people["above"]:
+        people = counted.above(size_["risk"])[1]
+        assert {above["people"] for above in after["prosecutor"]["above"] if above["risk"] == size_["risk"]} == {people}
+        assert size_["people"] == people
 
 
 @pytest.mark.slow
@@ -209,10 +209,10 @@ def test_a_report_by_the_spec_counts_people_by_the_evidence(strategy: str) -> No
     figures = kanon_sql.report(None, "release.yml", without=QUICK).figures
     for name in ("people", "released_people", "suppressed_people", "risk_of_people", "smallest_class", "privacy"):
         assert figures.manifest[name] == manifest[name]
-    shown = {each["figure"]: each["release"] for each in figures.risk}
+    shown = {figure["figure"]: figure["release"] for figure in figures.risk}
     assert (figures.counted, shown["smallest class"]) == ("people", min(counted.sizes))
     assert shown["mean"] == pytest.approx(float(counted.mean))
-    assert sum(each["release"] for each in figures.class_sizes) == counted.people
+    assert sum(size_["release"] for size_ in figures.class_sizes) == counted.people
     assert "class_sizes" not in figures.missing
 
 
@@ -236,13 +236,13 @@ def test_without_true_evidence_rows_count_and_a_report_is_refused() -> None:
 def test_losses_of_another_recoding_are_not_reported() -> None:
     """Both release every row, in other classes."""
     released(**PEOPLE, strategy="mondrian", suppression_limit=0, target={"file": "anon.csv"})
-    asked = {"spec": {**SPEC, **PEOPLE, "suppression_limit": 0, "target": {"file": "anon.csv"}}}
-    of_another = kanon_sql.report(None, **asked, strategy="kaca", without=QUICK)
+    options = {"spec": {**SPEC, **PEOPLE, "suppression_limit": 0, "target": {"file": "anon.csv"}}}
+    of_another = kanon_sql.report(None, **options, strategy="kaca", without=QUICK)
     manifest = of_another.figures.manifest
     assert manifest["suppressed_rows"] == 0
     assert "the spec would release other rows today" in manifest["warnings"][0]
     assert (manifest["information_loss"], manifest["damage"], manifest["people"]) == (None, [], 90)
     assert "of 90 people" in of_another.html
-    same = kanon_sql.report(None, **asked, strategy="mondrian", without=QUICK).figures.manifest
-    assert not any("other rows now" in each for each in same["warnings"])
+    same = kanon_sql.report(None, **options, strategy="mondrian", without=QUICK).figures.manifest
+    assert not any("other rows now" in warning for warning in same["warnings"])
     assert same["information_loss"]["loss"] > 0

@@ -72,11 +72,11 @@ def test_a_release_of_a_sheet_is_that_of_the_same_table_as_parquet(
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet")
     of = {}
     for ending in ("xlsx", "parquet"):
-        made = anonymize(tmp_path / f"people.{ending}", SPEC, output=tmp_path / f"{ending}.parquet")
+        release = anonymize(tmp_path / f"people.{ending}", SPEC, output=tmp_path / f"{ending}.parquet")
         of[ending] = pyarrow.parquet.read_table(tmp_path / f"{ending}.parquet").to_pylist()
-        assert not any("Excel" in warning or "sheet" in warning for warning in made.manifest["warnings"])
+        assert not any("Excel" in warning or "sheet" in warning for warning in release.manifest["warnings"])
     assert of["xlsx"] == of["parquet"]
-    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     with pytest.raises(SpecError, match=r"no statement reads .* by itself; save it as Parquet or CSV"):
         compile(tmp_path / "people.xlsx", SPEC)
 
@@ -91,8 +91,8 @@ def test_cells_have_the_types_that_excel_gives_them(tmp_path: Path) -> None:
     engine, files = read(tmp_path / "x.xlsx")
     assert types(files) == {"id": "DOUBLE", "mixed": "VARCHAR", "text": "DOUBLE", "error": "BIGINT", "time": "TIME"}
     assert engine.rows("FROM kanon_source")[1] == (2.5, "N/A", 1234.5, None, None)
-    said = [note.partition("x.xlsx")[2] for note in files.notes]
-    assert said == [
+    notes = [note.partition("x.xlsx")[2] for note in files.notes]
+    assert notes == [
         ": 1 cell with an error such as #N/A read as NULL",
         ": 1 empty row between others left out",
         ": column mixed stays text, since its cells are of several kinds (2 of integer, 1 of text); list words for "
@@ -205,9 +205,9 @@ REFUSED: dict[str, tuple[list[tuple[Any, ...]], dict[str, Any], type[KanonError]
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_value_that_is_not_a_table_is_refused(tmp_path: Path, case: str) -> None:
-    rows, options, kind, said = REFUSED[case]
+    rows, options, kind, message = REFUSED[case]
     saved(tmp_path / "x.xlsx", *rows)
-    with pytest.raises(kind, match=said):
+    with pytest.raises(kind, match=message):
         read(tmp_path / "x.xlsx", **options)
 
 
@@ -245,9 +245,9 @@ def test_a_suggested_spec_reads_a_sheet_as_it_was_read(tmp_path: Path) -> None:
     suggested.write(tmp_path / "release.yml")
     text = (tmp_path / "release.yml").read_text()
     assert "sheet: Cases" in text
-    made = anonymize(spec=tmp_path / "release.yml")
-    assert made.manifest["columns"]["plz"] == "VARCHAR"
-    assert made.manifest["target"]["file"].endswith("people_anon.parquet")
+    release = anonymize(spec=tmp_path / "release.yml")
+    assert release.manifest["columns"]["plz"] == "VARCHAR"
+    assert release.manifest["target"]["file"].endswith("people_anon.parquet")
 
 
 def repacked(path: Path, parts: dict[str, bytes]) -> None:

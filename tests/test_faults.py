@@ -40,13 +40,13 @@ SPEC: dict[str, Any] = {"identifiers": ["name"], "quasi_identifiers": RECIPES, "
     ],
 )
 def test_no_token_is_printed_and_nothing_is_fetched_or_created(ward: Path, place: str) -> None:
-    said, before = place.format(CANARY), snapshot(ward)
+    url, before = place.format(CANARY), snapshot(ward)
     for line in (
-        ["profile", "people", "--database", said],
-        ["profile", "people", "--attach", f"{said}"],
-        ["profile", said],
-        ["verify", said, "--database", "hospital.duckdb", "--quasi-identifiers", "age"],
-        ["anonymize", "people.csv", "--database", said, *shlex.split(QI), "--into", "anon"],
+        ["profile", "people", "--database", url],
+        ["profile", "people", "--attach", f"{url}"],
+        ["profile", url],
+        ["verify", url, "--database", "hospital.duckdb", "--quasi-identifiers", "age"],
+        ["anonymize", "people.csv", "--database", url, *shlex.split(QI), "--into", "anon"],
     ):
         run = kanon(*line)
         assert (run.code, run.out, run.err.count("\n"), CANARY in run.err) == (2, "", 1, False), run
@@ -58,23 +58,23 @@ def test_a_run_that_works_writes_no_password(ward: Path, postgres_dsn: str, make
     engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     engine.close()
-    said = psycopg.conninfo.make_conninfo(postgres_dsn, password=CANARY)
-    assert names_a_server(said)
-    (ward / "spec.json").write_text(json.dumps({**SPEC, "database": said}))
+    dsn = psycopg.conninfo.make_conninfo(postgres_dsn, password=CANARY)
+    assert names_a_server(dsn)
+    (ward / "spec.json").write_text(json.dumps({**SPEC, "database": dsn}))
     outputs = [
         done("anonymize", "people", "--spec", "spec.json", "--output", "out.csv", "--trace", "trace.jsonl", "--json"),
         done("anonymize", "people", "--spec", "spec.json", "--into", "anon"),
         done("anonymize", "people", "--spec", "spec.json", "--sql"),
         done("explain", "people", "--spec", "spec.json"),
-        done("verify", "anon", "--database", said, "--quasi-identifiers", "age,zip", "--k", "5", "--json"),
+        done("verify", "anon", "--database", dsn, "--quasi-identifiers", "age,zip", "--k", "5", "--json"),
         kanon("anonymize", "people", "--spec", "spec.json", "--into", "anon").err,
-        kanon("verify", "nobody", "--database", said, "--quasi-identifiers", "age").err,
+        kanon("verify", "nobody", "--database", dsn, "--quasi-identifiers", "age").err,
         str(ask(postgres_dsn, "SELECT obj_description(oid) FROM pg_class WHERE relname = 'anon'")),
     ]
     written = [Path(name).read_text() for name in ("out.csv", "trace.jsonl")]
     assert all(outputs)
-    assert not [text for text in (*outputs, *written) if CANARY in text or said in text]
-    release = anonymize("people", SPEC, database=said)
+    assert not [text for text in (*outputs, *written) if CANARY in text or dsn in text]
+    release = anonymize("people", SPEC, database=dsn)
     assert CANARY not in repr(release) + str(release) + repr(release.place) + json.dumps(release.manifest)
 
 

@@ -160,11 +160,11 @@ def test_the_temporary_file_is_private_and_removed(
     odd.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(odd))
     seen: list[int] = []
-    asked = embedded.rows
+    fetch_rows = embedded.rows
 
     def look(sql: str) -> list[tuple[Any, ...]]:
         seen.extend(path.stat().st_mode & 0o777 for path in odd.rglob("*"))
-        return asked(sql)
+        return fetch_rows(sql)
 
     monkeypatch.setattr(embedded, "rows", look)
     assert fetch(postgres, embedded, "SELECT 1 AS a") == [(1,)]
@@ -206,7 +206,7 @@ def test_postgres_sends_to_duckdb_only(postgres: PostgreSQL, postgres_dsn: str) 
 
 
 def test_a_statement_reports_how_many_rows_it_wrote(engine: Engine) -> None:
-    made = Relation("made")
-    assert engine.run(queries.create_as(made, "SELECT 1 AS a UNION ALL SELECT 2", engine.dialect)) == 2
-    assert engine.run(queries.insert(made, "SELECT 3", engine.dialect)) == 1
-    assert engine.run(queries.drop(made, engine.dialect)) is None
+    target = Relation("made")
+    assert engine.run(queries.create_as(target, "SELECT 1 AS a UNION ALL SELECT 2", engine.dialect)) == 2
+    assert engine.run(queries.insert(target, "SELECT 3", engine.dialect)) == 1
+    assert engine.run(queries.drop(target, engine.dialect)) is None

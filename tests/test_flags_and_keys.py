@@ -83,7 +83,7 @@ def verbs() -> Iterator[tuple[str, Any]]:
     for name in COMMANDS:
         found = imported(name)
         if isinstance(found, TyperGroup):
-            yield from ((f"{name} {each}", one) for each, one in found.commands.items())
+            yield from ((f"{name} {item}", one) for item, one in found.commands.items())
         else:
             yield name, found
 
@@ -151,7 +151,7 @@ def _options() -> Iterator[tuple[str, str, Any]]:
     for group, declared in vars(options).items():
         if is_typeddict(declared):
             for name, hint in get_type_hints(declared).items():
-                yield group, name, [each for each in get_args(hint) if each is not type(None)]
+                yield group, name, [get_arg for get_arg in get_args(hint) if get_arg is not type(None)]
 
 
 def test_the_types_of_options_are_those_of_their_keys() -> None:
@@ -159,8 +159,8 @@ def test_the_types_of_options_are_those_of_their_keys() -> None:
     seen = set()
     for group, name, types in _options():
         kind = keys.kind_of(KEYWORDS[name].field)
-        words = [word for each in types if get_origin(each) is Literal for word in get_args(each)]
-        numbers = {each for each in types if each in (bool, int, float)}
+        words = [word for item in types if get_origin(item) is Literal for word in get_args(item)]
+        numbers = {item for item in types if item in (bool, int, float)}
         if kind.words:
             assert words == [*kind.words] or (types == [str] and name == "metric"), (group, name)
         elif kind.type in (bool, int, float):

@@ -80,8 +80,8 @@ def types(engine: DuckDB, files: FilesRead) -> list[str]:
 
 def released(folder: Path, source: Any, **options: Any) -> tuple[list[Any], dict[str, Any]]:
     """The rows of a release, and its manifest."""
-    made = anonymize(source, SPEC, output=folder / "out.parquet", overwrite=True, **options)
-    return pyarrow.parquet.read_table(folder / "out.parquet").to_pylist(), made.manifest
+    release = anonymize(source, SPEC, output=folder / "out.parquet", overwrite=True, **options)
+    return pyarrow.parquet.read_table(folder / "out.parquet").to_pylist(), release.manifest
 
 
 def said_of_files(manifest: dict[str, Any]) -> list[str]:
@@ -112,7 +112,7 @@ FORMS: dict[str, tuple[str, str, str, str]] = {
 def test_a_release_of_csv_is_that_of_the_same_table_as_parquet(
     tmp_path: Path, of_parquet: list[Any], form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoding, separator, end, said = FORMS[form]
+    encoding, separator, end, options = FORMS[form]
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     path = tmp_path / "people.csv"
@@ -121,13 +121,13 @@ def test_a_release_of_csv_is_that_of_the_same_table_as_parquet(
     assert rows == of_parquet
     (warning,) = said_of_files(manifest)
     dates = "dates as %d.%m.%Y in Geburt and dates as %d.%m.%Y %H:%M in Aufnahme"
-    assert f"people.csv was read {said}, {dates}; " in warning
+    assert f"people.csv was read {options}, {dates}; " in warning
     assert warning.endswith("`decimal` and `date_format` change that")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["out.parquet", "people.csv"]  # no copy is left
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "people.csv"]  # no copy is left
     if encoding != "cp1252":
         return
-    told = {"decimal": ",", "columns": {"Geburt": {"date_format": "%d.%m.%Y"}, "Aufnahme": "timestamp"}}
-    assert released(tmp_path, path, encoding=encoding, **told)[0] == of_parquet
+    parameters = {"decimal": ",", "columns": {"Geburt": {"date_format": "%d.%m.%Y"}, "Aufnahme": "timestamp"}}
+    assert released(tmp_path, path, encoding=encoding, **parameters)[0] == of_parquet
 
 
 def test_decimal_commas_do_not_make_an_identifier_of_a_column(tmp_path: Path) -> None:
@@ -182,15 +182,15 @@ DATES: dict[str, tuple[list[str], str, str]] = {
 
 @pytest.mark.parametrize("case", DATES)
 def test_dates(tmp_path: Path, case: str) -> None:
-    texts, kind, said = DATES[case]
+    texts, kind, read_as = DATES[case]
     lines = "".join(f"{text};{i:05}\n" for i, text in enumerate(texts))
     engine, files = read(tmp_path / "x.csv", f"n;t\n{lines}")
     assert types(engine, files) == [kind, "VARCHAR"]
-    assert said in "".join(files.notes)
+    assert read_as in "".join(files.notes)
     assert not any(text in note for text in texts for note in files.notes)
     if "%" in case:
         expected = [datetime.datetime.strptime(text, case) for text in texts]
-        assert engine.rows("SELECT CAST(n AS TIMESTAMP) FROM kanon_source") == [(each,) for each in expected]
+        assert engine.rows("SELECT CAST(n AS TIMESTAMP) FROM kanon_source") == [(item,) for item in expected]
     elif kind == "VARCHAR" and "or month" in case:
         said_so, _ = read(tmp_path / "x.csv", date_format="%d.%m.%Y" if "." in texts[0] else "%d/%m/%Y")
         assert said_so.rows("FROM kanon_source")[0][0] == datetime.date(2024, 2, 1)
@@ -258,11 +258,11 @@ def test_options_of_columns_apply(tmp_path: Path, case: str, kind: str) -> None:
     else:
         columns = {"a": ["1", "2"], "b": ["20240131", "20240201"], "c": ["N/A", "2024-01-02"]}
         pyarrow.parquet.write_table(pyarrow.table(columns), path)
-        said = options.get("columns", {})
-        if "b" not in said:  # Parquet says of its own that these are texts
-            expected = [expected[0] if "a" in said else "VARCHAR", "VARCHAR", *expected[2:]]
-            first = (first[0] if "a" in said or first[0] is None else "1", "20240131", first[2])
-        elif "a" not in said:
+        reading = options.get("columns", {})
+        if "b" not in reading:  # Parquet says of its own that these are texts
+            expected = [expected[0] if "a" in reading else "VARCHAR", "VARCHAR", *expected[2:]]
+            first = (first[0] if "a" in reading or first[0] is None else "1", "20240131", first[2])
+        elif "a" not in reading:
             expected, first = ["VARCHAR", *expected[1:]], ("1", *first[1:])
     engine, files = read(path, **options)
     assert types(engine, files) == expected
@@ -300,8 +300,8 @@ REFUSED: dict[str, tuple[dict[str, Any], type[KanonError], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_an_unreadable_source_is_refused_in_one_sentence(tmp_path: Path, case: str) -> None:
-    options, kind, said = REFUSED[case]
-    with pytest.raises(kind, match=said):
+    options, kind, message = REFUSED[case]
+    with pytest.raises(kind, match=message):
         read(tmp_path / "x.csv", "Kosten;t\n123,45;x\n1,5;y\n", **options)
 
 
@@ -333,9 +333,9 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_files_are_refused_by_their_own_name(tmp_path: Path, case: str) -> None:
-    content, said = HOSTILE[case]
+    content, message = HOSTILE[case]
     (tmp_path / "people.csv").write_bytes(content)
-    with pytest.raises(SourceError, match=said) as error:
+    with pytest.raises(SourceError, match=message) as error:
         read(tmp_path / "people.csv")
     assert ".kanon-" not in str(error.value)
 
@@ -381,19 +381,19 @@ def test_a_copy_is_private_and_the_next_run_removes_leftovers(tmp_path: Path, mo
     monkeypatch.setattr("kanon_sql.engines.file_source.load_csv", spy)
     read(tmp_path / "people.csv", "a;b\nÖde;1\n".encode("utf-16"))
     assert seen == [(0o600, 0o700)]
-    assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
 def test_options_of_the_source_do_not_apply_to_the_release(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(text_of(PEOPLE).encode("cp1252"))
-    said = {"file": "people.csv", "encoding": "cp1252", "decimal": ","}
+    options = {"file": "people.csv", "encoding": "cp1252", "decimal": ","}
     dated = {"Geburt": {"date_format": "%d.%m.%Y"}, "Aufnahme": {"date_format": "%d.%m.%Y %H:%M"}}
-    spec = {**SPEC, "source": said, "columns": dated, "target": {"file": "out.csv"}}
+    spec = {**SPEC, "source": options, "columns": dated, "target": {"file": "out.csv"}}
     path = tmp_path / "spec.json"  # which is YAML too
     path.write_text(json.dumps(spec))
-    made = anonymize(spec=path)
-    assert said_of_files(made.manifest) == []
-    assert made.verify().holds
+    release = anonymize(spec=path)
+    assert said_of_files(release.manifest) == []
+    assert release.verify().holds
     assert verify(spec=path).holds
     assert verify(tmp_path / "out.csv", path, against=tmp_path / "people.csv").holds
     measured = risk(spec=path)
@@ -424,9 +424,9 @@ def test_the_command_line_reports_how_a_file_was_read_and_the_flag_to_change_it(
     assert run.err.count("note:") == 1
     spec = tmp_path / "release.yml"
     spec.write_text(json.dumps({"source": "people.csv", "target": {"file": "made.csv"}, **SPEC}))
-    made = kanon("anonymize", "--spec", spec)
-    assert made.code == 0
-    assert made.err.count("was read") == 1
+    written = kanon("anonymize", "--spec", spec)
+    assert written.code == 0
+    assert written.err.count("was read") == 1
     assert "--encoding, --decimal and --date-format change that" in run.err
     run = kanon("risk", path, "--quasi-identifiers", "Alter", "--encoding", "cp1252", "--type", "Kosten=text")
     assert "was read with fields separated by semicolons, dates as %d.%m.%Y in Geburt and" in run.err

@@ -60,7 +60,7 @@ class Conversation:
                 return
 
     @property
-    def asked(self) -> int:
+    def evaluated(self) -> int:
         return sum(len(request.nodes) for request in self.requests if isinstance(request, Test))
 
 
@@ -102,15 +102,15 @@ def test_a_seed_repeats_a_run_and_another_does_not(name: str) -> None:
 @pytest.mark.parametrize("evaluations", [1, 37, 2500])
 def test_random_uses_all_its_evaluations(evaluations: int) -> None:
     conversation = Conversation(SPREAD, strategy("random").search, evaluations=evaluations)
-    assert conversation.asked == evaluations
+    assert conversation.evaluated == evaluations
     everywhere = {node for request in conversation.requests for node in request.nodes}
     assert evaluations < 2500 or everywhere == set(SPREAD.nodes)
 
 
 def test_random_and_kgen_evaluate_5000_nodes_by_default() -> None:
     for name in ("random", "kgen"):
-        asked = Conversation(SPREAD, strategy(name).search).asked
-        assert 5000 <= asked <= 5000 + 10 * (name == "kgen")  # the reduction's on top
+        evaluated = Conversation(SPREAD, strategy(name).search).evaluated
+        assert 5000 <= evaluated <= 5000 + 10 * (name == "kgen")  # the reduction's on top
 
 
 @FAST
@@ -226,11 +226,11 @@ def pairs(draw: st.DrawFn) -> tuple[Lattice, Node, Node]:
 def test_the_operators_stay_in_the_lattice(drawn: tuple[Lattice, Node, Node], seed: int) -> None:
     lattice, one, other = drawn
     rng = Random(seed)
-    made = [mutation(rng, lattice, one), horizontal_mutation(rng, lattice, one), mutated(rng, lattice, other)]
+    children = [mutation(rng, lattice, one), horizontal_mutation(rng, lattice, one), mutated(rng, lattice, other)]
     for anonymous in [(False, False), (True, False), (False, True), (True, True)]:
         parents = Individual(one, anonymous[0], 0.5), Individual(other, anonymous[1], 0.5)
-        made += crossover(rng, *parents, False) + crossover(rng, *parents, True)
-    for node in made:
+        children += crossover(rng, *parents, False) + crossover(rng, *parents, True)
+    for node in children:
         assert below(lattice.bottom, node)
         assert below(node, lattice.top)
 

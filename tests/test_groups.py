@@ -53,10 +53,10 @@ def test_any_nested_partition_matches_its_rows(leaves: int, height: int, chance:
     for level in range(1, height + 1):
         below = list(dict.fromkeys(row[-1] for row in rows))
         label_of = {label: f"{level}-{chance.randrange(len(below))}" for label in below}
-        levels.append({label: [each for each in below if label_of[each] == label] for label in label_of.values()})
+        levels.append({label: [band for band in below if label_of[band] == label] for label in label_of.values()})
         rows = [[*row, label_of[row[-1]]] for row in rows]
-    made = check(groups(levels, "x"))
-    assert sorted(made.rows()) == sorted((*row, "*") for row in rows)
+    hierarchy = check(groups(levels, "x"))
+    assert sorted(hierarchy.rows()) == sorted((*row, "*") for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_an_invalid_hierarchy_is_refused(
 
 
 def test_a_label_without_a_group_becomes_a_star_if_unmapped_values_do() -> None:
-    made = check(groups([{"A": ["a"], "B": ["b"]}, {"C": ["A"]}, {"D": ["C"]}], "x", "top"))
-    assert list(made.rows()) == [("a", "A", "C", "D", "*"), ("b", "B", "*", "*", "*")]
+    hierarchy = check(groups([{"A": ["a"], "B": ["b"]}, {"C": ["A"]}, {"D": ["C"]}], "x", "top"))
+    assert list(hierarchy.rows()) == [("a", "A", "C", "D", "*"), ("b", "B", "*", "*", "*")]
 
 
 def recipe(text: str) -> Any:
@@ -94,17 +94,19 @@ def recipe(text: str) -> Any:
 
 
 def test_labels_and_members_are_kept_literally(tmp_path: Path) -> None:
-    said = recipe("{groups: {no: [yes, NO, 010, 1.50, 2020-05-17, ~, null, 'null', ''], 010: [on]}}").groups
-    assert said == ({"no": ("yes", "NO", "010", "1.50", "2020-05-17", "", "", "null", ""), "010": ("on",)},)
+    parsed = recipe("{groups: {no: [yes, NO, 010, 1.50, 2020-05-17, ~, null, 'null', ''], 010: [on]}}").groups
+    assert parsed == ({"no": ("yes", "NO", "010", "1.50", "2020-05-17", "", "", "null", ""), "010": ("on",)},)
     (tmp_path / "spec.yml").write_text(
         "source: x\nquasi_identifiers:\n  groups:\n    hierarchy:\n      groups: [{yes: [no, 1e3]}, {1: [yes]}]\n"
     )
-    asked = load(tmp_path / "spec.yml").quasi_identifiers["groups"].hierarchy
-    assert asked == recipe("{groups: [{'yes': ['no', '1e3']}, {'1': ['yes']}]}")
+    loaded = load(tmp_path / "spec.yml").quasi_identifiers["groups"].hierarchy
+    assert loaded == recipe("{groups: [{'yes': ['no', '1e3']}, {'1': ['yes']}]}")
     in_python = {"groups": {1: [1, 2.5, True, None, date(2020, 5, 17)]}}
-    told = parse({"source": "x", "quasi_identifiers": {"x": {"hierarchy": in_python}}}).quasi_identifiers["x"].hierarchy
-    assert told is not None
-    assert told.model_dump() == {"groups": ({"1": ("1", "2.5", "true", "", "2020-05-17")},)}
+    hierarchy = (
+        parse({"source": "x", "quasi_identifiers": {"x": {"hierarchy": in_python}}}).quasi_identifiers["x"].hierarchy
+    )
+    assert hierarchy is not None
+    assert hierarchy.model_dump() == {"groups": ({"1": ("1", "2.5", "true", "", "2020-05-17")},)}
 
 
 TYPES = {"age": "BIGINT", "born": "DATE", "paid": "DECIMAL(9, 2)", "job": "VARCHAR"}
@@ -120,18 +122,18 @@ GROUPED: dict[str, list[dict[str, list[Any]]]] = {
 def test_a_release_by_groups_is_that_by_files(engine: Engine, tmp_path: Path) -> None:
     create_table(engine, "people", TYPES, ROWS)
     for name, levels in GROUPED.items():
-        asked = parse({"source": "x", "quasi_identifiers": {"x": {"hierarchy": {"groups": levels}}}})
-        by_hand: Any = asked.quasi_identifiers["x"].hierarchy
+        hierarchy = parse({"source": "x", "quasi_identifiers": {"x": {"hierarchy": {"groups": levels}}}})
+        by_hand: Any = hierarchy.quasi_identifiers["x"].hierarchy
         rows = groups(by_hand.groups, name).rows()
         (tmp_path / f"{name}.csv").write_text("".join(";".join(row) + "\n" for row in rows))
     by_groups = {name: {"hierarchy": {"groups": levels}, "min_level": 1} for name, levels in GROUPED.items()}
     by_files = {name: {"hierarchy": str(tmp_path / f"{name}.csv"), "min_level": 1} for name in GROUPED}
     texts = []
-    for asked in (by_groups, by_files):
-        spec = {"source": "people", "quasi_identifiers": asked, "privacy": {"k": 3}}
-        made = anonymize("people", spec, connection=engine.connection, into="made", overwrite=True)
+    for hierarchy in (by_groups, by_files):
+        spec = {"source": "people", "quasi_identifiers": hierarchy, "privacy": {"k": 3}}
+        release = anonymize("people", spec, connection=engine.connection, into="made", overwrite=True)
         printed = kanon_sql.compile("people", spec, connection=engine.connection).query
-        texts.append((sorted(map(str, engine.rows("SELECT * FROM made"))), made.manifest["hierarchies"], printed))
+        texts.append((sorted(map(str, engine.rows("SELECT * FROM made"))), release.manifest["hierarchies"], printed))
     assert texts[0] == texts[1]
     assert len(set(texts[0][0])) > 1
     assert "'young'" in texts[0][2], "the statement that leaves says the groups"
@@ -145,8 +147,8 @@ def test_values_that_no_group_has_stop_the_run_or_become_stars(tmp_path: Path, m
     with pytest.raises(HierarchyError, match="column 'job': the hierarchy lacks 2 of its values; add them there") as no:
         anonymize("x.csv", spec)
     assert no.value.values == ("'c'", "'d'")
-    made = anonymize("x.csv", spec, unmapped="top")
-    assert set(made.to_df()["job"]) == {"a", "b", "*"}
+    release = anonymize("x.csv", spec, unmapped="top")
+    assert set(release.to_df()["job"]) == {"a", "b", "*"}
 
 
 def test_groups_are_built_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,12 +61,13 @@ def test_the_fingerprint_knows_labels_and_types_but_not_the_order() -> None:
 def test_the_fingerprint_is_that_of_the_rows_as_json(rows: dict[str, tuple[str, str]], null: bool) -> None:
     """Releases of earlier versions name it."""
     texts = [[value, *labels] for value, labels in rows.items()] + ([["", "", "*"]] if null else [])
-    made = from_rows(texts, "odd.csv")
+    hierarchy = from_rows(texts, "odd.csv")
     lines = [
-        [type(value).__name__, str(value), *labels] for value, *labels in zip(made.values, *made.levels, strict=True)
+        [type(value).__name__, str(value), *labels]
+        for value, *labels in zip(hierarchy.values, *hierarchy.levels, strict=True)
     ]
     written = "\n".join(sorted(map(json.dumps, lines)))
-    assert made.sha256() == hashlib.sha256(written.encode()).hexdigest()
+    assert hierarchy.sha256() == hashlib.sha256(written.encode()).hexdigest()
 
 
 @given(
@@ -74,15 +75,17 @@ def test_the_fingerprint_is_that_of_the_rows_as_json(rows: dict[str, tuple[str, 
     starred=st.lists(st.sampled_from([-1, -2]), unique=True),
 )
 def test_codes_and_leaves_are_those_of_the_labels(labels: list[str], starred: list[int]) -> None:
-    made = cover(from_rows([[str(n), label] for n, label in enumerate(labels)], "n.csv"), starred, "n", unmapped="top")
-    for level in range(made.height + 1):
-        of_row = made.labels(level)
+    hierarchy = cover(
+        from_rows([[str(n), label] for n, label in enumerate(labels)], "n.csv"), starred, "n", unmapped="top"
+    )
+    for level in range(hierarchy.height + 1):
+        of_row = hierarchy.labels(level)
         distinct = list(dict.fromkeys(of_row))
         leaves = [of_row[: len(labels)].count(label) for label in distinct]
         if starred:
             leaves[distinct.index(of_row[-1])] = max(2, len(labels))  # a lone leaf, and what is in no hierarchy
-        assert made.codes(level) == tuple(map(distinct.index, of_row))
-        assert (made.distinct_labels(level), made.leaves(level)) == (tuple(distinct), tuple(leaves))
+        assert hierarchy.codes(level) == tuple(map(distinct.index, of_row))
+        assert (hierarchy.distinct_labels(level), hierarchy.leaves(level)) == (tuple(distinct), tuple(leaves))
 
 
 @given(st.lists(st.from_regex(r"\A(-?[0-9]{1,3}|[0-9]-|-|1e2|1_0| 7|٣|x)\Z"), min_size=1, max_size=4))
@@ -316,14 +319,14 @@ def by_hand(rows: list[list[str]]) -> Hierarchy | None:
 def test_coding_while_reading_matches_the_labels(rows: list[list[str]]) -> None:
     if (expected := by_hand(rows)) is None:
         return
-    made = parse("".join(";".join(row) + "\n" for row in rows), "x.csv", separator=";")
-    assert made == expected == Hierarchy(made.values, made.levels)
+    hierarchy = parse("".join(";".join(row) + "\n" for row in rows), "x.csv", separator=";")
+    assert hierarchy == expected == Hierarchy(hierarchy.values, hierarchy.levels)
     for level in range(expected.height + 1):
-        assert made.codes(level) == expected.codes(level)
-        assert made.distinct_labels(level) == expected.distinct_labels(level)
-        assert made.leaves(level) == expected.leaves(level)
-    numbers = [int(value) if value.isdigit() else None for value in made.values]
+        assert hierarchy.codes(level) == expected.codes(level)
+        assert hierarchy.distinct_labels(level) == expected.distinct_labels(level)
+        assert hierarchy.leaves(level) == expected.leaves(level)
+    numbers = [int(value) if value.isdigit() else None for value in hierarchy.values]
     if len(set(numbers)) == len(numbers) and None not in numbers:
-        fresh, renamed = Hierarchy(tuple(numbers), made.levels), convert(made, "integer", "x.csv")
+        fresh, renamed = Hierarchy(tuple(numbers), hierarchy.levels), convert(hierarchy, "integer", "x.csv")
         assert (renamed, renamed.sha256(), renamed.distinct_labels(0)) == (fresh, fresh.sha256(), tuple(numbers))
         assert [renamed.leaves(level) for level in range(2)] == [fresh.leaves(level) for level in range(2)]

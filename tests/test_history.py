@@ -59,11 +59,11 @@ def refusal(more: str = "") -> str:
 
 @pytest.mark.usefixtures("two_nights")
 def test_an_earlier_release_keeps_what_the_last_one_would_let_pass() -> None:
-    said = refusal()
-    assert "together with its release of 2" in said
-    assert "2 that came, left or stayed in groups of fewer than 3" in said
-    assert said.endswith("leave that release out with `differencing_history: 1` if nobody has it any more")
-    assert [stat.S_IMODE(each.stat().st_mode) for each in copies()] == [0o600] * 2
+    message = refusal()
+    assert "together with its release of 2" in message
+    assert "2 that came, left or stayed in groups of fewer than 3" in message
+    assert message.endswith("leave that release out with `differencing_history: 1` if nobody has it any more")
+    assert [stat.S_IMODE(copy.stat().st_mode) for copy in copies()] == [0o600] * 2
     assert ran("differencing_history: 1\n") == "released"
     assert json.loads(Path(".kanon/release.json").read_text())["releases"][0]["run"]["history"] == []
 
@@ -77,7 +77,7 @@ def test_only_the_requested_number_of_copies_is_kept_and_a_lost_copy_is_an_error
     kept = copies()
     assert len(kept) == 3, "those of the release before are kept once more, should this one not have become visible"
     history = json.loads(Path(".kanon/release.json").read_text())["releases"][0]["run"]["history"]
-    (second,) = (each for each in kept if history[1]["sha256"][:16] in each.name)
+    (second,) = (item for item in kept if history[1]["sha256"][:16] in item.name)
     content = second.read_bytes()
     second.write_bytes(content[:-1])
     assert f"the copy of its release of {history[1]['at']} is lost or was changed" in refusal()
@@ -118,7 +118,7 @@ def test_a_server_stores_the_copies_itself(postgres_dsn: str, tmp_path: Path) ->
         kanon_sql.run(path)
     ask(database, "INSERT INTO ward VALUES (20, 'v'), (20, 'w'), (20, 'x')")
     trail = kanon_sql.releases("kanon_releases", database=database)
-    kept = {each["sha256"] for each in trail.manifest(3)["run"]["history"]}
+    kept = {item["sha256"] for item in trail.manifest(3)["run"]["history"]}
     shown = "SELECT DISTINCT sha256 FROM kanon_copies"
     assert {sha256 for (sha256,) in ask(database, shown)} == kept
     assert len(kept) == 3

@@ -80,13 +80,13 @@ def _end(folder: Path, moment: float) -> None:
     time.sleep(moment)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    told = f"{signal.Signals(number).name} after {moment:.3f} s: {process.returncode}, {out}, {err}"
+    text = f"{signal.Signals(number).name} after {moment:.3f} s: {process.returncode}, {out}, {err}"
     if "Verified" in out:  # the run was over, and what is left is Python's own end
-        assert "Traceback" not in err, told
+        assert "Traceback" not in err, text
     else:
-        assert process.returncode == 128 + number, told
-        assert err == f"{LINE}\n", told
-    assert {path.name for path in folder.iterdir()} <= {"people.csv", "anon.csv"}, told
+        assert process.returncode == 128 + number, text
+        assert err == f"{LINE}\n", text
+    assert {path.name for path in folder.iterdir()} <= {"people.csv", "anon.csv"}, text
 
 
 LONG = "SELECT COUNT(*) FROM (SELECT a.i FROM {0} AS a, {0} AS b, {0} AS c WHERE (a.i * b.i + c.i) % 7 = 3) AS d"

@@ -95,7 +95,7 @@ class Prosecutor:
         return one[0]
 
 
-Asked = Mean | Above | Prosecutor
+RiskModel = Mean | Above | Prosecutor
 beside = st.one_of(
     st.sampled_from(RISKS).map(Mean),
     st.builds(Above, st.sampled_from(RISKS), st.sampled_from([Fraction(0), *RISKS[:5]])),
@@ -105,20 +105,20 @@ classes_of_both = st.lists(
 )
 
 
-def kept(every: Sequence[Asked], classes: Sequence[Class]) -> list[Class]:
+def kept(every: Sequence[RiskModel], classes: Sequence[Class]) -> list[Class]:
     """What is left where one model after the other takes the smallest classes by its size, until all hold."""
     left = list(classes)
-    while not all(each.holds(left) for each in every):
-        for each in every:
+    while not all(item.holds(left) for item in every):
+        for item in every:
             least = 1
-            while not each.holds([one for one in left if each.size(one) >= least]):
+            while not item.holds([one for one in left if item.size(one) >= least]):
                 least += 1
-            left = [one for one in left if each.size(one) >= least]
+            left = [one for one in left if item.size(one) >= least]
     return left
 
 
-def suppressed(each: Asked, classes: Sequence[Class]) -> int:
-    return sum(n for n, _ in classes) - sum(n for n, _ in kept([each], classes))
+def suppressed(risk_model: RiskModel, classes: Sequence[Class]) -> int:
+    return sum(n for n, _ in classes) - sum(n for n, _ in kept([risk_model], classes))
 
 
 def alike(classes: Sequence[Class]) -> list[ClassCount]:
@@ -144,49 +144,49 @@ def test_a_case_computed_by_hand() -> None:
 
 
 @EXAMPLES
-@given(each=beside, classes=classes_of_both)
-@example(each=Mean(Fraction(1, 3)), classes=[(1, 3), (2, 3), (3, 3)])
-@example(each=Mean(Fraction(1, 12)), classes=[(1, 10), (1, 15)])  # floats would be too high by a last digit
-def test_a_model_is_its_formula(each: Mean | Above, classes: list[Class]) -> None:
-    histogram = each.model.histogram(alike(classes))
-    assert each.model.holds(histogram) == each.holds(classes)
-    assert each.model.achieved(histogram) == pytest.approx(float(each.figure(classes)))
-    least = each.model.least_class_size(histogram)
-    assert sorted(one for one in classes if one[1] >= least) == sorted(kept([each], classes))
+@given(model=beside, classes=classes_of_both)
+@example(model=Mean(Fraction(1, 3)), classes=[(1, 3), (2, 3), (3, 3)])
+@example(model=Mean(Fraction(1, 12)), classes=[(1, 10), (1, 15)])  # floats would be too high by a last digit
+def test_a_model_is_its_formula(model: Mean | Above, classes: list[Class]) -> None:
+    histogram = model.model.histogram(alike(classes))
+    assert model.model.holds(histogram) == model.holds(classes)
+    assert model.model.achieved(histogram) == pytest.approx(float(model.figure(classes)))
+    least = model.model.least_class_size(histogram)
+    assert sorted(one for one in classes if one[1] >= least) == sorted(kept([model], classes))
 
 
 @EXAMPLES
-@given(each=beside, classes=classes_of_both)
-def test_large_enough_classes_always_satisfy_it(each: Mean | Above, classes: list[Class]) -> None:
-    assert each.holds([(n, size + each.model.sufficient_size - 1) for n, size in classes])
+@given(model=beside, classes=classes_of_both)
+def test_large_enough_classes_always_satisfy_it(model: Mean | Above, classes: list[Class]) -> None:
+    assert model.holds([(n, size + model.model.sufficient_size - 1) for n, size in classes])
 
 
 @EXAMPLES
-@given(each=beside, classes=classes_of_both, joining=st.integers(0, 4))
-def test_merging_classes_is_safe_without_suppression(each: Mean | Above, classes: list[Class], joining: int) -> None:
+@given(model=beside, classes=classes_of_both, joining=st.integers(0, 4))
+def test_merging_classes_is_safe_without_suppression(model: Mean | Above, classes: list[Class], joining: int) -> None:
     """Two classes merged, with some of the population whom no class stood for."""
-    assert each.model.monotone == "without suppression"
+    assert model.model.monotone == "without suppression"
     (n, size), (m, other) = classes[0], classes[-1] if len(classes) > 1 else (0, 0)
-    assert not each.holds(classes) or each.holds([(n + m, size + other + joining), *classes[1:-1]])
+    assert not model.holds(classes) or model.holds([(n + m, size + other + joining), *classes[1:-1]])
 
 
 @EXAMPLES
-@given(each=beside, classes=st.lists(classes_of_both.map(lambda parts: parts[:3]), min_size=1, max_size=4))
-def test_unavoidable_rows_are_suppressed_at_the_node_and_below(each: Mean | Above, classes: list[list[Class]]) -> None:
+@given(model=beside, classes=st.lists(classes_of_both.map(lambda parts: parts[:3]), min_size=1, max_size=4))
+def test_unavoidable_rows_are_suppressed_at_the_node_and_below(model: Mean | Above, classes: list[list[Class]]) -> None:
     """Of each class of a node its parts below; whatever parts are kept, so many rows at least are not."""
     above = [(sum(n for n, _ in parts), sum(size for _, size in parts)) for parts in classes]
     below = [part for parts in classes for part in parts]
-    assert each.model.unavoidable is not None
-    unavoidable = each.model.unavoidable(each.model.histogram(alike(above)))
+    assert model.model.unavoidable is not None
+    unavoidable = model.model.unavoidable(model.model.histogram(alike(above)))
     for of_a_node in (above, below):
         rows = sum(n for n, _ in of_a_node)
         subsets = (chosen for many in range(len(of_a_node) + 1) for chosen in combinations(of_a_node, many))
-        fewest = min(rows - sum(n for n, _ in chosen) for chosen in subsets if each.holds(chosen))
-        assert unavoidable <= fewest <= suppressed(each, of_a_node)
+        fewest = min(rows - sum(n for n, _ in chosen) for chosen in subsets if model.holds(chosen))
+        assert unavoidable <= fewest <= suppressed(model, of_a_node)
 
 
 @pytest.mark.parametrize(
-    ("each", "before", "after", "rows"),
+    ("model", "before", "after", "rows"),
     [
         # Without the two rows that are alone the others have 1/4; merged, these are as small as the third class.
         (Mean(Fraction(1, 4)), [(1, 1), (1, 1), (1, 2), (3, 6)], [(2, 2), (1, 2), (3, 6)], (2, 3)),
@@ -195,16 +195,16 @@ def test_unavoidable_rows_are_suppressed_at_the_node_and_below(each: Mean | Abov
     ],
 )
 def test_merging_classes_can_suppress_more_rows(
-    each: Mean | Above, before: list[Class], after: list[Class], rows: tuple[int, int]
+    model: Mean | Above, before: list[Class], after: list[Class], rows: tuple[int, int]
 ) -> None:
-    assert (suppressed(each, before), suppressed(each, after)) == rows
-    assert each.model.monotone != "always"
+    assert (suppressed(model, before), suppressed(model, after)) == rows
+    assert model.model.monotone != "always"
 
 
 @EXAMPLES
-@given(each=beside, other=st.sampled_from(RISKS).map(Prosecutor), classes=classes_of_both)
-def test_risks_by_either_size_apply_together(each: Mean | Above, other: Prosecutor, classes: list[Class]) -> None:
-    every = [each, other]
+@given(model=beside, other=st.sampled_from(RISKS).map(Prosecutor), classes=classes_of_both)
+def test_risks_by_either_size_apply_together(model: Mean | Above, other: Prosecutor, classes: list[Class]) -> None:
+    every = [model, other]
     least = all_of(*(one.model for one in every)).least_class_size(alike(classes))
     left = [one for one in classes if one[0] >= least.size and one[1] >= least.people]
     assert all(one.holds(left) for one in every)
@@ -222,14 +222,14 @@ def test_a_k_map_that_implies_a_risk_leaves_nothing_undecided() -> None:
 
 
 @st.composite
-def judged(draw: st.DrawFn) -> tuple[Sampled, PrivacyModels, list[Asked], int]:
-    every: list[Asked] = draw(st.lists(beside, min_size=1, max_size=2))
+def judged(draw: st.DrawFn) -> tuple[Sampled, PrivacyModels, list[RiskModel], int]:
+    every: list[RiskModel] = draw(st.lists(beside, min_size=1, max_size=2))
     every += draw(st.lists(st.sampled_from(RISKS).map(Prosecutor), max_size=1))
     least = draw(st.integers(1, 4))
-    return draw(samples()), all_of(*(each.model for each in every), k_map(least, "people")), every, least
+    return draw(samples()), all_of(*(item.model for item in every), k_map(least, "people")), every, least
 
 
-def released(sample: Sampled, every: Sequence[Asked], least: int, node: Node) -> dict[Any, Class]:
+def released(sample: Sampled, every: Sequence[RiskModel], least: int, node: Node) -> dict[Any, Class]:
     classes = {labels: one for labels, one in sample.classes(node).items() if one[1] >= least}
     left = kept(every, list(classes.values()))
     return {labels: one for labels, one in classes.items() if one in left}
@@ -239,7 +239,7 @@ def released(sample: Sampled, every: Sequence[Asked], least: int, node: Node) ->
 @given(drawn=judged(), embedded=st.booleans())
 @pytest.mark.slow
 def test_every_node_is_judged_like_brute_force(
-    engine: Engine, drawn: tuple[Sampled, PrivacyModels, list[Asked], int], embedded: bool
+    engine: Engine, drawn: tuple[Sampled, PrivacyModels, list[RiskModel], int], embedded: bool
 ) -> None:
     sample, model, every, least = drawn
     judge = Judge(counted_beside(engine, sample, model, DuckDB() if embedded else engine), model)
@@ -247,8 +247,8 @@ def test_every_node_is_judged_like_brute_force(
     at_risk = [rows - sum(n for n, _ in released(sample, every, least, node).values()) for node in nodes]
     assert judge.rows_at_risk(nodes) == at_risk
     for node, (suppressed_rows, unavoidable) in zip(nodes, judge.verdicts(nodes), strict=True):
-        below = [each for each in nodes if all(low <= high for low, high in zip(each, node, strict=True))]
-        assert unavoidable <= min(at_risk[nodes.index(each)] for each in below)
+        below = [item for item in nodes if all(low <= high for low, high in zip(item, node, strict=True))]
+        assert unavoidable <= min(at_risk[nodes.index(item)] for item in below)
         assert suppressed_rows == at_risk[nodes.index(node)]
     for node in nodes[:: 1 + len(nodes) // 3]:
         classes = released(sample, every, least, node)
@@ -262,7 +262,7 @@ def test_every_node_is_judged_like_brute_force(
 @FEW
 @given(drawn=judged(), told_apart=st.booleans(), data=st.data())
 def test_people_are_counted_on_both_sides(
-    engine: Engine, drawn: tuple[Sampled, PrivacyModels, list[Asked], int], told_apart: bool, data: st.DataObject
+    engine: Engine, drawn: tuple[Sampled, PrivacyModels, list[RiskModel], int], told_apart: bool, data: st.DataObject
 ) -> None:
     sample, model, every, least = drawn
     who = [data.draw(st.integers(1, 6)) for _ in sample.people]
@@ -271,11 +271,11 @@ def test_people_are_counted_on_both_sides(
     rows = len(sample.problem.rows)
     for node, at_risk in zip(sample.problem.nodes, judge.rows_at_risk(sample.problem.nodes), strict=True):
         labels = [sample.problem.labels(row, node) for row in sample.people]
-        inside = Counter(each for each, _ in set(zip(labels[:rows], who[:rows], strict=True)))
-        outside = Counter(each for each, _ in set(zip(labels, who, strict=True))) if told_apart else Counter(labels)
-        classes = {each: (inside[each], outside[each]) for each in inside if outside[each] >= least}
+        inside = Counter(item for item, _ in set(zip(labels[:rows], who[:rows], strict=True)))
+        outside = Counter(item for item, _ in set(zip(labels, who, strict=True))) if told_apart else Counter(labels)
+        classes = {class_: (inside[class_], outside[class_]) for class_ in inside if outside[class_] >= least}
         left = kept(every, list(classes.values()))
-        lost = {each for each in inside if classes.get(each) not in left}
+        lost = {class_ for class_ in inside if classes.get(class_) not in left}
         assert at_risk == sum(label in lost for label in labels[:rows])
 
 
@@ -283,7 +283,7 @@ def test_people_are_counted_on_both_sides(
 @settings(EXAMPLES, max_examples=5)
 @given(drawn=judged(), suppresses=st.booleans())
 def test_every_search_finds_what_brute_force_finds(
-    name: str, drawn: tuple[Sampled, PrivacyModels, list[Asked], int], suppresses: bool
+    name: str, drawn: tuple[Sampled, PrivacyModels, list[RiskModel], int], suppresses: bool
 ) -> None:
     sample, model, every, least = drawn
     allowed = floor(0.4 * len(sample.problem.rows)) if suppresses else 0
@@ -358,24 +358,24 @@ def test_a_release_satisfies_the_journalist_risk(
     sample, population = tables
     models = journalist_risk(population=population, **BOUNDS[kind])
     target: dict[str, Any] = {"into": f"{sample}_anon"} if form == "table" else {"output": tmp_path / "anon.csv"}
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models, "connection": engine.connection}
-    made = kanon_sql.anonymize(sample, sensitive=["ill"], suppression_limit=0.2, **asked, **target).manifest
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models, "connection": engine.connection}
+    manifest = kanon_sql.anonymize(sample, sensitive=["ill"], suppression_limit=0.2, **options, **target).manifest
     try:
         if form == "table":
-            assert kanon_sql.verify(f"{sample}_anon", **asked)
+            assert kanon_sql.verify(f"{sample}_anon", **options)
         rows, everybody = people(400)[::5], people(400)
-        inside, outside = classes_of(made["node"], rows), classes_of(made["node"], everybody)
+        inside, outside = classes_of(manifest["node"], rows), classes_of(manifest["node"], everybody)
         left = [(n, outside[label]) for label, n in inside.items()]
-        least = next((each["required"] for each in made["privacy"] if "population" in each["model"]), 1)
+        least = next((finding["required"] for finding in manifest["privacy"] if "population" in finding["model"]), 1)
         left = [one for one in left if one[1] >= max(least, 3 if kind == "all" else 1)]
-        assert (len(left), sum(n for n, _ in left)) == (made["classes"], made["released_rows"])
-        achieved = {each["model"]: each["achieved"] for each in made["privacy"]}
+        assert (len(left), sum(n for n, _ in left)) == (manifest["classes"], manifest["released_rows"])
+        achieved = {finding["model"]: finding["achieved"] for finding in manifest["privacy"]}
         threshold = 0.05 if kind == "share" else 0.1
         names = ("highest journalist risk", "mean journalist risk", "share of rows above a journalist risk")
         for name, figure in zip(names, figures(left, threshold), strict=True):
             assert achieved.get(name, figure) == pytest.approx(figure)
-        assert made["proven_optimal"]
-        assert made["classes"] > 2
+        assert manifest["proven_optimal"]
+        assert manifest["classes"] > 2
     finally:
         engine.run(queries.drop(queries.Relation(f"{sample}_anon"), engine.dialect))
 
@@ -387,7 +387,7 @@ def test_a_local_recoding_has_classes_that_are_large_enough_in_the_population(
     sample, population = tables
     how: dict[str, Any] = {"show": "mode"} if strategy == "modes" else {"strategy": strategy, "time_limit": 5.0}
     models = journalist_risk(population=population, mean=0.08)
-    made = kanon_sql.anonymize(
+    manifest = kanon_sql.anonymize(
         sample,
         quasi_identifiers=RECIPES,
         sensitive=["ill"],
@@ -395,31 +395,31 @@ def test_a_local_recoding_has_classes_that_are_large_enough_in_the_population(
         connection=engine.connection,
         **how,
     ).manifest
-    size, mean = made["privacy"]
+    size, mean = manifest["privacy"]
     assert (size["model"], size["required"]) == ("class size in the population", 13)
     assert size["achieved"] >= 13
     assert mean["achieved"] <= 0.08
-    assert made["classes"] > 2
-    said = "every class stands for 13 of the population or more, enough for mean journalist risk whatever"
-    assert said in " ".join(made["warnings"])
+    assert manifest["classes"] > 2
+    message = "every class stands for 13 of the population or more, enough for mean journalist risk whatever"
+    assert message in " ".join(manifest["warnings"])
 
 
 def test_a_view_and_a_statement_check_the_size_of_every_class_in_the_population(
     engine: Engine, tables: tuple[str, str]
 ) -> None:
     sample, population = tables
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "connection": engine.connection}
-    asked |= {"privacy": journalist_risk(population=population, mean=0.08), "suppression_limit": 0.2}
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "connection": engine.connection}
+    options |= {"privacy": journalist_risk(population=population, mean=0.08), "suppression_limit": 0.2}
     view = f"{sample}_view"
-    made = kanon_sql.anonymize(sample, **asked, into=view, form="view").manifest
+    manifest = kanon_sql.anonymize(sample, **options, into=view, form="view").manifest
     try:
         rows = engine.rows(f'SELECT age, zip, ill FROM "{view}"')
-        assert len(rows) == made["released_rows"] >= 64
-        outside = classes_of(made["node"], people(400))
+        assert len(rows) == manifest["released_rows"] >= 64
+        outside = classes_of(manifest["node"], people(400))
         large = {label for label, size in outside.items() if size >= 13}
-        inside = classes_of(made["node"], people(400)[::5])
+        inside = classes_of(manifest["node"], people(400)[::5])
         assert sum(n for label, n in inside.items() if label in large) == len(rows)
-        assert sorted(map(str, rows)) == sorted(map(str, engine.rows(kanon_sql.anonymize_sql(sample, **asked))))
+        assert sorted(map(str, rows)) == sorted(map(str, engine.rows(kanon_sql.anonymize_sql(sample, **options))))
         engine.run(f"DELETE FROM {population}")
         assert engine.rows(f'SELECT age, zip, ill FROM "{view}"') == []
     finally:
@@ -456,16 +456,16 @@ def test_verify_finds_the_surplus_rows(engine: Engine) -> None:
 def test_models_in_addition_to_those_of_values_apply_too(engine: Engine, tables: tuple[str, str]) -> None:
     sample, population = tables
     models = [journalist_risk(population=population, mean=0.1), l_diversity("ill", 2)]
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models, "suppression_limit": 0.3}
-    made = kanon_sql.anonymize(sample, **asked, connection=engine.connection).manifest
-    said = {each["model"]: each["achieved"] for each in made["privacy"]}
-    assert said["mean journalist risk"] <= 0.1
-    assert said["distinct l-diversity of ill"] >= 2
-    assert made["proven_optimal"]
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models, "suppression_limit": 0.3}
+    manifest = kanon_sql.anonymize(sample, **options, connection=engine.connection).manifest
+    achieved = {finding["model"]: finding["achieved"] for finding in manifest["privacy"]}
+    assert achieved["mean journalist risk"] <= 0.1
+    assert achieved["distinct l-diversity of ill"] >= 2
+    assert manifest["proven_optimal"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("options", "message"),
     [
         ({"mean": 0.1}, "the journalist's risk needs a population"),
         ({"population": "x", "mean": 2}, "mean journalist risk is 2; it must be above 0"),
@@ -474,20 +474,20 @@ def test_models_in_addition_to_those_of_values_apply_too(engine: Engine, tables:
         ({"population": "x"}, "a journalist risk needs a bound; give highest, mean, or"),
     ],
 )
-def test_an_invalid_risk_is_refused(asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(SpecError, match=said):
-        journalist_risk(**asked)
+def test_an_invalid_risk_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        journalist_risk(**options)
 
 
 def test_models_that_the_whole_population_violates_are_reported_before_the_search() -> None:
     population = pandas.DataFrame({"age": [1, 2] * 10})
-    asked: dict[str, Any] = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}}
-    said = r"no release can meet mean journalist risk, 0\.04 required: .* 6 rows in one class do, which reach 0\.05"
-    with pytest.raises(InfeasibleError, match=said):
-        kanon_sql.anonymize(population[:6], asked, privacy=journalist_risk(population=population, mean=0.04))
+    options: dict[str, Any] = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}}
+    message = r"no release can meet mean journalist risk, 0\.04 required: .* 6 rows in one class do, which reach 0\.05"
+    with pytest.raises(InfeasibleError, match=message):
+        kanon_sql.anonymize(population[:6], options, privacy=journalist_risk(population=population, mean=0.04))
     other = [*journalist_risk(population=population, mean=0.5), k_map(2, population.copy())]
     with pytest.raises(SpecError, match="two models name two populations"):
-        kanon_sql.anonymize(population[:6], asked, privacy=other)
+        kanon_sql.anonymize(population[:6], options, privacy=other)
 
 
 @pytest.mark.slow
@@ -499,14 +499,14 @@ def test_the_command_line_takes_the_journalists_mean_and_share(tmp_path: Path, m
     Path("hierarchies").mkdir()
     lines = [f"{age};{age // 5 * 5}+;{age // 10}0s;*" for age in range(20, 50)]
     Path("hierarchies/age.csv").write_text("\n".join(lines))
-    asked = ["--quasi-identifiers", "age", "--hierarchies", "hierarchies"]
+    arguments = ["--quasi-identifiers", "age", "--hierarchies", "hierarchies"]
     for risk, level in (("mean=0.1", 0), ("mean=0.02", 1), ("above=0.05:share=0.1", 1)):
-        given = [*asked, "--risk", f"journalist:{risk}:population=voters.csv"]
-        made = kanon("anonymize", "seen.csv", *given, "--output", "anon.csv", "--overwrite")
-        assert made.code == 0, made.err
-        assert f"age {level}" in " ".join(made.out.split())
-        assert "journalist risk" in made.out
+        given = [*arguments, "--risk", f"journalist:{risk}:population=voters.csv"]
+        run = kanon("anonymize", "seen.csv", *given, "--output", "anon.csv", "--overwrite")
+        assert run.code == 0, run.err
+        assert f"age {level}" in " ".join(run.out.split())
+        assert "journalist risk" in run.out
         checked = kanon("verify", "anon.csv", *given)
         assert (checked.code, "journalist risk" in checked.out) == (0, True)
-    failed = kanon("verify", "anon.csv", *asked, "--risk", "journalist:mean=0.01:population=voters.csv")
+    failed = kanon("verify", "anon.csv", *arguments, "--risk", "journalist:mean=0.01:population=voters.csv")
     assert failed.code == 1

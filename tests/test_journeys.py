@@ -51,12 +51,12 @@ def look_at(page: str) -> None:
     folder = Path(os.environ.get("KANON_PICTURES", ".")).resolve()
     name = Path(page).stem
     drawn = [folder / f"{name}-light.png", folder / f"{name}-dark.png", folder / f"{name}.pdf"]
-    asked = (
+    views = (
         ["--window-size=1100,7000", f"--screenshot={drawn[0]}"],
         ["--window-size=1100,7000", "--blink-settings=preferredColorScheme=0", f"--screenshot={drawn[1]}"],
         ["--no-pdf-header-footer", f"--print-to-pdf={drawn[2]}"],
     )
-    for options in asked:
+    for options in views:
         line = [
             CHROMIUM,
             "--headless",
@@ -104,7 +104,7 @@ def german(row: int) -> str:
     came = datetime(2024, 1, 1) + timedelta(minutes=RANDOM.randrange(500_000))
     cost = f"{RANDOM.randrange(9_000, 999_999) / 100:,.2f}".translate(str.maketrans(",.", ".,"))
     zip_code, sex, ill = (
-        RANDOM.choice(each) for each in (["01067", "10115", "10117", "80331"], "mw", ["I10", "E11.9", "J45.0"])
+        RANDOM.choice(item) for item in (["01067", "10115", "10117", "80331"], "mw", ["I10", "E11.9", "J45.0"])
     )
     return f"Müller {row};{zip_code};{born:%d.%m.%Y};{came:%d.%m.%Y %H:%M};{sex};{ill};{cost}"
 
@@ -116,9 +116,9 @@ def test_a_privacy_officer_defends_an_export() -> None:
     assert "was read as cp1252" in run.err
     assert "decimal commas in Kosten" in run.err
     done("init", "Patienten.csv", "--quasi-identifiers", "PLZ,Geburtsdatum,Geschlecht", "--keep", "Diagnose")
-    made = kanon("anonymize", "--spec", "release.yml", "--report", "report.html")
-    assert made.code == 0
-    assert "5-anonymous" in made.out
+    anonymized = kanon("anonymize", "--spec", "release.yml", "--report", "report.html")
+    assert anonymized.code == 0
+    assert "5-anonymous" in anonymized.out
     assert smallest_class("Patienten_anon.csv", ["PLZ", "Geburtsdatum", "Geschlecht"]) >= 5
     page = Path("report.html").read_text(encoding="utf-8")
     assert "Müller" not in page
@@ -148,6 +148,6 @@ def test_a_researcher_weighs_detail_against_risk() -> None:
     assert local.manifest["information_loss"]["loss"] < best.manifest["information_loss"]["loss"]
     assert smallest_class("local.parquet", ["age", "zip", "education"]) >= 5
     figures = best.figures()
-    assert [each["k"] for each in figures.to_dict()["loss_by_k"]] == [3, 5, 10, 20, 50]
+    assert [loss["k"] for loss in figures.to_dict()["loss_by_k"]] == [3, 5, 10, 20, 50]
     best.report("study.html")
     look_at("study.html")

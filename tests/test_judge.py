@@ -201,9 +201,9 @@ def test_tuples_counted_in_memory_match_the_database(
 
 
 def test_only_k_alone_is_counted_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = counted(DuckDB(), Problem([("a",)] * 3, [two_levels("abc")], 2))
-    assert Judge(made, all_of(k_anonymity(2))).counted([0])
+    tuples = counted(DuckDB(), Problem([("a",)] * 3, [two_levels("abc")], 2))
+    assert Judge(tuples, all_of(k_anonymity(2))).counted([0])
     unknown = PrivacyModel("unknown of three", {"k": 3}, {"rows": "SUM(n)"}, "NULLIF(rows, $k) > 0")
-    assert Judge(made, all_of(unknown)).counted([0]) is None
+    assert Judge(tuples, all_of(unknown)).counted([0]) is None
     monkeypatch.setattr(judges, "_MOST_COUNTED", 0)
-    assert Judge(made, all_of(k_anonymity(2))).counted([0]) is None
+    assert Judge(tuples, all_of(k_anonymity(2))).counted([0]) is None

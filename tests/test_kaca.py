@@ -105,8 +105,8 @@ class Paper:
         return tuple(
             next(
                 level
-                for level in range(max(each.levels[j] for each in classes), column.height + 1)
-                if len({column.label(each.example[j], level) for each in classes}) == 1
+                for level in range(max(class_.levels[j] for class_ in classes), column.height + 1)
+                if len({column.label(class_.example[j], level) for class_ in classes}) == 1
             )
             for j, column in enumerate(self.problem.columns)
         )
@@ -174,7 +174,7 @@ def task_of(
 ) -> Task:
     frequency_set = counted(engine, problem)
     columns = [attribute.column.name for attribute in frequency_set.attributes]
-    said = {"source": "t", "quasi_identifiers": columns, "privacy": {"k": problem.k}, "seed": seed, "beta": beta}
+    options = {"source": "t", "quasi_identifiers": columns, "privacy": {"k": problem.k}, "seed": seed, "beta": beta}
     model = more.pop("model", all_of(k_anonymity(problem.k)))
     judge = Judge(frequency_set, model)
     costs = replace(judge.costs(), beta=beta)
@@ -182,7 +182,15 @@ def task_of(
     clock = more.pop("clock", Clock())
     weights = tuple(weights[: len(columns)])
     return Task(
-        frequency_set, model, specs.parse(said), weights, clock, judge, costs, lattice, lambda _: frequency_set.heights
+        frequency_set,
+        model,
+        specs.parse(options),
+        weights,
+        clock,
+        judge,
+        costs,
+        lattice,
+        lambda _: frequency_set.heights,
     )
 
 
@@ -359,10 +367,10 @@ def lines(rows: int = 40) -> Problem:
 
 
 def test_a_round_is_reported(embedded: DuckDB) -> None:
-    told: list[Rounds] = []
-    kaca(task_of(embedded, lines(), clock=Clock(watch=told.append)))
-    assert [progress.round for progress in told] == list(range(len(told)))
-    assert (told[0].classes, told[0].left, told[-1].left) == (40, 40, 0)
+    messages: list[Rounds] = []
+    kaca(task_of(embedded, lines(), clock=Clock(watch=messages.append)))
+    assert [progress.round for progress in messages] == list(range(len(messages)))
+    assert (messages[0].classes, messages[0].left, messages[-1].left) == (40, 40, 0)
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2])
@@ -444,13 +452,13 @@ def test_a_run_leaves_nothing_but_the_assignment(embedded: DuckDB) -> None:
 
 @pytest.mark.slow
 def test_the_seed_decides(embedded: DuckDB) -> None:
-    def made(seed: int) -> list[Any]:
+    def assigned_by(seed: int) -> list[Any]:
         task = task_of(embedded, lines(), seed)
         kaca(task)
         return sorted(assigned(task))
 
-    assert made(1) == made(1)
-    assert made(1) != made(2)
+    assert assigned_by(1) == assigned_by(1)
+    assert assigned_by(1) != assigned_by(2)
 
 
 def test_a_stub_leaves_the_large_class_unchanged(embedded: DuckDB) -> None:
@@ -502,13 +510,13 @@ def test_a_release() -> None:
             "born": {"hierarchy": {"dates": ["month", "year", "decade"]}},
         }
     }
-    made = anonymize(people, spec, strategy="kaca", k=2)
-    shown = made.to_df()
+    release = anonymize(people, spec, strategy="kaca", k=2)
+    shown = release.to_df()
     released = Counter(zip(shown["sex"], shown["born"], strict=True))
     assert released == {("male", "1960s"): 2, ("*", "1970s"): 2, ("female", "1980s"): 2}
-    assert made.manifest["information_loss"]["modification_rate"] == pytest.approx(8 / 12)
-    assert made.manifest["information_loss"]["distortion"] == pytest.approx((0.75 + 0.1 * 2 / 6) / 1.1)
-    assert made.manifest["recoding"]["rounds"] > 0
+    assert release.manifest["information_loss"]["modification_rate"] == pytest.approx(8 / 12)
+    assert release.manifest["information_loss"]["distortion"] == pytest.approx((0.75 + 0.1 * 2 / 6) / 1.1)
+    assert release.manifest["recoding"]["rounds"] > 0
 
 
 QUASI_IDENTIFIERS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

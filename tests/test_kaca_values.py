@@ -148,16 +148,16 @@ def test_every_class_of_a_release_is_safe_by_brute_force(
     def is_safe(members: Sequence[Row]) -> bool:
         return all(oracle(members, rows, people) for oracle in oracles)
 
-    asked: dict[str, Any] = {"privacy": list(models), "connection": engine.connection, "into": "shown"}
-    asked["time_limit"] = limit
-    asked |= {"unit": "person"} if people else {"identifiers": ["person"]}
+    options: dict[str, Any] = {"privacy": list(models), "connection": engine.connection, "into": "shown"}
+    options["time_limit"] = limit
+    options |= {"unit": "person"} if people else {"identifiers": ["person"]}
     with interrupted_after(rounds), pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SEEKERS", 2 if several else 4000)
         patch.setattr(module, "_WHOLE", 0 if pieces else 50_000)
         patch.setattr(module, "_TUPLES", 6)
         patch.setattr(module, "_CLASSES", 1)
         try:
-            kanon_sql.anonymize("staff", SPEC, **asked)
+            kanon_sql.anonymize("staff", SPEC, **options)
         except (InfeasibleError, SpecError):
             # Where a larger class may have too much of something, merging need not come to a safe end.
             assert "two or three" in names or not is_safe(rows)
@@ -168,22 +168,22 @@ def test_every_class_of_a_release_is_safe_by_brute_force(
 def two_towns(rows: int = 240) -> list[Row]:
     """In one town nearly all have one salary, in the other it is even: the first has to look for help in the second."""
     draw = Random(3)
-    made = []
+    created = []
     for number in range(rows):
         town = draw.choice(["10", "11", "12", "20", "20"])
         salary = ">50K" if draw.random() < (0.7 if town == "20" else 0.02) else "<=50K"
-        made.append((draw.randint(20, 59), town, draw.choice(["flu", "ulcer", "gout"]), salary, number, number))
-    return made
+        created.append((draw.randint(20, 59), town, draw.choice(["flu", "ulcer", "gout"]), salary, number, number))
+    return created
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_rows_that_are_unsafe_together_are_joined_when_time_is_up(rounds: int) -> None:
     engine, rows = DuckDB(), two_towns()
     create_table(engine, "staff", TYPES, rows)
-    asked: dict[str, Any] = {"privacy": [AT_MOST], "identifiers": ["person"], "connection": engine.connection}
+    options: dict[str, Any] = {"privacy": [AT_MOST], "identifiers": ["person"], "connection": engine.connection}
     assert has_share(rows, rows, False)
     with interrupted_after(rounds):
-        facts = kanon_sql.anonymize("staff", SPEC, into="shown", **asked).manifest["recoding"]
+        facts = kanon_sql.anonymize("staff", SPEC, into="shown", **options).manifest["recoding"]
     assert all(has_share(members, rows, False) for members in released_classes(engine, rows))
     assert facts["cut_rows"] == 0 < facts["classes_joined"]
 
@@ -212,9 +212,9 @@ def test_testing_the_model_loses_no_more_than_joining_afterwards(name: str) -> N
     models = [k_anonymity(3), MODELS[name][0]]
     with joined_afterwards():
         joined = loss("staff", SPEC, models, **options)
-    asked = loss("staff", SPEC, models, **options)
+    requested = loss("staff", SPEC, models, **options)
     # In few ages of one town: the nearest class has the same salary, so that joining is better, and is what is kept.
-    assert asked < joined if name == "l" else asked == joined
+    assert requested < joined if name == "l" else requested == joined
 
 
 @needs_adult

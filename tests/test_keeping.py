@@ -39,7 +39,7 @@ def test_a_kept_node_is_released_while_it_satisfies_the_models(
 ) -> None:
     people = People(engine, problem, tmp_path)
     node = problem.nodes[at % len(problem.nodes)]
-    said = {"node": dict(zip(people.names, node, strict=True))}
+    options = {"node": dict(zip(people.names, node, strict=True))}
     people.problem = changed(problem, at % 7, more)
     people.problem = replace(people.problem, k=min(problem.k, len(people.problem.rows)), _memo={})
     people.details = [("ill", i % 3) for i, _ in enumerate(people.problem.rows)]
@@ -48,18 +48,18 @@ def test_a_kept_node_is_released_while_it_satisfies_the_models(
     before = everything(engine)
     if not people.problem.anonymous(node):
         with pytest.raises(InfeasibleError, match=f"{people.problem.rows_at_risk(node):,} of"):
-            people.release(**said, into="kept", overwrite=True)
+            people.release(**options, into="kept", overwrite=True)
         assert everything(engine) == before
         return
-    release = people.release(**said, into="kept", overwrite=True)
+    release = people.release(**options, into="kept", overwrite=True)
     assert node_of(release) == node
     assert Counter(table_rows(engine, "kept")) == people.recoded(node)
     assert_kept(release.manifest)
 
 
 def assert_kept(manifest: dict[str, Any]) -> None:
-    said = {name: manifest[name] for name in ("strategy", "found_by", "search_ended", "lower_bound", "gap")}
-    assert said == {"strategy": "kept", "found_by": "kept", "search_ended": None, "lower_bound": None, "gap": None}
+    entries = {name: manifest[name] for name in ("strategy", "found_by", "search_ended", "lower_bound", "gap")}
+    assert entries == {"strategy": "kept", "found_by": "kept", "search_ended": None, "lower_bound": None, "gap": None}
     assert (manifest["node_kept"], manifest["proven_optimal"], manifest["nodes_checked"]) == (True, False, 1)
 
 
@@ -71,18 +71,18 @@ SPEC: dict[str, Any] = {"identifiers": ["name"], "quasi_identifiers": RECIPES, "
 
 
 def test_a_kept_node_costs_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[Node]] = []
+    requests: list[list[Node]] = []
     ask = Judge.rows_at_risk
-    monkeypatch.setattr(Judge, "rows_at_risk", lambda self, nodes: asked.append(list(nodes)) or ask(self, nodes))
+    monkeypatch.setattr(Judge, "rows_at_risk", lambda self, nodes: requests.append(list(nodes)) or ask(self, nodes))
     first = anonymize(PEOPLE, SPEC)
-    asked.clear()
+    requests.clear()
     again = anonymize(PEOPLE, SPEC, node_from=first.manifest)
-    assert asked == [[node_of(first)]]
+    assert requests == [[node_of(first)]]
     assert again.to_df().values.tolist() == first.to_df().values.tolist()
     assert again.manifest["score"] == first.manifest["score"]
     assert again.manifest["chosen_by_values"] is False
-    told = {**first.manifest, "chosen_by_values": True}
-    assert anonymize(PEOPLE, SPEC, node_from=told).manifest["chosen_by_values"], "nobody chose it anew"
+    options = {**first.manifest, "chosen_by_values": True}
+    assert anonymize(PEOPLE, SPEC, node_from=options).manifest["chosen_by_values"], "nobody chose it anew"
 
 
 def test_a_failing_node_is_searched_for_again_if_requested(tmp_path: Path) -> None:
@@ -141,19 +141,19 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("asked", "said"), REFUSED, ids=[said for _, said in REFUSED])
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=[reported for _, reported in REFUSED])
 def test_an_earlier_release_that_cannot_be_reused_is_refused_and_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     PEOPLE.to_csv("people.csv", index=False)
     Path("there.parquet").touch()
-    spec = {**SPEC, "quasi_identifiers": asked.get("quasi_identifiers", RECIPES), "unmapped": "top"}
-    more = {name: value for name, value in asked.items() if name != "quasi_identifiers"}
-    more = {"hierarchies": ".", **more} if "strategy" in asked else more
+    spec = {**SPEC, "quasi_identifiers": options.get("quasi_identifiers", RECIPES), "unmapped": "top"}
+    more = {name: value for name, value in options.items() if name != "quasi_identifiers"}
+    more = {"hierarchies": ".", **more} if "strategy" in options else more
     with pytest.raises(KanonError) as refused:
         anonymize("people.csv", {**spec, "source": "people.csv"}, output="out.csv", **more)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "there.parquet"]
 
 
@@ -197,7 +197,7 @@ class Source:
     def drift(self) -> list[tuple[str, str, str]]:
         with opened("people", settle_spec("people", self.spec, {}), self.engine.connection) as data:
             found = drift(self.manifest, data, settle_spec("people", self.spec, {}))
-        return [(each.kind, each.column, each.policy) for each in found]
+        return [(item.kind, item.column, item.policy) for item in found]
 
 
 DRIFT: list[tuple[str, str, str, dict[str, str], Callable[[Source], Any]]] = [
@@ -211,7 +211,7 @@ DRIFT: list[tuple[str, str, str, dict[str, str], Callable[[Source], Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "column", "policy", "way_out", "plant"), DRIFT, ids=[each[0] for each in DRIFT])
+@pytest.mark.parametrize(("kind", "column", "policy", "way_out", "plant"), DRIFT, ids=[item[0] for item in DRIFT])
 def test_planted_drift_is_found_and_treated_by_its_policy(
     embedded: Engine, tmp_path: Path, kind: str, column: str, policy: str, way_out: dict[str, str], plant: Any
 ) -> None:
@@ -227,7 +227,7 @@ def test_planted_drift_is_found_and_treated_by_its_policy(
         assert everything(embedded) == before
     release = source.release(into="second", node_from=source.manifest, **way_out)
     assert release.manifest["node_kept"] == (way_out.get("changed_hierarchies") is None)
-    assert [each.name for each in embedded.find("second").columns] == ["age", "zip"]
+    assert [column.name for column in embedded.find("second").columns] == ["age", "zip"]
     assert "pin" not in release.manifest["columns"], "what the release does not know is new again the next night"
     assert release.manifest["roles"]["dropped"] == (["pin"] if kind == "new column" else [])
 
@@ -236,7 +236,7 @@ def test_drift_on_a_server_is_reported_in_its_terms(postgres: PostgreSQL, tmp_pa
     source = Source(postgres, tmp_path)
     for kind, *_, plant in DRIFT[:2]:
         plant(source)
-        assert kind in {each[0] for each in source.drift()}
+        assert kind in {item[0] for item in source.drift()}
     release = source.release(node_from=source.manifest, new_columns="drop", changed_types="accept")
     assert release.manifest["columns"] == {"name": "character varying", "age": "bigint", "zip": "character varying"}
 
@@ -262,9 +262,9 @@ def test_the_manifest_reveals_no_value_of_an_enumeration() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t AS SELECT 'sad'::ENUM('sad', 'ok') AS mood, 1 AS age FROM range(9)")
         spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "keep": ["mood"]}
-        made = anonymize("t", spec, connection=connection, k=3)
-        assert made.manifest["columns"] == {"mood": "ENUM", "age": "INTEGER"}
-        again = {**spec, "node_from": made.manifest}
+        release = anonymize("t", spec, connection=connection, k=3)
+        assert release.manifest["columns"] == {"mood": "ENUM", "age": "INTEGER"}
+        again = {**spec, "node_from": release.manifest}
         connection.execute("ALTER TABLE t ALTER mood TYPE ENUM('sad', 'ok', 'glad')")  # values, as those of a text are
         assert anonymize("t", again, connection=connection, k=3).manifest["node_kept"]
         connection.execute("ALTER TABLE t ALTER mood TYPE VARCHAR")
@@ -302,11 +302,11 @@ def test_waiting_rows_replace_no_other_table(engine: Engine, tmp_path: Path) -> 
     people = People(engine, Problem([("a",)] * 4 + [("b",)], [two_levels("ab")], 3), tmp_path)
     engine.run("CREATE TABLE mine (a INTEGER)")
     before = everything(engine)
-    said = {"node": {people.names[0]: 0}, "into": "kept", "incremental": True}
+    options = {"node": {people.names[0]: 0}, "into": "kept", "incremental": True}
     with pytest.raises(TargetError, match="the table mine is not a table of rows that wait"):
-        people.release(**said, waiting="mine")
+        people.release(**options, waiting="mine")
     with pytest.raises(SpecError, match="both the release and the table of rows that wait"):
-        people.release(**said, waiting="kept")
+        people.release(**options, waiting="kept")
     assert everything(engine) == before
 
 

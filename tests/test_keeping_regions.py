@@ -64,25 +64,25 @@ def test_rows_stay_in_their_regions_and_only_the_rest_is_recoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = spec(tmp_path, strategy=strategy, show="ranges", time_limit=2.0)
+    settings = spec(tmp_path, strategy=strategy, show="ranges", time_limit=2.0)
     seed = len(strategy)
     before = people(seed, 60)
-    first = anonymize(frame(before), asked, write_regions="regions.parquet")
+    first = anonymize(frame(before), settings, write_regions="regions.parquet")
     now = next_night(before, seed)
-    second = anonymize(frame(now), asked, node_from=json.loads(json.dumps(first.manifest)))
+    second = anonymize(frame(now), settings, node_from=json.loads(json.dumps(first.manifest)))
     assert_kept(first, second, now)
 
 
 def assert_kept(first: Any, second: Any, now: list[tuple[Any, ...]]) -> None:
-    said = second.manifest["recoding"]
+    recoding = second.manifest["recoding"]
     old = {tuple(row) for row in labels(first)}
     shown = Counter(labels(second))
     assert second.manifest["node_kept"] is True
     assert sum(shown.values()) == len(now), "every row is released"
     assert min(shown.values()) >= K
-    assert said["placed_rows"] + said["recut_rows"] == len(now)
-    assert said["kept_classes"] + said["recut_classes"] == first.manifest["regions"]["classes"]
-    assert sum(shown[label] for label in old) >= said["placed_rows"] > 0
+    assert recoding["placed_rows"] + recoding["recut_rows"] == len(now)
+    assert recoding["kept_classes"] + recoding["recut_classes"] == first.manifest["regions"]["classes"]
+    assert sum(shown[label] for label in old) >= recoding["placed_rows"] > 0
     # Who fits one old class alone, together with k or more such rows, shows its labels still.
     fits = {i: [label for label in old if is_in(row, label)] for i, row in enumerate(now)}
     alone = Counter(labels_of[0] for labels_of in fits.values() if len(labels_of) == 1)
@@ -99,8 +99,8 @@ def assert_true(release: Any, rows: list[tuple[Any, ...]]) -> None:
 
 
 def frame(rows: list[tuple[Any, ...]]) -> pandas.DataFrame:
-    made = pandas.DataFrame(rows, columns=list(TYPES))
-    return made.assign(age=made["age"].astype("Int64"))
+    table = pandas.DataFrame(rows, columns=list(TYPES))
+    return table.assign(age=table["age"].astype("Int64"))
 
 
 def labels(release: Any) -> list[tuple[Any, ...]]:
@@ -117,9 +117,9 @@ def test_every_form_of_labels_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, show: str | None
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = spec(tmp_path, strategy=strategy, **({"show": show} if show else {}))
-    first = anonymize(frame(people(8, 60)), asked, write_regions="regions.parquet")
-    again = anonymize(frame(people(8, 60)), asked, node_from=first.manifest, write_regions="next.parquet")
+    settings = spec(tmp_path, strategy=strategy, **({"show": show} if show else {}))
+    first = anonymize(frame(people(8, 60)), settings, write_regions="regions.parquet")
+    again = anonymize(frame(people(8, 60)), settings, node_from=first.manifest, write_regions="next.parquet")
     assert sorted_rows(again) == sorted_rows(first)
     assert read_regions(Path("next.parquet")).regions == read_regions(Path("regions.parquet")).regions
 
@@ -127,17 +127,17 @@ def test_every_form_of_labels_is_kept(
 @pytest.mark.slow
 def test_rows_wait_for_a_class_instead_of_joining_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later", target={"table": "kept"})
-    Path("spec.yml").write_text(json.dumps({**asked, "source": "people", "database": "people.duckdb"}))
+    settings = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later", target={"table": "kept"})
+    Path("spec.yml").write_text(json.dumps({**settings, "source": "people", "database": "people.duckdb"}))
     options = ["anonymize", "--spec", "spec.yml", "--overwrite"]
     with duckdb.connect("people.duckdb") as connection:
         create_table(DuckDB(connection), "people", TYPES, people(9, 60))
     assert "0 rows wait in later." in kanon(*options, "--write-regions", "regions.parquet").out
     first = ask("people.duckdb", "SELECT age, city, ill FROM kept ORDER BY ALL")
     ask("people.duckdb", "INSERT INTO people VALUES ('x', 99, 'Oslo', 'a'), ('y', 98, 'Oslo', 'b')")
-    said = kanon(*options, "--regions", "regions.parquet").out
-    assert "15 earlier classes kept, 0 recut." in said
-    assert "2 rows wait in later." in said
+    output = kanon(*options, "--regions", "regions.parquet").out
+    assert "15 earlier classes kept, 0 recut." in output
+    assert "2 rows wait in later." in output
     assert ask("people.duckdb", "SELECT age, city, ill FROM kept ORDER BY ALL") == first, "nobody's labels changed"
     assert ask("people.duckdb", "SELECT name FROM later ORDER BY name") == [("x",), ("y",)]
     ask("people.duckdb", "INSERT INTO people VALUES ('z', 97, 'Oslo', 'c')")
@@ -150,16 +150,16 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked, data = spec(tmp_path, strategy="mondrian"), frame(people(10, 40))
-    first = anonymize(data, asked, write_regions="regions.parquet")
+    settings, data = spec(tmp_path, strategy="mondrian"), frame(people(10, 40))
+    first = anonymize(data, settings, write_regions="regions.parquet")
     path, manifest = Path("regions.parquet"), first.manifest
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     (tmp_path / "moved").mkdir()
     path.rename("moved/regions.parquet")
     Path("moved/manifest.json").write_text(json.dumps(manifest))
-    assert anonymize(data, asked, node_from="moved/manifest.json").manifest["node_kept"], "found beside the manifest"
-    made = read_regions(Path("moved/regions.parquet"))
-    write_regions(replace(made, regions=made.regions[1:]), Path("other.parquet"))
+    assert anonymize(data, settings, node_from="moved/manifest.json").manifest["node_kept"], "found beside the manifest"
+    regions = read_regions(Path("moved/regions.parquet"))
+    write_regions(replace(regions, regions=regions.regions[1:]), Path("other.parquet"))
     refused: list[tuple[dict[str, Any], type[KanonError], str]] = [
         ({"node_from": manifest}, SourceError, "there is no file of regions regions.parquet"),
         ({"node_from": manifest, "regions": "other.parquet"}, SourceError, "are not those that the manifest names"),
@@ -171,7 +171,7 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
     before = sorted(tmp_path.rglob("*"))
     for options, kind, text in refused:
         with pytest.raises(kind, match=text):
-            anonymize(data, {**asked, "keep": "*"}, output="out.csv", **options)
+            anonymize(data, {**settings, "keep": "*"}, output="out.csv", **options)
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -179,14 +179,14 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
 def test_without_a_safe_class_everything_is_recoded_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [(name, age, "Oslo" if i % 8 < 3 else "Ghent", ill) for i, (name, age, _, ill) in enumerate(people(11, 24))]
-    asked = spec(tmp_path, strategy="mondrian", suppression_limit=0.5)
-    first = anonymize(frame(rows), asked, write_regions="regions.parquet")
+    settings = spec(tmp_path, strategy="mondrian", suppression_limit=0.5)
+    first = anonymize(frame(rows), settings, write_regions="regions.parquet")
     # More of one value than classes of all rows could hide, but all of it in one city.
     spoilt = [(name, age, city, "a" if city == "Oslo" else "bcd"[i % 3]) for i, (name, age, city, _) in enumerate(rows)]
     model: dict[str, Any] = {"alpha_k": {"ill": {"alpha": 0.35, "value": "a"}}}
     with pytest.raises(InfeasibleError):
-        anonymize(frame(spoilt), asked, node_from=first.manifest, **model)
-    again = anonymize(frame(spoilt), asked, node_from=first.manifest, node_else="search", **model)
+        anonymize(frame(spoilt), settings, node_from=first.manifest, **model)
+    again = anonymize(frame(spoilt), settings, node_from=first.manifest, node_else="search", **model)
     assert again.manifest["node_kept"] is False
     assert "node_not_kept_for" in again.manifest
     assert 9 <= again.manifest["suppressed_rows"] <= 12

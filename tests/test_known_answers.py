@@ -171,8 +171,8 @@ def cargo(count: int) -> FrequencySet:
     builders = {}
     for name in names:
         text = (folder / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8")
-        made = h.convert(h.parse(text, name), table.column(name).kind, name)
-        builders[name] = lambda values, made=made, name=name: h.cover(made, values, name)
+        hierarchy = h.convert(h.parse(text, name), table.column(name).kind, name)
+        builders[name] = lambda values, built=hierarchy, name=name: h.cover(built, values, name)
     return build_frequency_set(engine, table, builders, Scratch(engine))
 
 

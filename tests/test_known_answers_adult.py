@@ -140,7 +140,7 @@ def test_depth_first_needs_no_more_checks_than_breadth_first() -> None:
 @needs_adult
 def test_incognito_needs_1360_checks_on_adult(monkeypatch: pytest.MonkeyPatch) -> None:
     """By size of the subset, counted by brute force; published are 1,302 in all, which we cannot explain."""
-    asked: Counter[int] = Counter()
+    checks: Counter[int] = Counter()
     minimal_of = incognito.minimal_of
 
     def counting(space: Space, part: Lattice) -> Search:
@@ -149,15 +149,15 @@ def test_incognito_needs_1360_checks_on_adult(monkeypatch: pytest.MonkeyPatch) -
         try:
             while True:
                 request = search.send(answers)
-                asked[size] += len(request.nodes)
+                checks[size] += len(request.nodes)
                 answers = yield request
         except StopIteration as end:
             return end.value
 
     monkeypatch.setattr(incognito, "minimal_of", counting)
     outcome = search(adult(*EIGHT), 5, 0.0, "precision", "incognito")
-    assert [asked[size] for size in range(1, 9)] == [10, 91, 178, 306, 376, 273, 108, 18]
-    assert outcome.nodes_checked < asked.total() == 1360
+    assert [checks[size] for size in range(1, 9)] == [10, 91, 178, 306, 376, 273, 108, 18]
+    assert outcome.nodes_checked < checks.total() == 1360
     assert len(outcome.minimal) == 18
 
 
@@ -344,7 +344,7 @@ def test_arx_score_with_a_sensitive_attribute_is_proven(
     for name, expected in (("auto", checks), ("certified", certified)):
         best = kanon_search(
             DATA / "adult" / "adult.csv",
-            quasi_identifiers=[each for each in NINE if each != "occupation"],
+            quasi_identifiers=[item for item in NINE if item != "occupation"],
             hierarchies=DATA / "adult" / "hierarchies",
             privacy=[k_anonymity(5), of_occupation(kind)],
             suppression_limit=0.02,

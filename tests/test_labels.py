@@ -31,10 +31,10 @@ def hospital(postgres: PostgreSQL, tmp_path: Path) -> PostgreSQL:
     places = "'people'::regclass, 'pg_class'::regclass, attnum"
     for column, labels in LABELS.items():
         for provider, label in labels:
-            said = f"SELECT {places}, '{provider}', '{label}' FROM pg_attribute"
+            message = f"SELECT {places}, '{provider}', '{label}' FROM pg_attribute"
             postgres.run(
                 "INSERT INTO pg_seclabel (objoid, classoid, objsubid, provider, label) "
-                f"{said} WHERE attrelid = 'people'::regclass AND attname = '{column}'"
+                f"{message} WHERE attrelid = 'people'::regclass AND attname = '{column}'"
             )
     (tmp_path / "hierarchies").mkdir()
     for name in ("age", "zip"):
@@ -49,23 +49,25 @@ def test_a_release_without_roles_takes_those_of_the_labels(
     run = ["anonymize", "people", "--database", postgres_dsn, "--hierarchies", tmp_path / "hierarchies", "--k", 3]
     shown = kanon(*run, "--into", "released")
     assert shown.code == 0, shown.err
-    told = "Labelled for PostgreSQL Anonymizer: " + ", ".join(f"{name} ({role})" for name, role in TAKEN.items())
-    assert f"{told}." in shown.out
+    note = "Labelled for PostgreSQL Anonymizer: " + ", ".join(f"{name} ({role})" for name, role in TAKEN.items())
+    assert f"{note}." in shown.out
     assert "'age' is labelled as masked and as an indirect identifier, and it is generalized" in shown.err
     (tmp_path / "spec.json").write_text(json.dumps({"source": "people", "hierarchies": str(tmp_path / "hierarchies")}))
     for source, spec in (("people", {"hierarchies": str(tmp_path / "hierarchies")}), (None, tmp_path / "spec.json")):
-        made = anonymize(source, spec, connection=hospital.connection, k=3, into="released", overwrite=True).manifest
-        assert made["roles"]["labels"] == TAKEN
-        assert made["roles"]["identifiers_dropped"] == ["name", "phone"]
-        assert list(made["node"]) == ["age", "zip"]
+        manifest = anonymize(
+            source, spec, connection=hospital.connection, k=3, into="released", overwrite=True
+        ).manifest
+        assert manifest["roles"]["labels"] == TAKEN
+        assert manifest["roles"]["identifiers_dropped"] == ["name", "phone"]
+        assert list(manifest["node"]) == ["age", "zip"]
 
 
 def test_a_spec_takes_precedence_and_contradictions_are_reported(hospital: PostgreSQL) -> None:
     spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "sensitive": ["zip"], "keep": ["phone"]}
-    made = anonymize("people", spec, connection=hospital.connection, k=3).manifest
-    assert list(made["node"]) == ["age"]
-    said = [each for each in made["warnings"] if "is labelled" in each]
-    assert said == [
+    manifest = anonymize("people", spec, connection=hospital.connection, k=3).manifest
+    assert list(manifest["node"]) == ["age"]
+    contradictions = [warning for warning in manifest["warnings"] if "is labelled" in warning]
+    assert contradictions == [
         "the column 'phone' is labelled as masked, and it is released ungeneralized",
         "the column 'age' is labelled as masked and as an indirect identifier, and it is generalized",
         "the column 'zip' is labelled as an indirect identifier, and it is released ungeneralized",

@@ -54,14 +54,16 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def released(people: Path, kept: tuple[str, ...], asked: dict[str, Any], target: Path) -> tuple[list[Any], list[Any]]:
+def released(
+    people: Path, kept: tuple[str, ...], settings: dict[str, Any], target: Path
+) -> tuple[list[Any], list[Any]]:
     roles = {"identifiers": [column for column in COLUMNS if column not in kept], "keep": list(kept)}
-    roles["keep"] = [column for column in kept if column not in asked.get("sensitive", [])]
-    spec = {**SPEC, **roles, **{name: asked[name] for name in asked if name in ("privacy", "sensitive")}}
-    options: Any = {name: asked[name] for name in asked if name not in spec}
-    made = kanon_sql.anonymize(people, spec, output=target, overwrite=True, **options)
+    roles["keep"] = [column for column in kept if column not in settings.get("sensitive", [])]
+    spec = {**SPEC, **roles, **{name: settings[name] for name in settings if name in ("privacy", "sensitive")}}
+    options: Any = {name: settings[name] for name in settings if name not in spec}
+    release = kanon_sql.anonymize(people, spec, output=target, overwrite=True, **options)
     read = duckdb.sql(f"FROM '{target}'")
-    assert made.manifest["verified"]
+    assert release.manifest["verified"]
     return read.types, read.fetchall()
 
 
@@ -72,12 +74,12 @@ def test_a_large_release_equals_a_small_one(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, form: str
 ) -> None:
     """The same rows in the same order, of the same types; -0.0 is not 0.0."""
-    kept, asked = KINDS[kind]
-    small = released(people, kept, asked, tmp_path / f"small.{form}")
+    kept, options = KINDS[kind]
+    small = released(people, kept, options, tmp_path / f"small.{form}")
     monkeypatch.setattr(large, "LARGE", 0)
-    made = released(people, kept, asked, tmp_path / f"large.{form}")
-    assert str(made) == str(small)
-    assert len(made[1]) > 500
+    release = released(people, kept, options, tmp_path / f"large.{form}")
+    assert str(release) == str(small)
+    assert len(release[1]) > 500
     if form == "csv":
         assert (tmp_path / "large.csv").read_bytes() == (tmp_path / "small.csv").read_bytes()
 
@@ -90,8 +92,8 @@ def test_a_large_release_in_a_table_has_texts_and_leaves_nothing_else(
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE people AS FROM '{people}'")
         spec = {**SPEC, "keep": ["ill"], "identifiers": [c for c in COLUMNS if c != "ill"]}
-        made = kanon_sql.anonymize("people", spec, connection=connection, into=place, **NODE)
-        shown = made.to_df()
+        release = kanon_sql.anonymize("people", spec, connection=connection, into=place, **NODE)
+        shown = release.to_df()
         if place:
             assert [str(kind) for kind in connection.sql("FROM released").types] == ["VARCHAR"] * 4
         assert list(map(repr, shown.to_numpy().tolist())) == sorted(map(repr, shown.to_numpy().tolist()), key=_sorted)
@@ -107,9 +109,9 @@ def test_the_source_is_not_read_again_if_every_released_column_was_counted(
 ) -> None:
     monkeypatch.setattr(large, "LARGE", 0)
     spec = {**SPEC, "identifiers": list(COLUMNS)}
-    made = kanon_sql.anonymize(people, spec, output=tmp_path / "release.parquet", **NODE)
-    assert "kanon_source" not in made.manifest["sql"]["release"]
-    assert made.manifest["released_rows"] == len(duckdb.sql(f"FROM '{tmp_path}/release.parquet'"))
+    release = kanon_sql.anonymize(people, spec, output=tmp_path / "release.parquet", **NODE)
+    assert "kanon_source" not in release.manifest["sql"]["release"]
+    assert release.manifest["released_rows"] == len(duckdb.sql(f"FROM '{tmp_path}/release.parquet'"))
 
 
 def test_a_file_of_a_large_release_is_the_same_to_the_byte(
@@ -163,6 +165,6 @@ def test_a_large_release_of_people_equals_a_small_one(
         assert ran.status == "released"
         with duckdb.connect(spec["database"]) as connection:
             found.append([connection.sql(f"FROM {name}").fetchall() for name in ("released", "released__people")])
-    (small, small_people), (made, made_people) = found
-    assert made == small
-    assert len(made_people) == len(small_people) == len(made) > 500
+    (small, small_people), (by_blocks, made_people) = found
+    assert by_blocks == small
+    assert len(made_people) == len(small_people) == len(by_blocks) > 500

@@ -85,7 +85,7 @@ def test_three_statements_read_the_source_and_no_join_multiplies_its_rows(
 
 
 def _rows(plan: dict[str, Any]) -> list[float]:
-    inner = [rows for each in plan.get("Plans", []) for rows in _rows(each)]
+    inner = [rows for item in plan.get("Plans", []) for rows in _rows(item)]
     return [plan["Actual Rows"] * plan["Actual Loops"], *inner]
 
 

@@ -47,19 +47,19 @@ class Picture:
     @property
     def groups(self) -> list[tuple[str, list[ElementTree.Element]]]:
         """What carries a tooltip: the tooltip, and the parts below it."""
-        return [(each[0].text or "", list(each)[1:]) for each in self.all("g")]
+        return [(item[0].text or "", list(item)[1:]) for item in self.all("g")]
 
     @property
     def words(self) -> list[str]:
-        return [each.text or "" for each in self.all("text")]
+        return [item.text or "" for item in self.all("text")]
 
     def inside(self) -> None:
         """Everything is in the picture, and no two texts on one line touch."""
         lines: dict[str, list[tuple[float, float]]] = {}
-        for each in self.all("text"):
-            width = text_width(each.text or "", float(each.get("font-size", "")))
-            x, y = float(each.get("x", "")), each.get("y", "")
-            left = x - {"end": width, "middle": width / 2}.get(each.get("text-anchor", ""), 0)
+        for item in self.all("text"):
+            width = text_width(item.text or "", float(item.get("font-size", "")))
+            x, y = float(item.get("x", "")), item.get("y", "")
+            left = x - {"end": width, "middle": width / 2}.get(item.get("text-anchor", ""), 0)
             assert left >= 0
             assert left + width <= self.width
             assert 0 < float(y) <= self.height
@@ -101,8 +101,8 @@ def test_every_node_is_drawn_with_its_state_after_the_search(problem: Problem, n
     checked = {step.node for step in run.outcome.trace}
     boxes = []
     for node in problem.nodes:
-        said = f"{searched.node_text(node)}: {WORDS[run.status(node)]}"
-        (tooltip,) = (each for each in by_tooltip if each.startswith(said + ","))
+        text = f"{searched.node_text(node)}: {WORDS[run.status(node)]}"
+        (tooltip,) = (item for item in by_tooltip if item.startswith(text + ","))
         *ring, body, label = by_tooltip[tooltip]
         assert body.get("fill") == FILLS[run.status(node)]
         assert (body.get("stroke") == INK) == (node in checked)
@@ -222,17 +222,17 @@ def test_a_strip_shows_the_shares_of_its_level(problem: Problem, name: str, by: 
     for height, (tooltip, parts) in zip(heights, picture.groups, strict=True):
         nodes = [node for node in problem.nodes if sum(node) == height]
         known = Counter(run.status(node) for node in nodes)
-        asked = Counter(run.status(node) for node in nodes if node in checked)
+        statuses = Counter(run.status(node) for node in nodes if node in checked)
         bars = Counter({part.get("fill"): box(part)[2] for part in parts if part.get("fill") in FILLS.values()})
         dark = [box(part)[2] for part in parts if part.tag == f"{SVG}rect" and part.get("fill") == INK]
         scale = _STRIP / len(nodes)
         for status, fill in FILLS.items():
             assert bars[fill] == pytest.approx(known[status] * scale, abs=0.01)
-        assert dark == pytest.approx([asked[s] * scale for s in (False, True) if asked[s]], abs=0.01)
+        assert dark == pytest.approx([statuses[s] * scale for s in (False, True) if statuses[s]], abs=0.01)
         numbers = [part.text for part in parts if part.tag == f"{SVG}text"]
-        counts = [known[False], known[None], known[True], asked.total()]
+        counts = [known[False], known[None], known[True], statuses.total()]
         assert numbers == [str(number) for number in (height, len(nodes), *counts)]
-        assert f"height {height}: {len(nodes)} nodes, {asked.total()} checked" in tooltip
+        assert f"height {height}: {len(nodes)} nodes, {statuses.total()} checked" in tooltip
         marked = any(part.tag == f"{SVG}polygon" for part in parts)
         assert marked == (height == sum(run.outcome.node))
 
@@ -248,13 +248,13 @@ def test_a_lattice_too_large_to_list_shows_the_checked_nodes(problem: Problem, n
         run = Run(problem, name, "height")
         picture = Picture(pictured(run))
     picture.inside()
-    asked = Counter((sum(node), run.status(node)) for node in {step.node for step in run.outcome.trace})
-    most = max((asked[height, True] + asked[height, False] for height, _ in asked), default=1)
+    statuses = Counter((sum(node), run.status(node)) for node in {step.node for step in run.outcome.trace})
+    most = max((statuses[height, True] + statuses[height, False] for height, _ in statuses), default=1)
     heights = range(sum(problem.nodes[-1]), sum(problem.nodes[0]) - 1, -1)
     for height, (_, parts) in zip(heights, picture.groups, strict=True):
         bars = Counter({part.get("fill"): box(part)[2] for part in parts if part.tag == f"{SVG}rect"})
         for status in (True, False):
-            assert bars[FILLS[status]] == pytest.approx(asked[height, status] * _STRIP / most, abs=0.01)
+            assert bars[FILLS[status]] == pytest.approx(statuses[height, status] * _STRIP / most, abs=0.01)
     assert not any(word.startswith("unknown: ") for word in picture.words)
 
 

@@ -107,7 +107,7 @@ def test_only_the_engines_package_names_an_engine() -> None:
             named = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
             assert named not in classes, f"{path.name}, line {node.lineno}: {named} belongs to kanon_sql/engines"
             if isinstance(node, ast.Compare):
-                compared = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+                compared = {item.value for item in ast.walk(node) if isinstance(item, ast.Constant)}
                 assert not dialects & compared, f"{path.name}, line {node.lineno}: ask the engine what it can"
 
 
@@ -127,8 +127,8 @@ def test_only_a_scratch_makes_temporary_tables() -> None:
         if room(path) in ("engines", "queries") or str(path.relative_to(PACKAGE.parent)) in own:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            made = isinstance(node, ast.Attribute) and node.attr == "scratch" and isinstance(node.value, ast.Name)
-            assert not (made and node.value.id == "queries"), f"{path.name}, line {node.lineno}: use a Scratch"
+            is_scratch = isinstance(node, ast.Attribute) and node.attr == "scratch" and isinstance(node.value, ast.Name)
+            assert not (is_scratch and node.value.id == "queries"), f"{path.name}, line {node.lineno}: use a Scratch"
 
 
 @pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))

@@ -136,7 +136,7 @@ def test_classes_show_what_they_should(
     recoder.classes, recoder.split = partition(rows, picks, split), split
     table = pandas.DataFrame([("x", *row) for row in rows], columns=list(TYPES)).astype({"age": "Int64"})
     spec = spec_of(tmp_path, 1, source=None, show=how)
-    made = kanon_sql.anonymize(table, {k: v for k, v in spec.items() if v is not None})
+    release = kanon_sql.anonymize(table, {k: v for k, v in spec.items() if v is not None})
     ages: dict[Any, list[Any]] = defaultdict(list)
     cities: dict[Any, list[Any]] = defaultdict(list)
     for (age, city), of_rows in recoder.classes.items():
@@ -148,12 +148,12 @@ def test_classes_show_what_they_should(
         for of_rows in recoder.classes.values()
         for number in of_rows
     )
-    frame = made.to_df().drop(columns=["ill"]).astype(object)
+    frame = release.to_df().drop(columns=["ill"]).astype(object)
     frame = frame.where(frame.notna(), None)
     released = Counter(tuple(row) for row in frame.itertuples(index=False))
     assert released == expected
-    assert made.manifest["classes"] == len(expected)
-    assert Counter(made.to_df()["ill"].astype(object).where(made.to_df()["ill"].notna(), None)) == Counter(
+    assert release.manifest["classes"] == len(expected)
+    assert Counter(release.to_df()["ill"].astype(object).where(release.to_df()["ill"].notna(), None)) == Counter(
         ill for *_, ill in rows
     )
 
@@ -196,16 +196,16 @@ def test_a_table_or_view_of_classes(
     make_table(engine, "people", TYPES, ROWS)
     recoder.classes, recoder.split = CLASSES_OF, True
     spec = spec_of(tmp_path, 2, target={"table": "anon", "as": form})
-    made = kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
+    release = kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
     rows = engine.rows("SELECT age, city, ill FROM anon")
     assert released(rows) == RELEASED
     assert Counter(ill for *_, ill in rows) == Counter(ill for *_, ill in ROWS)
-    assert (made.manifest["verified"], made.manifest["smallest_class"], made.manifest["suppressed_rows"]) == (
+    assert (release.manifest["verified"], release.manifest["smallest_class"], release.manifest["suppressed_rows"]) == (
         True,
         2,
         0,
     )
-    assert (made.manifest["node"], made.manifest["shown"]) == (None, {"age": "ranges", "city": "common"})
+    assert (release.manifest["node"], release.manifest["shown"]) == (None, {"age": "ranges", "city": "common"})
 
 
 @pytest.mark.slow
@@ -250,7 +250,7 @@ def test_a_file_of_bounds(recoder: Given, tmp_path: Path) -> None:
     connection = duckdb.connect()
     written = connection.read_parquet(str(out))
     assert written.columns == ["age_min", "age_max", "city", "ill"]
-    assert [str(each) for each in written.types[:2]] == ["BIGINT", "BIGINT"]
+    assert [str(item) for item in written.types[:2]] == ["BIGINT", "BIGINT"]
     assert Counter(written.project("age_min, age_max, city").fetchall()) == Counter(
         {(20, 29, "BE"): 3, (47, 47, "*"): 3, (None, None, "Oslo"): 2}
     )
@@ -273,14 +273,14 @@ def test_a_tuple_without_a_class_is_suppressed(
     make_table(embedded, "people", TYPES, ROWS)
     recoder.classes, recoder.split = {**CLASSES_OF, (47, None): [None], (None, "Oslo"): [None]}, False
     recoder.classes[47, "Oslo"] = [1, 1, 1]
-    made = kanon_sql.anonymize(None, spec_of(tmp_path, 2), connection=embedded.connection)
-    said = made.manifest
-    assert released(made.to_df().to_numpy().tolist()) == Counter({("[20, 29]", "BE"): 3, ("47", "Oslo"): 3})
-    assert (said["suppressed_rows"], said["released_rows"]) == (2, 6)
+    release = kanon_sql.anonymize(None, spec_of(tmp_path, 2), connection=embedded.connection)
+    manifest = release.manifest
+    assert released(release.to_df().to_numpy().tolist()) == Counter({("[20, 29]", "BE"): 3, ("47", "Oslo"): 3})
+    assert (manifest["suppressed_rows"], manifest["released_rows"]) == (2, 6)
     # Of eight rows three of age and of city are unchanged (47, Oslo), and two are suppressed.
-    assert said["modification_per_attribute"] == {"age": 5 / 8, "city": 5 / 8}
-    assert said["distortion_per_attribute"] == {"age": pytest.approx(3.5 / 8), "city": pytest.approx(3.5 / 8)}
-    assert said["loss_per_attribute"] == {
+    assert manifest["modification_per_attribute"] == {"age": 5 / 8, "city": 5 / 8}
+    assert manifest["distortion_per_attribute"] == {"age": pytest.approx(3.5 / 8), "city": pytest.approx(3.5 / 8)}
+    assert manifest["loss_per_attribute"] == {
         "age": pytest.approx((3 * 2 / 6 + 2) / 8),
         "city": pytest.approx((3 / 5 + 2) / 8),
     }
@@ -296,9 +296,9 @@ def test_a_node_can_show_means(tmp_path: Path) -> None:
     table = pandas.DataFrame([row for row in ROWS if row[1] is not None], columns=list(TYPES)).astype({"age": int})
     spec = spec_of(tmp_path, 2, strategy="exhaustive", suppression_limit=0.0, source="x")
     spec["quasi_identifiers"]["age"]["show"] = "mean"
-    made = kanon_sql.anonymize(table, spec)
-    assert made.manifest["recoding"]["node"] == {"age": 1, "city": 2}
-    assert released(made.to_df().to_numpy().tolist()) == Counter({(61 / 3, "BE"): 3, (47.0, "*"): 4})
+    release = kanon_sql.anonymize(table, spec)
+    assert release.manifest["recoding"]["node"] == {"age": 1, "city": 2}
+    assert released(release.to_df().to_numpy().tolist()) == Counter({(61 / 3, "BE"): 3, (47.0, "*"): 4})
 
 
 @pytest.mark.parametrize("name", sorted(RECODERS))
@@ -315,10 +315,10 @@ def test_every_row_is_released_under_labels_that_cover_it(
     spec = spec_of(tmp_path, k, strategy=name, unmapped="top", source="x")
     if show and name != "prioprivacy":  # which has labels of its own
         spec["quasi_identifiers"]["age"]["show"] = show
-    made = kanon_sql.anonymize(table, spec)
-    frame = made.to_df().astype(object)
+    release = kanon_sql.anonymize(table, spec)
+    frame = release.to_df().astype(object)
     released = [tuple(None if pandas.isna(cell) else cell for cell in row) for row in frame.itertuples(index=False)]
-    assert len(released) == len(rows) - made.manifest["suppressed_rows"]
+    assert len(released) == len(rows) - release.manifest["suppressed_rows"]
     assert min(Counter(row[:-1] for row in released).values(), default=k) >= k
     assert len({row[-1] for row in released}) == len(released)
     for *ages, city, place in released:
@@ -338,11 +338,11 @@ def test_every_strategy_releases_inside_the_database(
     rows = [(f"p{i}", AGES[i * i % 5], list(CITIES)[i * 7 % 4], "ab"[i % 2]) for i in range(40)]
     make_table(engine, "people", TYPES, rows)
     spec = spec_of(tmp_path, 3, strategy=name, target={"table": "anon", "as": form})
-    made = kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
+    release = kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
     rows_shown = engine.rows("SELECT age, city, ill FROM anon")
-    assert made.manifest["verified"]
-    assert len(rows_shown) == 40 - made.manifest["suppressed_rows"] > 0
-    assert min(released(rows_shown).values()) == made.manifest["smallest_class"] >= 3
+    assert release.manifest["verified"]
+    assert len(rows_shown) == 40 - release.manifest["suppressed_rows"] > 0
+    assert min(released(rows_shown).values()) == release.manifest["smallest_class"] >= 3
 
 
 @pytest.mark.slow
@@ -376,7 +376,7 @@ def covers(shown: Sequence[Any], age: int | None) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"mask": True}, "no node whose masked rows"),
         (
@@ -389,9 +389,9 @@ def covers(shown: Sequence[Any], age: int | None) -> bool:
     ],
 )
 @pytest.mark.usefixtures("recoder")
-def test_impossible_requests_are_reported_before_any_work(tmp_path: Path, more: dict[str, Any], said: str) -> None:
+def test_impossible_requests_are_reported_before_any_work(tmp_path: Path, more: dict[str, Any], message: str) -> None:
     table = pandas.DataFrame(ROWS, columns=list(TYPES)).assign(age_min=1)
-    with pytest.raises(SpecError, match=said):
+    with pytest.raises(SpecError, match=message):
         kanon_sql.anonymize(table, {**spec_of(tmp_path, 2, source="x"), **more})
 
 
@@ -400,9 +400,9 @@ def test_a_number_needs_no_hierarchy(recoder: Given, tmp_path: Path) -> None:
     recoder.classes, recoder.split = CLASSES_OF, True
     spec = spec_of(tmp_path, 2, source="x")
     spec["quasi_identifiers"]["age"] = {"show": "exact-ranges"}
-    made = kanon_sql.anonymize(table, spec)
+    release = kanon_sql.anonymize(table, spec)
     exact = {("[20, 21]" if age == "[20, 29]" else age, city): n for (age, city), n in RELEASED.items()}
-    assert released(made.to_df().to_numpy().tolist()) == exact
+    assert released(release.to_df().to_numpy().tolist()) == exact
 
 
 # Weights
@@ -412,13 +412,13 @@ def test_priorities_become_weights() -> None:
     from kanon_sql import spec
     from kanon_sql.plan.problem import weights_of
 
-    asked = spec.parse(
+    settings = spec.parse(
         {
             "source": "t",
             "quasi_identifiers": {"a": {"priority": 1}, "b": {"priority": 3}, "c": {}, "d": {"weight": 0.5}},
         }
     )
-    assert weights_of(asked) == (1.0, pytest.approx(1 / 3), pytest.approx(1 / 3), 0.5)
+    assert weights_of(settings) == (1.0, pytest.approx(1 / 3), pytest.approx(1 / 3), 0.5)
     assert weights_of(spec.parse({"source": "t", "quasi_identifiers": ["a", "b"]})) == ()
 
 
@@ -472,9 +472,9 @@ def test_nearly_distinct_rows_with_hardly_any_time(name: str, tmp_path: Path) ->
     connection = duckdb.connect()
     connection.execute("SET memory_limit = '500MB'")
     connection.execute("CREATE TABLE people AS FROM people")
-    made = kanon_sql.anonymize("people", {**spec, "time_limit": 0.1}, connection=connection, strategy=name, k=5)
-    assert (made.manifest["verified"], made.manifest["released_rows"]) == (True, 3_000)
-    assert made.manifest["search_ended"] == "time limit"
+    release = kanon_sql.anonymize("people", {**spec, "time_limit": 0.1}, connection=connection, strategy=name, k=5)
+    assert (release.manifest["verified"], release.manifest["released_rows"]) == (True, 3_000)
+    assert release.manifest["search_ended"] == "time limit"
     assert connection.execute("SELECT COUNT(*) FROM people").fetchone() == (len(people),)
 
 

@@ -105,9 +105,9 @@ def test_every_type_is_released_or_refused_in_a_sentence(
             released([column])
     taken = [column for column in people_of_types if column not in refused]
     for start in range(0, len(taken), SIDE_BY_SIDE):
-        made = released(taken[start : start + SIDE_BY_SIDE])
-        assert made["verified"]
-        assert made["released_rows"] >= 12
+        release = released(taken[start : start + SIDE_BY_SIDE])
+        assert release["verified"]
+        assert release["released_rows"] >= 12
 
 
 def test_the_mean_of_nan_is_nan(embedded: DuckDB, make_table: MakeTable) -> None:
@@ -118,9 +118,9 @@ def test_the_mean_of_nan_is_nan(embedded: DuckDB, make_table: MakeTable) -> None
         "strategy": "mondrian",
         "privacy": {"k": 3},
     }
-    made = kanon_sql.anonymize(None, spec, connection=embedded.connection)
+    release = kanon_sql.anonymize(None, spec, connection=embedded.connection)
     assert Counter(str(x) for (x,) in embedded.rows("SELECT x FROM kanon_release_1")) == {"nan": 3, str(5.5 / 3): 3}
-    assert made.manifest["modification_per_attribute"] == {"x": 0.5}
+    assert release.manifest["modification_per_attribute"] == {"x": 0.5}
 
 
 # What is as it was, cell by cell
@@ -141,8 +141,8 @@ def test_modified_cells_are_the_changed_ones(
     spec = spec_of(tmp_path, k, strategy=name, unmapped="top", source="x", metric="distortion", suppression_limit=0.3)
     if show and name != "prioprivacy":
         spec["quasi_identifiers"]["age"]["show"] = show
-    made = kanon_sql.anonymize(table, spec)
-    frame = made.to_df().astype(object)
+    release = kanon_sql.anonymize(table, spec)
+    frame = release.to_df().astype(object)
     same, far = Counter({"age": 0, "city": 0}), Counter({"age": 0, "city": 0})
     for *ages, city, place in frame.where(frame.notna(), None).itertuples(index=False):
         source = rows[place]
@@ -150,14 +150,14 @@ def test_modified_cells_are_the_changed_ones(
         same["age"] += whole
         same["city"] += as_was(source[1], city) and city != "*"
         far["city"] += source[1] is not None and source[1] not in CITIES
-    said = made.manifest
+    manifest = release.manifest
     for column in ("age", "city"):
-        assert said["modification_per_attribute"][column] == pytest.approx(1 - same[column] / len(rows))
-    gone = (far["city"] + said["suppressed_rows"]) / len(rows)
-    assert said["distortion_per_attribute"]["city"] >= gone - 1e-9
-    assert said["score"] == pytest.approx(said["information_loss"]["distortion"])
-    if said["node"] and said["node"]["city"] == 0:
-        assert said["distortion_per_attribute"]["city"] == pytest.approx(gone)
+        assert manifest["modification_per_attribute"][column] == pytest.approx(1 - same[column] / len(rows))
+    gone = (far["city"] + manifest["suppressed_rows"]) / len(rows)
+    assert manifest["distortion_per_attribute"]["city"] >= gone - 1e-9
+    assert manifest["score"] == pytest.approx(manifest["information_loss"]["distortion"])
+    if manifest["node"] and manifest["node"]["city"] == 0:
+        assert manifest["distortion_per_attribute"]["city"] == pytest.approx(gone)
 
 
 def as_was(value: Any, shown: Any) -> bool:

@@ -38,7 +38,7 @@ def _plain(number: Decimal) -> str:
 
 def _range(text: str, width: Any, origin: Any = 0, bottom: Any = "-Infinity", top: Any = "Infinity") -> str:
     """What a range is, by its definition: the multiples of the width, from the origin, on both sides of a number."""
-    number, step, start, low, high = (Decimal(str(each)) for each in (text, width, origin, bottom, top))
+    number, step, start, low, high = (Decimal(str(item)) for item in (text, width, origin, bottom, top))
     if number >= high:
         return f">= {_plain(high)}"
     if number < low:
@@ -50,12 +50,12 @@ def _range(text: str, width: Any, origin: Any = 0, bottom: Any = "-Infinity", to
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("recipe", RANGES)
 def test_ranges_match_their_definition(kind: str, recipe: dict[str, Any]) -> None:
-    made = recipes.ranges(NUMBERS[kind], column="x", **recipe)
-    assert made.values == ordered(NUMBERS[kind])
+    labels = recipes.ranges(NUMBERS[kind], column="x", **recipe)
+    assert labels.values == ordered(NUMBERS[kind])
     ends = {name: end for name, end in recipe.items() if name != "widths"}
     with localcontext(Context(prec=200)):
         for level, width in enumerate(recipe["widths"], 1):
-            assert made.labels(level) == tuple(_range(str(value), width, **ends) for value in made.values)
+            assert labels.labels(level) == tuple(_range(str(value), width, **ends) for value in labels.values)
 
 
 @pytest.mark.parametrize("wrong", [Decimal("NaN"), float("inf"), 10**401, "many"])
@@ -65,19 +65,19 @@ def test_a_non_finite_number_is_refused_among_whole_numbers(wrong: Any) -> None:
 
 
 def test_a_label_is_computed_once_per_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+    created: list[str] = []
     label = recipes._range
-    monkeypatch.setattr(recipes, "_range", lambda *numbers: made.append(label(*numbers)) or made[-1])
+    monkeypatch.setattr(recipes, "_range", lambda *numbers: created.append(label(*numbers)) or created[-1])
     levels = recipes.ranges(range(-5000, 5000), [100, 1000], "x", top=4000).levels
-    assert len(made) < 2 * sum(len(set(level)) for level in levels), "10,000 values have about 110 ranges"
+    assert len(created) < 2 * sum(len(set(level)) for level in levels), "10,000 values have about 110 ranges"
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_redacted_texts_are_hidden_from_the_value_itself(side: Any) -> None:
     texts = ["", "*", "a*", "ab", "**", "é🏥x", *(str(RANDOM.randint(0, 10**6)) for _ in range(50))]
-    made = recipes.redact(texts, side, "x", step=2)
-    for level in range(1, made.height):
-        for text, label in zip(made.values, made.labels(level), strict=True):
+    labels = recipes.redact(texts, side, "x", step=2)
+    for level in range(1, labels.height):
+        for text, label in zip(labels.values, labels.labels(level), strict=True):
             hidden = min(2 * level, len(text))
             shown = text[: len(text) - hidden] if side == "right" else text[hidden:]
             assert label == (shown + "*" * hidden if side == "right" else "*" * hidden + shown)
@@ -85,8 +85,8 @@ def test_redacted_texts_are_hidden_from_the_value_itself(side: Any) -> None:
 
 def test_codes_and_leaves_are_those_of_a_count_by_hand() -> None:
     nan, rows = float("nan"), [3.5, float("nan"), -0.0, 1.0, None]
-    made = hierarchy.cover(recipes.suppress(rows, "x"), [*rows, nan, 0.0], "x", unmapped="top")
-    assert made.codes(0) == (0, 1, 2, 3, 4), "NaN is one value, and 0 and -0 are"
+    built = hierarchy.cover(recipes.suppress(rows, "x"), [*rows, nan, 0.0], "x", unmapped="top")
+    assert built.codes(0) == (0, 1, 2, 3, 4), "NaN is one value, and 0 and -0 are"
     labels = recipes.ranges(range(1000), [7, 70], "x")
     for level in range(labels.height + 1):
         every = labels.labels(level)
@@ -99,9 +99,9 @@ def test_codes_and_leaves_are_those_of_a_count_by_hand() -> None:
 
 def test_a_digest_is_still_that_of_the_rows_as_json() -> None:
     rows = [["é", 'a"b', "*"], ["b\n", "a\\", "*"], ["", "", "*"]]
-    made = hierarchy.from_rows(rows, "x.csv")
+    labels = hierarchy.from_rows(rows, "x.csv")
     written = [["str", "é", 'a"b', "*"], ["str", "b\n", "a\\", "*"], ["NoneType", "None", None, "*"]]
-    assert made.sha256() == sha256("\n".join(sorted(map(json.dumps, written))).encode()).hexdigest()
+    assert labels.sha256() == sha256("\n".join(sorted(map(json.dumps, written))).encode()).hexdigest()
 
 
 def test_a_long_table_has_what_a_short_one_has() -> None:
@@ -159,15 +159,15 @@ def test_values_that_an_array_cannot_represent_are_loaded_as_a_list(type_name: s
 def test_many_values_of_a_file_and_a_recipe_are_released() -> None:
     engine = DuckDB()
     engine.run("CREATE TABLE people AS SELECT i, 'v' || i AS code FROM range(20000) AS r(i)")
-    file = "".join(f"v{each};g{each // 100};*\n" for each in range(20000))
+    file = "".join(f"v{item};g{item // 100};*\n" for item in range(20000))
     builds = {
         "i": lambda values: recipes.ranges(values, [100, 1000], "i"),
         "code": lambda _: hierarchy.parse(file, "code.csv"),
     }
-    with Scratch(engine) as made:
-        counted = build_frequency_set(engine, engine.find("people"), builds, made, unmapped="error")  # type: ignore[arg-type]
+    with Scratch(engine) as scratch:
+        counted = build_frequency_set(engine, engine.find("people"), builds, scratch, unmapped="error")  # type: ignore[arg-type]
         assert counted.rows == counted.tuples == 20000
-        assert [each.distinct for each in counted.attributes] == [(20000, 200, 20, 1), (20000, 200, 1)]
+        assert [attribute.distinct for attribute in counted.attributes] == [(20000, 200, 20, 1), (20000, 200, 1)]
         mapped = counted.attributes[0].coded.mapping
         wrong = f"SELECT COUNT(*) FROM {mapped.name} WHERE code_1 <> value // 100 OR loss_1 <> 99 OR code_0 <> value"
         assert engine.rows(wrong) == [(0,)]

@@ -288,10 +288,10 @@ def test_a_hierarchy_file_built_from_a_column_fits_it(
     people(engine, type_name, [*texts, *texts])
     table = engine.find("people")
     assert table is not None
-    made = suppress(column_values(Source(engine, table), "v"), "v")
+    hierarchy = suppress(column_values(Source(engine, table), "v"), "v")
     path = tmp_path / "v.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=";", lineterminator="\n").writerows(made.rows())
+        csv.writer(file, delimiter=";", lineterminator="\n").writerows(hierarchy.rows())
     spec = {"quasi_identifiers": {"v": {"hierarchy": {"file": str(path), "separator": ";"}}}}
     assert anonymize("people", spec, connection=engine.connection, k=2).manifest["node"] == {"v": 0}
 

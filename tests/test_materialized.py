@@ -47,15 +47,19 @@ def test_a_materialized_release_shows_the_source_of_its_last_refresh(server: Pos
     server.run("INSERT INTO pupils SELECT 'new', 99, '9', 'rare' FROM generate_series(1, 2)")
     server.run("DELETE FROM pupils WHERE zip = '0' AND age = 10 AND name <> 'p0'")
     assert sorted(rows(server, "school")) == before
-    made = refresh("school", connection=server.connection)
+    released = refresh("school", connection=server.connection)
     after = rows(server, "school")
-    assert (made["verified"], made["released_rows"], made["smallest_class"] >= 3) == (True, len(after), True)
+    assert (released["verified"], released["released_rows"], released["smallest_class"] >= 3) == (
+        True,
+        len(after),
+        True,
+    )
     assert sorted(after) != before
     assert all(ill != "rare" for *_, ill in after), "two of a class are too few"
     server.run("INSERT INTO pupils SELECT 'new', 99, '9', 'rare' FROM generate_series(1, 1)")
     refresh("school", connection=server.connection)
     assert sum(ill == "rare" for *_, ill in rows(server, "school")) == 3
-    assert "rare" not in json.dumps(made)
+    assert "rare" not in json.dumps(released)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +93,9 @@ def test_a_local_recoding_can_be_materialized_too(server: PostgreSQL) -> None:
     )
     assert "school__assignment" in there(server)
     server.run("DELETE FROM pupils WHERE name < 'p3'")
-    made = refresh("school", connection=server.connection)
-    assert made["smallest_class"] >= 3
-    assert 0 < made["released_rows"] == len(rows(server, "school")) <= len(rows(server, "pupils")) < len(PUPILS)
+    released = refresh("school", connection=server.connection)
+    assert released["smallest_class"] >= 3
+    assert 0 < released["released_rows"] == len(rows(server, "school")) <= len(rows(server, "pupils")) < len(PUPILS)
 
 
 def test_a_refresh_that_fails_verification_leaves_the_old_rows(
@@ -142,8 +146,8 @@ def test_a_refresh_neither_empties_a_release_nor_exceeds_its_limit(server: Postg
     server.run(add.format("'1'", 20))
     server.run(add.format("'2'", 2))
     server.run(add.format("'0'", 1))
-    made = refresh("school", connection=server.connection)
-    assert (made["released_rows"], made["suppressed_rows"], made["warnings"]) == (20, 3, [])
+    released = refresh("school", connection=server.connection)
+    assert (released["released_rows"], released["suppressed_rows"], released["warnings"]) == (20, 3, [])
 
 
 def test_row_security_is_reported_for_those_whom_it_hides_rows_from(server: PostgreSQL, roles: list[Role]) -> None:
@@ -155,23 +159,26 @@ def test_row_security_is_reported_for_those_whom_it_hides_rows_from(server: Post
         "ALTER TABLE pupils ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON pupils FOR SELECT USING (zip < '2')",
     ):
         server.run(statement)
-    told = f"row-level security on {schema}.pupils shows {clerk.name} only the rows that its policies allow (half)"
-    made = anonymize("pupils", SPEC, connection=clerk.session, into="school", form="materialized")
-    assert made.manifest["rows"] == 32
-    assert [each.startswith(told) for each in made.manifest["warnings"]].count(True) == 1
+    text = f"row-level security on {schema}.pupils shows {clerk.name} only the rows that its policies allow (half)"
+    released = anonymize("pupils", SPEC, connection=clerk.session, into="school", form="materialized")
+    assert released.manifest["rows"] == 32
+    assert [warning.startswith(text) for warning in released.manifest["warnings"]].count(True) == 1
     with pytest.warns(SourceWarning, match="policies allow"):
         kanon_sql.verify("pupils", connection=clerk.session, quasi_identifiers=["zip"], k=3)
-    assert refresh("school", connection=clerk.session)["warnings"][0].startswith(told)
+    assert refresh("school", connection=clerk.session)["warnings"][0].startswith(text)
     for name in ("seen", "invoked"):  # a view reads with its owner's rights, who here may see everything
         assert server.hidden(server.place(name)) == []
-        made = anonymize(name, SPEC, connection=clerk.session)
-        assert (made.manifest["rows"], any("row-level" in each for each in made.manifest["warnings"])) == (48, False)
+        released = anonymize(name, SPEC, connection=clerk.session)
+        assert (
+            released.manifest["rows"],
+            any("row-level" in warning for warning in released.manifest["warnings"]),
+        ) == (48, False)
     server.run(f"ALTER VIEW seen OWNER TO {clerk.name}")
-    made = anonymize("invoked", SPEC, connection=server.connection)
-    assert made.manifest["rows"] == 32
-    assert any(each.startswith(told) for each in made.manifest["warnings"])
-    made = anonymize("pupils", SPEC, connection=server.connection)
-    assert not any("row-level" in each for each in made.manifest["warnings"])
+    released = anonymize("invoked", SPEC, connection=server.connection)
+    assert released.manifest["rows"] == 32
+    assert any(warning.startswith(text) for warning in released.manifest["warnings"])
+    released = anonymize("pupils", SPEC, connection=server.connection)
+    assert not any("row-level" in warning for warning in released.manifest["warnings"])
 
 
 HIDDEN = 9_876_543
@@ -179,13 +186,13 @@ HIDDEN = 9_876_543
 
 def _guess(role: Role, name: str) -> list[str]:
     """What the planner tells a reader of rows with a value, and of rows above many a number."""
-    asked = [
+    arguments = [
         "ill = 'RARE'",
         "ill = 'NONE'",
         "zip = '99999'",
         *(f"pay > {n}" for n in range(1_000, 10_000_000, 250_000)),
     ]
-    return [_estimate(role, name, condition) for condition in asked]
+    return [_estimate(role, name, condition) for condition in arguments]
 
 
 def _estimate(role: Role, name: str, condition: str) -> str:
@@ -204,8 +211,8 @@ def _released_payroll(server: PostgreSQL, reader: Role, kind: str, hidden: bool)
     create_table(server, "payroll", {"zip": "TEXT", "pay": "INTEGER", "ill": "TEXT"}, people)
     quasi_identifiers = {"zip": {"hierarchy": "suppress", "max_level": 0}}
     spec = {"quasi_identifiers": quasi_identifiers, "keep": "*", "privacy": {"k": 5}}
-    made = anonymize("payroll", spec, connection=server.connection, into="school", form=kind, overwrite=True)
-    assert made.manifest["suppressed_rows"] == int(hidden)
+    released = anonymize("payroll", spec, connection=server.connection, into="school", form=kind, overwrite=True)
+    assert released.manifest["suppressed_rows"] == int(hidden)
     server.run(f"GRANT SELECT ON school TO {reader.name}")
     server.run("ANALYZE")
     assert reader.session.execute("SELECT count(*) FROM school WHERE pay > 5000").fetchone() == (0,)
@@ -215,15 +222,15 @@ def test_estimates_of_a_live_view_reveal_suppressed_rows_and_those_of_a_material
     server: PostgreSQL, roles: list[Role]
 ) -> None:
     """docs/databases.md says so; what is in the rows is told by neither."""
-    reader, told = roles[0], {}
+    reader, options = roles[0], {}
     for kind in ("view", "materialized"):
         for hidden in (False, True):
             _released_payroll(server, reader, kind, hidden)
-            told[kind, hidden] = _guess(reader, "school")
+            options[kind, hidden] = _guess(reader, "school")
             if hidden and kind == "view":
                 guess = _bisected(reader)
-    assert told["materialized", True] == told["materialized", False]
-    assert told["view", True] != told["view", False]
+    assert options["materialized", True] == options["materialized", False]
+    assert options["view", True] != options["view", False]
     assert guess != pytest.approx(HIDDEN, rel=0.05), "the hidden pay, found without reading a row of it"
 
 

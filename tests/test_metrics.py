@@ -46,14 +46,14 @@ def test_a_metric_of_one_line_is_scored_in_every_kind_of_release(
         "mixed", ("losses", "classes", "distances"), lambda _, x, n, d: max(x) + n + max(d), loss._loss_parts
     )
     monkeypatch.setitem(METRICS, "mixed", mixed)
-    made = anonymize("people", SPEC, connection=people.connection, **{"k": 3, **options}).manifest
-    worst = max(made["loss_per_attribute"].values())
-    node = made["node"]
-    assert made["information_loss"]["sum"] == (None if node is None else sum(node.values()))
-    assert made["information_loss"]["worst"] == pytest.approx(worst)
-    mixed_score = worst + made["classes"] + max(made["distortion_per_attribute"].values())
-    assert made["information_loss"]["mixed"] == pytest.approx(mixed_score)
-    assert [*made["information_loss"]] == [*METRICS, "modification_rate", "ambiguity", "divergence"]
+    built = anonymize("people", SPEC, connection=people.connection, **{"k": 3, **options}).manifest
+    worst = max(built["loss_per_attribute"].values())
+    node = built["node"]
+    assert built["information_loss"]["sum"] == (None if node is None else sum(node.values()))
+    assert built["information_loss"]["worst"] == pytest.approx(worst)
+    mixed_score = worst + built["classes"] + max(built["distortion_per_attribute"].values())
+    assert built["information_loss"]["mixed"] == pytest.approx(mixed_score)
+    assert [*built["information_loss"]] == [*METRICS, "modification_rate", "ambiguity", "divergence"]
 
 
 COSTS = Costs(10, 2, ((0.0, 0.5, 1.0), (0.0, 1.0)), ((4, 2, 1), (3, 1)))
@@ -84,12 +84,12 @@ def test_a_manifest_needs_no_query(people: Engine, monkeypatch: pytest.MonkeyPat
 
     def without_a_database(*given: Any) -> Any:
         with monkeypatch.context() as patch:
-            for each in (DuckDB, PostgreSQL):
+            for engine in (DuckDB, PostgreSQL):
                 for method in ("rows", "run", "table", "send", "load"):
-                    patch.setattr(each, method, refuse)
+                    patch.setattr(engine, method, refuse)
             described.append(original(*given))
         return described[0]
 
     monkeypatch.setattr(manifest, "describe", without_a_database)
-    made = anonymize("people", SPEC, connection=people.connection, **{"k": 3, **options})
-    assert [{"manifest_version": MANIFEST_VERSION, **each} for each in described] == [made.manifest]
+    release = anonymize("people", SPEC, connection=people.connection, **{"k": 3, **options})
+    assert [{"manifest_version": MANIFEST_VERSION, **item} for item in described] == [release.manifest]

@@ -62,7 +62,7 @@ def test_over_all_worlds_no_belief_exceeds_the_limit() -> None:
     worlds = {dealing: 2 ** dealing.count(1) for dealing in product(range(3), repeat=3)}
     of_all = beliefs(worlds, MASK, (2, 2, 2))
     assert len(of_all) == 8
-    assert max(max(each) for each in of_all.values()) <= Fraction(1, 2)
+    assert max(max(item) for item in of_all.values()) <= Fraction(1, 2)
 
 
 def test_all_choices_of_classes_with_too_much_are_equally_likely() -> None:
@@ -109,8 +109,8 @@ def test_the_written_release_is_safe_and_only_the_value_was_changed(tmp_path: Pa
     others = ~((SEVERAL["ward"] == "w0") & (SEVERAL["ill"] == "HIV"))
     assert texts(rows.drop(drawn.index)) == texts(SEVERAL[others])
     assert several(tmp_path / "again.csv", **more).to_df().equals(rows), "the same secret, the same values"
-    asked = {"quasi_identifiers": ["ward"], "k": 2, "alpha_k": HALF["alpha_k"]}
-    assert verify(tmp_path / "out.csv", against=SEVERAL, **asked)
+    options = {"quasi_identifiers": ["ward"], "k": 2, "alpha_k": HALF["alpha_k"]}
+    assert verify(tmp_path / "out.csv", against=SEVERAL, **options)
     assert release.verify()
 
 
@@ -120,8 +120,8 @@ def texts(rows: pandas.DataFrame) -> list[list[str]]:
 
 def test_the_manifest_reports_the_loss_but_not_the_classes(tmp_path: Path) -> None:
     release = several(tmp_path / "out.parquet")
-    said = release.manifest["minimality"]
-    assert said == {
+    minimality = release.manifest["minimality"]
+    assert minimality == {
         "method": "mask",
         "columns": [{"column": "ill", "required": 0.5, "classes": 1, "alike": 5, "rows_alike": 15}],
         "reproducible": False,
@@ -138,15 +138,15 @@ def test_too_few_classes_are_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("models", "said"),
+    ("models", "message"),
     [
         ([k_anonymity(2)], "no model names one"),
         ([k_anonymity(2), alpha("ill", 0.5)], "α of ill is about all values"),
         ([alpha("ill", 0.5, "HIV"), alpha("ill", 0.5, "flu")], "'ill' has two"),
     ],
 )
-def test_models_given_in_python_are_refused_by_name(models: list[Any], said: str) -> None:
-    with pytest.raises(SpecError, match=said):
+def test_models_given_in_python_are_refused_by_name(models: list[Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
         anonymize(wards((2, 0, 0)), WARDS, privacy=models, minimality="mask")
 
 
@@ -183,9 +183,9 @@ def test_a_choice_by_sensitive_values_gives_a_warning() -> None:
     masked = anonymize(source, {**WARDS, "privacy": MASK}).manifest
     needless = anonymize(wards((1, 0, 1)), {**WARDS, "privacy": HALF}).manifest
     of_k = anonymize(source, {**WARDS, "privacy": {"k": 3}}).manifest
-    assert [each["chosen_by_values"] for each in (plain, masked, needless, of_k)] == [True, False, False, False]
+    assert [item["chosen_by_values"] for item in (plain, masked, needless, of_k)] == [True, False, False, False]
     assert [w for w in plain["warnings"] if "kanon attack --only minimality" in w and 'minimality="mask"' in w]
-    assert not [w for each in (masked, needless, of_k) for w in each["warnings"] if "--only minimality" in w]
+    assert not [w for item in (masked, needless, of_k) for w in item["warnings"] if "--only minimality" in w]
 
 
 SEEDS = (3, 7, 9)  # of the five of twelve that fall
@@ -203,13 +203,13 @@ def test_samples_of_adult_are_vulnerable_only_without_the_mask() -> None:
     for seed in SEEDS:
         sample = adult.sample(60, random_state=seed).reset_index(drop=True)
         for mask in ({}, {"minimality": "mask"}):
-            asked = {**base, "privacy": {**of, **mask}}
+            options = {**base, "privacy": {**of, **mask}}
             try:
-                release = anonymize(sample, asked)
+                release = anonymize(sample, options)
             except InfeasibleError:
                 fallen[seed, bool(mask)] = -1
                 continue
-            (outcome,) = attack(release.to_df(), source=sample, spec=asked, only=["minimality"]).outcomes
+            (outcome,) = attack(release.to_df(), source=sample, spec=options, only=["minimality"]).outcomes
             fallen[seed, bool(mask)] = outcome.affected
     assert [fallen[seed, False] for seed in SEEDS] == [13, 20, 18]
     assert [fallen[seed, True] for seed in SEEDS] == [0, -1, 0]
@@ -241,7 +241,7 @@ def visits(draw: Random, people: int) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=["zip", "age", "sex", "ill", "person"])
 
 
-def only_values_fail(rows: pandas.DataFrame, levels: Sequence[int], counted: str, asked: Mapping[str, int]) -> bool:
+def only_values_fail(rows: pandas.DataFrame, levels: Sequence[int], counted: str, sizes: Mapping[str, int]) -> bool:
     """Whether a node is refused by the number of values of its classes alone; `counted`: rows or people."""
     classes: dict[tuple[str, ...], list[Any]] = defaultdict(list)
     population: Counter[tuple[str, ...]] = Counter()
@@ -253,10 +253,10 @@ def only_values_fail(rows: pandas.DataFrame, levels: Sequence[int], counted: str
     without = with_values = 0
     for key, of_class in classes.items():
         size = len({row.person for row in of_class}) if counted == "people" else len(of_class)
-        alone = size >= asked["k"] and population[key] >= asked["k_map"]
+        alone = size >= sizes["k"] and population[key] >= sizes["k_map"]
         without += 0 if alone else len(of_class)
-        with_values += 0 if alone and len({row.ill for row in of_class}) >= asked["l"] else len(of_class)
-    return without <= asked["allowed"] < with_values
+        with_values += 0 if alone and len({row.ill for row in of_class}) >= sizes["l"] else len(of_class)
+    return without <= sizes["allowed"] < with_values
 
 
 SAMPLES = {
@@ -278,22 +278,22 @@ def test_a_choice_by_sensitive_values_is_recognized_by_brute_force(tmp_path: Pat
         everybody["in_sample"] = in_sample
         sample = everybody[everybody["in_sample"]].drop(columns="in_sample")
         limit = draw.choice([0.0, 0.1, 0.3])
-        asked = {"k": draw.choice([2, 3]), "l": 2, "k_map": 1, "allowed": int(Fraction(str(limit)) * len(sample))}
-        privacy: dict[str, Any] = {"k": asked["k"], "l_diversity": {"ill": 2}}
+        options = {"k": draw.choice([2, 3]), "l": 2, "k_map": 1, "allowed": int(Fraction(str(limit)) * len(sample))}
+        privacy: dict[str, Any] = {"k": options["k"], "l_diversity": {"ill": 2}}
         if counted == "population":
-            asked["k_map"] = draw.choice([4, 8])
+            options["k_map"] = draw.choice([4, 8])
             everybody.drop(columns=["ill", "in_sample"]).to_csv(tmp_path / "voters.csv", index=False)
-            privacy["k_map"] = {"k": asked["k_map"], "population": str(tmp_path / "voters.csv")}
+            privacy["k_map"] = {"k": options["k_map"], "population": str(tmp_path / "voters.csv")}
         more = {"unit": "person"} if counted == "people" else {"identifiers": ["person"]}
         spec = {**MANY_NODES, "suppression_limit": limit, **more, "metric": draw.choice(["loss", "discernibility"])}
         try:
-            said = anonymize(sample, spec, privacy=privacy).manifest
+            manifest = anonymize(sample, spec, privacy=privacy).manifest
         except InfeasibleError:
             continue
-        node = list(said["node"].values())
+        node = list(manifest["node"].values())
         lower = [[*node[:i], level - 1, *node[i + 1 :]] for i, level in enumerate(node) if level]
-        expected = any(only_values_fail(everybody, each, counted, asked) for each in lower)
-        assert said["chosen_by_values"] == expected, (seed, node)
-        assert bool([w for w in said["warnings"] if "--only minimality" in w]) == expected
+        expected = any(only_values_fail(everybody, item, counted, options) for item in lower)
+        assert manifest["chosen_by_values"] == expected, (seed, node)
+        assert bool([w for w in manifest["warnings"] if "--only minimality" in w]) == expected
         outcomes[expected] += 1
     assert len(outcomes) == 2, "both happen"

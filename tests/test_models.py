@@ -61,16 +61,18 @@ def test_every_class_is_judged_by_its_definition(
 
 @pytest.mark.parametrize("people", [False, True])
 @EXAMPLES
-@given(rows=ROWS, asked=st.lists(st.sampled_from(DEFINED), min_size=2, max_size=4, unique_by=str))
+@given(rows=ROWS, definitions=st.lists(st.sampled_from(DEFINED), min_size=2, max_size=4, unique_by=str))
 @pytest.mark.slow
 def test_models_together_are_judged_one_by_one(
-    engine: Engine, people: bool, rows: list[tuple[int, int, int]], asked: list[Defined]
+    engine: Engine, people: bool, rows: list[tuple[int, int, int]], definitions: list[Defined]
 ) -> None:
     """All on one column: what one of them needs to know of a class must not change what another sees."""
-    model = all_of(*(each.model for each in asked), unit="person" if people else None)
+    model = all_of(*(item.model for item in definitions), unit="person" if people else None)
     with judged(engine, model, rows) as judge:
         for level in range(3):
-            unsafe = (c for c in classes_of(rows, level) if not all(safe(each, c, rows, people) for each in asked))
+            unsafe = (
+                c for c in classes_of(rows, level) if not all(safe(item, c, rows, people) for item in definitions)
+            )
             assert judge.rows_at_risk([(level,)]) == [sum(map(len, unsafe))]
 
 
@@ -97,10 +99,12 @@ def tables(draw: st.DrawFn) -> list[Values]:
     """The classes of a table, by the rows of four values."""
     row = st.lists(st.integers(0, 6), min_size=4, max_size=4)
     classes = [Counter({v: n for v, n in enumerate(draw(row), 1) if n}) for _ in range(draw(st.integers(2, 4)))]
-    return [each for each in classes if each]
+    return [class_ for class_ in classes if class_]
 
 
-@pytest.mark.parametrize("defined", [each for each in DEFINED if each.model.monotone == "always"], ids=str)
+@pytest.mark.parametrize(
+    "defined", [definition for definition in DEFINED if definition.model.monotone == "always"], ids=str
+)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
 @given(classes=tables())
 def test_always_a_safe_class_stays_safe_with_any_other(defined: Defined, classes: list[Values]) -> None:
@@ -110,7 +114,9 @@ def test_always_a_safe_class_stays_safe_with_any_other(defined: Defined, classes
     assert defined.is_safe(classes[0] + classes[1], table)
 
 
-@pytest.mark.parametrize("defined", [each for each in DEFINED if each.model.monotone != "never"], ids=str)
+@pytest.mark.parametrize(
+    "defined", [definition for definition in DEFINED if definition.model.monotone != "never"], ids=str
+)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
 @given(classes=tables())
 def test_safe_classes_are_safe_when_merged(defined: Defined, classes: list[Values]) -> None:
@@ -136,7 +142,9 @@ SPOILED: dict[str, tuple[dict[int, int], dict[int, int], dict[int, int]]] = {
 }
 
 
-@pytest.mark.parametrize("defined", [each for each in DEFINED if each.model.monotone != "always"], ids=str)
+@pytest.mark.parametrize(
+    "defined", [definition for definition in DEFINED if definition.model.monotone != "always"], ids=str
+)
 def test_an_unsafe_class_can_spoil_a_safe_one(defined: Defined) -> None:
     one, other, rest = map(Counter, SPOILED[defined.model.name])
     table = one + other + rest

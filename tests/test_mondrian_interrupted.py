@@ -21,14 +21,14 @@ from kanon_sql.recode.task import Task
 
 @pytest.mark.parametrize("interrupted", [0, 1, 2])
 def test_cuts_before_an_interruption_are_kept(interrupted: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def until_then(name: str) -> Callable[..., Any]:
         plain = getattr(_MondrianRun, name)
 
         def look(*given: Any) -> Any:
-            asked.append(name)
-            if len(asked) > interrupted:
+            requests.append(name)
+            if len(requests) > interrupted:
                 raise KanonError("interrupted")
             return plain(*given)
 
@@ -48,10 +48,10 @@ def test_cuts_before_an_interruption_are_kept(interrupted: int, monkeypatch: pyt
     table = pandas.DataFrame({"x": range(200), "y": [n * 7 % 200 for n in range(200)]})
     recipes = {column: {"hierarchy": {"ranges": [10, 50]}} for column in table}
     spec = {"quasi_identifiers": recipes, "time_limit": 600}
-    made = kanon_sql.anonymize(table, spec, strategy="mondrian", k=5).manifest
-    assert made["verified"]
-    assert made["classes"] == 2**interrupted
-    assert len(asked) == interrupted + 1
+    manifest = kanon_sql.anonymize(table, spec, strategy="mondrian", k=5).manifest
+    assert manifest["verified"]
+    assert manifest["classes"] == 2**interrupted
+    assert len(requests) == interrupted + 1
 
 
 LONG = """

@@ -53,9 +53,9 @@ def test_the_same_number_of_rounds_gives_the_same_classes(relaxed: bool) -> None
 
 
 def test_with_a_time_limit_no_more_rounds_are_at_stake_than_are_done() -> None:
-    told: list[tuple[int, int]] = []
-    clock = Clock(600.0, lambda made: told.append((made.round, made.classes)))
+    messages: list[tuple[int, int]] = []
+    clock = Clock(600.0, lambda built: messages.append((built.round, built.classes)))
     local, classes = recoded(replace(people(), clock=clock), 100)
-    done = [round_ for round_, _ in told]
+    done = [round_ for round_, _ in messages]
     assert done[:4] == [1, 2, 4, min(8, done[-1])]
-    assert (done[-1], told[-1][1]) == (local.facts["rounds"], len(classes))
+    assert (done[-1], messages[-1][1]) == (local.facts["rounds"], len(classes))

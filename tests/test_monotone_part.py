@@ -47,9 +47,9 @@ from support.oracle import METRICS, Column, Node, Problem, problems
 EXAMPLES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=8
 )
-ODD = [each for each in DEFINED if each.model.monotone != "always"]
-ALWAYS = [each for each in DEFINED if each.model.monotone == "always"]
-ANY_MODEL = [name for name, each in STRATEGIES.items() if not each.monotone_only]
+ODD = [definition for definition in DEFINED if definition.model.monotone != "always"]
+ALWAYS = [definition for definition in DEFINED if definition.model.monotone == "always"]
+ANY_MODEL = [name for name, item in STRATEGIES.items() if not item.monotone_only]
 OPTIMAL = [name for name in ANY_MODEL if STRATEGIES[name].promise == "the optimum"]
 TWO = Column({"a": ("a", "*"), "b": ("b", "*")})
 FEW_JOBS = Defined(
@@ -60,11 +60,11 @@ _numbers = count()
 
 
 @dataclass(frozen=True)
-class Asked(Problem):
+class ProblemWithModels(Problem):
     """A table whose rows have an illness, a job and a person, and what is asked of its classes."""
 
     people: Sequence[tuple[int, str, int]] = ()
-    asked: Sequence[Defined] = ()
+    definitions: Sequence[Defined] = ()
     unit: bool = False
 
     def released(self, node: Node) -> dict[Any, int]:
@@ -78,16 +78,19 @@ class Asked(Problem):
         return self._memo["released", node]
 
     def is_safe(self, members: Sequence[tuple[int, str, int]]) -> bool:
-        return all(each.is_safe(self._values(each, members), self._values(each, self.people)) for each in self.asked)
+        return all(
+            definition.is_safe(self._values(definition, members), self._values(definition, self.people))
+            for definition in self.definitions
+        )
 
-    def _values(self, each: Defined, members: Sequence[tuple[int, str, int]]) -> Counter[Any]:
-        place = {"ill": 0, "job": 1}.get(each.model.sensitive or "")
+    def _values(self, defined: Defined, members: Sequence[tuple[int, str, int]]) -> Counter[Any]:
+        place = {"ill": 0, "job": 1}.get(defined.model.sensitive or "")
         pairs = [(None if place is None else person[place], person[2]) for person in members]
         return counted(pairs, self.unit)
 
     @property
     def models(self) -> PrivacyModels:
-        return all_of(*(each.model for each in self.asked), unit="person" if self.unit else None)
+        return all_of(*(definition.model for definition in self.definitions), unit="person" if self.unit else None)
 
     def judge(self) -> Judge:
         engine, models = DuckDB(), self.models
@@ -119,7 +122,7 @@ class Asked(Problem):
 
 
 @st.composite
-def asked(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> Asked:
+def problems_with_models(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> ProblemWithModels:
     """A table, and up to three models, one of which is not monotone under suppression."""
     problem = draw(problems(most_columns=3))
     person = st.tuples(st.integers(1, 4), st.sampled_from("xyz"), st.integers(1, 6))
@@ -129,20 +132,22 @@ def asked(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> 
         *draw(st.lists(st.sampled_from([*ALWAYS, FEW_JOBS]), max_size=2, unique_by=str)),
     ]
     models = draw(st.permutations(models))
-    k = all_of(*(each.model for each in models)).k
+    k = all_of(*(model.model for model in models)).k
     unit = units and draw(st.booleans())
     if unit and draw(st.booleans()):  # each person has one value, as some models need it
         people = [(1 + who % 4, "xyz"[who % 3], who) for _, _, who in people]
-    return Asked(problem.rows, problem.columns, k, problem.limit, people=people, asked=models, unit=unit)
+    return ProblemWithModels(
+        problem.rows, problem.columns, k, problem.limit, people=people, definitions=models, unit=unit
+    )
 
 
 # What a verdict tells
 
 
 @settings(EXAMPLES, max_examples=12)
-@given(problem=asked())
+@given(problem=problems_with_models())
 @pytest.mark.slow
-def test_as_many_rows_stay_at_risk_in_every_node_below(problem: Asked) -> None:
+def test_as_many_rows_stay_at_risk_in_every_node_below(problem: ProblemWithModels) -> None:
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 40]
     at_risk, unavoidable = zip(*problem.judge().verdicts(nodes), strict=True)
     assert list(at_risk) == [problem.rows_at_risk(node) for node in nodes]
@@ -156,10 +161,10 @@ def test_as_many_rows_stay_at_risk_in_every_node_below(problem: Asked) -> None:
 def test_no_fewer_rows_can_go_until_a_class_is_safe(defined: Defined, rows: list[tuple[str, int]]) -> None:
     """Brute force over every part of a class: the figure may be less than what has to go, never more."""
     people = [(ill, "x", 1) for _, ill in rows]
-    problem = Asked([(group,) for group, _ in rows], [TWO], 1, people=people, asked=[defined])
+    problem = ProblemWithModels([(group,) for group, _ in rows], [TWO], 1, people=people, definitions=[defined])
     ((at_risk, unavoidable),) = problem.judge().verdicts([(0,)])
     table = Counter(ill for _, ill in rows)
-    classes = [Counter(ill for group, ill in rows if group == each) for each in {group for group, _ in rows}]
+    classes = [Counter(ill for group, ill in rows if group == item) for item in {group for group, _ in rows}]
     assert unavoidable <= sum(least_to_go(defined, values, table) for values in classes)
     unsafe = [values for values in classes if not defined.is_safe(values, table)]
     assert len(unsafe) <= unavoidable <= at_risk
@@ -187,7 +192,7 @@ def test_the_unavoidable_suppression_is_close_to_the_true_one(
 ) -> None:
     rows = [(group, ill) for group, values in zip("ab", classes, strict=True) for ill in Counter(values).elements()]
     people = [(ill, "x", 1) for _, ill in rows]
-    problem = Asked([(g,) for g, _ in rows], [TWO], 1, people=people, asked=[Defined(model, bool)])
+    problem = ProblemWithModels([(g,) for g, _ in rows], [TWO], 1, people=people, definitions=[Defined(model, bool)])
     assert problem.judge().verdicts([(0,)])[0][1] == unavoidable
 
 
@@ -196,9 +201,9 @@ def test_the_unavoidable_suppression_is_close_to_the_true_one(
 
 @pytest.mark.parametrize("name", ANY_MODEL)
 @settings(EXAMPLES, max_examples=10)
-@given(problem=asked(), by=st.sampled_from(METRICS), dense=st.booleans())
+@given(problem=problems_with_models(), by=st.sampled_from(METRICS), dense=st.booleans())
 @pytest.mark.slow
-def test_every_search_finds_what_brute_force_finds(name: str, problem: Asked, by: str, dense: bool) -> None:
+def test_every_search_finds_what_brute_force_finds(name: str, problem: ProblemWithModels, by: str, dense: bool) -> None:
     if not dense and name == "best_first":
         return  # it lists all nodes
     best = min((problem.scores(node)[by] for node in problem.anonymous_nodes), default=inf)
@@ -228,15 +233,15 @@ def test_every_search_finds_what_brute_force_finds(name: str, problem: Asked, by
 GRADES = {f"{a}{b}": (f"{a}{b}", f"{a}", "*") for a in "0123" for b in "01"}
 
 
-def uneven(limit: float, asked: Sequence[Defined]) -> Asked:
+def uneven(limit: float, definitions: Sequence[Defined]) -> ProblemWithModels:
     """400 rows, of which each group has an illness of its own more often."""
     rows = [(f"{i % 4}{i // 4 % 2}", f"{i // 8 % 4}{i // 3 % 2}", f"{i // 32 % 4}{i // 7 % 2}") for i in range(400)]
     people = [(1 + (i % 4 if i % 3 else i // 5 % 4), "x", i) for i in range(400)]
-    return Asked(rows, [Column(GRADES)] * 3, 3, limit, people=people, asked=asked)
+    return ProblemWithModels(rows, [Column(GRADES)] * 3, 3, limit, people=people, definitions=definitions)
 
 
-CLOSE = next(each for each in ODD if each.model.name.startswith("t-closeness of ill (equal"))
-K = next(each for each in DEFINED if each.model.class_size)
+CLOSE = next(value for value in ODD if value.model.name.startswith("t-closeness of ill (equal"))
+K = next(definition for definition in DEFINED if definition.model.class_size)
 
 
 @pytest.mark.parametrize(("name", "checks"), [("auto", 6), ("best_first", 6), ("certified", 8), ("exhaustive", 23)])
@@ -267,8 +272,8 @@ def test_infeasibility_is_proven_by_the_top_alone() -> None:
 def test_safe_classes_of_people_can_be_unsafe_when_merged() -> None:
     """Somebody who is in both classes is counted once: of two and two people with either illness, three remain."""
     members = [[(1, "x", 1), (2, "x", 2)], [(1, "x", 1), (2, "x", 3)]]
-    half = next(each for each in ODD if each.model.name == "α of ill")
-    problem = Asked([], [], 1, people=[*members[0], *members[1]], asked=[half], unit=True)
+    half = next(value for value in ODD if value.model.name == "α of ill")
+    problem = ProblemWithModels([], [], 1, people=[*members[0], *members[1]], definitions=[half], unit=True)
     assert all(map(problem.is_safe, members))
     assert not problem.is_safe([*members[0], *members[1]])
     assert not problem.models.monotone_for(suppresses=False)
@@ -279,7 +284,7 @@ def test_safe_classes_of_people_can_be_unsafe_when_merged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("models", "unit", "said"),
+    ("models", "unit", "message"),
     [
         ([k_anonymity(2), l_diversity("ill", 2)], None, None),
         (
@@ -302,9 +307,9 @@ def test_safe_classes_of_people_can_be_unsafe_when_merged() -> None:
     ],
 )
 def test_the_criteria_that_rule_out_nodes_are_reported(
-    models: list[PrivacyModel], unit: str | None, said: str | None
+    models: list[PrivacyModel], unit: str | None, message: str | None
 ) -> None:
-    assert all_of(*models, unit=unit).pruned_by(suppresses=True) == said
+    assert all_of(*models, unit=unit).pruned_by(suppresses=True) == message
 
 
 @pytest.fixture
@@ -325,8 +330,8 @@ def options(engine: Engine, limit: float, model: PrivacyModel) -> dict[str, Any]
 
 @pytest.mark.parametrize("name", OPTIMAL)
 def test_a_search_in_an_engine_reports_its_pruning(engine: Engine, patients: str, name: str) -> None:
-    asked = options(engine, 0.1, t_closeness("ill", 0.1))
-    best = kanon_sql.search(patients, {"quasi_identifiers": RECIPES}, strategy=name, search_in="engine", **asked)
+    requested = options(engine, 0.1, t_closeness("ill", 0.1))
+    best = kanon_sql.search(patients, {"quasi_identifiers": RECIPES}, strategy=name, search_in="engine", **requested)
     assert best.proven_optimal
     assert best.pruned_by is not None
     assert best.pruned_by.startswith(
@@ -337,8 +342,8 @@ def test_a_search_in_an_engine_reports_its_pruning(engine: Engine, patients: str
 
 
 def test_without_suppression_every_node_allows_inferences(engine: Engine, patients: str) -> None:
-    asked = options(engine, 0.0, t_closeness("ill", 0.1))
-    assert kanon_sql.search(patients, {"quasi_identifiers": RECIPES}, **asked).pruned_by is None
+    requested = options(engine, 0.0, t_closeness("ill", 0.1))
+    assert kanon_sql.search(patients, {"quasi_identifiers": RECIPES}, **requested).pruned_by is None
 
 
 @st.composite
@@ -358,22 +363,22 @@ def test_models_of_a_release_and_of_a_population_are_pruned_alike(
 ) -> None:
     """The same optimum as of a search that concludes nothing, since no model is said to be monotone."""
     population = pandas.concat([people, others])[["age", "zip"]]
-    asked = [
+    choices = [
         [marketer_risk(0.4), l_diversity("ill", 2, "entropy")],
         [k_map(3, population), t_closeness("ill", 0.4)],
         [delta_presence(0, 0.6, population), l_diversity("ill", 2, "recursive", c=2)],
     ]
-    for models in asked:
-        told = {"quasi_identifiers": RECIPES, "suppression_limit": limit, "metric": by}
-        never = [replace(each, monotone="never") for each in models]
+    for models in choices:
+        spec = {"quasi_identifiers": RECIPES, "suppression_limit": limit, "metric": by}
+        never = [replace(model, monotone="never") for model in models]
         try:
-            best = kanon_sql.search(people, told, privacy=never, strategy="exhaustive")
+            best = kanon_sql.search(people, spec, privacy=never, strategy="exhaustive")
         except InfeasibleError:
             with pytest.raises(InfeasibleError):
-                kanon_sql.search(people, told, privacy=models, strategy=name)
+                kanon_sql.search(people, spec, privacy=models, strategy=name)
             continue
         assert best.proven_optimal
-        pruned = kanon_sql.search(people, told, privacy=models, strategy=name)
+        pruned = kanon_sql.search(people, spec, privacy=models, strategy=name)
         assert (pruned.score, pruned.proven_optimal) == (pytest.approx(best.score), True)
 
 
@@ -388,19 +393,19 @@ def test_the_manifest_reports_the_pruning(embedded: DuckDB) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_command_line_reports_the_pruning() -> None:
-    asked = ["anonymize", "people.csv", *ASK, "--k", 2, "--suppression-limit", 0.2, "--output"]
-    said = "Search: entropy l-diversity of disease is not monotone where rows may be suppressed; a node is ruled out"
-    assert said in kanon(*asked, "diverse.csv", "--l-diversity", "disease=2:entropy").out
-    assert "Search: " not in kanon(*asked, "k.csv").out
+    arguments = ["anonymize", "people.csv", *ASK, "--k", 2, "--suppression-limit", 0.2, "--output"]
+    message = "Search: entropy l-diversity of disease is not monotone where rows may be suppressed; a node is ruled out"
+    assert message in kanon(*arguments, "diverse.csv", "--l-diversity", "disease=2:entropy").out
+    assert "Search: " not in kanon(*arguments, "k.csv").out
 
 
-@pytest.mark.parametrize("name", [name for name, each in STRATEGIES.items() if each.monotone_only])
+@pytest.mark.parametrize("name", [name for name, item in STRATEGIES.items() if item.monotone_only])
 def test_a_search_that_needs_monotone_models_names_those_that_do_not(embedded: DuckDB, name: str) -> None:
     create_table(embedded, "ward", {"age": "BIGINT", "zip": "VARCHAR", "ill": "BIGINT"}, [(1, "1", 1), (2, "1", 2)])
     message = (
         f"^{name} needs a monotone privacy model, and entropy l-diversity of ill is not monotone where rows may be "
         "suppressed; use auto or best_first or certified$"
     )
-    asked = options(embedded, 0.1, l_diversity("ill", 2, "entropy"))
+    requested = options(embedded, 0.1, l_diversity("ill", 2, "entropy"))
     with pytest.raises(SpecError, match=message):
-        kanon_sql.search("ward", {"quasi_identifiers": RECIPES}, strategy=name, **asked)
+        kanon_sql.search("ward", {"quasi_identifiers": RECIPES}, strategy=name, **requested)

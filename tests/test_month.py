@@ -51,8 +51,8 @@ class Hospital:
                 self.people.append((f"p{self.numbers}", age, code, ill))
 
     def go(self, low: int, code: str, which: slice) -> list[Row]:
-        gone = [each for each in self.people if low <= each[1] < low + 20 and each[2] == code][which]
-        self.people = [each for each in self.people if each not in gone]
+        gone = [person for person in self.people if low <= person[1] < low + 20 and person[2] == code][which]
+        self.people = [person for person in self.people if person not in gone]
         return gone
 
     def change(self) -> None:
@@ -128,7 +128,11 @@ def test_every_night_is_safe_and_no_two_nights_single_out_a_person(
         happens(number, hospital)
         done.append(ran(hospital, nights))
         nights += [released()] if isinstance(done[-1], dict) else []
-    refused = {number: said for number, said in enumerate(done) if isinstance(said, str) and said != "unchanged"}
+    refused = {
+        number: reported
+        for number, reported in enumerate(done)
+        if isinstance(reported, str) and reported != "unchanged"
+    }
     assert sorted(refused) == [7, 10, 12, 14, 22]
     expected = {
         7: "together with its release of 2",
@@ -137,14 +141,14 @@ def test_every_night_is_safe_and_no_two_nights_single_out_a_person(
         14: "together with it",
         22: "out 2 people",
     }
-    for number, said in expected.items():
-        assert said in refused[number]
-    made = [manifest for manifest in done if isinstance(manifest, dict)]
-    assert len(made) == len(nights) == 9
+    for number, message in expected.items():
+        assert message in refused[number]
+    manifests = [manifest for manifest in done if isinstance(manifest, dict)]
+    assert len(manifests) == len(nights) == 9
     assert done.count("unchanged") == 16
-    assert {str(manifest["node"]) for manifest in made} == {"{'age': 1, 'zip': 0}"}
-    assert [manifest["node_kept"] for manifest in made] == [None, *[True] * 8]
-    holds_until_a_byte_changes(len(made))
+    assert {str(manifest["node"]) for manifest in manifests} == {"{'age': 1, 'zip': 0}"}
+    assert [manifest["node_kept"] for manifest in manifests] == [None, *[True] * 8]
+    holds_until_a_byte_changes(len(manifests))
 
 
 def ran(hospital: Hospital, nights: list[list[Row]]) -> str | dict[str, Any]:
@@ -167,11 +171,13 @@ def ran(hospital: Hospital, nights: list[list[Row]]) -> str | dict[str, Any]:
 def check(found: dict[str, Any], nights: list[list[Row]], after: list[Row], hospital: Hospital) -> None:
     """Hold a night against each before in plain Python."""
     people = [(age, code) for _, age, code, _ in hospital.people]
-    told = [(singled_out(each, after, DOMAIN, COVERS, K), narrowed(each, after, people, COVERS, K)) for each in nights]
-    assert (found["came_left_or_stayed"], found["narrowed"]) == told[-1]
-    unlike = {tuple(sorted(each)) for each in nights}
-    assert found["earlier"] == {"releases": len(unlike) - 1, "most_people": max(map(sum, told[:-1]), default=0)}
-    assert max(map(sum, told)) <= hospital.limit
+    revealed = [
+        (singled_out(night, after, DOMAIN, COVERS, K), narrowed(night, after, people, COVERS, K)) for night in nights
+    ]
+    assert (found["came_left_or_stayed"], found["narrowed"]) == revealed[-1]
+    unlike = {tuple(sorted(night)) for night in nights}
+    assert found["earlier"] == {"releases": len(unlike) - 1, "most_people": max(map(sum, revealed[:-1]), default=0)}
+    assert max(map(sum, revealed)) <= hospital.limit
 
 
 def holds_until_a_byte_changes(rows: int) -> None:

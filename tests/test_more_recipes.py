@@ -18,8 +18,8 @@ COUNTRIES = Path(__file__).resolve().parent.parent / "hierarchies" / "known" / "
 
 
 def test_custom_edges_give_half_open_ranges() -> None:
-    made = check(edges([-3, 0, 0.5, 10, 99, 100], [[0, 1, 10, 100], [10]], "gain"))
-    assert columns(made) == {
+    hierarchy = check(edges([-3, 0, 0.5, 10, 99, 100], [[0, 1, 10, 100], [10]], "gain"))
+    assert columns(hierarchy) == {
         -3: ["< 0", "< 10", "*"],
         0: ["[0, 1)", "< 10", "*"],
         0.5: ["[0, 1)", "< 10", "*"],
@@ -45,8 +45,8 @@ def test_edges_that_do_not_nest_are_refused(levels: list[list[int]], problem: st
 
 def test_an_age_is_counted_to_the_day() -> None:
     born = [date(1990, 2, 28), date(1990, 3, 1), date(1988, 2, 29), date(1930, 1, 1), date(2025, 1, 1)]
-    made = check(ages(born, date(2024, 2, 29), [1, 10], "born", top=90))
-    assert columns(made) == {
+    hierarchy = check(ages(born, date(2024, 2, 29), [1, 10], "born", top=90))
+    assert columns(hierarchy) == {
         born[0]: ["34", "[30, 40)", "*"],
         born[1]: ["33", "[30, 40)", "*"],
         born[2]: ["36", "[30, 40)", "*"],
@@ -95,8 +95,8 @@ def test_prefixes_pad_what_lost_its_zeros() -> None:
 
 def test_networks_are_those_of_the_addresses() -> None:
     hosts = ["10.1.2.3", "10.1.9.9", "2001:db8:1:2::5"]
-    made = check(networks(hosts, [24, 8], "host"))
-    for host, levels in columns(made).items():
+    hierarchy = check(networks(hosts, [24, 8], "host"))
+    for host, levels in columns(hierarchy).items():
         lengths = (48, 16) if ":" in str(host) else (24, 8)
         assert levels[:-1] == [str(ipaddress.ip_network(f"{host}/{bits}", strict=False)) for bits in lengths]
     with pytest.raises(HierarchyError, match="a value is not an IP address"):
@@ -116,10 +116,10 @@ def test_every_country_has_two_codes_a_region_and_a_continent() -> None:
 
 
 def test_countries_are_known_by_code_and_name_in_any_case() -> None:
-    made = check(
+    hierarchy = check(
         built_in(["CH", "che", "Côte d'Ivoire", "COTE DIVOIRE", "Trinidad & Tobago", "Mars"], "countries", "from")
     )
-    assert columns(made) == {
+    assert columns(hierarchy) == {
         "CH": ["Western Europe", "Europe", "*"],
         "che": ["Western Europe", "Europe", "*"],
         "Côte d'Ivoire": ["Western Africa", "Africa", "*"],
@@ -130,16 +130,16 @@ def test_countries_are_known_by_code_and_name_in_any_case() -> None:
 
 
 def test_diagnoses_have_category_block_and_chapter() -> None:
-    made = columns(check(built_in(["E11.9", "e11", "E11.90", "Z99", "flu"], "icd10", "icd")))
+    labels = columns(check(built_in(["E11.9", "e11", "E11.90", "Z99", "flu"], "icd10", "icd")))
     chapter = "IV Endocrine, nutritional and metabolic diseases"
-    assert made["E11.9"] == made["e11"] == made["E11.90"] == ["E11", "E10-E14 Diabetes mellitus", chapter, "*"]
-    assert made["flu"] == ["other", "other", "other", "*"]
+    assert labels["E11.9"] == labels["e11"] == labels["E11.90"] == ["E11", "E10-E14 Diabetes mellitus", chapter, "*"]
+    assert labels["flu"] == ["other", "other", "other", "*"]
 
 
 def test_every_new_recipe_is_built_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("zip,born,ip,from\n2138,1990-05-17,10.1.2.3,Peru\n10115,1931-01-01,10.1.9.9,JP\n")
-    for asked, expected in [
+    for arguments, expected in [
         ("zip --prefix 3,1 --pad 5", "2138;021*;0*;*"),
         ("zip --edges 100,5000;5000", "2138;[100, 5000);< 5000;*"),
         ("born --age 2026-05-16 --bands 1,10 --top 90", "1990-05-17;35;[30, 40);*"),
@@ -147,7 +147,7 @@ def test_every_new_recipe_is_built_on_the_command_line(tmp_path: Path, monkeypat
         ("ip --networks 24,16", "10.1.2.3;10.1.2.0/24;10.1.0.0/16;*"),
         ("from --known countries", "Peru;South America;Americas;*"),
     ]:
-        column, *options = (word.replace("\0", " ") for word in asked.replace("\\ ", "\0").split())
+        column, *options = (word.replace("\0", " ") for word in arguments.replace("\\ ", "\0").split())
         done("hierarchy", "build", "x.csv", "--column", column, *options, "--output", "h.csv", "--overwrite")
         assert expected in Path("h.csv").read_text().splitlines()
     run = kanon("hierarchy", "build", "x.csv", "--column", "zip", "--prefix", "a", "--output", "h.csv", "--overwrite")
@@ -163,13 +163,13 @@ def test_a_spec_can_use_the_new_recipes() -> None:
         "ip": {"networks": [24]},
         "from": {"known": "countries"},
     }
-    asked = {name: {"hierarchy": recipe} for name, recipe in recipes.items()}
-    spec = parse({"source": "x", "quasi_identifiers": asked})
+    quasi_identifiers = {name: {"hierarchy": recipe} for name, recipe in recipes.items()}
+    spec = parse({"source": "x", "quasi_identifiers": quasi_identifiers})
     for name, recipe in recipes.items():
-        said = spec.quasi_identifiers[name].hierarchy
-        assert said is not None
+        parsed = spec.quasi_identifiers[name].hierarchy
+        assert parsed is not None
         assert (
-            parse({"source": "x", "quasi_identifiers": {name: {"hierarchy": said}}}).quasi_identifiers[name].hierarchy
-            == said
+            parse({"source": "x", "quasi_identifiers": {name: {"hierarchy": parsed}}}).quasi_identifiers[name].hierarchy
+            == parsed
         )
-        assert type(said).__name__.removesuffix("Recipe").lower() == next(iter(recipe))
+        assert type(parsed).__name__.removesuffix("Recipe").lower() == next(iter(recipe))

@@ -23,7 +23,7 @@ CLOSE = {"k": 5, "t_closeness": {"salary": 0.2}}
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian"])
 @pytest.mark.parametrize(
-    ("privacy", "said"),
+    ("privacy", "models"),
     [
         (CLOSE, ["t-closeness of salary (equal distance)", "`distance: ordered`", "fewer quasi-identifiers"]),
         ({"k": 150}, ["meets k-anonymity", "lower k"]),
@@ -31,21 +31,21 @@ CLOSE = {"k": 5, "t_closeness": {"salary": 0.2}}
         ({"k": 1, "risk": {"model": "prosecutor", "mean": 0.006}}, ["prosecutor risk"]),
     ],
 )
-def test_the_model_that_left_nothing_is_named(strategy: str, privacy: dict[str, Any], said: list[str]) -> None:
+def test_the_model_that_left_nothing_is_named(strategy: str, privacy: dict[str, Any], models: list[str]) -> None:
     release = anonymize(PEOPLE, {**SPEC, "privacy": privacy}, strategy=strategy)
     text, empty = release.manifest["nothing_left"], release.to_df()[["age", "sex"]].drop_duplicates().shape[0] == 1
-    assert empty == bool(said) == bool(text)
+    assert empty == bool(models) == bool(text)
     if text:
         assert release.manifest["warnings"][0] == text
-        assert all(part in text for part in ["all 200 released rows are alike in age and sex", *said])
+        assert all(part in text for part in ["all 200 released rows are alike in age and sex", *models])
 
 
 def test_equal_rows_keep_all_information_and_no_rows_keep_none() -> None:
     equal = pandas.DataFrame({"age": [30] * 8, "sex": ["f"] * 8})
     assert anonymize(equal, {**SPEC, "sensitive": []}, k=5).manifest["nothing_left"] is None
     options: dict[str, Any] = {"node": {"age": 0, "sex": 0}, "suppression_limit": 1.0, "k": 5}
-    told = anonymize(PEOPLE, SPEC, **options).manifest["nothing_left"]
-    assert told.startswith("nothing is left: all 200 rows were suppressed")
+    nothing_left = anonymize(PEOPLE, SPEC, **options).manifest["nothing_left"]
+    assert nothing_left.startswith("nothing is left: all 200 rows were suppressed")
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_the_first_line_reports_it_with_a_separate_exit_code_on_request(tmp_path
     )
     for command in ("anonymize --spec", "run"):
         for flags, code in (([], 0), (["--fail-empty"], 3)):
-            made = CliRunner().invoke(app, [*command.split(), str(spec), *flags])
-            assert made.exit_code == code, made.output
-            assert command == "run" or made.output.startswith("nothing is left of the quasi-identifiers: all 200")
+            run = CliRunner().invoke(app, [*command.split(), str(spec), *flags])
+            assert run.exit_code == code, run.output
+            assert command == "run" or run.output.startswith("nothing is left of the quasi-identifiers: all 200")
             (tmp_path / "out.csv").unlink()

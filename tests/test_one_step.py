@@ -63,7 +63,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def made(kind: str, source: str = "people.csv", observer: Observer | None = None, **where: Any) -> Any:
+def write_release(kind: str, source: str = "people.csv", observer: Observer | None = None, **where: Any) -> Any:
     if kind == "exact":
         return anatomize_verb.anatomize(source, EXACT, l=3, **where)
     if kind == "cloak":
@@ -99,7 +99,7 @@ def test_a_failed_manifest_leaves_the_file_unchanged(
     monkeypatch.setattr(manifest, "target_of", failing)
     monkeypatch.setattr("kanon_sql.verbs.cloak.describe", failing)
     with pytest.raises(SourceError, match="the source is gone"):
-        made(kind, output="out.parquet", overwrite=overwrite)
+        write_release(kind, output="out.parquet", overwrite=overwrite)
     assert contents(folder) == before
 
 
@@ -135,7 +135,7 @@ def test_a_transaction_that_cannot_be_ended_leaves_no_file(
 
     monkeypatch.setattr(DuckDB, "close", broken)
     with pytest.raises(SourceError, match="the connection is lost"):
-        made(kind, output="out.csv")
+        write_release(kind, output="out.csv")
     assert contents(folder) == before
 
 
@@ -149,7 +149,7 @@ def test_only_tables_of_a_database_are_written_in_a_transaction(
         database = {"connection": duckdb.connect()}
         database["connection"].execute("CREATE TABLE people AS FROM 'people.csv'")
     monkeypatch.setattr(DuckDB, "transaction", lambda engine: begun.append(engine) or begin(engine))
-    made("search", source, output="out.csv", **database)
+    write_release("search", source, output="out.csv", **database)
     assert len(begun) == transactions
 
 
@@ -219,7 +219,7 @@ def test_a_run_that_comes_too_late_does_not_remove_the_database_of_another(monke
 
     monkeypatch.setattr(sources, "open_source", too_late)
     with pytest.raises(SourceError, match="Could not set lock"):
-        made("search", database="new.duckdb", into="released")
+        write_release("search", database="new.duckdb", into="released")
     assert duckdb.connect("new.duckdb").execute("FROM precious").fetchall() == [(1,)]
 
 
@@ -241,12 +241,12 @@ def test_a_file_is_private_while_it_is_written_and_a_replaced_one_keeps_its_mode
     before = set(contents(folder))
     umask = os.umask(0o002)
     try:
-        made(kind, output=name)
+        write_release(kind, output=name)
         new = set(contents(folder)) - before
         assert {mode(folder / file) for file in new} == {0o664}
         for file in new:
             (folder / file).chmod(0o600)
-        made(kind, output=name, overwrite=True)
+        write_release(kind, output=name, overwrite=True)
         assert set(contents(folder)) - before == new
         assert {mode(folder / file) for file in new} == {0o600}
     finally:
@@ -272,7 +272,7 @@ def test_spilled_data_are_private_and_removed_at_the_end(folder: Path, database:
 def test_a_program_with_the_database_open_keeps_its_spill_folder(folder: Path) -> None:
     with duckdb.connect("mine.duckdb") as mine:
         before = mine.execute("SELECT CURRENT_SETTING('temp_directory')").fetchall()
-        made("search", database="mine.duckdb", into="released")
+        write_release("search", database="mine.duckdb", into="released")
         assert mine.execute("SELECT CURRENT_SETTING('temp_directory')").fetchall() == before
         assert len(mine.execute("FROM released").fetchall()) > 0
     assert set(contents(folder)) == {"people.csv", "people.parquet", "mine.duckdb"}
@@ -293,20 +293,20 @@ def verified(name: str, *more: str) -> Any:
 @pytest.mark.slow
 def test_a_file_that_is_missing_or_changed_is_named(folder: Path, kind: str, name: str) -> None:
     out = folder / name
-    release = made(kind, output=name)
+    release = write_release(kind, output=name)
     beside = Path(release.manifest["anatomy"]["sensitive"])
     if kind == "anatomy":
         assert verified(name).code == 0
     content = beside.read_bytes()
-    for change, told in (
+    for change, problem in (
         (lambda: beside.write_bytes(content[:-1]), f"{beside} has changed"),
         (beside.unlink, f"{beside} is missing"),
     ):
         change()
         run = verified(name)
         assert (run.code, run.err) == (1, "")
-        assert f"failed: {told}: the files do not match {name}.anatomy.json" in run.out
-        assert json.loads(verified(name, "--json").out)["problem"].startswith(told)
+        assert f"failed: {problem}: the files do not match {name}.anatomy.json" in run.out
+        assert json.loads(verified(name, "--json").out)["problem"].startswith(problem)
     beside.write_bytes(content)
     out.rename("elsewhere")
     assert verified(name).code == 1
@@ -318,15 +318,15 @@ def test_a_file_that_is_missing_or_changed_is_named(folder: Path, kind: str, nam
 @pytest.mark.usefixtures("folder")
 @pytest.mark.slow
 def test_another_kind_of_release_passed_as_the_rows_is_attacked_alone() -> None:
-    made("anatomy", output="out.csv")
-    made("search", output="out.csv", overwrite=True)
+    write_release("anatomy", output="out.csv")
+    write_release("search", output="out.csv", overwrite=True)
     assert verified("out.csv").code == 0
 
 
 def test_the_file_that_names_both_is_replaced_only_on_request(folder: Path) -> None:
     Path("out.csv.anatomy.json").write_text("theirs")
     with pytest.raises(TargetError, match=r"out.csv.anatomy.json exists already; use `overwrite=True`"):
-        made("anatomy", output="out.csv")
+        write_release("anatomy", output="out.csv")
     assert set(contents(folder)) == {"people.csv", "people.parquet", "out.csv.anatomy.json"}
 
 
@@ -353,7 +353,7 @@ main()
 def test_a_killed_run_leaves_no_two_files_that_do_not_match(folder: Path, steps: int, overwrite: bool) -> None:
     """Killed before the first, second or third of the renames, or not at all."""
     if overwrite:
-        made("anatomy", output="out.csv")
+        write_release("anatomy", output="out.csv")
         (folder / "people.csv").write_text(
             HEADER + lines([(row[0], row[1] + 4, row[2], ILL[row[6] % 2], *row[4:]) for row in ROWS])
         )
@@ -380,7 +380,7 @@ def shown(name: str) -> list[str]:
 def test_a_step_that_fails_leaves_the_existing_files(
     folder: Path, monkeypatch: pytest.MonkeyPatch, failing: int
 ) -> None:
-    made("anatomy", output="out.csv")
+    write_release("anatomy", output="out.csv")
     before, replace, left = contents(folder), os.replace, [failing]
 
     def refuse(source: Any, target: Any) -> None:
@@ -391,7 +391,7 @@ def test_a_step_that_fails_leaves_the_existing_files(
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(TargetError, match="cannot be written: Input/output error"):
-        made("anatomy", output="out.csv", overwrite=True, seed=5, k=4)
+        write_release("anatomy", output="out.csv", overwrite=True, seed=5, k=4)
     assert left[0] < 0
     assert contents(folder) == before
 
@@ -457,7 +457,7 @@ def test_a_source_that_changes_while_it_is_read_stops_the_run(
     before(exact_anatomy, "deal")
     where = {"output": "out.parquet"} if target == "file" else {"database": "new.duckdb", "into": "released"}
     with pytest.raises(SourceError, match=r"people\*.* changed while it was read, and nothing was released; run again"):
-        made(kind, f"people*{suffix}", **where)
+        write_release(kind, f"people*{suffix}", **where)
     ((after,),) = [changed]
     assert contents(folder) == {
         name: content for name, content in after.items() if not name.startswith((".kanon-", "new.duckdb"))
@@ -472,7 +472,7 @@ def test_a_change_is_seen_at_every_stage(folder: Path, stage: str) -> None:
 
     before = set(contents(folder))
     with pytest.raises(SourceError, match=r"people.csv changed while it was read, and nothing was released; run again"):
-        made("search", observer=Observer(stage=meddle), output="out.csv")
+        write_release("search", observer=Observer(stage=meddle), output="out.csv")
     assert set(contents(folder)) == before
 
 
@@ -485,5 +485,5 @@ def test_rows_added_to_a_view_of_files_are_noticed(folder: Path) -> None:
             appended(folder / "people.csv")
 
     with pytest.raises(SourceError, match="has 120 rows and people 121; the source changed while it was read"):
-        made("search", "people", Observer(stage=meddle), database="hospital.duckdb", output="out.csv")
+        write_release("search", "people", Observer(stage=meddle), database="hospital.duckdb", output="out.csv")
     assert not Path("out.csv").exists()

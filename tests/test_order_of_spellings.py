@@ -50,8 +50,8 @@ def test_the_order_of_the_source_leaves_no_trace(engine: Engine, kind: str, tmp_
     (tmp_path / "secret").write_text("forty characters that nobody else knows!")
     for order in (people, random.Random(7).sample(people, len(people))):
         fill(engine, order)
-        made = release(kind, tmp_path, connection=engine.connection, into="released", overwrite=True)
-        halves = ["released", *([made.manifest["anatomy"]["sensitive"]] if kind != "cloak" else [])]
+        released = release(kind, tmp_path, connection=engine.connection, into="released", overwrite=True)
+        halves = ["released", *([released.manifest["anatomy"]["sensitive"]] if kind != "cloak" else [])]
         written.add(tuple(row for half in halves for row in looks(engine, half)))
     assert len(written) == 1
 
@@ -65,26 +65,30 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_rows_of_two_collations_have_an_order(engine: Engine, asked: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", ASKED.values(), ids=ASKED)
+def test_rows_of_two_collations_have_an_order(engine: Engine, options: dict[str, Any]) -> None:
     if engine.name not in COLLATIONS:
         pytest.skip("a text has no collation there")
     zips, towns = COLLATIONS[engine.name]
     engine.run(f"CREATE TABLE people (zip VARCHAR COLLATE {zips}, town VARCHAR COLLATE {towns}, age INTEGER)")
     for number in range(12):
         engine.run(f"INSERT INTO people VALUES ('{'aAb'[number % 3]}', '{'eéf'[number % 3]}', {number % 2})")
-    others = {"zip", "town", "age"} - {*asked["quasi_identifiers"], *asked.get("keep", ()), *asked.get("sensitive", ())}
-    quasi_identifiers = dict.fromkeys(asked["quasi_identifiers"], CODES)
-    spec = {**asked, "quasi_identifiers": quasi_identifiers, "identifiers": sorted(others), "privacy": {"k": 2}}
+    others = {"zip", "town", "age"} - {
+        *options["quasi_identifiers"],
+        *options.get("keep", ()),
+        *options.get("sensitive", ()),
+    }
+    quasi_identifiers = dict.fromkeys(options["quasi_identifiers"], CODES)
+    spec = {**options, "quasi_identifiers": quasi_identifiers, "identifiers": sorted(others), "privacy": {"k": 2}}
     assert anonymize("people", spec, connection=engine.connection, seed=1).manifest["released_rows"] == 12
 
 
-def release(kind: str, folder: Path, **made: Any) -> Release:
+def release(kind: str, folder: Path, **options: Any) -> Release:
     if kind == "cloak":
-        return cloak("people", CLOAK, k=4, **made)
+        return cloak("people", CLOAK, k=4, **options)
     if kind == "groups":
         exact = {**OTHERS, "quasi_identifiers": ["age", "code"], "sensitive": ["ill"]}
-        return anatomize("people", exact, l=3, secret=folder / "secret", **made)
+        return anatomize("people", exact, l=3, secret=folder / "secret", **options)
     counted = ["ill", "name"]  # zero and paid stay in the rows
     spec = {**OTHERS, "quasi_identifiers": {"age": AGES, "code": CODES}, "sensitive": counted}
-    return anonymize("people", spec, form="anatomy", k=4, **made)
+    return anonymize("people", spec, form="anatomy", k=4, **options)

@@ -100,17 +100,17 @@ def test_a_metric_that_is_not_what_it_declares_proves_nothing() -> None:
 
 
 def test_a_generator_function_is_accepted_wherever_a_strategy_name_is() -> None:
-    made = kanon_sql.anonymize(PEOPLE, ASKED, strategy=climb, metric=WORST, suppression_limit=0)
-    node = tuple(made.manifest["node"].values())
-    assert made.manifest["strategy"] == "climb"
-    assert made.manifest["verified"]
-    assert made.manifest["information_loss"]["worst"] == pytest.approx(worst_losses()[node])
+    release = kanon_sql.anonymize(PEOPLE, ASKED, strategy=climb, metric=WORST, suppression_limit=0)
+    node = tuple(release.manifest["node"].values())
+    assert release.manifest["strategy"] == "climb"
+    assert release.manifest["verified"]
+    assert release.manifest["information_loss"]["worst"] == pytest.approx(worst_losses()[node])
     assert kanon_sql.search(PEOPLE, {**ASKED, "strategy": climb}).strategy == "climb"
     assert "Strategy climb" in kanon_sql.lattice(PEOPLE, ASKED, strategy=climb).summary
     assert kanon_sql.explain(PEOPLE, ASKED, strategy=climb).steps
     named = Strategy("named", climb, "a local optimum")
     both = kanon_sql.compare(PEOPLE, ASKED, strategies=["auto", climb, named])
-    assert [(each.strategy, each.refused) for each in both.searches] == [
+    assert [(search.strategy, search.refused) for search in both.searches] == [
         ("auto", None),
         ("climb", None),
         ("named", None),
@@ -156,9 +156,9 @@ def test_a_hierarchy_is_a_mapping_a_frame_or_a_function(zips: Any) -> None:
         "privacy": {"k": 4},
         "hierarchies": {"zip": zips, "age": decades},
     }
-    made = kanon_sql.anonymize(PEOPLE, given, node={"age": 1, "zip": 2}, suppression_limit=0.9).to_df()
+    frame = kanon_sql.anonymize(PEOPLE, given, node={"age": 1, "zip": 2}, suppression_limit=0.9).to_df()
     kept = Counter((decades(age)[0], ZIPS[code][1]) for age, code, _, _ in ROWS)
-    assert Counter(made.itertuples(index=False, name=None)) == {each: n for each, n in kept.items() if n >= 4}
+    assert Counter(frame.itertuples(index=False, name=None)) == {item: n for item, n in kept.items() if n >= 4}
     assert kanon_sql.compare(PEOPLE, given, strategies=["ola"]).searches[0].node is not None
 
 
@@ -180,11 +180,11 @@ def test_a_built_hierarchy_is_used_unchanged() -> None:
 def test_a_function_gets_the_values_of_the_column_and_not_null() -> None:
     days = [datetime.date(2020, 1 + i % 12, 3) if i % 5 else None for i in range(60)]
     table = pandas.DataFrame({"born": pandas.Series(days, dtype=object)})
-    made = kanon_sql.anonymize(
+    release = kanon_sql.anonymize(
         table, quasi_identifiers=["born"], hierarchies={"born": lambda day: f"Q{(day.month + 2) // 3}"}, k=5
     )
-    assert set(made.to_df()["born"].dropna()) <= {"Q1", "Q2", "Q3", "Q4", "*"}
-    assert made.manifest["verified"]
+    assert set(release.to_df()["born"].dropna()) <= {"Q1", "Q2", "Q3", "Q4", "*"}
+    assert release.manifest["verified"]
 
 
 def test_an_invalid_hierarchy_is_refused() -> None:
@@ -245,7 +245,7 @@ def test_a_spec_names_code_of_a_module_that_is_allowed(project: Path, monkeypatc
     assert line.code == 0, line.err
     manifest = json.loads(line.out)
     assert (manifest["metric"], manifest["strategy"]) == ("worst", "top")
-    assert [(each["model"], each["required"]) for each in manifest["privacy"]] == [
+    assert [(finding["model"], finding["required"]) for finding in manifest["privacy"]] == [
         ("k-anonymity", 3),
         ("two of ill", 2),
     ]
@@ -296,7 +296,7 @@ def test_no_module_is_imported_from_the_folder_of_the_data(project: Path, monkey
         kanon_sql.anonymize(spec=str(project / "spec.yml"))
     assert not (project / "imported").exists()
     assert not (project.parent / "imported").exists()
-    monkeypatch.setattr(sys, "path", [each for each in sys.path if each not in ("", str(project))])
+    monkeypatch.setattr(sys, "path", [item for item in sys.path if item not in ("", str(project))])
     with pytest.raises(SpecError, match="cannot be imported"):
         kanon_sql.anonymize(spec=str(project / "spec.yml"))
 
@@ -330,5 +330,5 @@ def test_a_value_that_is_not_a_privacy_model_is_refused() -> None:
 def test_privacy_models_can_be_in_the_spec() -> None:
     spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 3, "models": [l_diversity("ill", 2)]}}
     named = kanon_sql.anonymize(PEOPLE, spec).manifest
-    assert [each["model"] for each in named["privacy"]] == ["k-anonymity", "distinct l-diversity of ill"]
+    assert [finding["model"] for finding in named["privacy"]] == ["k-anonymity", "distinct l-diversity of ill"]
     assert isinstance(l_diversity("ill", 2), PrivacyModel)

@@ -49,22 +49,22 @@ NUMBERS = count()
 def rows(seed: int = 1, many: int = 160) -> list[tuple[Any, ...]]:
     """People of hospitals that depend on where they live, so that near rows are alike."""
     draw = Random(seed)
-    made = []
+    created = []
     for row in range(many):
         age, code = draw.randint(20, 59), draw.choice(["12", "13", "21", "22"])
         hospital = draw.choice(["h1", "h2"]) if draw.random() < 0.7 and code[0] == "1" else f"h{draw.randint(1, 6)}"
-        made.append((row, age, code, draw.choice("abc"), hospital, row // 2))
-    return made
+        created.append((row, age, code, draw.choice("abc"), hospital, row // 2))
+    return created
 
 
 def fewest(released: Any, of: list[tuple[Any, ...]]) -> tuple[int, int]:
     """The fewest different hospitals and the fewest rows of a class, by the rows' own numbers."""
-    hospital = {row: each for row, _, _, _, each, _ in of}
+    hospital = {row: item for row, _, _, _, item, _ in of}
     classes: dict[Any, list[str]] = defaultdict(list)
     for row, *shown in released:
         classes[tuple(shown)].append(hospital[row])
     assert classes
-    return min(len(set(each)) for each in classes.values()), min(map(len, classes.values()))
+    return min(len(set(class_)) for class_ in classes.values()), min(map(len, classes.values()))
 
 
 def read(engine: Engine, table: str) -> list[tuple[Any, ...]]:
@@ -94,19 +94,19 @@ STRATEGIES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("monotone", "strategy"), [(said, name) for said, names in STRATEGIES.items() for name in names]
+    ("monotone", "strategy"), [(reported, name) for reported, names in STRATEGIES.items() for name in names]
 )
 def test_every_class_has_three_unreleased_hospitals(
     engine: Engine, patients: str, strategy: str, monotone: Any
 ) -> None:
-    asked: dict[str, Any] = {"privacy": [k_anonymity(4), replace(HOSPITALS, monotone=monotone)], "strategy": strategy}
-    made = kanon_sql.anonymize(patients, SPEC, connection=engine.connection, into=f"{patients}_anon", **asked)
+    options: dict[str, Any] = {"privacy": [k_anonymity(4), replace(HOSPITALS, monotone=monotone)], "strategy": strategy}
+    release = kanon_sql.anonymize(patients, SPEC, connection=engine.connection, into=f"{patients}_anon", **options)
     least, smallest = fewest(read(engine, f"{patients}_anon"), rows())
     assert least >= 3
     assert smallest >= 4
-    assert made.manifest["privacy"][1] == {"model": "hospitals", "required": 3, "achieved": least}
-    assert "hospital" in made.manifest["roles"]["identifiers_dropped"]
-    assert made.verify().holds
+    assert release.manifest["privacy"][1] == {"model": "hospitals", "required": 3, "achieved": least}
+    assert "hospital" in release.manifest["roles"]["identifiers_dropped"]
+    assert release.verify().holds
 
 
 def test_without_the_model_some_class_has_fewer(engine: Engine, patients: str) -> None:
@@ -120,14 +120,14 @@ def test_without_the_model_some_class_has_fewer(engine: Engine, patients: str) -
 def test_a_view_counts_them_again(engine: Engine, patients: str, strategy: str) -> None:
     if not engine.has_transactions:
         pytest.skip("a view is made in one step there")
-    view, asked = f"{patients}_view", {"privacy": PRIVACY, "strategy": strategy, "form": "view"}
-    made = kanon_sql.anonymize(patients, SPEC, connection=engine.connection, into=view, **asked)
+    view, options = f"{patients}_view", {"privacy": PRIVACY, "strategy": strategy, "form": "view"}
+    release = kanon_sql.anonymize(patients, SPEC, connection=engine.connection, into=view, **options)
     before = read(engine, view)
     engine.run(f"UPDATE {patients} SET hospital = 'h1' WHERE age < 35")
     after, moved = read(engine, view), [(*row[:4], "h1" if row[1] < 35 else row[4], row[5]) for row in rows()]
     assert fewest(before, moved)[0] < 3 <= fewest(after, moved)[0]
     assert len(after) < len(before)
-    assert made.verify().holds
+    assert release.verify().holds
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -147,12 +147,12 @@ def test_a_file_is_verified_against_its_source_and_not_alone(tmp_path: Path, end
 
 def test_it_combines_with_people_noise_and_a_report(tmp_path: Path) -> None:
     people, file = pandas.DataFrame(rows(), columns=list(TYPES)), tmp_path / "released.parquet"
-    made = kanon_sql.anonymize(people, SPEC, privacy=PRIVACY, unit="who", suppression_limit=0.5)
-    assert fewest(made.to_df()[["row", "age", "zip"]].itertuples(index=False, name=None), rows())[0] >= 3
+    release = kanon_sql.anonymize(people, SPEC, privacy=PRIVACY, unit="who", suppression_limit=0.5)
+    assert fewest(release.to_df()[["row", "age", "zip"]].itertuples(index=False, name=None), rows())[0] >= 3
     noisy = {"perturb": {"ill": {"pram": {"keep": 0.5}}}, "keep": ["row"], "output": file}
-    made = kanon_sql.anonymize(people, SPEC, privacy=PRIVACY, **noisy)
-    assert fewest(made.to_df()[["row", "age", "zip"]].itertuples(index=False, name=None), rows())[0] >= 3
-    assert made.report(source=people).html
+    release = kanon_sql.anonymize(people, SPEC, privacy=PRIVACY, **noisy)
+    assert fewest(release.to_df()[["row", "age", "zip"]].itertuples(index=False, name=None), rows())[0] >= 3
+    assert release.report(source=people).html
     assert kanon_sql.risk(people, SPEC, privacy=PRIVACY, release=file).release
 
 
@@ -177,10 +177,10 @@ def test_a_model_with_wrong_declarations_still_gives_safe_releases(tmp_path: Pat
         small = PrivacyModel("small", {"most": 12}, {"rows": "SUM(n)"}, "rows <= $most", monotone=monotone)
         for strategy in ("auto", "flash", "kaca"):
             try:
-                made = kanon_sql.anonymize(people, SPEC, privacy=[k_anonymity(2), small], strategy=strategy)
+                release = kanon_sql.anonymize(people, SPEC, privacy=[k_anonymity(2), small], strategy=strategy)
             except (InfeasibleError, SpecError):
                 continue
-            sizes = Counter(made.to_df()[["age", "zip"]].itertuples(index=False, name=None)).values()
+            sizes = Counter(release.to_df()[["age", "zip"]].itertuples(index=False, name=None)).values()
             assert 2 <= min(sizes) <= max(sizes) <= 12
     never = ReleaseModel("never", {"most": 0.1}, lambda classes: float(len(classes) > 1), 0.1, sufficient_size=1)
     with pytest.raises(VerificationError, match=r"the written release has .* that do not meet the privacy model"):

@@ -61,7 +61,7 @@ def test_the_wheel_contains_the_package_its_sql_and_its_hierarchies(wheel: Path)
         f"{inside}/{path.relative_to(ROOT / outside)}"
         for outside, inside, pattern in [
             ("kanon_sql", "kanon_sql", "**/*.py"),
-            *((f"kanon_sql/{each}", f"kanon_sql/{each}", "*.*") for each in FOLDERS),
+            *((f"kanon_sql/{folder}", f"kanon_sql/{folder}", "*.*") for folder in FOLDERS),
             ("sql", "kanon_sql/sql", "**/*.sql"),
             ("hierarchies", "kanon_sql/hierarchies", "**/*.*"),
             ("demo", "kanon_sql/demo", "**/*.*"),

@@ -60,8 +60,10 @@ def test_a_test_of_a_node_returns_one_number_and_leaves_nothing_behind() -> None
     judge = Judge(counted(engine, Problem([("a", "x", "p", "1"), ("b", "x", "q", "1")], columns, 2)), TWO)
     bottom, top = (0, 0, 0, 0), (1, 0, 1, 0)
     assert judge.rows_at_risk([bottom, top]) == [2, 0]
-    (asked,) = [each.sql for each in judge.frequency_set.tables.log if each.name == "node_tests/node_test"]
-    assert asked.count("GROUP BY") == 1 + asked.count("GROUP BY at_risk.node") == 2, "one grouping for both"
+    (statement,) = [
+        statement.sql for statement in judge.frequency_set.tables.log if statement.name == "node_tests/node_test"
+    ]
+    assert statement.count("GROUP BY") == 1 + statement.count("GROUP BY at_risk.node") == 2, "one grouping for both"
     (at_bottom,), (at_top,) = judge._test_texts([bottom]), judge._test_texts([top])
     assert 'GROUP BY "_key_0"' in at_bottom
     assert 'GROUP BY "_key_0"' not in at_top, "at the top of all attributes with two values nothing is told apart"

@@ -126,9 +126,9 @@ def test_the_slider_counts_as_plain_python_does(people):
             shown = client.post("risk", data={"k": str(k)})
             expected = at_risk(people, ["age", "zip", "sex"], k)
             assert f"{expected:,} of 400" in text_of(shown.text)
-            for each in page.counted().shown(page.draft.levels).histograms:
-                assert sum(bar.at_risk(k) for bar in each.bars) == expected
-                assert sum(bar.rows for bar in each.bars) == 400
+            for histogram in page.counted().shown(page.draft.levels).histograms:
+                assert sum(bar.at_risk(k) for bar in histogram.bars) == expected
+                assert sum(bar.rows for bar in histogram.bars) == 400
         height = page.counted().heights["zip"]
         client.post("risk", data={"level-2": str(height), "k": "9"})
         assert f"{at_risk(people, ['age', 'sex'], 9):,} of 400" in text_of(client.get("risk").text)

@@ -52,7 +52,7 @@ def window(browser: Any, address: str, **more: Any) -> Any:
     opened.set_default_timeout(20_000)
     opened.complaints = []
     opened.on("pageerror", lambda error: opened.complaints.append(str(error)))
-    opened.on("console", lambda said: opened.complaints.append(said.text) if said.type == "error" else None)
+    opened.on("console", lambda reported: opened.complaints.append(reported.text) if reported.type == "error" else None)
     opened.on("dialog", lambda dialog: opened.complaints.append(dialog.message) or dialog.dismiss())
     opened.goto(address)
     return opened
@@ -122,15 +122,15 @@ def test_a_slider_over_a_million_rows_runs_no_query(browser, tmp_path, monkeypat
         opened = window(browser, f"{address}risk")
         opened.wait_for_selector("#total")
         (tmp_path / "million.parquet").unlink()
-        asked = page.counted().frequency_set.tables.statements
+        statements = page.counted().frequency_set.tables.statements
         for k in (2, 4, 9):
             opened.locator("#k-slider").fill(str(k))
             eventually(lambda k=k: f"fewer than {k};" in opened.locator("figure svg").first.inner_html())
-        assert page.counted().frequency_set.tables.statements == asked
+        assert page.counted().frequency_set.tables.statements == statements
         picture(opened, "million")
         opened.select_option("main select", "1")
         eventually(lambda: page.draft.levels != {})
-        eventually(lambda: page.counted().frequency_set.tables.statements > asked)
+        eventually(lambda: page.counted().frequency_set.tables.statements > statements)
         assert opened.complaints == []
 
 

@@ -38,17 +38,17 @@ def rows_of(html: str, table: str) -> dict[str, list[str]]:
 
 def test_different_settings_are_described_in_words(client):
     html = client.get("compare").text
-    asked = rows_of(html, "settings")
-    assert asked["Strategy"] == ["auto", "mondrian", "≠"]
-    assert asked["Models"] == ["k = 3", "k = 6", "≠"]
-    assert asked["Role of sex"] == ["quasi-identifier", "kept", "≠"]
-    assert asked["Loss measure"] == ["loss", "loss", "same"]
-    assert "Role of age" not in asked
+    settings = rows_of(html, "settings")
+    assert settings["Strategy"] == ["auto", "mondrian", "≠"]
+    assert settings["Models"] == ["k = 3", "k = 6", "≠"]
+    assert settings["Role of sex"] == ["quasi-identifier", "kept", "≠"]
+    assert settings["Loss measure"] == ["loss", "loss", "same"]
+    assert "Role of age" not in settings
     assert "They differ in Strategy, Models and Role of sex." in text_of(html)
 
 
 def test_the_figures_are_those_of_the_manifests(client):
-    one, other = (each.manifest for each in client.app.state.page.results)
+    one, other = (result.manifest for result in client.app.state.page.results)
     html = client.get("compare").text
     found, columns = rows_of(html, "found"), rows_of(html, "generalized")
     far = other["information_loss"]["loss"] - one["information_loss"]["loss"]
@@ -97,7 +97,10 @@ def test_a_result_brings_its_draft_back(client):
     assert "Computed from an earlier draft." in html
     assert "Computed from the current draft." in html
     client.post("compare/1/draft")
-    assert (page.draft.k, [each.name for each in page.draft.quasi_identifiers]) == (3, ["age", "zip", "sex"])
+    assert (page.draft.k, [quasi_identifier.name for quasi_identifier in page.draft.quasi_identifiers]) == (
+        3,
+        ["age", "zip", "sex"],
+    )
     assert page.draft.asks_like(page.result(1).draft)
     client.post("compare/2/draft")
     assert page.draft.asks_like(now)
@@ -106,14 +109,14 @@ def test_a_result_brings_its_draft_back(client):
 def test_a_removed_result_is_deleted_and_its_number_not_reused(client):
     page = client.app.state.page
     html = client.post("compare/2/remove").text
-    assert [each.number for each in page.results] == [1]
+    assert [result.number for result in page.results] == [1]
     assert "Search again" in html
     gone = client.post("compare/2/draft")
     assert gone.status_code == 422
     assert "there is no result 2" in text_of(gone.text)
     client.post("search/run")
     finished(client)
-    assert [each.number for each in page.results] == [1, 3]
+    assert [result.number for result in page.results] == [1, 3]
     client.post("compare/1/remove")
     client.post("compare/3/remove")
     assert "There is no result yet" in client.get("compare").text

@@ -39,8 +39,10 @@ AGE, BORN, ZIP, HOST, COUNTRY, JOB, STUDENT = range(7)
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     duckdb.sql(PEOPLE).write_parquet("people.parquet")
-    asked = ", ".join(f"{name}: {{hierarchy: suppress}}" for name in COLUMNS)
-    Path("people.yml").write_text(f"source: people.parquet\nquasi_identifiers: {{{asked}}}\nprivacy: {{k: 5}}\n")
+    quasi_identifiers = ", ".join(f"{name}: {{hierarchy: suppress}}" for name in COLUMNS)
+    Path("people.yml").write_text(
+        f"source: people.parquet\nquasi_identifiers: {{{quasi_identifiers}}}\nprivacy: {{k: 5}}\n"
+    )
     return tmp_path
 
 
@@ -78,10 +80,10 @@ def test_every_form_creates_its_recipe_and_shows_a_preview(client: Any) -> None:
     for place, kind, fields, expected in FORMS:
         shown = post(client, place, "recipe", kind=kind, **fields)
         assert recipe(client, place) == expected
-        made = kanon_sql.hierarchy.build("people.parquet", COLUMNS[place], expected).hierarchy
+        hierarchy = kanon_sql.hierarchy.build("people.parquet", COLUMNS[place], expected).hierarchy
         preview = client.app.state.page.editor.fitted(client.app.state.page.draft, COLUMNS[place], expected)
-        assert sorted(preview.rows()) == sorted(made.rows())
-        assert made.labels(1)[0] is None or " Preview Level" in shown
+        assert sorted(preview.rows()) == sorted(hierarchy.rows())
+        assert hierarchy.labels(1)[0] is None or " Preview Level" in shown
         again = client.get(f"hierarchies/{place}?as={kind}").text
         assert all(
             f'value="{text}"' in again for key, text in fields.items() if key in ("top", "pad", "ranges") and text
@@ -192,30 +194,30 @@ def test_groups_are_created_moved_renamed_and_deleted(client: Any) -> None:
 def test_groups_stay_a_hierarchy_of_all_values_after_every_move(chance: random.Random) -> None:
     """The oracle: the group of each chip in a plain dict per level."""
     values = [f"v{i}" for i in range(7)]
-    made = ByHand(dict.fromkeys(values, 2))
+    edited = ByHand(dict.fromkeys(values, 2))
     home: list[dict[str, str]] = [{}]
     for step in range(25):
-        level = chance.randint(1, len(made.levels))
-        there = [chip.text for chip in made.chips(level)]
-        assert sum(chip.rows for chip in made.chips(level)) == 14
+        level = chance.randint(1, len(edited.levels))
+        there = [chip.text for chip in edited.chips(level)]
+        assert sum(chip.rows for chip in edited.chips(level)) == 14
         chosen = chance.sample(there, chance.randint(1, len(there)))
-        labels = sorted(made.levels[level - 1])
+        labels = sorted(edited.levels[level - 1])
         match chance.choice(["new", "move", "out", "drop", "taller"]):
             case "new":
-                made = made.added(level, f"g{step}", chosen)
+                edited = edited.added(level, f"g{step}", chosen)
                 home[level - 1] |= dict.fromkeys(chosen, f"g{step}")
             case "move" if labels:
-                made = made.moved(level, chosen, labels[0])
+                edited = edited.moved(level, chosen, labels[0])
                 home[level - 1] |= dict.fromkeys(chosen, labels[0])
             case "out":
-                made = made.moved(level, chosen, "")
+                edited = edited.moved(level, chosen, "")
                 home[level - 1] = {text: at for text, at in home[level - 1].items() if text not in chosen}
             case "drop" if labels:
-                made = made.dropped(level, labels[-1])
+                edited = edited.dropped(level, labels[-1])
                 home[level - 1] = {text: at for text, at in home[level - 1].items() if at != labels[-1]}
             case "taller" if len(home) < 3:
-                made, home = made.taller(), [*home, {}]
-        for row in groups(made.recipe()["groups"], "x").rows():
+                edited, home = edited.taller(), [*home, {}]
+        for row in groups(edited.recipe()["groups"], "x").rows():
             expected = [row[0]]
             for of in home:
                 expected.append(of.get(expected[-1], expected[-1]))
@@ -307,12 +309,12 @@ def test_a_table_of_the_database_is_a_hierarchy() -> None:
         database.sql(
             "CREATE TABLE levels AS SELECT * FROM (VALUES ('NL', 'EU'), ('DE', 'EU'), ('PE', 'SA'), ('JP', 'AS'))"
         )
-    asked = {
+    options = {
         "source": "people",
         "database": "people.duckdb",
         "quasi_identifiers": {"country": {"hierarchy": "suppress"}},
     }
-    Path("db.yml").write_text(as_yaml({**asked, "privacy": {"k": 5}}))
+    Path("db.yml").write_text(as_yaml({**options, "privacy": {"k": 5}}))
     with client_of(None, "db.yml", time_limit=0.2) as client:
         post(client, COUNTRY, "recipe", kind="table", table="levels")
         assert recipe(client, COUNTRY) == {"table": "levels"}
@@ -327,8 +329,8 @@ def test_hostile_names_and_values_are_text() -> None:
     for place, name in enumerate(hostile):
         frame[name] = [hostile[(i + place) % 7] for i in frame["n"]]
     duckdb.from_df(frame).write_parquet("hostile.parquet")
-    asked = {"source": "hostile.parquet", "quasi_identifiers": {name: {"hierarchy": "suppress"} for name in hostile}}
-    Path("hostile.yml").write_text(as_yaml({**asked, "privacy": {"k": 2}}))
+    options = {"source": "hostile.parquet", "quasi_identifiers": {name: {"hierarchy": "suppress"} for name in hostile}}
+    Path("hostile.yml").write_text(as_yaml({**options, "privacy": {"k": 2}}))
     with client_of(None, "hostile.yml", time_limit=0.2) as client:
         for place in range(1, 8):
             post(client, place, "start", how="nothing")
@@ -344,7 +346,7 @@ def test_hostile_names_and_values_are_text() -> None:
 def test_a_long_list_of_values_is_cut_where_two_results_are_compared() -> None:
     column = SuggestedColumn("zip", "VARCHAR", "quasi-identifier", "")
     listed = [{"groups": [{"all": [f"{i}" for i in range(many)]}]} for many in (500, 499)]
-    left, right = (Draft((DraftColumn(column, column.role, {"hierarchy": each}),), {}) for each in listed)
+    left, right = (Draft((DraftColumn(column, column.role, {"hierarchy": item}),), {}) for item in listed)
     (line,) = compare._roles(left, right)
     assert (line.name, line.differs) == ("hierarchy of zip", "≠")
     assert line.left == line.right
@@ -367,7 +369,7 @@ def test_files_are_opened_by_two_threads_at_once() -> None:
         looked = [
             pool.submit(lambda: kanon_sql.hierarchy.build("people.parquet", "age", "suppress")) for _ in range(24)
         ]
-        assert {each.result().hierarchy.leaf_count for each in looked} == {50}
+        assert {item.result().hierarchy.leaf_count for item in looked} == {50}
 
 
 @pytest.mark.slow
@@ -423,7 +425,7 @@ def test_groups_are_created_by_mouse_and_by_keyboard() -> None:
         opened.wait_for_selector("[data-drop=work]")
         keyboard.press("Enter")  # the button behind the label deletes the group
         opened.wait_for_selector("[data-drop=work]", state="detached")
-        assert job() == {"groups": [{each: [each] for each in job()["groups"][0]}]}
+        assert job() == {"groups": [{group: [group] for group in job()["groups"][0]}]}
         found = Axe().run(opened)
         assert found.violations_count == 0, found.generate_report()
         assert complaints == []

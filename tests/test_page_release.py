@@ -75,7 +75,7 @@ def the_report_is_shown_in_a_box_that_runs_nothing(client, html):
     report = client.get("release/report/2")
     policy = report.headers["content-security-policy"].split("; ")
     assert {"default-src 'none'", "style-src 'unsafe-inline'", "sandbox"} <= {*policy}
-    assert not any(each.startswith("script-src") for each in policy)
+    assert not any(item.startswith("script-src") for item in policy)
     assert report.text == Path("people_anon.html").read_text()
     assert client.get("release/report/1").status_code == 404
     assert client.get("release/report/9").status_code == 404
@@ -88,8 +88,11 @@ def test_the_written_spec_gives_the_same_release(client):
     path = Path("release.yml")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert specs.load(path).quasi_identifiers == client.app.state.page.draft.spec().quasi_identifiers
-    made = anonymize(None, path)
-    assert (made.manifest["node"], made.manifest["target"]["file"]) == (found.manifest["node"], "people_anon.parquet")
+    release = anonymize(None, path)
+    assert (release.manifest["node"], release.manifest["target"]["file"]) == (
+        found.manifest["node"],
+        "people_anon.parquet",
+    )
     assert "# an identifier by its name" in path.read_text().replace("- person_id   ", "")
     html = client.get("release").text
     assert "✓ release.yml is written with these contents." in read(html)
@@ -208,8 +211,8 @@ def test_another_folder_has_the_release_and_a_spec_with_paths_from_there(tmp_pat
 def test_a_table_of_a_database_becomes_a_view_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     work_here(monkeypatch)
-    with duckdb.connect("hospital.duckdb") as made:
-        made.execute(f"CREATE TABLE people AS {PEOPLE}")
+    with duckdb.connect("hospital.duckdb") as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}")
     with client_of("people", database="hospital.duckdb") as client:
         client.app.state.page.counted()
         for bad in ("../x", "parquet.`/tmp/x`", "x\0"):
@@ -225,13 +228,13 @@ def test_a_table_of_a_database_becomes_a_view_there(tmp_path, monkeypatch):
         html = client.get("release?of=1").text
         assert 'FROM "PUBLIC"."PEOPLE"' in read(html)
         assert "printed for snowflake" in read(html)
-    with duckdb.connect("hospital.duckdb", read_only=True) as made:
-        assert made.execute("SELECT COUNT(*) FROM seen").fetchone() == (found.manifest["released_rows"],)
+    with duckdb.connect("hospital.duckdb", read_only=True) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM seen").fetchone() == (found.manifest["released_rows"],)
 
 
 def test_a_job_stopped_before_its_start_counts_as_stopped(tmp_path):
     ended = threading.Event()
-    work = Work("a release", {}, lambda told: ended.set() if told.ended else None, lambda *_: None)
+    work = Work("a release", {}, lambda reported: ended.set() if reported.ended else None, lambda *_: None)
     work.start(tmp_path)
     work.stop(keep=False)
     assert ended.wait(20)
@@ -262,7 +265,9 @@ def test_hostile_names_in_two_windows(tmp_path, monkeypatch):
         browser, complaints = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]), []
         one, other = (browser.new_page(viewport={"width": wide, "height": 900}) for wide in (1280, 420))
         for window in (one, other):
-            window.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            window.on(
+                "console", lambda reported: complaints.append(reported.text) if reported.type == "error" else None
+            )
             window.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
         one.goto(f"{address}search")
         other.goto(f"{address}compare")

@@ -63,7 +63,7 @@ HELD = {
         lambda of, table: set(of) == set(table) and all(abs(log(1 + gain)) < 0.5 for gain in gains(of, table)),
     ),
 }
-MODELS = {name: [k_anonymity(3 if name != "k" else 4), each.model][: 1 + (name != "k")] for name, each in HELD.items()}
+MODELS = {name: [k_anonymity(3 if name != "k" else 4), item.model][: 1 + (name != "k")] for name, item in HELD.items()}
 ADD_UP = ("entropy", "t")  # the models for which each person must have one value
 EMBEDDED = [
     *((strategy, models) for strategy in STRATEGIES for models in ("k", "entropy", "t")),
@@ -71,14 +71,14 @@ EMBEDDED = [
     *(("exhaustive", "beta"), ("kaca", "beta"), ("auto", "delta")),
 ]
 EMBEDDED = [pair for pair in EMBEDDED if pair[0] != "flash" or pair[1] in ("k", "l")]  # needs a monotone model
-Asked = Callable[..., Any]
+Anonymize = Callable[..., Any]
 
 
 def visits(rows: int = 160, seed: int = 1, one_value: bool = False) -> list[tuple[Any, ...]]:
     """Rows of few people who come often, some always from one place; the visit tells which row it was."""
     illnesses = ["flu", "flu", "ulcer", None]
     draw = Random(seed)
-    made = []
+    created = []
     for number in range(rows):
         patient = draw.choice([draw.randint(1, 6), draw.randint(7, 60)])
         home = Random(patient)
@@ -86,8 +86,8 @@ def visits(rows: int = 160, seed: int = 1, one_value: bool = False) -> list[tupl
         if draw.random() < 0.2:
             place = draw.choice(["1010", "1020", "1030"])
         ill = home.choice(illnesses) if one_value else draw.choice(illnesses)
-        made.append((age, place, ill, number, patient))
-    return made
+        created.append((age, place, ill, number, patient))
+    return created
 
 
 def classes_of(released: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
@@ -102,15 +102,15 @@ def classes_of(released: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> 
 
 def assert_holds(models: str, classes: list[list[tuple[Any, ...]]], rows: list[tuple[Any, ...]]) -> None:
     everybody = People((row[2], row[4]) for row in rows)
-    for each in classes:
-        values = People((row[2], row[4]) for row in each)
+    for class_ in classes:
+        values = People((row[2], row[4]) for row in class_)
         assert size(values) >= 3
         assert HELD[models].is_safe(values, everybody)
 
 
 @pytest.mark.parametrize(("strategy", "models"), EMBEDDED)
-def test_every_class_counts_people(embedded: DuckDB, strategy: str, models: str, asked_of: Asked) -> None:
-    assert_people_are_held(embedded, strategy, models, asked_of)
+def test_every_class_counts_people(embedded: DuckDB, strategy: str, models: str, anonymized: Anonymize) -> None:
+    assert_people_are_held(embedded, strategy, models, anonymized)
 
 
 # What searches and recodes is the frequency set in DuckDB, wherever the table is: on a server each strategy, and each
@@ -125,16 +125,16 @@ ON_A_SERVER = [
 
 @pytest.mark.parametrize(("strategy", "models"), ON_A_SERVER)
 def test_every_class_counts_people_on_a_server(
-    postgres: PostgreSQL, strategy: str, models: str, asked_of: Asked
+    postgres: PostgreSQL, strategy: str, models: str, anonymized: Anonymize
 ) -> None:
-    assert_people_are_held(postgres, strategy, models, asked_of)
+    assert_people_are_held(postgres, strategy, models, anonymized)
 
 
-def assert_people_are_held(engine: Engine, strategy: str, models: str, asked_of: Asked) -> None:
+def assert_people_are_held(engine: Engine, strategy: str, models: str, anonymized: Anonymize) -> None:
     rows = visits(seed=len(strategy), one_value=models in ADD_UP)
     create_table(engine, "visits", TYPES, rows)
     form = ["table", "view"][len(strategy + models) % 2]
-    release = asked_of(engine, strategy=strategy, privacy=MODELS[models], into="anon", form=form)
+    release = anonymized(engine, strategy=strategy, privacy=MODELS[models], into="anon", form=form)
     assert "patient" not in release.manifest["roles"]["kept"]
     assert release.manifest["unit"] == "patient"
     written = engine.rows('SELECT * FROM "anon"')
@@ -143,14 +143,14 @@ def assert_people_are_held(engine: Engine, strategy: str, models: str, asked_of:
 
 
 @pytest.fixture
-def asked_of() -> Asked:
+def anonymized() -> Anonymize:
     def ask(engine: Engine, **options: Any) -> Any:
         return kanon_sql.anonymize("visits", {**SPEC}, connection=engine.connection, **options)  # type: ignore[attr-defined]
 
     return ask
 
 
-def test_a_row_is_not_a_person(engine: Engine, asked_of: Asked) -> None:
+def test_a_row_is_not_a_person(engine: Engine, anonymized: Anonymize) -> None:
     """Five rows of one patient are 5-anonymous as rows, and nobody's crowd."""
     create_table(
         engine,
@@ -159,16 +159,16 @@ def test_a_row_is_not_a_person(engine: Engine, asked_of: Asked) -> None:
         [(30, "1010", "flu", i, 1) for i in range(5)] + [(50, "1020", "flu", 9 + i, i) for i in range(5)],
     )
     options = {"privacy": [k_anonymity(5)], "into": "anon", "strategy": "exhaustive", "suppression_limit": 0.5}
-    release = asked_of(engine, **options)
+    release = anonymized(engine, **options)
     released = engine.rows('SELECT * FROM "anon"')
     assert release.manifest["privacy"][0]["achieved"] == 5
     assert {row[0] for row in released} != {30, 50}
 
 
-def test_a_view_counts_people_whenever_it_is_read(engine: Engine, asked_of: Asked) -> None:
+def test_a_view_counts_people_whenever_it_is_read(engine: Engine, anonymized: Anonymize) -> None:
     rows = [(30, "1010", "flu", i, i) for i in range(6)] + [(50, "1020", "flu", 10 + i, 10 + i) for i in range(6)]
     create_table(engine, "visits", TYPES, rows)
-    asked_of(engine, privacy=[k_anonymity(4)], into="anon", form="view")
+    anonymized(engine, privacy=[k_anonymity(4)], into="anon", form="view")
     assert len(engine.rows('SELECT * FROM "anon"')) == 12
     engine.run("UPDATE visits SET patient = 1 WHERE age = 30")
     assert {row[0] for row in engine.rows('SELECT * FROM "anon"')} == {50}
@@ -177,13 +177,13 @@ def test_a_view_counts_people_whenever_it_is_read(engine: Engine, asked_of: Aske
 @pytest.mark.parametrize("strategy", ["exhaustive", "mondrian"])
 @pytest.mark.parametrize("model", [l_diversity("ill", 2), l_diversity("ill", 1.5, "entropy"), t_closeness("ill", 0.9)])
 def test_a_view_does_not_count_the_values_of_rows_without_a_person(
-    engine: Engine, asked_of: Asked, model: PrivacyModel, strategy: str
+    engine: Engine, anonymized: Anonymize, model: PrivacyModel, strategy: str
 ) -> None:
     """All whom a class is known to hold have one illness, though rows of nobody have another."""
     rows = [(age, "1010", ["flu", "ulcer"][i % 2], age + i, age + i) for age in (30, 50) for i in range(6)]
     create_table(engine, "visits", TYPES, rows)
-    asked = {"privacy": [k_anonymity(2), model], "strategy": strategy, "suppression_limit": 0.0}
-    asked_of(engine, into="anon", form="view", **asked)
+    options = {"privacy": [k_anonymity(2), model], "strategy": strategy, "suppression_limit": 0.0}
+    anonymized(engine, into="anon", form="view", **options)
     assert len(engine.rows('SELECT * FROM "anon"')) == 12
     engine.run("UPDATE visits SET patient = NULL WHERE age = 30 AND ill = 'ulcer'")
     assert {str(row[0])[:2] for row in engine.rows('SELECT * FROM "anon"')} == {"50"}
@@ -194,66 +194,66 @@ def test_a_view_does_not_count_the_values_of_rows_without_a_person(
     ("model", "kept"), [(l_diversity("ill", 1.5, "entropy"), {"50"}), (t_closeness("ill", 0.9), set[str]())]
 )
 def test_a_view_hides_shares_that_no_longer_add_up(
-    engine: Engine, asked_of: Asked, model: PrivacyModel, kept: set[str], strategy: str
+    engine: Engine, anonymized: Anonymize, model: PrivacyModel, kept: set[str], strategy: str
 ) -> None:
     """Somebody gets a second value: her class has no entropy, and the whole table no distribution to compare with."""
     rows = [(age, "1010", ["flu", "ulcer"][i % 2], age + i, age + i) for age in (30, 50) for i in range(6)]
     create_table(engine, "visits", TYPES, rows)
-    asked = {"privacy": [k_anonymity(2), model], "strategy": strategy, "suppression_limit": 0.0}
-    asked_of(engine, into="anon", form="view", **asked)
+    options = {"privacy": [k_anonymity(2), model], "strategy": strategy, "suppression_limit": 0.0}
+    anonymized(engine, into="anon", form="view", **options)
     assert {str(row[0])[:2] for row in engine.rows('SELECT * FROM "anon"')} == {"30", "50"}
     engine.run("INSERT INTO visits VALUES (30, '1010', 'ulcer', 99, 30)")
     assert {str(row[0])[:2] for row in engine.rows('SELECT * FROM "anon"')} == kept
     with pytest.raises(
         SpecError, match=r"is about shares of people that add up to 1, and 1 people have several values"
     ):
-        asked_of(engine, into="again", **asked)
+        anonymized(engine, into="again", **options)
 
 
-def test_a_value_that_everyone_has_has_a_share_of_1(asked_of: Asked) -> None:
+def test_a_value_that_everyone_has_has_a_share_of_1(anonymized: Anonymize) -> None:
     """Each of 40 people has four illnesses: of the rows a quarter is HIV, of the people everybody has it."""
     ill = ["HIV", "flu", "cold", "gout"]
     rows = [(30, "1010", ill[i % 4], i, i // 4) for i in range(160)]
     engine = DuckDB()
     create_table(engine, "visits", TYPES, rows)
     with pytest.raises(InfeasibleError):
-        asked_of(engine, privacy=[k_anonymity(5), alpha("ill", 0.5, "HIV")])
-    release = asked_of(engine, privacy=[k_anonymity(5), alpha("ill", 1, "HIV"), beta_likeness("ill", 1)])
-    assert [each["achieved"] for each in release.manifest["privacy"]] == [40, 1, 0]
+        anonymized(engine, privacy=[k_anonymity(5), alpha("ill", 0.5, "HIV")])
+    release = anonymized(engine, privacy=[k_anonymity(5), alpha("ill", 1, "HIV"), beta_likeness("ill", 1)])
+    assert [finding["achieved"] for finding in release.manifest["privacy"]] == [40, 1, 0]
 
 
 @pytest.mark.parametrize("form", ["table", "file"])
 def test_equal_values_that_look_different_are_one_value_of_a_person(
-    engine: Engine, asked_of: Asked, tmp_path: Path, form: str
+    engine: Engine, anonymized: Anonymize, tmp_path: Path, form: str
 ) -> None:
     """0.0 and -0.0 are equal; in the release each of them is as it was."""
     rows = [(30, "1010", [0.0, -0.0, 1.5][i % 3], i, i // 4) for i in range(48)]
     create_table(engine, "visits", {**TYPES, "ill": "DOUBLE PRECISION"}, rows)
     to = {"into": "anon"} if form == "table" else {"output": str(tmp_path / "anon.parquet")}
-    release = asked_of(engine, privacy=[k_anonymity(5), l_diversity("ill", 2), alpha("ill", 1)], **to)
-    assert [each["achieved"] for each in release.manifest["privacy"]] == [12, 2, 1]
+    release = anonymized(engine, privacy=[k_anonymity(5), l_diversity("ill", 2), alpha("ill", 1)], **to)
+    assert [finding["achieved"] for finding in release.manifest["privacy"]] == [12, 2, 1]
     assert sorted(map(str, release.to_df()["ill"])) == sorted(["0.0", "-0.0", "1.5"] * 16)
     assert release.verify()
 
 
-def test_a_custom_model_counts_the_people_of_a_class(asked_of: Asked) -> None:
+def test_a_custom_model_counts_the_people_of_a_class(anonymized: Anonymize) -> None:
     engine = DuckDB()
     create_table(engine, "visits", TYPES, visits())
     columns = {"people": "SUM(n)", "pairs": "SUM(c)"}
     own = PrivacyModel("pairs", {}, columns, "pairs >= people", "ill", achieved="MAX(people)")
     top = {name: {"hierarchy": "suppress", "min_level": 1} for name in ("age", "zip")}
-    release = asked_of(engine, privacy=[own], quasi_identifiers=top)
+    release = anonymized(engine, privacy=[own], quasi_identifiers=top)
     assert release.manifest["privacy"][0]["achieved"] == len({row[4] for row in visits()})
     shares = PrivacyModel("shares", {}, {"of": "MAX(c / size)"}, "of <= 0.9", "ill")
     with pytest.raises(SpecError, match="divides by `size`"):
-        asked_of(engine, privacy=[shares])
+        anonymized(engine, privacy=[shares])
 
 
-def test_a_file_counts_people(engine: Engine, asked_of: Asked, tmp_path: Path) -> None:
+def test_a_file_counts_people(engine: Engine, anonymized: Anonymize, tmp_path: Path) -> None:
     rows = visits()
     create_table(engine, "visits", TYPES, rows)
     for name in ("anon.csv", "anon.parquet"):
-        release = asked_of(engine, privacy=MODELS["l"], output=str(tmp_path / name))
+        release = anonymized(engine, privacy=MODELS["l"], output=str(tmp_path / name))
         frame = release.to_df()
         assert "patient" not in frame.columns
         written = [tuple(None if value != value else value for value in row) for row in frame.itertuples(index=False)]
@@ -261,49 +261,51 @@ def test_a_file_counts_people(engine: Engine, asked_of: Asked, tmp_path: Path) -
 
 
 def test_a_release_that_differs_from_the_one_with_its_people_is_refused(
-    engine: Engine, asked_of: Asked, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, anonymized: Anonymize, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_table(engine, "visits", TYPES, visits())
-    made = people_check.with_people
+    with_people = people_check.with_people
 
     def of_others(recoding: Any, tables: Scratch, written_as: str | None) -> Relation:
-        people = made(recoding, tables, written_as)
+        people = with_people(recoding, tables, written_as)
         engine.run(queries.insert(people, queries.select_all(people, engine.dialect), engine.dialect))
         return people
 
     monkeypatch.setattr(people_check, "with_people", of_others)
     with pytest.raises(VerificationError, match="differs from what its people were counted in"):
-        asked_of(engine, privacy=[k_anonymity(4)], into="anon")
+        anonymized(engine, privacy=[k_anonymity(4)], into="anon")
     assert engine.find("anon") is None
 
 
 @pytest.mark.parametrize("model", ["l", "t", "alpha"])
 def test_a_release_is_verified_by_the_people_of_its_source(
-    engine: Engine, asked_of: Asked, tmp_path: Path, model: str
+    engine: Engine, anonymized: Anonymize, tmp_path: Path, model: str
 ) -> None:
     create_table(engine, "visits", TYPES, visits(one_value=model in ADD_UP))
-    release = asked_of(engine, privacy=MODELS[model], into="anon")
+    release = anonymized(engine, privacy=MODELS[model], into="anon")
     check = release.verify()
     assert check
-    said = {each["model"]: each["achieved"] for each in release.manifest["privacy"]}
-    assert {each.model: each.achieved for each in check.summary.findings} == pytest.approx(said)
+    achieved = {finding["model"]: finding["achieved"] for finding in release.manifest["privacy"]}
+    assert {finding.model: finding.achieved for finding in check.summary.findings} == pytest.approx(achieved)
     with warnings.catch_warnings(action="error"):
         copy = release.write(tmp_path / "copy.csv")
-    asked: dict[str, Any] = {"quasi_identifiers": SPEC["quasi_identifiers"], "unit": "patient"}
-    asked |= {"privacy": MODELS[model], "connection": engine.connection}
-    again = kanon_sql.verify("anon", **asked, against="visits")
-    assert {each.model: each.achieved for each in again.summary.findings} == pytest.approx(said)
+    options: dict[str, Any] = {"quasi_identifiers": SPEC["quasi_identifiers"], "unit": "patient"}
+    options |= {"privacy": MODELS[model], "connection": engine.connection}
+    again = kanon_sql.verify("anon", **options, against="visits")
+    assert {finding.model: finding.achieved for finding in again.summary.findings} == pytest.approx(achieved)
     assert again.summary.rows == release.manifest["released_rows"]
-    more = kanon_sql.verify("anon", **{**asked, "privacy": [k_anonymity(said["k-anonymity"] + 1)]}, against="visits")
+    more = kanon_sql.verify(
+        "anon", **{**options, "privacy": [k_anonymity(achieved["k-anonymity"] + 1)]}, against="visits"
+    )
     assert not more
     with pytest.raises(SpecError, match=r"'patient', which the release does not have; give the source .* `against`"):
-        kanon_sql.verify("anon", **asked)
+        kanon_sql.verify("anon", **options)
     visit = engine.rows("SELECT MIN(visit) FROM anon")[0][0]
     engine.run(f"DELETE FROM visits WHERE visit = {visit}")  # of whom nobody knows any more whose it was
     with pytest.raises(
         SourceError, match="their people are unknown; give the source as it was at the time of the release"
     ):
-        kanon_sql.verify("anon", **asked, against="visits")
+        kanon_sql.verify("anon", **options, against="visits")
     with pytest.warns(ReleaseWarning, match="the copy was checked by its rows alone, and not again by all of"):
         release.write(copy, overwrite=True)
 
@@ -317,11 +319,11 @@ def test_the_people_of_a_file_are_counted_in_the_source_that_its_spec_names(
     spec = {**SPEC, "source": "visits.csv", "privacy": {"k": 4, "unit": "patient", "l_diversity": {"ill": 2}}}
     del spec["unit"]
     Path("release.yml").write_text(yaml.safe_dump({**spec, "target": {"file": "anon.csv"}}))
-    made = kanon("anonymize", "--spec", "release.yml", "--json")
+    run = kanon("anonymize", "--spec", "release.yml", "--json")
     line = kanon("verify", "--spec", "release.yml", "--json")
     assert line.code == 0, line.err
-    said = {each["model"]: each["achieved"] for each in json.loads(made.out)["privacy"]}
-    assert {each["model"]: each["achieved"] for each in json.loads(line.out)["findings"]} == said
+    achieved = {finding["model"]: finding["achieved"] for finding in json.loads(run.out)["privacy"]}
+    assert {finding["model"]: finding["achieved"] for finding in json.loads(line.out)["findings"]} == achieved
     assert kanon("verify", "--spec", "release.yml", "--k", "40").code == 1
     Path("visits.csv").rename("elsewhere.csv")
     refused = kanon("verify", "--spec", "release.yml")
@@ -341,7 +343,7 @@ def test_a_share_of_people_can_be_satisfied_by_every_class_but_not_together() ->
         suppression_limit=0.0,
     )
     assert release.manifest["node"] == {"zip": 0}
-    assert [each["achieved"] for each in release.manifest["privacy"]] == [2, 0.5]
+    assert [finding["achieved"] for finding in release.manifest["privacy"]] == [2, 0.5]
 
 
 RISKS = [*prosecutor_risk(mean=0.3, above=0.26, share=0.25), marketer_risk(0.3)]
@@ -349,26 +351,30 @@ RISKS = [*prosecutor_risk(mean=0.3, above=0.26, share=0.25), marketer_risk(0.3)]
 
 def risks_of_people(classes: list[list[tuple[Any, ...]]]) -> dict[str, float]:
     """The figures of everybody at the risk of the smallest class that they are in."""
-    people = [{row[4] for row in each} for each in classes]
-    risks = [max(Fraction(1, len(each)) for each in people if person in each) for person in set().union(*people)]
+    people = [{row[4] for row in class_} for class_ in classes]
+    risks = [max(Fraction(1, len(item)) for item in people if person in item) for person in set().union(*people)]
     above = Fraction(sum(risk > Fraction(26, 100) for risk in risks), len(risks))
-    return {each.name: float(above if "above" in each.name else sum(risks) / len(risks)) for each in RISKS}
+    return {risk.name: float(above if "above" in risk.name else sum(risks) / len(risks)) for risk in RISKS}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("strategy", ["exhaustive", "mondrian"])
 def test_a_risk_of_a_release_is_that_of_people_at_their_smallest_class(
-    embedded: DuckDB, asked_of: Asked, strategy: str, seed: int
+    embedded: DuckDB, anonymized: Anonymize, strategy: str, seed: int
 ) -> None:
     rows = visits(90, seed)
     create_table(embedded, "visits", TYPES, rows)
-    made = asked_of(embedded, strategy=strategy, privacy=RISKS, into="anon")
-    found = {each["model"]: each["achieved"] for each in made.manifest["privacy"] if each["model"] != "class size"}
+    built = anonymized(embedded, strategy=strategy, privacy=RISKS, into="anon")
+    found = {
+        finding["model"]: finding["achieved"]
+        for finding in built.manifest["privacy"]
+        if finding["model"] != "class size"
+    }
     expected = risks_of_people(classes_of(embedded.rows('SELECT * FROM "anon"'), rows))
     assert found == pytest.approx(expected)
-    assert all(found[each.name] <= each.most for each in RISKS)
-    assert any("every class has 4 people or more" in warning for warning in made.manifest["warnings"])
+    assert all(found[risk.name] <= risk.most for risk in RISKS)
+    assert any("every class has 4 people or more" in warning for warning in built.manifest["warnings"])
 
 
 @pytest.mark.slow
@@ -382,14 +388,14 @@ def test_a_risk_is_verified_over_people() -> None:
         by_class = defaultdict(list)
         for row in rows:
             by_class[row[:2]].append(row)
-        asked = {"quasi_identifiers": ["age", "zip"], "unit": "patient", "privacy": RISKS}
-        checked = kanon_sql.verify(pandas.DataFrame(rows, columns=[*TYPES]), **asked)
+        options = {"quasi_identifiers": ["age", "zip"], "unit": "patient", "privacy": RISKS}
+        checked = kanon_sql.verify(pandas.DataFrame(rows, columns=[*TYPES]), **options)
         expected = risks_of_people(list(by_class.values()))
-        assert {each.model: each.achieved for each in checked.summary.findings} == pytest.approx(expected)
-        assert {each.model: each.holds for each in checked.summary.findings} == {
-            each.name: expected[each.name] <= each.most for each in RISKS
+        assert {finding.model: finding.achieved for finding in checked.summary.findings} == pytest.approx(expected)
+        assert {finding.model: finding.holds for finding in checked.summary.findings} == {
+            risk.name: expected[risk.name] <= risk.most for risk in RISKS
         }
-        verdicts |= {each.holds for each in checked.summary.findings}
+        verdicts |= {finding.holds for finding in checked.summary.findings}
     assert verdicts == {True, False}
 
 
@@ -401,10 +407,10 @@ def test_the_printed_figures_count_people(tmp_path: Path, monkeypatch: pytest.Mo
         (age, "1010", "flu", 100 * (age + who) + i, age + who) for age in (30, 50) for who in range(2) for i in range(3)
     ]
     pandas.DataFrame(rows, columns=[*TYPES]).to_csv("visits.csv", index=False)
-    asked = {**SPEC, "node": {"age": 1, "zip": 0}, "privacy": {"k": 2}, "target": {"file": "anon.csv"}}
-    Path("spec.yml").write_text(yaml.safe_dump({"source": "visits.csv", "columns": {"zip": "text"}, **asked}))
-    made = kanon("anonymize", "--spec", "spec.yml")
-    assert "12 of 12 rows released in 2 classes, the smallest of 2 people; 0 rows suppressed." in made.out
+    options = {**SPEC, "node": {"age": 1, "zip": 0}, "privacy": {"k": 2}, "target": {"file": "anon.csv"}}
+    Path("spec.yml").write_text(yaml.safe_dump({"source": "visits.csv", "columns": {"zip": "text"}, **options}))
+    run = kanon("anonymize", "--spec", "spec.yml")
+    assert "12 of 12 rows released in 2 classes, the smallest of 2 people; 0 rows suppressed." in run.out
     assert "12 rows of 4 people in 2 classes, the smallest of 2 people" in kanon("verify", "--spec", "spec.yml").out
     alone = ["verify", "visits.csv", "--quasi-identifiers", "age,visit", "--unit", "patient", "--k", "2"]
     assert (

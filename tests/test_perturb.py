@@ -90,14 +90,14 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "message"), ERRORS)
+@pytest.mark.parametrize(("options", "message"), ERRORS)
 def test_impossible_perturbations_are_refused(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked: dict[str, Any], message: str
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     people(engine, 10)
     with pytest.raises(SpecError, match=message):
-        released(engine, asked)
+        released(engine, options)
     assert engine.find("released") is None
 
 
@@ -130,11 +130,11 @@ def test_a_matrix_of_other_types_is_refused(embedded: DuckDB, tmp_path: Path) ->
     path = tmp_path / "matrix.csv"
     path.write_text(",0,1,one\n0,1,0,0\n1,0,1,0\none,0,0,1\n")
     table(embedded, [("z", 0), ("z", 1)])
-    asked = {**QI, "perturb": {"x": {"pram": {"matrix": str(path)}}}}
+    options = {**QI, "perturb": {"x": {"pram": {"matrix": str(path)}}}}
     with pytest.raises(SpecError, match="matrix names values that are not of type INTEGER; remove them"):
-        anonymize("people", asked, connection=embedded.connection)
+        anonymize("people", options, connection=embedded.connection)
     path.write_text(",0,1\n0,0,1\n1,1,0\n")
-    frame = anonymize("people", asked, connection=embedded.connection).to_df()
+    frame = anonymize("people", options, connection=embedded.connection).to_df()
     assert sorted(frame["x"]) == [0, 1]
 
 
@@ -168,9 +168,9 @@ def people(engine: Engine, rows: int) -> list[Row]:
 ALL = {"pay": {"noise": {"scale": 90}}, "city": {"pram": {"keep": 0.5}}, "day": {"swap": {"within": 0.2}}}
 
 
-def released(engine: Engine, asked: dict[str, Any], **options: Any) -> Any:
+def released(engine: Engine, operators: dict[str, Any], **options: Any) -> Any:
     options = {"into": "released", "overwrite": True, **options}
-    settled = {**QI, "identifiers": ["name"], "perturb": asked, "keep": "*"}
+    settled = {**QI, "identifiers": ["name"], "perturb": operators, "keep": "*"}
     return anonymize("people", settled, connection=engine.connection, **options)
 
 
@@ -200,8 +200,8 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
     rows = people(engine, 60)
     matrix = tmp_path / "matrix.csv"
     matrix.write_text(",Bern,Thun\nBern,0.9,0.1\nThun,0.2,0.8\n")
-    asked = {**ALL, "city": {"pram": {"matrix": str(matrix)}}}
-    release = released(engine, asked, secret=secret, seed=41)
+    options = {**ALL, "city": {"pram": {"matrix": str(matrix)}}}
+    release = released(engine, options, secret=secret, seed=41)
     assert release.manifest["perturbation"] == {
         "columns": {
             "pay": {"noise": {"scale": 90.0, "distribution": "normal"}},
@@ -210,9 +210,9 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
         },
         "reproducible": True,
     }
-    said = json.dumps(release.manifest)
-    for told in (SECRET, derived("key", "pay", noise_of(90)), "Bern", "SECRETNAME", str(rows[7][2])):
-        assert told not in said
+    printed = json.dumps(release.manifest)
+    for reported in (SECRET, derived("key", "pay", noise_of(90)), "Bern", "SECRETNAME", str(rows[7][2])):
+        assert reported not in printed
     warned = [text for text in release.manifest["warnings"] if "perturbed" in text]
     assert warned == [
         "perturbed: 'pay', 'city', 'day'; the privacy of the classes does not depend on it, and single values in these "
@@ -241,11 +241,11 @@ def test_no_statement_contains_the_secret(engine: Engine, secret: str, monkeypat
     run, rows = engine.run, engine.rows
     monkeypatch.setattr(engine, "run", lambda sql: (sent.append(sql), run(sql))[1])
     monkeypatch.setattr(engine, "rows", lambda sql: (sent.append(sql), rows(sql))[1])
-    table, asked = (
+    table, settings = (
         engine.find("people"),
         spec.parse({"source": "people", **QI, "perturb": ALL, "secret": secret}),
     )
-    with engine.transaction(), perturb.perturbed_source(engine, table, asked):
+    with engine.transaction(), perturb.perturbed_source(engine, table, settings):
         pass
     assert sum("MD5" in sql for sql in sent) >= 3
     for column, parameters in {**ALL, "pay": noise_of(90)}.items():
@@ -274,8 +274,8 @@ ODD = ['x"; DROP TABLE people; --', "value", "row_id", "content", "draws", "r", 
 def test_internal_and_unusual_names_are_ordinary_columns(engine: Engine, secret: str) -> None:
     rows = [tuple(i + j for j in range(len(ODD))) for i in range(40)]
     create_table(engine, "people", dict.fromkeys(ODD, "INTEGER"), rows)
-    asked = {name: {"swap": {"within": 0.3}} for name in ODD[1:]}
-    settled = {"quasi_identifiers": {ODD[0]: {"hierarchy": "suppress"}}, "privacy": {"k": 1}, "perturb": asked}
+    operators = {name: {"swap": {"within": 0.3}} for name in ODD[1:]}
+    settled = {"quasi_identifiers": {ODD[0]: {"hierarchy": "suppress"}}, "privacy": {"k": 1}, "perturb": operators}
     frame = anonymize("people", settled, connection=engine.connection, secret=secret).to_df()
     assert list(frame.columns) == ODD
     for j, name in enumerate(ODD):

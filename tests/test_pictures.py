@@ -21,6 +21,6 @@ def test_a_picture_is_current(name: str, tmp_path: Path) -> None:
     make = PICTURES["PICTURES"][name]
     make.__globals__["IMAGES"] = tmp_path
     make()
-    made = (tmp_path / name).read_text(encoding="utf-8")
+    drawn = (tmp_path / name).read_text(encoding="utf-8")
     kept = ROOT / "docs" / "images" / name
-    assert made == kept.read_text(encoding="utf-8"), f"run python docs/pictures.py {name}"
+    assert drawn == kept.read_text(encoding="utf-8"), f"run python docs/pictures.py {name}"

@@ -74,8 +74,8 @@ def page(clinic: Path, name: str, **stand_in: Any) -> dict[str, Any]:
 
 
 def holds(clinic: Path) -> bool:
-    asked: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "k": 5}
-    return bool(kanon_sql.verify("patients_nightly", database=clinic / "hospital.duckdb", **asked))
+    options: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "k": 5}
+    return bool(kanon_sql.verify("patients_nightly", database=clinic / "hospital.duckdb", **options))
 
 
 class Task:
@@ -113,9 +113,9 @@ def test_the_asset_for_dagster_creates_the_release(clinic: Path) -> None:
 @pytest.mark.skipif(not shutil.which("make"), reason="install make to run it")
 def test_make_release_creates_and_verifies_the_release(clinic: Path) -> None:
     (clinic / "Makefile").write_text(blocks("pipelines/makefile.md", "make")[0])
-    said = ran(clinic, "make", "release")
-    assert re.search(r"nightly +(released|unchanged)", said)
-    assert "intact: 1 rows" in said
+    run = ran(clinic, "make", "release")
+    assert re.search(r"nightly +(released|unchanged)", run)
+    assert "intact: 1 rows" in run
 
 
 @pytest.mark.slow
@@ -131,9 +131,9 @@ def test_the_steps_of_the_workflow_run(clinic: Path) -> None:
 def test_the_line_of_the_crontab_runs_and_mails_failures(clinic: Path) -> None:
     (line,) = blocks("pipelines/cron.md", "cron")
     *when, command = line.split(" ", 5)
-    assert [bool(re.fullmatch(r"\d+|\*", each)) for each in when] == [True] * 5
-    said = ran(clinic, "sh", "-c", command.replace("/srv/clinic", str(clinic)))
-    assert "nightly" in said
+    assert [bool(re.fullmatch(r"\d+|\*", item)) for item in when] == [True] * 5
+    run = ran(clinic, "sh", "-c", command.replace("/srv/clinic", str(clinic)))
+    assert "nightly" in run
     assert not (clinic / "mailed").exists()
     ran(clinic, "sh", "-c", command.replace("/srv/clinic", str(clinic / "bin" / "nowhere")))
     mailed = (clinic / "mailed").read_text()
@@ -144,5 +144,5 @@ def test_the_specs_of_the_page_are_specs(tmp_path: Path) -> None:
     names = []
     for text in blocks("pipeline.md", "yaml")[:2]:
         (tmp_path / "page.yml").write_text(text)
-        names += [each.name for each in load_runs(tmp_path / "page.yml", {})]
+        names += [load_run.name for load_run in load_runs(tmp_path / "page.yml", {})]
     assert names == ["page", "research", "public"]

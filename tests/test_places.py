@@ -29,24 +29,24 @@ LIMITS = "--memory-limit 300MB --threads 1 --temp-directory spill"
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    with duckdb.connect("office.duckdb") as made:
-        made.execute(f"CREATE TABLE people AS {PEOPLE}")
-        made.execute("COPY people TO 'data' (FORMAT parquet, PARTITION_BY (age))")
+    with duckdb.connect("office.duckdb") as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}")
+        connection.execute("COPY people TO 'data' (FORMAT parquet, PARTITION_BY (age))")
     duckdb.connect("lake.duckdb").close()
     Path("spill").mkdir()
     Path("spec.json").write_text(json.dumps(SPEC))
     return tmp_path
 
 
-def _flags(made: Any, name: str) -> dict[str, set[str]]:
+def _flags(command: Any, name: str) -> dict[str, set[str]]:
     """The flags of a command, or of each in a group, by its name."""
-    if hasattr(made, "commands"):
-        return {k: v for each, sub in made.commands.items() for k, v in _flags(sub, f"{name} {each}").items()}
-    return {name: {flag for parameter in made.params for flag in parameter.opts}}
+    if hasattr(command, "commands"):
+        return {k: v for item, sub in command.commands.items() for k, v in _flags(sub, f"{name} {item}").items()}
+    return {name: {flag for parameter in command.params for flag in parameter.opts}}
 
 
 def test_every_command_that_opens_a_database_takes_the_same_options() -> None:
-    flags = {name: taken for each in COMMANDS for name, taken in _flags(command(each), each).items()}
+    flags = {name: taken for item in COMMANDS for name, taken in _flags(command(item), item).items()}
     assert {"refresh", "releases list", "releases verify", "hierarchy build", "hierarchy check", "anonymize"} <= {
         *flags
     }
@@ -58,8 +58,8 @@ def test_every_command_that_opens_a_database_takes_the_same_options() -> None:
 def test_a_hierarchy_and_an_audit_trail_come_from_attached_files() -> None:
     done(*shlex.split(f"hierarchy build office.people --attach office.duckdb {LIMITS} --column zip --suppress "
                       "--output zip.csv"))  # fmt: skip
-    said = done(*shlex.split(f"hierarchy check zip.csv office.people --attach office.duckdb {LIMITS}"))
-    assert "zip.csv covers zip of office.people: 3 values, height 1" in said
+    output = done(*shlex.split(f"hierarchy check zip.csv office.people --attach office.duckdb {LIMITS}"))
+    assert "zip.csv covers zip of office.people: 3 values, height 1" in output
     spec = {**SPEC, "source": "people", "database": "office.duckdb", "audit": True, "target": {"table": "anon"}}
     Path("nightly.json").write_text(json.dumps(spec))
     done("run", "nightly.json")

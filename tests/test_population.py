@@ -23,7 +23,7 @@ from kanon_sql.loss import metric
 from kanon_sql.privacy import all_of, delta_presence
 from kanon_sql.strategies import STRATEGIES
 from support.oracle import Node
-from support.population import Asked, Sampled, counted_beside, sampled
+from support.population import Requirement, Sampled, counted_beside, sampled
 from support.searching import assert_finds
 
 EXAMPLES = settings(
@@ -34,55 +34,61 @@ EXAMPLES = settings(
 # The judge and every search, node by node
 
 
-def assert_judged(given: Sampled, asked: Asked, judge: Judge) -> None:
+def assert_judged(given: Sampled, requirement: Requirement, judge: Judge) -> None:
     problem, costs = given.problem, judge.costs()
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
-    assert judge.rows_at_risk(nodes) == [given.at_risk(node, asked) for node in nodes]
+    assert judge.rows_at_risk(nodes) == [given.at_risk(node, requirement) for node in nodes]
     for node in nodes[:: 1 + len(nodes) // 4]:
-        unsafe, figures, losses = given.unsafe(node, asked), judge.classes(node), judge.losses(node, costs)
+        unsafe, figures, losses = given.unsafe(node, requirement), judge.classes(node), judge.losses(node, costs)
         sizes = [size for labels, size in problem.classes(node).items() if labels not in unsafe]
         assert (figures.classes, figures.released_rows) == (len(sizes), sum(sizes))
         assert (figures.smallest_class, figures.squares) == (min(sizes, default=None), sum(n * n for n in sizes))
         assert losses.rows_at_risk == len(problem.rows) - sum(sizes)
-        assert metric("loss").score(costs, losses) == pytest.approx(given.loss(node, asked))
+        assert metric("loss").score(costs, losses) == pytest.approx(given.loss(node, requirement))
         assert not judge.may_mask(node, len(problem.rows) - sum(sizes))
 
 
 @EXAMPLES
 @given(given=sampled(), embedded=st.booleans())
 @pytest.mark.slow
-def test_every_node_is_judged_like_brute_force(engine: Engine, given: tuple[Sampled, Asked], embedded: bool) -> None:
-    sample, asked = given
-    models = asked.models("people")
+def test_every_node_is_judged_like_brute_force(
+    engine: Engine, given: tuple[Sampled, Requirement], embedded: bool
+) -> None:
+    sample, requirement = given
+    models = requirement.models("people")
     frequency_set = counted_beside(engine, sample, all_of(*models), DuckDB() if embedded else engine)
     assert (frequency_set.rows, frequency_set.tuples) == (len(sample.problem.rows), len(set(sample.problem.rows)))
     assert frequency_set.population == len(sample.people)
-    assert_judged(sample, asked, Judge(frequency_set, all_of(*models)))
+    assert_judged(sample, requirement, Judge(frequency_set, all_of(*models)))
 
 
 @EXAMPLES
 @given(given=sampled(fewest_columns=4, most_columns=4))
 @pytest.mark.slow
-def test_roll_ups_keep_the_population(given: tuple[Sampled, Asked]) -> None:
-    sample, asked = given
-    models = asked.models("people")
+def test_roll_ups_keep_the_population(given: tuple[Sampled, Requirement]) -> None:
+    sample, requirement = given
+    models = requirement.models("people")
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
             patch.setattr(rollup, name, value)
-        assert_judged(sample, asked, Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models)))
+        assert_judged(sample, requirement, Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models)))
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
 @settings(EXAMPLES, max_examples=6)
 @given(given=sampled(), suppresses=st.booleans())
-def test_every_search_finds_what_brute_force_finds(name: str, given: tuple[Sampled, Asked], suppresses: bool) -> None:
-    sample, asked = given
-    problem, models = sample.problem, asked.models("people")
-    allowed = floor(0.3 * len(problem.rows)) if suppresses and not asked.least else 0
+def test_every_search_finds_what_brute_force_finds(
+    name: str, given: tuple[Sampled, Requirement], suppresses: bool
+) -> None:
+    sample, requirement = given
+    problem, models = sample.problem, requirement.models("people")
+    allowed = floor(0.3 * len(problem.rows)) if suppresses and not requirement.least else 0
     judge = Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models))
     if STRATEGIES[name].monotone_only and not judge.model.monotone_for(suppresses=allowed > 0):
         return
-    losses = {node: sample.loss(node, asked) for node in problem.nodes if sample.at_risk(node, asked) <= allowed}
+    losses = {
+        node: sample.loss(node, requirement) for node in problem.nodes if sample.at_risk(node, requirement) <= allowed
+    }
     assert_finds(name, problem, judge, allowed, losses)
 
 
@@ -92,10 +98,10 @@ def test_every_search_finds_what_brute_force_finds(name: str, given: tuple[Sampl
 @settings(deadline=None, max_examples=60)
 @given(given=sampled())
 @pytest.mark.slow
-def test_inferences_from_a_node_to_those_above_it(given: tuple[Sampled, Asked]) -> None:
+def test_inferences_from_a_node_to_those_above_it(given: tuple[Sampled, Requirement]) -> None:
     """Under k-map no suppressed row comes back; under δ-presence a node without any has none above it."""
-    sample, asked = given
-    by_map, by_share = Asked(k_map=asked.k_map), Asked(least=asked.least, most=asked.most)
+    sample, requirement = given
+    by_map, by_share = Requirement(k_map=requirement.k_map), Requirement(least=requirement.least, most=requirement.most)
     for node in sample.problem.nodes:
         for j, level in enumerate(node):
             if level == sample.problem.heights[j]:
@@ -108,14 +114,14 @@ def test_inferences_from_a_node_to_those_above_it(given: tuple[Sampled, Asked]) 
 @EXAMPLES
 @given(given=sampled())
 @pytest.mark.slow
-def test_rows_at_risk_below_a_node_are_never_overstated(given: tuple[Sampled, Asked]) -> None:
-    sample, asked = given
-    models, nodes = asked.models("people"), sample.problem.nodes
+def test_rows_at_risk_below_a_node_are_never_overstated(given: tuple[Sampled, Requirement]) -> None:
+    sample, requirement = given
+    models, nodes = requirement.models("people"), sample.problem.nodes
     judge = Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models))
     for node, (at_risk, unavoidable) in zip(nodes, judge.verdicts(nodes), strict=True):
-        assert at_risk == sample.at_risk(node, asked)
-        below = [each for each in nodes if all(low <= high for low, high in zip(each, node, strict=True))]
-        assert unavoidable <= min(sample.at_risk(each, asked) for each in below)
+        assert at_risk == sample.at_risk(node, requirement)
+        below = [item for item in nodes if all(low <= high for low, high in zip(item, node, strict=True))]
+        assert unavoidable <= min(sample.at_risk(band, requirement) for band in below)
 
 
 def test_a_presence_is_not_monotone_where_rows_may_be_suppressed() -> None:
@@ -137,36 +143,36 @@ def test_a_presence_is_not_monotone_where_rows_may_be_suppressed() -> None:
 
 
 @st.composite
-def visits(draw: st.DrawFn) -> tuple[Sampled, list[int], Asked]:
+def visits(draw: st.DrawFn) -> tuple[Sampled, list[int], Requirement]:
     """A sample of visits, the people of its rows and then of the other rows of its population, and what is asked."""
-    sample, asked = draw(sampled())
+    sample, requirement = draw(sampled())
     who = [draw(st.integers(1, 6)) for _ in sample.people]
-    return sample, who, replace(asked, values=1)
+    return sample, who, replace(requirement, values=1)
 
 
-def people_at_risk(sample: Sampled, who: Sequence[int], node: Node, asked: Asked, told_apart: bool) -> int:
+def people_at_risk(sample: Sampled, who: Sequence[int], node: Node, requirement: Requirement, told_apart: bool) -> int:
     """The rows of unsafe classes, whose people are counted; the population's rows, where its people are not known."""
     rows = len(sample.problem.rows)
     labels = [sample.problem.labels(row, node) for row in sample.people]
-    inside = Counter(each for each, _ in set(zip(labels[:rows], who[:rows], strict=True)))
-    outside = Counter(each for each, _ in set(zip(labels, who, strict=True))) if told_apart else Counter(labels)
-    sizes, counted = Counter(labels[:rows]), outside if asked.least else inside
-    unsafe = (each for each in counted if not asked.is_safe(inside[each], outside[each], 1))
-    return sum(max(1, sizes[each]) for each in unsafe)
+    inside = Counter(item for item, _ in set(zip(labels[:rows], who[:rows], strict=True)))
+    outside = Counter(item for item, _ in set(zip(labels, who, strict=True))) if told_apart else Counter(labels)
+    sizes, counted = Counter(labels[:rows]), outside if requirement.least else inside
+    unsafe = (count for count in counted if not requirement.is_safe(inside[count], outside[count], 1))
+    return sum(max(1, sizes[item]) for item in unsafe)
 
 
 @EXAMPLES
 @given(given=visits(), told_apart=st.booleans())
 @pytest.mark.slow
 def test_people_are_counted_on_both_sides(
-    engine: Engine, given: tuple[Sampled, list[int], Asked], told_apart: bool
+    engine: Engine, given: tuple[Sampled, list[int], Requirement], told_apart: bool
 ) -> None:
-    sample, who, asked = given
-    models, problem = all_of(*asked.models("people"), unit="person"), sample.problem
-    made = counted_beside(engine, sample, models, who=who, told_apart=told_apart)
-    judge = Judge(made, models)
-    expected = [people_at_risk(sample, who, node, asked, told_apart) for node in problem.nodes]
+    sample, who, requirement = given
+    models, problem = all_of(*requirement.models("people"), unit="person"), sample.problem
+    tuples = counted_beside(engine, sample, models, who=who, told_apart=told_apart)
+    judge = Judge(tuples, models)
+    expected = [people_at_risk(sample, who, node, requirement, told_apart) for node in problem.nodes]
     assert judge.rows_at_risk(problem.nodes) == expected
-    if not asked.least:  # a local recoding counts fewer, never more
-        low = Judge(sampled_tuples(made), models).rows_at_risk(problem.nodes)
+    if not requirement.least:  # a local recoding counts fewer, never more
+        low = Judge(sampled_tuples(tuples), models).rows_at_risk(problem.nodes)
         assert all(at_least >= exactly for at_least, exactly in zip(low, expected, strict=True))

@@ -25,7 +25,7 @@ from kanon_sql.plan import problem
 from kanon_sql.privacy import PrivacyModel, delta_presence, k_anonymity, k_map, l_diversity
 from support.command_line import kanon
 from support.database import create_table
-from support.population import Asked, _numbers, people
+from support.population import Requirement, _numbers, people
 
 # From source to release
 
@@ -54,12 +54,12 @@ class Tables:
 def tables(engine: Engine) -> Iterator[Tables]:
     number = next(_numbers)
     everybody = people(400)
-    made = Tables(engine, f"sample_{number}", f"voters_{number}")
+    created = Tables(engine, f"sample_{number}", f"voters_{number}")
     made_tables = [
-        create_table(engine, made.sample, TYPES, everybody[::5]),
-        create_table(engine, made.population, TYPES, everybody),
+        create_table(engine, created.sample, TYPES, everybody[::5]),
+        create_table(engine, created.population, TYPES, everybody),
     ]
-    yield made
+    yield created
     for table in made_tables:
         engine.run(queries.drop(table.relation, engine.dialect))
 
@@ -74,32 +74,36 @@ def shown(value: Any, label: Any) -> bool:
     return len(value) == len(label) and all(b in ("*", a) for a, b in zip(value, label, strict=True))
 
 
-def assert_holds(rows: Sequence[tuple[Any, ...]], everybody: Sequence[tuple[Any, ...]], asked: Asked) -> None:
+def assert_holds(
+    rows: Sequence[tuple[Any, ...]], everybody: Sequence[tuple[Any, ...]], requirement: Requirement
+) -> None:
     """Count every released class, and by its labels alone whoever in the population it may be."""
     classes = Counter(row[:2] for row in rows)
     assert classes
     for labels, size in classes.items():
         alike = sum(all(map(shown, row[:2], labels)) for row in everybody)
-        assert asked.is_safe(size, alike, 9), (labels, size, alike)
+        assert requirement.is_safe(size, alike, 9), (labels, size, alike)
 
 
 ASKED = {
-    "k-map": Asked(k_map=8),
-    "presence": Asked(most=Fraction(2, 5)),
-    "both, and k": Asked(k=2, k_map=12, most=Fraction(3, 10)),
+    "k-map": Requirement(k_map=8),
+    "presence": Requirement(most=Fraction(2, 5)),
+    "both, and k": Requirement(k=2, k_map=12, most=Fraction(3, 10)),
 }
 
 
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("requirement", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("form", ["table", "csv", "parquet"])
-def test_a_release_is_safe_in_its_population(tables: Tables, tmp_path: Path, form: str, asked: Asked) -> None:
+def test_a_release_is_safe_in_its_population(
+    tables: Tables, tmp_path: Path, form: str, requirement: Requirement
+) -> None:
     into, path = f"{tables.sample}_anon", tmp_path / f"anon.{form}"
     target: dict[str, Any] = {"into": into} if form == "table" else {"output": path}
     release = kanon_sql.anonymize(
         tables.sample,
         quasi_identifiers=RECIPES,
         sensitive=["ill"],
-        privacy=asked.models(tables.population),
+        privacy=requirement.models(tables.population),
         connection=tables.engine.connection,
         suppression_limit=0.1,
         **target,
@@ -110,34 +114,34 @@ def test_a_release_is_safe_in_its_population(tables: Tables, tmp_path: Path, for
         rows = reader.rows(f"SELECT age, zip, ill FROM {name}")
     finally:
         tables.engine.run(queries.drop(queries.Relation(into), tables.engine.dialect))
-    assert_holds(rows, people(400), asked)
-    said = {each["model"]: each for each in release.manifest["privacy"]}
-    assert said["k-map"]["achieved"] >= asked.k_map
-    assert "δ-presence" not in said or said["δ-presence"]["achieved"] <= float(asked.most)
+    assert_holds(rows, people(400), requirement)
+    findings = {finding["model"]: finding for finding in release.manifest["privacy"]}
+    assert findings["k-map"]["achieved"] >= requirement.k_map
+    assert "δ-presence" not in findings or findings["δ-presence"]["achieved"] <= float(requirement.most)
     assert release.manifest["verified"]
     assert release.manifest["classes"] > 2
 
 
 def test_every_class_of_the_population_is_in_a_release_with_a_least_presence(tables: Tables) -> None:
     models = [delta_presence(0.1, 0.4, tables.population)]
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "privacy": models}
-    asked |= {"connection": tables.engine.connection}
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "privacy": models}
+    options |= {"connection": tables.engine.connection}
     with pytest.raises(SpecError, match="no row may be suppressed; use `suppression_limit=0`"):
-        kanon_sql.anonymize(tables.sample, **asked)
-    release = kanon_sql.anonymize(tables.sample, **asked, suppression_limit=0.0)
+        kanon_sql.anonymize(tables.sample, **options)
+    release = kanon_sql.anonymize(tables.sample, **options, suppression_limit=0.0)
     rows = [
         tuple(row) for row in release.to_df()[[*NAMES, "ill"]].astype(object).where(lambda x: x.notna(), None).values
     ]
     for person in people(400):
         assert any(all(map(shown, person[:2], row)) for row in rows)
     tables.engine.run(f"INSERT INTO {tables.population} VALUES (59, '999', 'x')")  # whom no class of zips but * holds
-    release = kanon_sql.anonymize(tables.sample, **asked, suppression_limit=0.0)
+    release = kanon_sql.anonymize(tables.sample, **options, suppression_limit=0.0)
     assert release.manifest["node"]["zip"] == 3
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy", "modes"])
 def test_a_local_recoding_is_safe_in_its_population(tables: Tables, strategy: str) -> None:
-    into, asked = f"{tables.sample}_local", Asked(k_map=12)
+    into, requirement = f"{tables.sample}_local", Requirement(k_map=12)
     how: dict[str, Any] = {"show": "mode"} if strategy == "modes" else {"strategy": strategy, "time_limit": 5.0}
     release = kanon_sql.anonymize(
         tables.sample,
@@ -150,14 +154,14 @@ def test_a_local_recoding_is_safe_in_its_population(tables: Tables, strategy: st
     )
     rows = tables.released(into)
     tables.engine.run(queries.drop(queries.Relation(into), tables.engine.dialect))
-    (said,) = release.manifest["privacy"]
-    assert (said["model"], said["required"]) == ("k-map", 12)
+    (privacy,) = release.manifest["privacy"]
+    assert (privacy["model"], privacy["required"]) == ("k-map", 12)
     # Its own rows' equals are fewer than all whom a class's labels may be.
-    assert said["achieved"] >= 12
+    assert privacy["achieved"] >= 12
     assert release.manifest["classes"] > 2
     if strategy not in ("modes",):
         assert len(rows) == 80
-        assert_holds(rows, people(400), asked)
+        assert_holds(rows, people(400), requirement)
 
 
 # The population, wherever it is
@@ -185,18 +189,18 @@ def test_a_population_is_a_table_a_file_or_data(tables: Tables, tmp_path: Path, 
 
 def test_the_manifest_names_the_population_whole() -> None:
     everybody = pandas.DataFrame({"age": [30, 31, 31, 50] * 10, "who": [*range(20)] * 2})
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "quasi_identifiers": {"age": RECIPES["age"]},
         "privacy": [k_map(2, everybody)],
         "keep": "*",
     }
-    local = kanon_sql.anonymize(everybody[everybody.age < 50], **asked, strategy="mondrian")
+    local = kanon_sql.anonymize(everybody[everybody.age < 50], **options, strategy="mondrian")
     assert local.manifest["population"] == {"source": "in memory", "rows": 40}  # whoever is like nobody, too
-    people = kanon_sql.anonymize(everybody[::2], **asked, unit="who")
+    people = kanon_sql.anonymize(everybody[::2], **options, unit="who")
     assert people.manifest["population"] == {"source": "in memory", "people": 20}
-    asked["privacy"] = [k_map(5, everybody[["age"]])]
+    options["privacy"] = [k_map(5, everybody[["age"]])]
     with pytest.raises(SpecError, match="the population has no column 'who', which is needed to count its people"):
-        kanon_sql.anonymize(everybody[::2], **asked, unit="who")
+        kanon_sql.anonymize(everybody[::2], **options, unit="who")
 
 
 def test_a_population_that_changes_while_it_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,9 +209,9 @@ def test_a_population_that_changes_while_it_is_counted(tmp_path: Path, monkeypat
     build = problem.build_frequency_set
 
     def change(*given: Any) -> Any:
-        made = build(*given)
+        hierarchy = build(*given)
         everybody[:39].to_csv(path, index=False)
-        return made
+        return hierarchy
 
     monkeypatch.setattr(problem, "build_frequency_set", change)
     with pytest.raises(SourceError, match=r"voters\.csv changed while it was read, and nothing was released"):
@@ -227,50 +231,50 @@ def view(tables: Tables) -> Iterator[str]:
     assert connection is not None
 
 
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_a_view_counts_the_population_whenever_it_is_read(tables: Tables, view: str, asked: Asked) -> None:
+@pytest.mark.parametrize("requirement", ASKED.values(), ids=ASKED)
+def test_a_view_counts_the_population_whenever_it_is_read(tables: Tables, view: str, requirement: Requirement) -> None:
     engine, everybody = tables.engine, people(400)
     kanon_sql.anonymize(
         tables.sample,
         quasi_identifiers=RECIPES,
         sensitive=["ill"],
-        privacy=[*asked.models(tables.population), l_diversity("ill", 2)],
+        privacy=[*requirement.models(tables.population), l_diversity("ill", 2)],
         connection=engine.connection,
         suppression_limit=0.1,
         into=view,
         form="view",
     )
     rows = tables.released(view)
-    assert_holds(rows, everybody, asked)
+    assert_holds(rows, everybody, requirement)
     # Who leaves the population takes whole classes out of the view, and who joins it brings them back.
     engine.run(f"DELETE FROM {tables.population} WHERE age BETWEEN 20 AND 39")
     left = [row for row in everybody if row[0] is None or row[0] > 39]
     now = tables.released(view)
     assert len(now) < len(rows)
-    if asked.most == 1:
-        assert_holds(now, left, asked)
+    if requirement.most == 1:
+        assert_holds(now, left, requirement)
     engine.run(f"DELETE FROM {tables.population}")
     assert tables.released(view) == []
 
 
-LOCAL: dict[str, tuple[dict[str, Any], Asked]] = {
-    "mondrian": ({"strategy": "mondrian"}, Asked(k_map=12, most=Fraction(3, 5))),
-    "relaxed": ({"strategy": "mondrian_relaxed"}, Asked(k_map=12)),
-    "prioprivacy": ({"strategy": "prioprivacy"}, Asked(k_map=12)),
-    "modes": ({"show": "mode"}, Asked(k_map=12)),
+LOCAL: dict[str, tuple[dict[str, Any], Requirement]] = {
+    "mondrian": ({"strategy": "mondrian"}, Requirement(k_map=12, most=Fraction(3, 5))),
+    "relaxed": ({"strategy": "mondrian_relaxed"}, Requirement(k_map=12)),
+    "prioprivacy": ({"strategy": "prioprivacy"}, Requirement(k_map=12)),
+    "modes": ({"show": "mode"}, Requirement(k_map=12)),
 }
 
 
-@pytest.mark.parametrize(("how", "asked"), LOCAL.values(), ids=LOCAL)
+@pytest.mark.parametrize(("how", "requirement"), LOCAL.values(), ids=LOCAL)
 def test_a_view_of_a_local_recoding_counts_the_population(
-    tables: Tables, view: str, how: dict[str, Any], asked: Asked
+    tables: Tables, view: str, how: dict[str, Any], requirement: Requirement
 ) -> None:
     engine, everybody = tables.engine, people(400)
     release = kanon_sql.anonymize(
         tables.sample,
         quasi_identifiers=RECIPES,
         sensitive=["ill"],
-        privacy=[*asked.models(tables.population), l_diversity("ill", 2)],
+        privacy=[*requirement.models(tables.population), l_diversity("ill", 2)],
         connection=engine.connection,
         into=view,
         form="view",
@@ -280,14 +284,14 @@ def test_a_view_of_a_local_recoding_counts_the_population(
     assert len(rows) == release.manifest["released_rows"] > 60
     assert release.manifest["classes"] > 2
     if "show" not in how:  # a mode is no label that others may stand behind
-        assert_holds(rows, everybody, asked)
+        assert_holds(rows, everybody, requirement)
     # Who is like nobody of the sample stands behind no class, however many there are; who is like somebody does.
     engine.run(f"DELETE FROM {tables.population} WHERE age BETWEEN 20 AND 39")
     now = tables.released(view)
     assert 0 < len(now) < len(rows)
     left = [row for row in everybody if row[0] is None or row[0] > 39]
     if "show" not in how:
-        assert_holds(now, left, asked)
+        assert_holds(now, left, requirement)
     engine.run(f"DELETE FROM {tables.population}")
     assert tables.released(view) == []
 
@@ -298,9 +302,9 @@ def test_a_view_of_split_tuples_counts_the_population_once_per_class(tables: Tab
     engine.run(f"DELETE FROM {tables.population}")
     for name, rows in ((tables.sample, 12), (tables.population, 13)):
         engine.run(f"INSERT INTO {name} VALUES {', '.join(['(30, NULL, NULL)'] * rows)}")
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "strategy": "mondrian_relaxed", "sensitive": ["ill"]}
-    asked |= {"privacy": [k_map(13, tables.population), k_anonymity(3)], "connection": engine.connection}
-    kanon_sql.anonymize(tables.sample, into=view, form="view", **asked)
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "strategy": "mondrian_relaxed", "sensitive": ["ill"]}
+    options |= {"privacy": [k_map(13, tables.population), k_anonymity(3)], "connection": engine.connection}
+    kanon_sql.anonymize(tables.sample, into=view, form="view", **options)
     assert len(tables.released(view)) == 12
     # Parts of a tuple that others put into one class bring the population's rows into it once.
     engine.run(f'UPDATE "{view}__assignment" SET class = (SELECT MIN(class) FROM "{view}__assignment")')
@@ -316,11 +320,11 @@ def test_a_view_counts_the_people_of_a_population(engine: Engine, how: dict[str,
     sample, population, view = f"voters_of_{number}", f"all_of_{number}", f"shown_{number}"
     everybody = [(row[0] or 20, i // 2) for i, row in enumerate(people(400))]
     types = {"age": "BIGINT", "person": "BIGINT"}
-    made = [create_table(engine, sample, types, everybody[::5]), create_table(engine, population, types, everybody)]
-    asked: dict[str, Any] = {"quasi_identifiers": {"age": RECIPES["age"]}, "unit": "person", "into": view}
+    created = [create_table(engine, sample, types, everybody[::5]), create_table(engine, population, types, everybody)]
+    options: dict[str, Any] = {"quasi_identifiers": {"age": RECIPES["age"]}, "unit": "person", "into": view}
     try:
         kanon_sql.anonymize(
-            sample, privacy=[k_map(20, population)], form="view", connection=engine.connection, **asked, **how
+            sample, privacy=[k_map(20, population)], form="view", connection=engine.connection, **options, **how
         )
         rows = engine.rows(f'SELECT age FROM "{view}"')
         assert len(rows) > 60
@@ -328,14 +332,14 @@ def test_a_view_counts_the_people_of_a_population(engine: Engine, how: dict[str,
         assert engine.rows(f'SELECT age FROM "{view}"') == []
     finally:
         engine.run(queries.drop(queries.Relation(view), engine.dialect, "view"))
-        for table in (*made, *(f"{view}__{stem}" for stem in ("age", "assignment", "classes"))):
+        for table in (*created, *(f"{view}__{stem}" for stem in ("age", "assignment", "classes"))):
             relation = queries.Relation(table) if isinstance(table, str) else table.relation
             engine.run(queries.drop(relation, engine.dialect))
 
 
 @pytest.mark.parametrize("how", [{}, {"strategy": "mondrian"}], ids=["node", "locally"])
 def test_a_materialized_view_counts_the_population_when_it_is_filled(tables: Tables, how: dict[str, Any]) -> None:
-    engine, asked, into = tables.engine, Asked(k_map=12), f"{tables.sample}_filled"
+    engine, requirement, into = tables.engine, Requirement(k_map=12), f"{tables.sample}_filled"
     if not engine.has_materialized_views:
         pytest.skip("needs materialized views: add postgres to --engines")
     options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "connection": engine.connection}
@@ -343,7 +347,7 @@ def test_a_materialized_view_counts_the_population_when_it_is_filled(tables: Tab
     try:
         kanon_sql.anonymize(tables.sample, **options, **how)
         rows = tables.released(into)
-        assert_holds(rows, people(400), asked)
+        assert_holds(rows, people(400), requirement)
         engine.run(f"DELETE FROM {tables.population} WHERE zip = '123'")
         with pytest.raises(SpecError, match=f"only by its population {tables.population}, shown as the release shows"):
             kanon_sql.refresh(into, connection=engine.connection)
@@ -351,7 +355,7 @@ def test_a_materialized_view_counts_the_population_when_it_is_filled(tables: Tab
         engine.run(f'REFRESH MATERIALIZED VIEW "{into}"')  # what is not verified is withheld all the same
         now = tables.released(into)
         assert 0 < len(now) < len(rows)
-        assert_holds(now, [row for row in people(400) if row[1] != "123"], asked)
+        assert_holds(now, [row for row in people(400) if row[1] != "123"], requirement)
     finally:
         engine.run(queries.drop(queries.Relation(into), engine.dialect, "materialized"))
         for stem in (*NAMES, "assignment", "classes"):
@@ -360,16 +364,16 @@ def test_a_materialized_view_counts_the_population_when_it_is_filled(tables: Tab
 
 @pytest.mark.parametrize("how", [{}, {"strategy": "mondrian"}], ids=["node", "locally"])
 def test_a_standalone_statement_counts_the_population(tables: Tables, how: dict[str, Any]) -> None:
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.1}
-    asked |= {"privacy": [k_map(12, tables.population)], "connection": tables.engine.connection}
-    sql = kanon_sql.anonymize_sql(tables.sample, **asked, **how)
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.1}
+    options |= {"privacy": [k_map(12, tables.population)], "connection": tables.engine.connection}
+    sql = kanon_sql.anonymize_sql(tables.sample, **options, **how)
     rows = tables.engine.rows(sql)
     assert len(rows) >= 72
-    assert_holds(rows, people(400), Asked(k_map=12))
+    assert_holds(rows, people(400), Requirement(k_map=12))
     tables.engine.run(f"DELETE FROM {tables.sample} WHERE age < 30")  # whose classes the population has still
     assert 0 < len(tables.engine.rows(sql)) < len(rows)
     assert (None, None, None) not in tables.engine.rows(sql)
-    assert_holds(tables.engine.rows(sql), people(400), Asked(k_map=12))
+    assert_holds(tables.engine.rows(sql), people(400), Requirement(k_map=12))
     tables.engine.run(f"DELETE FROM {tables.population}")
     with pytest.raises(Exception, match=r"64 of 64 rows would be left out, and the suppression limit is 0\.1"):
         tables.engine.connection.execute(sql).fetchall()
@@ -415,10 +419,10 @@ def test_a_view_explains_how_to_load_the_file_of_a_population(
     frame = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
     frame.to_csv(path.with_suffix(".csv"), index=False)
     frame.to_parquet(tmp_path / f"some_{tables.population}.parquet")
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "connection": engine.connection}
-    asked |= {"into": view, "form": "view"}
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "connection": engine.connection}
+    options |= {"into": view, "form": "view"}
     with pytest.raises(SpecError, match=r"load it into a table there, with .*, and name that table") as refused:
-        kanon_sql.anonymize(tables.sample, privacy=[k_map(12, path)], **asked)
+        kanon_sql.anonymize(tables.sample, privacy=[k_map(12, path)], **options)
     try:
         for statement in re.findall("`([^`]+)`", str(refused.value)):
             if statement.startswith("\\copy"):
@@ -428,7 +432,7 @@ def test_a_view_explains_how_to_load_the_file_of_a_population(
                     into.write(path.with_suffix(".csv").read_bytes())
             else:
                 engine.run(statement)
-        release = kanon_sql.anonymize(tables.sample, privacy=[k_map(12, path.stem)], **asked)
+        release = kanon_sql.anonymize(tables.sample, privacy=[k_map(12, path.stem)], **options)
         assert release.manifest["privacy"][0]["achieved"] >= 12
     finally:
         engine.run(queries.drop(queries.Relation(view), engine.dialect, "view"))
@@ -440,8 +444,8 @@ def test_a_statement_over_a_file_names_the_required_locations(tmp_path: Path, mo
     pandas.DataFrame({"age": [30, 31]}).to_csv("sample.csv", index=False)
     pandas.DataFrame({"age": [30, 31]}).to_csv("voters.csv", index=False)
     pandas.DataFrame({"age": [30, 31], "all": ["*", "*"]}).to_csv("age.csv", index=False, header=False, sep=";")
-    asked = ["--quasi-identifiers", "age", "--hierarchies", ".", "--k-map", "2:voters.csv", "--sql"]
-    line = kanon("anonymize", "sample.csv", *asked)
+    arguments = ["--quasi-identifiers", "age", "--hierarchies", ".", "--k-map", "2:voters.csv", "--sql"]
+    line = kanon("anonymize", "sample.csv", *arguments)
     assert line.code != 0
     assert "load it and the source into tables of one database, with" in line.err
     assert """`CREATE TABLE "voters" ("age" BIGINT)` and `COPY "voters" FROM 'voters.csv'`, and name""" in line.err
@@ -457,17 +461,17 @@ def test_a_release_is_verified_by_its_labels(tables: Tables, tmp_path: Path, for
     frame.to_parquet(tmp_path / "voters.parquet")
     population = tables.population if form == "table" else str(tmp_path / "voters.parquet")
     models = [k_map(12, population), delta_presence(0, 0.4, population)]
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models}
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models}
     target: dict[str, Any] = {"into": into} if form == "table" else {"output": path}
-    release = kanon_sql.anonymize(tables.sample, sensitive=["ill"], connection=engine.connection, **asked, **target)
+    release = kanon_sql.anonymize(tables.sample, sensitive=["ill"], connection=engine.connection, **options, **target)
     given: dict[str, Any] = {"connection": engine.connection} if form == "table" else {}
-    check = kanon_sql.verify(into if form == "table" else path, **asked, **given)
+    check = kanon_sql.verify(into if form == "table" else path, **options, **given)
     assert check
-    said = [each["achieved"] for each in release.manifest["privacy"]]
-    assert [each.achieved for each in check.summary.findings] == pytest.approx(said)
-    more = [k_map(said[0] + 1, population), delta_presence(0, said[1] - 0.001, population)]
-    missed = kanon_sql.verify(into if form == "table" else path, **{**asked, "privacy": more}, **given)
-    assert [each.unsafe_classes > 0 for each in missed.summary.findings] == [True, True]
+    achieved = [finding["achieved"] for finding in release.manifest["privacy"]]
+    assert [finding.achieved for finding in check.summary.findings] == pytest.approx(achieved)
+    more = [k_map(achieved[0] + 1, population), delta_presence(0, achieved[1] - 0.001, population)]
+    missed = kanon_sql.verify(into if form == "table" else path, **{**options, "privacy": more}, **given)
+    assert [finding.unsafe_classes > 0 for finding in missed.summary.findings] == [True, True]
     if form == "table":
         engine.run(queries.drop(queries.Relation(into), engine.dialect))
 
@@ -479,16 +483,16 @@ def test_a_release_verifies_itself_in_its_population(
 ) -> None:
     into, path, engine = f"{tables.sample}_self", tmp_path / f"anon.{form}", tables.engine
     share = [] if how.get("strategy") == "mondrian_relaxed" else [delta_presence(0, 0.6, tables.population)]
-    asked: dict[str, Any] = {"privacy": [k_map(12, tables.population), *share], "sensitive": ["ill"]}
-    asked |= {"into": into} if form == "table" else {"output": path}
+    options: dict[str, Any] = {"privacy": [k_map(12, tables.population), *share], "sensitive": ["ill"]}
+    options |= {"into": into} if form == "table" else {"output": path}
     release = kanon_sql.anonymize(
-        tables.sample, quasi_identifiers=RECIPES, connection=engine.connection, **asked, **how
+        tables.sample, quasi_identifiers=RECIPES, connection=engine.connection, **options, **how
     )
     try:
         check = release.verify()
         assert check
-        said = [each["achieved"] for each in release.manifest["privacy"]]
-        assert [each.achieved for each in check.summary.findings] == pytest.approx(said)
+        achieved = [finding["achieved"] for finding in release.manifest["privacy"]]
+        assert [finding.achieved for finding in check.summary.findings] == pytest.approx(achieved)
         with warnings.catch_warnings(action="error"):
             release.write(tmp_path / "copy.csv")
         if not how:  # by its labels, a population is counted as it is now
@@ -506,9 +510,9 @@ def test_a_release_verifies_itself_in_its_population(
 @pytest.mark.parametrize("how", [{}, {"strategy": "mondrian_relaxed"}], ids=["node", "locally"])
 def test_a_view_verifies_itself_in_the_current_population(tables: Tables, view: str, how: dict[str, Any]) -> None:
     engine = tables.engine
-    asked: dict[str, Any] = {"privacy": [k_map(12, tables.population)], "sensitive": ["ill"], "into": view}
+    options: dict[str, Any] = {"privacy": [k_map(12, tables.population)], "sensitive": ["ill"], "into": view}
     release = kanon_sql.anonymize(
-        tables.sample, quasi_identifiers=RECIPES, connection=engine.connection, form="view", **asked, **how
+        tables.sample, quasi_identifiers=RECIPES, connection=engine.connection, form="view", **options, **how
     )
     (before,) = release.verify().summary.findings
     assert before.achieved == release.manifest["privacy"][0]["achieved"]
@@ -524,8 +528,8 @@ def test_a_view_verifies_itself_in_the_current_population(tables: Tables, view: 
 def test_a_copy_is_verified_with_what_is_still_available(tmp_path: Path) -> None:
     everybody = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
     everybody.to_csv(tmp_path / "voters.csv", index=False)
-    asked: dict[str, Any] = {"sensitive": ["ill"], "privacy": [k_map(12, tmp_path / "voters.csv"), k_anonymity(2)]}
-    release = kanon_sql.anonymize(everybody[::5], quasi_identifiers=RECIPES, output=tmp_path / "anon.csv", **asked)
+    options: dict[str, Any] = {"sensitive": ["ill"], "privacy": [k_map(12, tmp_path / "voters.csv"), k_anonymity(2)]}
+    release = kanon_sql.anonymize(everybody[::5], quasi_identifiers=RECIPES, output=tmp_path / "anon.csv", **options)
     assert release.verify()
     (tmp_path / "voters.csv").unlink()
     with pytest.raises(SourceError, match=r"the population .*voters\.csv is neither a table"):
@@ -539,7 +543,7 @@ def test_a_release_of_labels_that_the_population_has_itself() -> None:
     population = pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2})
     check = kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(3, population)])
     assert not check
-    assert [(each.achieved, each.unsafe_rows) for each in check.summary.findings] == [(2, 1)]
+    assert [(finding.achieved, finding.unsafe_rows) for finding in check.summary.findings] == [(2, 1)]
     assert kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population)])
     with pytest.raises(SpecError, match="'age' of the release has labels that are not all on one level"):
         kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population[:6])])
@@ -548,16 +552,16 @@ def test_a_release_of_labels_that_the_population_has_itself() -> None:
     nobody = pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2 + ["40-49"]})
     least = kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[delta_presence(0.2, 1, nobody)])
     assert not least  # of those of 40 to 49 nobody is in it
-    assert [each.unsafe_classes for each in least.summary.findings] == [1]
+    assert [finding.unsafe_classes for finding in least.summary.findings] == [1]
 
 
 def test_the_command_line_verifies_in_a_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pandas.DataFrame({"age": ["20-29", "20-29", "30-39"]}).to_csv("anon.csv", index=False)
     pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2}).to_csv("voters.csv", index=False)
-    asked = ["verify", "anon.csv", "--quasi-identifiers", "age"]
-    assert kanon(*asked, "--k-map", "2:voters.csv").code == 0
-    line = kanon(*asked, "--k-map", "3:voters.csv")
+    arguments = ["verify", "anon.csv", "--quasi-identifiers", "age"]
+    assert kanon(*arguments, "--k-map", "2:voters.csv").code == 0
+    line = kanon(*arguments, "--k-map", "3:voters.csv")
     assert line.code == 1
     assert "k-map" in line.out
 
@@ -582,10 +586,10 @@ def test_a_population_that_the_source_was_not_drawn_from(tables: Tables, query: 
     tables.engine.run(f"INSERT INTO {tables.population} VALUES (34, '123', 'x')")
     name = f"{tables.population}_bad"
     tables.engine.run(f"CREATE TABLE {name} AS {query.format(tables.population)}")
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "into": f"{name}_anon"}
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "into": f"{name}_anon"}
     try:
         with pytest.raises(SourceError, match=message):
-            kanon_sql.anonymize(tables.sample, privacy=[k_map(2, name)], connection=tables.engine.connection, **asked)
+            kanon_sql.anonymize(tables.sample, privacy=[k_map(2, name)], connection=tables.engine.connection, **options)
         assert tables.engine.find(f"{name}_anon") is None
     finally:
         tables.engine.run(f"DROP TABLE {name}")
@@ -665,9 +669,9 @@ def test_a_spec_names_the_population_by_its_own_folder(tmp_path: Path, monkeypat
     (folder / "release.yml").write_text(yaml.safe_dump(spec))
     monkeypatch.chdir(tmp_path)
     release = kanon_sql.anonymize(spec=folder / "release.yml")
-    assert [each["model"] for each in release.manifest["privacy"]] == ["k-map", "δ-presence"]
-    asked = ["--k", "3", "--k-map", "20:survey/voters.csv", "--output", "anon.csv", "--json"]
-    line = kanon("anonymize", "--spec", "survey/release.yml", *asked)
-    said = {each["model"]: each["achieved"] for each in json.loads(line.out)["privacy"]}
-    assert said["k-anonymity"] >= 3
-    assert said["k-map"] >= 20
+    assert [finding["model"] for finding in release.manifest["privacy"]] == ["k-map", "δ-presence"]
+    arguments = ["--k", "3", "--k-map", "20:survey/voters.csv", "--output", "anon.csv", "--json"]
+    line = kanon("anonymize", "--spec", "survey/release.yml", *arguments)
+    achieved = {finding["model"]: finding["achieved"] for finding in json.loads(line.out)["privacy"]}
+    assert achieved["k-anonymity"] >= 3
+    assert achieved["k-map"] >= 20

@@ -35,12 +35,12 @@ def test_a_population_is_compared_as_the_file_has_its_values(
         engine.run(f"INSERT INTO voters VALUES ('{value}', {number % 2}, NULL)")
     engine.run("CREATE TABLE sample AS SELECT * FROM voters LIMIT 8")
     attributes = {"born": {"hierarchy": "suppress"}, "code": {"hierarchy": "suppress", "max_level": 0}}
-    asked = {"quasi_identifiers": attributes, "sensitive": ["ill"]}
+    options = {"quasi_identifiers": attributes, "sensitive": ["ill"]}
     models = [k_map(6, "voters"), delta_presence(0, 0.9, "voters")]
     where: dict[str, Any] = {"output": tmp_path / f"anon.{ending}", "connection": engine.connection}
-    release = kanon_sql.anonymize("sample", asked, privacy=models, **where)
+    release = kanon_sql.anonymize("sample", options, privacy=models, **where)
     assert release.manifest["node"] == {"born": 0, "code": 0}
-    assert [each["achieved"] for each in release.manifest["privacy"]] == [6, pytest.approx(4 / 6)]
+    assert [finding["achieved"] for finding in release.manifest["privacy"]] == [6, pytest.approx(4 / 6)]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_a_population_is_compared_in_the_types_of_a_server(
     for number, value in enumerate(values * 6):
         postgres.run(f"INSERT INTO voters VALUES ('{value}', {number % 2})")
     postgres.run("CREATE TABLE sample AS SELECT * FROM voters LIMIT 8")
-    asked = {"quasi_identifiers": {"pay": {"hierarchy": "suppress"}}, "sensitive": ["ill"]}
+    options = {"quasi_identifiers": {"pay": {"hierarchy": "suppress"}}, "sensitive": ["ill"]}
     where: dict[str, Any] = {"into": "anon", "connection": postgres.connection}
-    release = kanon_sql.anonymize("sample", asked, privacy=[k_map(6, "voters")], **where)
+    release = kanon_sql.anonymize("sample", options, privacy=[k_map(6, "voters")], **where)
     assert release.manifest["node"] == {"pay": 0}
     assert release.manifest["privacy"][0]["achieved"] == 6
 
@@ -78,10 +78,10 @@ def test_numbers_of_any_size_are_compared_with_those_of_the_population(
         postgres.run(f"INSERT INTO voters VALUES ('{pay}', {number % 2})")
     postgres.run("CREATE TABLE sample AS SELECT * FROM voters LIMIT 4")
     attributes = {"pay": {"hierarchy": "suppress", "max_level": 0}, "born": {"hierarchy": "suppress", "min_level": 1}}
-    asked = {"quasi_identifiers": attributes, "target": {"table": "anon", "as": form}}
+    options = {"quasi_identifiers": attributes, "target": {"table": "anon", "as": form}}
     least = min(sum(float(pay) == float(other) or pay == other for other in pays) for pay in (of_sample, "1.5"))
     where: dict[str, Any] = {"connection": postgres.connection}
-    release = kanon_sql.anonymize("sample", asked, privacy=[k_map(least, "voters")], **where)
+    release = kanon_sql.anonymize("sample", options, privacy=[k_map(least, "voters")], **where)
     assert release.manifest["privacy"][0]["achieved"] == least
 
 
@@ -92,9 +92,9 @@ def test_a_file_is_compared_with_the_values_of_its_source(tmp_path: Path, column
     engine.run(f"CREATE TABLE people (age INTEGER, due {column_type})")
     for number in range(8):
         engine.run(f"INSERT INTO people VALUES ({number // 4}, '{values[number % 2]}')")
-    asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "sensitive": ["due"]}
+    options = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "sensitive": ["due"]}
     where: dict[str, Any] = {"output": tmp_path / "anon.parquet", "connection": engine.connection}
-    release = kanon_sql.anonymize("people", asked, privacy=[t_closeness("due", 0.1)], **where)
+    release = kanon_sql.anonymize("people", options, privacy=[t_closeness("due", 0.1)], **where)
     assert release.manifest["privacy"][0]["achieved"] == 0
 
 
@@ -129,14 +129,14 @@ def ill(engine: DuckDB | PostgreSQL, column_type: str, values: list[str]) -> dic
 def test_values_spelled_differently_in_a_file_are_refused_early(tmp_path: Path, case: str) -> None:
     ending, column_type, values, why = OTHERWISE[case]
     engine, stages = DuckDB(), list[str]()
-    asked, models = ill(engine, column_type, values), [t_closeness("ill", 0.1)]
+    requested, models = ill(engine, column_type, values), [t_closeness("ill", 0.1)]
     where: dict[str, Any] = {"connection": engine.connection, "observer": kanon_sql.Observer(stage=stages.append)}
     with pytest.raises(SpecError, match=f"'ill' has values that .*{why}.*; release a table, or read a view that"):
-        kanon_sql.anonymize("people", asked, output=tmp_path / f"anon.{ending}", privacy=models, **where)
+        kanon_sql.anonymize("people", requested, output=tmp_path / f"anon.{ending}", privacy=models, **where)
     assert stages == []
-    assert kanon_sql.anonymize("people", asked, into="anon", privacy=models, **where).manifest["node"] == {"age": 0}
+    assert kanon_sql.anonymize("people", requested, into="anon", privacy=models, **where).manifest["node"] == {"age": 0}
     engine.run(f"CREATE VIEW patients AS SELECT age, {VIEWS[case]} AS ill FROM people")
-    kanon_sql.anonymize("patients", asked, output=tmp_path / f"anon.{ending}", privacy=models, **where)
+    kanon_sql.anonymize("patients", requested, output=tmp_path / f"anon.{ending}", privacy=models, **where)
 
 
 @pytest.mark.parametrize(
@@ -153,16 +153,16 @@ def test_values_distinguished_by_file_and_source_are_released(
     tmp_path: Path, ending: str, column_type: str, values: list[str]
 ) -> None:
     engine = DuckDB()
-    asked = ill(engine, column_type, values)
+    requested = ill(engine, column_type, values)
     where: dict[str, Any] = {"connection": engine.connection, "output": tmp_path / f"anon.{ending}"}
-    release = kanon_sql.anonymize("people", asked, privacy=[t_closeness("ill", 0.1)], **where)
+    release = kanon_sql.anonymize("people", requested, privacy=[t_closeness("ill", 0.1)], **where)
     assert release.manifest["privacy"][0]["achieved"] == 0
 
 
 def test_numbers_that_a_server_writes_in_two_ways_are_refused_before_the_work(
     postgres: PostgreSQL, tmp_path: Path
 ) -> None:
-    asked = ill(postgres, "NUMERIC", ["1.5", "1.50", "NaN"])
+    requested = ill(postgres, "NUMERIC", ["1.5", "1.50", "NaN"])
     where: dict[str, Any] = {"connection": postgres.connection, "output": tmp_path / "anon.parquet"}
     with pytest.raises(SpecError, match="are equal in the source and differ in a parquet file"):
-        kanon_sql.anonymize("people", asked, privacy=[t_closeness("ill", 0.1)], **where)
+        kanon_sql.anonymize("people", requested, privacy=[t_closeness("ill", 0.1)], **where)

@@ -43,10 +43,10 @@ def test_a_password_is_never_shown(url: str, password: str) -> None:
         url = f"{url}@"  # else the password ends at its @, and what follows is a host
     with pytest.raises(SourceError) as raised:
         PostgreSQL.open(url.format(password))
-    told = "".join(traceback.format_exception(raised.value))
+    text = "".join(traceback.format_exception(raised.value))
     assert "\n" not in str(raised.value)
     for piece in ("hun", "ter2", "t%40r2", "t@r2", "%zz"):
-        assert piece not in told
+        assert piece not in text
 
 
 def test_a_refused_connection_is_reported_in_one_line() -> None:
@@ -172,11 +172,11 @@ def test_find_neither_indexes_nor_sequences(postgres: PostgreSQL) -> None:
 
 
 def test_find_by_database(postgres: PostgreSQL, make_table: Any) -> None:
-    made = make_table(postgres, "patients", {"a": "INTEGER"}, [])
+    table = make_table(postgres, "patients", {"a": "INTEGER"}, [])
     ((database,),) = postgres.rows("SELECT current_database()")
-    schema = made.relation.parts[0]
-    assert postgres.find(f"{database}.{schema}.patients") == made
-    assert postgres.find(f"{database}.{schema.upper()}.PATIENTS") == made
+    schema = table.relation.parts[0]
+    assert postgres.find(f"{database}.{schema}.patients") == table
+    assert postgres.find(f"{database}.{schema.upper()}.PATIENTS") == table
     assert postgres.find(f"elsewhere.{schema}.patients") is None
 
 

@@ -187,9 +187,9 @@ def test_a_domain_can_be_set(embedded: DuckDB, domain: int | str | None, hidden:
     rows = [("f", "20", "AT")] * 2 + [("m", "20", "GR")] * 2 + [("m", "20", "AT")]
     problem = Problem(rows, [*columns, countries], 2)
     frequency_set = counted(embedded, problem)
-    asked = {name: {"priority": p} for name, p in zip(problem.names, (1, 2, 3), strict=True)}
-    asked[problem.names[2]] |= {} if domain is None else {"domain": domain}
-    spec = spec_of(problem, [1, 2, 3]).model_dump() | {"quasi_identifiers": asked, "wildcard_suppression": True}
+    attributes = {name: {"priority": p} for name, p in zip(problem.names, (1, 2, 3), strict=True)}
+    attributes[problem.names[2]] |= {} if domain is None else {"domain": domain}
+    spec = spec_of(problem, [1, 2, 3]).model_dump() | {"quasi_identifiers": attributes, "wildcard_suppression": True}
     local = RECODERS["prioprivacy"](task_of(frequency_set, specs.parse(spec)))
     shown = {0: ("*", "20", "*"), 2: ("m", "20", "*")}[hidden]
     assert released(frequency_set, local)["m", "20", "AT"] == (shown, 1)
@@ -199,9 +199,9 @@ def test_a_domain_can_be_set(embedded: DuckDB, domain: int | str | None, hidden:
 @pytest.mark.parametrize("strategy", ["mondrian", "auto"])
 def test_a_domain_is_only_for_prioprivacy(strategy: str) -> None:
     table = pandas.DataFrame({"age": [1, 2, 1, 2]})
-    asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress", "domain": 74}}, "strategy": strategy}
+    options = {"quasi_identifiers": {"age": {"hierarchy": "suppress", "domain": 74}}, "strategy": strategy}
     with pytest.raises(SpecError, match="the domain of 'age' is for the strategy prioprivacy"):
-        anonymize(table, asked, k=2)
+        anonymize(table, options, k=2)
 
 
 @pytest.mark.slow
@@ -211,13 +211,13 @@ def test_labels_that_differ_in_blanks_have_a_quality(tmp_path: Path) -> None:
     rules = tmp_path / "rules"
     rules.mkdir()
     table = pandas.DataFrame({"age": [20, 21, 22, 30, 30, 30]})
-    asked = {"quasi_identifiers": {"age": {"hierarchy": str(tmp_path / "age.csv")}}, "strategy": "prioprivacy"}
-    said = []
+    options = {"quasi_identifiers": {"age": {"hierarchy": str(tmp_path / "age.csv")}}, "strategy": "prioprivacy"}
+    messages = []
     for label in ("20-29", "20 - 29", "twenties"):
         (rules / "1_age.txt").write_text(f"20,21,22 => {label}\n")
-        said.append(anonymize(table, {**asked, "rules": str(rules)}, k=3).manifest["recoding"]["quality"])
-    assert said[0] == said[1] != said[2] is None
-    assert said[0]["intensity"] == pytest.approx(1 - 3 / 6 / 2)
+        messages.append(anonymize(table, {**options, "rules": str(rules)}, k=3).manifest["recoding"]["quality"])
+    assert messages[0] == messages[1] != messages[2] is None
+    assert messages[0]["intensity"] == pytest.approx(1 - 3 / 6 / 2)
 
 
 def test_an_observer_sees_the_remaining_rows_decrease(embedded: DuckDB) -> None:
@@ -237,8 +237,8 @@ def test_only_the_result_is_left(embedded: DuckDB) -> None:
     local = RECODERS["prioprivacy"](task)
     assert _temporary(embedded) - before == {local.assignment.name, local.classes.name}
     task.results.close()
-    made = {local.assignment.name, local.classes.name, frequency_set.relation.name}
-    assert not made & _temporary(embedded)
+    remaining = {local.assignment.name, local.classes.name, frequency_set.relation.name}
+    assert not remaining & _temporary(embedded)
 
 
 def _temporary(engine: DuckDB) -> set[str]:

@@ -44,8 +44,8 @@ def adult(hierarchies: bool) -> FrequencySet:
     for name in COLUMNS if hierarchies else []:
         # The published labels have a hyphen for every blank.
         text = (DATA / "adult" / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8").replace(" ", "-")
-        made = h.convert(h.parse(text, name), table.column(name).kind, name)
-        builders[name] = lambda values, made=made, name=name: h.cover(made, values, name)
+        hierarchy = h.convert(h.parse(text, name), table.column(name).kind, name)
+        builders[name] = lambda values, built=hierarchy, name=name: h.cover(built, values, name)
     return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
@@ -59,11 +59,11 @@ def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
     spec = specs.parse({"source": "adult", "quasi_identifiers": columns, "privacy": {"k": k}, **options})
     frequency_set = adult(hierarchies=False)
     local = RECODERS["prioprivacy"](task_of(frequency_set, spec))
-    made = {tuple(map(str, row)): labels for row, (labels, _) in released(frequency_set, local).items()}
+    labels_of = {tuple(map(str, row)): labels for row, (labels, _) in released(frequency_set, local).items()}
     published = read_rows(DATA / "prioprivacy" / "published" / f"experiment{experiment}_k{k}.csv")
     rows = read_rows(DATA / "prioprivacy" / "adult_9.csv")
     assert len(rows) == len(published) == 30_162
-    assert [made[row] for row in rows] == published
+    assert [labels_of[row] for row in rows] == published
     below = sum(n for n in Counter(published).values() if n < k)
     assert local.facts["string_classes"] == {"smallest": 1, "rows_below": below}
     assert local.facts["wildcard"]["rows_below"] == 0
@@ -77,9 +77,9 @@ def test_the_published_quality(experiment: int, k: int) -> None:
     frequency_set = adult(hierarchies=True)
     published = read_rows(DATA / "prioprivacy" / "published" / f"experiment{experiment}_k{k}.csv")
     with Scratch(frequency_set.engine) as tables:
-        made = _load(tables, frequency_set, read_rows(DATA / "prioprivacy" / "adult_9.csv"), published)
-        table, columns = quality.measure(frequency_set.engine, frequency_set.attributes, *made)
-        bits = quality.lost_bits(frequency_set, *made)
+        built = _load(tables, frequency_set, read_rows(DATA / "prioprivacy" / "adult_9.csv"), published)
+        table, columns = quality.measure(frequency_set.engine, frequency_set.attributes, *built)
+        bits = quality.lost_bits(frequency_set, *built)
     expected = {row["attribute"]: row for row in _results("attribute", experiment, k)}
     for name in COLUMNS:
         assert _figures(columns[name]) == pytest.approx(_expected(expected[name]), abs=1e-9)
@@ -128,7 +128,7 @@ def _load(
 def _level(attribute: Attribute, label: str) -> int:
     """The lowest level that has a label; a star is the top."""
     hierarchy = attribute.hierarchy
-    levels = ([str(each) for each in hierarchy.labels(level)] for level in range(hierarchy.height + 1))
+    levels = ([str(label) for label in hierarchy.labels(level)] for level in range(hierarchy.height + 1))
     return next((level for level, labels in enumerate(levels) if label in labels), hierarchy.height)
 
 

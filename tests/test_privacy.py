@@ -44,7 +44,7 @@ def classes_of(problem: Problem, node: Node, values: Sequence[Any]) -> dict[Row,
 
 
 def at_risk(problem: Problem, node: Node, values: Sequence[Any]) -> int:
-    return sum(each.total() for each in classes_of(problem, node, values).values() if not is_safe(each))
+    return sum(item.total() for item in classes_of(problem, node, values).values() if not is_safe(item))
 
 
 def score_of(problem: Problem, node: Node, values: Sequence[Any], by: str) -> float:
@@ -111,13 +111,13 @@ def assert_judged(judge: Judge, problem: Problem, values: Sequence[Any]) -> None
     assert judge.rows_at_risk(nodes) == [at_risk(problem, node, values) for node in nodes]
     for node in nodes[:: 1 + len(nodes) // 4]:
         figures, losses = judge.classes(node), judge.losses(node, costs)
-        released = [each.total() for each in classes_of(problem, node, values).values() if is_safe(each)]
+        released = [item.total() for item in classes_of(problem, node, values).values() if is_safe(item)]
         assert (figures.classes, figures.released_rows) == (len(released), sum(released))
         assert losses.rows_at_risk == len(problem.rows) - sum(released)
         assert metric("loss").score(costs, losses) == pytest.approx(score_of(problem, node, values, "loss"))
         unsafe = Counter[Any]()
-        for each in classes_of(problem, node, values).values():
-            unsafe += Counter() if is_safe(each) else each
+        for item in classes_of(problem, node, values).values():
+            unsafe += Counter() if is_safe(item) else item
         assert judge.may_mask(node, unsafe.total()) == (bool(unsafe) and is_safe(unsafe))
 
 

@@ -35,12 +35,12 @@ EIGHT = [name for name in NINE if name != "salary-class"]
 def people(rows: int = 300, seed: int = 1) -> list[tuple[Any, ...]]:
     """Age, zip, sex, illness and salary class, the salary unevenly by age."""
     draw = Random(seed)
-    made = []
+    created = []
     for _ in range(rows):
         age = draw.randint(20, 59)
         salary = draw.choices(SALARIES, [8, 1, 0.5] if age < 40 else [3, 3, 0.5])[0]
-        made.append((age, draw.choice(["12", "13", "21", "22"]), draw.choice("fm"), draw.choice("abc"), salary))
-    return made
+        created.append((age, draw.choice(["12", "13", "21", "22"]), draw.choice("fm"), draw.choice("abc"), salary))
+    return created
 
 
 TYPES = {"age": "BIGINT", "zip": "VARCHAR", "sex": "VARCHAR", "ill": "VARCHAR", "salary-class": "VARCHAR"}
@@ -89,7 +89,7 @@ GLOBAL = [name for name in STRATEGIES if "igh" not in name]
 @pytest.mark.parametrize("limit", [0.0, 0.1])
 def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: str, name: str, limit: float) -> None:
     into = f"{source}_anon"
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "connection": engine.connection,
         "privacy": PRIVACY,
         "suppression_limit": limit,
@@ -97,10 +97,10 @@ def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: s
     }
     if limit and STRATEGIES[name].monotone_only:
         with pytest.raises(SpecError, match="needs a monotone privacy model"):
-            kanon_sql.anonymize(source, SPEC, strategy=name, into=into, **asked)
+            kanon_sql.anonymize(source, SPEC, strategy=name, into=into, **options)
         assert engine.find(into) is None
         return
-    release = kanon_sql.anonymize(source, SPEC, strategy=name, into=into, **asked)
+    release = kanon_sql.anonymize(source, SPEC, strategy=name, into=into, **options)
     try:
         rows, columns = released_rows(engine, into)
         assert_holds(rows, columns, least=270)
@@ -114,7 +114,7 @@ def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: s
             into, quasi_identifiers=["age", "zip", "sex"], privacy=PRIVACY, connection=engine.connection
         )
         assert check
-        assert [(each.model, each.unsafe_classes) for each in check.summary.findings] == [
+        assert [(finding.model, finding.unsafe_classes) for finding in check.summary.findings] == [
             ("k-anonymity", 0),
             ("at most", 0),
         ]
@@ -250,7 +250,7 @@ def test_a_local_recoding_releases_by_a_model_of_ten_lines(
 
 def tables_of(engine: Engine, into: str) -> list[str]:
     """A view and its companion tables, the view first."""
-    return sorted({each.name for each in engine.relations() if each.name.startswith(into)})
+    return sorted({relation.name for relation in engine.relations() if relation.name.startswith(into)})
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "prioprivacy", "refine", "kaca"])
@@ -268,19 +268,19 @@ def test_a_local_recoding_has_only_classes_that_are_safe_by_brute_force(
     columns = dict(zip(names, types, strict=True)) | {"ill": "VARCHAR", "salary-class": "VARCHAR"}
     create_table(engine, "people", columns, rows)
     spec = {"quasi_identifiers": {key: {"hierarchy": "suppress"} for key in names}, "keep": "*"}
-    asked: dict[str, Any] = {"privacy": models, "connection": engine.connection, "strategy": strategy}
+    options: dict[str, Any] = {"privacy": models, "connection": engine.connection, "strategy": strategy}
     if not meets(rows, models):
         with pytest.raises((InfeasibleError, SpecError)):
-            kanon_sql.anonymize("people", spec, **asked)
+            kanon_sql.anonymize("people", spec, **options)
         return
-    release = kanon_sql.anonymize("people", spec, into="shown", **asked)
+    release = kanon_sql.anonymize("people", spec, into="shown", **options)
     if strategy == "refine":
-        said = release.manifest["recoding"]
-        assert said["loss"] <= min(said["cover_loss"], said["start_loss"]) + 1e-6
+        recoding = release.manifest["recoding"]
+        assert recoding["loss"] <= min(recoding["cover_loss"], recoding["start_loss"]) + 1e-6
     shown = released_rows(engine, "shown")[0]
     assert sorted(map(repr, (row[-2:] for row in shown))) == sorted(map(repr, (row[-2:] for row in rows)))
     assert all(meets(members, models) for members in by_labels(shown))
-    kanon_sql.anonymize("people", spec, into="seen", form="view", **asked)
+    kanon_sql.anonymize("people", spec, into="seen", form="view", **options)
     assert sorted(map(repr, released_rows(engine, "seen")[0])) == sorted(map(repr, shown))
     engine.run("INSERT INTO people SELECT * FROM people WHERE q0 IN (SELECT MIN(q0) FROM people) AND ill = 'a'")
     engine.run("DELETE FROM people WHERE \"salary-class\" = '>50K' AND ill = 'b'")
@@ -297,10 +297,10 @@ def by_one_column(rows: int = 100) -> list[tuple[Any, ...]]:
 @pytest.mark.slow
 def test_refine_tests_the_model_and_loses_less_than_the_best_node(embedded: DuckDB) -> None:
     create_table(embedded, "staff", TYPES, by_one_column())
-    asked: dict[str, Any] = {"privacy": PRIVACY, "connection": embedded.connection, "suppression_limit": 0.0}
+    options: dict[str, Any] = {"privacy": PRIVACY, "connection": embedded.connection, "suppression_limit": 0.0}
     spec = {**SPEC, "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}}}
-    best = kanon_sql.anonymize("staff", spec, **asked, strategy="exhaustive", metric="loss").manifest
-    refined = kanon_sql.anonymize("staff", spec, **asked, strategy="refine").manifest
+    best = kanon_sql.anonymize("staff", spec, **options, strategy="exhaustive", metric="loss").manifest
+    refined = kanon_sql.anonymize("staff", spec, **options, strategy="refine").manifest
     assert "classes_joined" not in refined["recoding"]
     assert refined["information_loss"]["loss"] < 0.9 * best["information_loss"]["loss"]
 
@@ -310,8 +310,8 @@ def test_refine_tests_the_model_and_loses_less_than_the_best_node(embedded: Duck
 def test_adult_refined_loses_less_than_the_full_domain_optimum() -> None:
     """No value of salary-class over 80 %: .7858 is the optimum of all nodes, two rows in a hundred suppressed."""
     spec = {"quasi_identifiers": EIGHT, "hierarchies": str(DATA / "adult" / "hierarchies"), "keep": ["salary-class"]}
-    asked: dict[str, Any] = {"privacy": PRIVACY, "strategy": "refine", "time_limit": 8, "suppression_limit": 0.02}
-    release = kanon_sql.anonymize(str(DATA / "adult" / "adult.csv"), spec, **asked)
+    options: dict[str, Any] = {"privacy": PRIVACY, "strategy": "refine", "time_limit": 8, "suppression_limit": 0.02}
+    release = kanon_sql.anonymize(str(DATA / "adult" / "adult.csv"), spec, **options)
     assert release.manifest["information_loss"]["loss"] < 0.7858
     frame = release.to_df()
     assert len(frame) == 30_162
@@ -331,12 +331,12 @@ def by_labels(rows: Sequence[Row]) -> list[list[Row]]:
 def meets(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> bool:
     """Whether rows with an illness and a salary at their end are a safe class, by the models that this file knows."""
     salaries = Counter(row[-1] for row in rows)
-    told = {
+    options = {
         "k-anonymity": lambda: len(rows) >= 2,
         "at most": lambda: is_safe(salaries, 1),
         "distinct values": lambda: len({row[-2] for row in rows}) >= 2,
     }
-    return all(told[model.name]() for model in models)
+    return all(options[model.name]() for model in models)
 
 
 @pytest.mark.parametrize("name", ["refine", "mondrian", "mondrian_relaxed", "kaca", "prioprivacy"])
@@ -399,8 +399,8 @@ def test_impossible_guarantees_are_refused_before_any_work(
     embedded: DuckDB, options: Mapping[str, Any], message: str
 ) -> None:
     create_table(embedded, "staff", TYPES, people(20))
-    asked = {"privacy": PRIVACY, **options}
+    parameters = {"privacy": PRIVACY, **options}
     with pytest.raises(SpecError, match=message):
-        kanon_sql.anonymize("staff", SPEC, connection=embedded.connection, **asked)
+        kanon_sql.anonymize("staff", SPEC, connection=embedded.connection, **parameters)
     assert embedded.find("kanon_tuples") is None
     assert embedded.find("kanon_frequency_set") is None

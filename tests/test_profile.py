@@ -111,8 +111,8 @@ def test_the_counts_of_the_sets_the_most_identifying_first(engine: Engine) -> No
 
 def people(engine: Engine, rows: int, **columns: Any) -> Profile:
     """A profile of a table of integers, made from functions of the row's number."""
-    made = [tuple(of(i) for of in columns.values()) for i in range(rows)]
-    return profile(engine, create_table(engine, "people", dict.fromkeys(columns, "BIGINT"), made))
+    records = [tuple(of(i) for of in columns.values()) for i in range(rows)]
+    return profile(engine, create_table(engine, "people", dict.fromkeys(columns, "BIGINT"), records))
 
 
 def test_nine_distinct_values_in_ten_mark_an_identifier(engine: Engine) -> None:
@@ -189,7 +189,7 @@ def test_dates_are_never_identifiers(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "names"),
+    ("message", "names"),
     [
         (
             "identifier",
@@ -205,9 +205,9 @@ def test_dates_are_never_identifiers(engine: Engine) -> None:
         ("", "id product_name country stage percentage wager discharge hospital n value 数 %s"),
     ],
 )
-def test_the_meaning_of_names(said: str, names: str) -> None:
+def test_the_meaning_of_names(message: str, names: str) -> None:
     expected = {"country": "quasi-identifier"}
-    assert {name: name_hint(name) for name in names.split()} == {n: expected.get(n, said) for n in names.split()}
+    assert {name: name_hint(name) for name in names.split()} == {n: expected.get(n, message) for n in names.split()}
 
 
 # Against counting in Python

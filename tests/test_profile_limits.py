@@ -142,16 +142,16 @@ def test_a_slow_view_is_read_once(engine: Engine, monkeypatch: pytest.MonkeyPatc
     expected = profile(engine, table)
     assert profile(engine, view).columns == expected.columns
     monkeypatch.setattr(single_columns, "_SLOW_VIEW", 0.0)
-    asked: list[str] = []
-    monkeypatch.setattr(engine, "rows", _noting(asked, engine.rows))
+    requests: list[str] = []
+    monkeypatch.setattr(engine, "rows", _noting(requests, engine.rows))
     assert profile(engine, view) == expected
-    assert sum("seen" in sql for sql in asked) == 1
+    assert sum("seen" in sql for sql in requests) == 1
     assert tables_of(engine) == {"patients", "seen"}
 
 
-def _noting(asked: list[str], rows: Any) -> Any:
+def _noting(statements: list[str], rows: Any) -> Any:
     def noted(sql: str) -> Any:
-        asked.append(sql)
+        statements.append(sql)
         return rows(sql)
 
     return noted
@@ -240,13 +240,13 @@ def test_time_that_runs_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_progress_is_reported(engine: Engine) -> None:
-    told: list[tuple[str, int, int]] = []
-    profile(engine, wide(engine, 6), on_progress=lambda *now: told.append(now))
-    assert told[:2] == [("columns", 0, 6), ("columns", 1, 6)]
-    assert ("columns", 6, 6) in told
-    assert told[7] == ("sets", 0, 35)
-    assert told[-1] == ("sets", 35, 35)
-    assert [now for now in told if now[0] == "sets"] == sorted(now for now in told if now[0] == "sets")
+    messages: list[tuple[str, int, int]] = []
+    profile(engine, wide(engine, 6), on_progress=lambda *now: messages.append(now))
+    assert messages[:2] == [("columns", 0, 6), ("columns", 1, 6)]
+    assert ("columns", 6, 6) in messages
+    assert messages[7] == ("sets", 0, 35)
+    assert messages[-1] == ("sets", 35, 35)
+    assert [now for now in messages if now[0] == "sets"] == sorted(now for now in messages if now[0] == "sets")
 
 
 def test_no_limit_is_no_limit(engine: Engine) -> None:

@@ -78,8 +78,8 @@ def test_without_transactions_the_end_result_is_the_same(
         people.run(f"COMMENT ON {'VIEW' if old == 'view' else 'TABLE'} released IS 'theirs'")
     release(people, form, overwrite=True, **({"replace_foreign_table": "released"} if old else {}), **options)
     assert lasting(people) == with_them
-    told = people.comments(people.place("released"))
-    assert {relation: text.removeprefix("theirs\n") for relation, text in told.items()} == comments
+    commented = people.comments(people.place("released"))
+    assert {relation: text.removeprefix("theirs\n") for relation, text in commented.items()} == comments
 
 
 @pytest.mark.parametrize(("form", "options"), KINDS)
@@ -145,12 +145,12 @@ def test_every_statement_of_a_release_is_reported(engine: Engine, tmp_path: Path
     where: dict[str, Any] = {"into": "released"} if target != "file" else {"output": tmp_path / "out.parquet"}
     given = {"connection": engine.connection, **({} if target == "temporary" else where)}
     if target == "exact":
-        made = anatomize("people", SPEC, l=3, **given)
+        released = anatomize("people", SPEC, l=3, **given)
     else:
-        made = anonymize("people", SPEC, k=3, **given, **({"form": target} if target in FORMS else {}))
-    statements = {each.name: each for each in made.statements}
+        released = anonymize("people", SPEC, k=3, **given, **({"form": target} if target in FORMS else {}))
+    statements = {statement.name: statement for statement in released.statements}
     assert {*statements} >= {"release"}
     assert {*statements} >= ({"rows", "sensitive"} if target in ("anatomy", "exact") else set())
-    assert all(each.sentence.endswith(".") and each.seconds >= 0 for each in statements.values())
+    assert all(statement.sentence.endswith(".") and statement.seconds >= 0 for statement in statements.values())
     written = statements["rows" if target == "anatomy" else "release"].rows
-    assert written == (None if target == "view" else made.manifest["released_rows"])
+    assert written == (None if target == "view" else released.manifest["released_rows"])

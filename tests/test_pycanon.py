@@ -37,24 +37,24 @@ import pandas
 from pycanon import anonymity
 path, quasi, sensitive, number = json.load(sys.stdin)
 data = pandas.read_csv(path, dtype={name: str for name in quasi} | {sensitive: int if number else str})
-asked = data, quasi, [sensitive]
-alpha, _ = anonymity.alpha_k_anonymity(*asked)
+arguments = data, quasi, [sensitive]
+alpha, _ = anonymity.alpha_k_anonymity(*arguments)
 print(json.dumps({
     "k": int(anonymity.k_anonymity(data, quasi)),
-    "l": int(anonymity.l_diversity(*asked)),
-    "entropy l": int(anonymity.entropy_l_diversity(*asked)),
-    "t": float(anonymity.t_closeness(*asked)),
+    "l": int(anonymity.l_diversity(*arguments)),
+    "entropy l": int(anonymity.entropy_l_diversity(*arguments)),
+    "t": float(anonymity.t_closeness(*arguments)),
     "alpha": float(alpha),
-    "beta": float(anonymity.basic_beta_likeness(*asked)),
-    "delta": float(anonymity.delta_disclosure(*asked)),
+    "beta": float(anonymity.basic_beta_likeness(*arguments)),
+    "delta": float(anonymity.delta_disclosure(*arguments)),
 }))
 """
 
 
 def measured(path: Path, quasi: list[str], sensitive: str, number: bool) -> dict[str, float]:
     """What pycanon says of a release."""
-    asked = json.dumps([str(path), quasi, sensitive, number])
-    run = subprocess.run([str(PYTHON), "-c", MEASURES], input=asked, capture_output=True, text=True, check=True)
+    arguments = json.dumps([str(path), quasi, sensitive, number])
+    run = subprocess.run([str(PYTHON), "-c", MEASURES], input=arguments, capture_output=True, text=True, check=True)
     figures: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
     return figures
 
@@ -72,7 +72,7 @@ def achieved(source: Any, quasi: list[str], sensitive: str, number: bool) -> dic
     }
     verified = kanon_sql.verify(source, quasi_identifiers=quasi, privacy=list(models.values()))
     assert verified.summary is not None
-    figures = {name: each.achieved for name, each in zip(models, verified.summary.findings, strict=True)}
+    figures = {name: item.achieved for name, item in zip(models, verified.summary.findings, strict=True)}
     assert all(value is not None for value in figures.values())
     return {**figures, "entropy l": int(figures["entropy l"] + 1e-6)}
 
@@ -86,8 +86,8 @@ def test_random_tables_measure_alike(seed: int, number: bool, tmp_path: Path) ->
     if not number:
         table["ill"] = "v" + table["ill"].astype(str)
     table.to_csv(tmp_path / "table.csv", index=False)
-    asked = ["zip", "age"], "ill", number
-    assert achieved(table, *asked) == pytest.approx(measured(tmp_path / "table.csv", *asked), abs=1e-9)
+    arguments = ["zip", "age"], "ill", number
+    assert achieved(table, *arguments) == pytest.approx(measured(tmp_path / "table.csv", *arguments), abs=1e-9)
 
 
 @needs_adult
@@ -115,8 +115,8 @@ def test_a_release_of_adult_measures_alike(tmp_path: Path) -> None:
         privacy=[k_anonymity(5), l_diversity("occupation", 3)],
         output=str(tmp_path / "anon.csv"),
     )
-    asked = quasi, "occupation", False
-    ours = achieved(str(tmp_path / "anon.csv"), *asked)
+    arguments = quasi, "occupation", False
+    ours = achieved(str(tmp_path / "anon.csv"), *arguments)
     assert ours["k"] >= 5
     assert ours["l"] >= 3
-    assert ours == pytest.approx(measured(tmp_path / "anon.csv", *asked), abs=1e-9)
+    assert ours == pytest.approx(measured(tmp_path / "anon.csv", *arguments), abs=1e-9)

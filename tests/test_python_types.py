@@ -55,15 +55,15 @@ def test_verbs_take_a_release_where_they_take_a_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: dict[str, str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made = kanon_sql.anonymize(PEOPLE, SPEC, k=2, **target)
-    assert kanon_sql.verify(made) == made.verify()
-    assert not kanon_sql.verify(made, quasi_identifiers=["age", "zip"], k=5)
-    assert kanon_sql.risk(PEOPLE, release=made).release is not None
-    assert kanon_sql.risk(made).source.classes.smallest == made.manifest["smallest_class"]
-    assert kanon_sql.profile(made).rows == made.manifest["released_rows"]
-    assert kanon_sql.utility(PEOPLE, made, quasi_identifiers=["age", "zip"]).to_dict()
+    released = kanon_sql.anonymize(PEOPLE, SPEC, k=2, **target)
+    assert kanon_sql.verify(released) == released.verify()
+    assert not kanon_sql.verify(released, quasi_identifiers=["age", "zip"], k=5)
+    assert kanon_sql.risk(PEOPLE, release=released).release is not None
+    assert kanon_sql.risk(released).source.classes.smallest == released.manifest["smallest_class"]
+    assert kanon_sql.profile(released).rows == released.manifest["released_rows"]
+    assert kanon_sql.utility(PEOPLE, released, quasi_identifiers=["age", "zip"]).to_dict()
     with pytest.raises(SourceError, match="the source was in memory; pass the data"):
-        kanon_sql.risk(release=made)
+        kanon_sql.risk(release=released)
 
 
 def test_figures_of_a_manifest_with_people_match_the_reference() -> None:
@@ -71,16 +71,16 @@ def test_figures_of_a_manifest_with_people_match_the_reference() -> None:
         {"who": [row // 3 for row in range(60)], "age": [20 + row // 15 * 10 for row in range(60)]}
     )
     spec = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 20]}}}, "unit": "who", "keep": []}
-    made = kanon_sql.anonymize(visits, spec, k=3)
-    sizes = made.to_df().groupby("age").size()
-    assert made.manifest["smallest_class"] == sizes.min() == 15, "rows, while the model counts people"
-    assert made.manifest["average_class"] == sizes.mean()
-    assert made.manifest["privacy"][0]["achieved"] == made.manifest["risk_of_people"]["smallest_class"] == 5
-    assert made.manifest["gap"] == made.manifest["score"] - made.manifest["lower_bound"]
-    assert kanon_sql.risk(visits, release=made).release.classes.people == 20
+    released = kanon_sql.anonymize(visits, spec, k=3)
+    sizes = released.to_df().groupby("age").size()
+    assert released.manifest["smallest_class"] == sizes.min() == 15, "rows, while the model counts people"
+    assert released.manifest["average_class"] == sizes.mean()
+    assert released.manifest["privacy"][0]["achieved"] == released.manifest["risk_of_people"]["smallest_class"] == 5
+    assert released.manifest["gap"] == released.manifest["score"] - released.manifest["lower_bound"]
+    assert kanon_sql.risk(visits, release=released).release.classes.people == 20
     with pytest.raises(SpecError, match="does not have 'who', by which people are counted; pass its source too"):
-        kanon_sql.risk(made)
-    assert kanon_sql.risk(made, quasi_identifiers=["age"]).source.classes.people is None
+        kanon_sql.risk(released)
+    assert kanon_sql.risk(released, quasi_identifiers=["age"]).source.classes.people is None
 
 
 def test_progress_is_silent_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:

@@ -69,20 +69,20 @@ def hospital(postgres: PostgreSQL) -> PostgreSQL:
 
 def shown_to(reader: Role, statement: str) -> str:
     """All that a statement tells a session: its rows, its notices, its error."""
-    told: list[str] = []
-    listen = lambda notice: told.append(notice.message_primary or "")  # noqa: E731
+    messages: list[str] = []
+    listen = lambda notice: messages.append(notice.message_primary or "")  # noqa: E731
     reader.session.add_notice_handler(listen)
     try:
         if statement.startswith("COPY"):
             with reader.session.cursor() as cursor, cursor.copy(statement) as copy:
-                told.extend(str(bytes(chunk)) for chunk in copy)
+                messages.extend(str(bytes(chunk)) for chunk in copy)
         else:
-            told.append(str(reader.session.execute(statement).fetchall()))
+            messages.append(str(reader.session.execute(statement).fetchall()))
     except psycopg.Error as error:
-        told.append(str(error))
+        messages.append(str(error))
     finally:
         reader.session.remove_notice_handler(listen)
-    return "\n".join(told)
+    return "\n".join(messages)
 
 
 def release_without(hospital: PostgreSQL, hidden: tuple[Any, ...], form: str, reader: Role) -> None:
@@ -101,8 +101,8 @@ def release_without(hospital: PostgreSQL, hidden: tuple[Any, ...], form: str, re
     assert reader.session.execute("SELECT COUNT(*) FROM released").fetchall() == [(120,)]
 
 
-def hidden_in(told: str, asked: str = "") -> list[str]:
-    return [value for value in HIDDEN if value in told and value not in asked]
+def hidden_in(message: str, query: str = "") -> list[str]:
+    return [value for value in HIDDEN if value in message and value not in query]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -120,10 +120,10 @@ def test_a_reader_sees_no_value_of_a_hidden_row(hospital: PostgreSQL, roles: lis
     for look in LOOKS:
         assert not hidden_in(shown_to(reader, look), look), look
     for column in ("zip", "ill", "CAST(pay AS TEXT)"):
-        told = shown_to(reader, f"SELECT COUNT(*) FROM released WHERE pg_temp.spy({column})")
-        assert "(120,)" in told
-        assert "seen" in told
-        assert not hidden_in(told)
+        count = shown_to(reader, f"SELECT COUNT(*) FROM released WHERE pg_temp.spy({column})")
+        assert "(120,)" in count
+        assert "seen" in count
+        assert not hidden_in(count)
     assert "permission denied" in shown_to(reader, f"CREATE TABLE {schema}.mine AS SELECT 1")
 
 
@@ -134,8 +134,8 @@ def test_a_plan_does_not_depend_on_a_hidden_row(hospital: PostgreSQL, roles: lis
     for hidden in (ROWS[-1], ("Ada", "0-hidden", "ill", 1)):
         release_without(hospital, hidden, form, reader)
         costs = [f"EXPLAIN (VERBOSE) SELECT * FROM released WHERE {probe}" for probe in PROBES]
-        runs = [each.replace("VERBOSE", "ANALYZE, TIMING off, SUMMARY off, BUFFERS off, VERBOSE") for each in costs]
-        plans.append([_without_sizes(shown_to(reader, each)) for each in (*costs, *runs)])
+        runs = [cost.replace("VERBOSE", "ANALYZE, TIMING off, SUMMARY off, BUFFERS off, VERBOSE") for cost in costs]
+        plans.append([_without_sizes(shown_to(reader, item)) for item in (*costs, *runs)])
     assert plans[0] == plans[1]
 
 

@@ -14,7 +14,7 @@ from support.school import LOCAL, Role
 NODE = {"node": {"age": 0, "zip": 0}, "incremental": True, "waiting": "later", "suppression_limit": 0.0}
 
 
-def told(reader: Role, statement: str) -> str:
+def answer_of(reader: Role, statement: str) -> str:
     try:
         return str(reader.session.execute(statement).fetchall())
     except psycopg.Error as error:
@@ -30,14 +30,18 @@ def test_a_reader_sees_the_release_but_no_waiting_rows_and_no_audit_trail(
     seen: list[str] = []
 
     def look(_: str) -> None:
-        seen.append(told(reader, "SELECT relname FROM pg_class WHERE relname LIKE '%kanon%' OR relname = 'school'"))
         seen.append(
-            told(reader, "SELECT query FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%pupils%'")
+            answer_of(reader, "SELECT relname FROM pg_class WHERE relname LIKE '%kanon%' OR relname = 'school'")
+        )
+        seen.append(
+            answer_of(
+                reader, "SELECT query FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%pupils%'"
+            )
         )
 
     options: dict[str, Any] = {"database": postgres_dsn, "into": "school", "observer": Observer(look)}
-    made = anonymize("pupils", {**LOCAL, **NODE}, **options).manifest
-    assert made["waiting_rows"] == 1
+    manifest = anonymize("pupils", {**LOCAL, **NODE}, **options).manifest
+    assert manifest["waiting_rows"] == 1
     spec = {**LOCAL, "source": "pupils", "database": postgres_dsn, "suppression_limit": 0.1, "audit": True}
     (tmp_path / "nightly.json").write_text(json.dumps({**spec, "target": {"table": "nightly"}}))
     run(tmp_path / "nightly.json")
@@ -50,11 +54,11 @@ def test_a_reader_sees_the_release_but_no_waiting_rows_and_no_audit_trail(
             assert server.rows(f"SELECT 1 FROM {private}")
             server.run(f"ANALYZE {private}")
         for statement in (f"SELECT * FROM {private}", f"EXPLAIN SELECT * FROM {private}", f"TABLE {private}"):
-            assert "permission denied" in told(reader, statement)
+            assert "permission denied" in answer_of(reader, statement)
     for statement in (
         "SELECT most_common_vals::text, histogram_bounds::text FROM pg_stats WHERE tablename <> 'school'",
         "SELECT description FROM pg_description",
         "SELECT * FROM school",
         "SELECT * FROM nightly",
     ):
-        assert "hidden" not in told(reader, statement).lower()
+        assert "hidden" not in answer_of(reader, statement).lower()

@@ -64,8 +64,10 @@ class Recorded:
 
     def reads(self, *names: str) -> list[str]:
         """The statements that read rows of a relation of one of these names."""
-        told = [sql for sql in self.statements if any(f'"{name}"' in sql for name in names)]
-        return [sql for sql in told if not sql.startswith(_READS_NOTHING) and not any(no in sql for no in _NO_ROWS)]
+        statements = [sql for sql in self.statements if any(f'"{name}"' in sql for name in names)]
+        return [
+            sql for sql in statements if not sql.startswith(_READS_NOTHING) and not any(no in sql for no in _NO_ROWS)
+        ]
 
 
 @pytest.fixture
@@ -116,21 +118,21 @@ def test_explain_runs_no_statement_that_a_release_does_not_run(
         recorded.statements.clear()
         verb(SOURCE, SPEC, connection=people.connection, k=3, strategy=strategy)
         assert len(recorded.reads(SOURCE)) == 3
-        asked = [sql for sql in recorded.statements if not sql.startswith(_READS_NOTHING)]
-        asked = [sql for sql in asked if not sql.endswith("AS texts")]  # of collations, for the statement that is shown
-        return Counter(re.sub(r"kanon_\d+", "kanon", sql) for sql in asked)  # a name that is taken gets a number
+        reads = [sql for sql in recorded.statements if not sql.startswith(_READS_NOTHING)]
+        reads = [sql for sql in reads if not sql.endswith("AS texts")]  # of collations, for the statement that is shown
+        return Counter(re.sub(r"kanon_\d+", "kanon", sql) for sql in reads)  # a name that is taken gets a number
 
     explained = ran(explain)
     assert list(explained - ran(anonymize)) == []
 
 
 def test_explain_shows_the_log_of_the_run(people: Engine) -> None:
-    steps = {each.name: each for each in explain(SOURCE, SPEC, connection=people.connection, k=3).steps}
+    steps = {step.name: step for step in explain(SOURCE, SPEC, connection=people.connection, k=3).steps}
     searched = search(SOURCE, SPEC, connection=people.connection, k=3).outcome
     assert (steps["node_test"].rows or 0) >= searched.nodes_checked >= steps["node_test"].times - 1 > 0
     assert (steps["tuples"].engine, steps["node_test"].engine) == (people.name, "duckdb")
     assert (steps["release"].rows, steps["class_summary"].times) == (120, 1)
-    assert all(each.seconds > 0 for each in steps.values())
+    assert all(step.seconds > 0 for step in steps.values())
 
 
 @pytest.mark.parametrize(("query", "reads"), [("SELECT * FROM stays", 3), ("SELECT * FROM 'people.csv'", 4)])
@@ -345,8 +347,8 @@ def test_a_row_that_starts_with_a_hash_is_released(tmp_path: Path) -> None:
     rows = [f"{'#' * (i % 5 == 0)}{i % 3},{20 + i % 4}" for i in range(60)]
     (tmp_path / "rooms.csv").write_text("\n".join(["room,age", *rows]))
     spec = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [10]}}}, "sensitive": ["room"]}
-    made = anonymize(tmp_path / "rooms.csv", spec, k=2, output=tmp_path / "out.csv").manifest
-    assert (made["rows"], made["released_rows"]) == (60, 60)
+    manifest = anonymize(tmp_path / "rooms.csv", spec, k=2, output=tmp_path / "out.csv").manifest
+    assert (manifest["rows"], manifest["released_rows"]) == (60, 60)
     released = (tmp_path / "out.csv").read_text().splitlines()[1:]
     assert sorted(line.partition(",")[0].strip('"') for line in released) == sorted(row.split(",")[0] for row in rows)
 

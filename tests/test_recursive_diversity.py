@@ -57,13 +57,13 @@ def test_every_released_class_is_diverse(strategy: str, l: int, c: float) -> Non
     draw = Random(l)
     rows = [(draw.randint(20, 59), draw.choice("aaaabbbccd") if draw.random() < 0.9 else None) for _ in range(300)]
     source = pandas.DataFrame(rows, columns=["age", "ill"])
-    asked = {
+    options = {
         "quasi_identifiers": {"age": {"hierarchy": {"ranges": [2, 4, 8]}}},
         "sensitive": ["ill"],
         "strategy": strategy,
     }
     model = l_diversity("ill", l, "recursive", c=c)
-    release = kanon_sql.anonymize(source, asked, privacy=[model], suppression_limit=0.2)
+    release = kanon_sql.anonymize(source, options, privacy=[model], suppression_limit=0.2)
     classes: dict[str, Counter[str]] = defaultdict(Counter)
     for age, ill in release.to_df().fillna("-").values.tolist():
         classes[age][ill] += 1

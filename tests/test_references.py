@@ -20,10 +20,10 @@ REFERENCES = runpy.run_path(str(DOCS / "references.py"))
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    made: dict[str, str] = REFERENCES["pages"]()
+    generated: dict[str, str] = REFERENCES["pages"]()
     if os.environ.get("KANON_RENEW"):
         REFERENCES["main"]()
-    return made
+    return generated
 
 
 @pytest.mark.parametrize("name", ["cli.md", "spec.md"])
@@ -33,17 +33,19 @@ def test_a_page_is_current(name: str, pages: dict[str, str]) -> None:
 
 
 def test_every_public_name_is_in_the_reference_of_python() -> None:
-    told = set(re.findall(r"^::: (\S+)$", (DOCS / "reference" / "python-api.md").read_text(encoding="utf-8"), re.M))
+    documented = set(
+        re.findall(r"^::: (\S+)$", (DOCS / "reference" / "python-api.md").read_text(encoding="utf-8"), re.M)
+    )
     public = {f"kanon_sql.{name}" for name in kanon_sql.__all__}
-    raised = {f"kanon_sql.errors.{name}" for name, each in vars(errors).items() if _is_raised(each)}
+    raised = {f"kanon_sql.errors.{name}" for name, item in vars(errors).items() if _is_raised(item)}
     raised -= {f"kanon_sql.errors.{name}" for name in kanon_sql.__all__}
     beside = {"kanon_sql.dbt.release"}
-    assert told == public | raised | beside
+    assert documented == public | raised | beside
     assert dbt.release.__doc__
 
 
-def _is_raised(each: object) -> bool:
-    return isinstance(each, type) and issubclass(each, Exception)
+def _is_raised(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Exception)
 
 
 def test_a_mark_in_a_help_text_stays_one() -> None:

@@ -44,7 +44,7 @@ def counted(problem: Problem) -> FrequencySet:
         leaves, levels = column.levels
         strays = tuple({row[int(name[1:])] for row in problem.rows} - set(leaves))
         hierarchy = Hierarchy(leaves, levels, strays)
-        builders[name] = lambda _, made=hierarchy: made
+        builders[name] = lambda _, built=hierarchy: built
     return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
@@ -146,14 +146,14 @@ def test_a_refinement_is_safe_loses_no_more_than_its_start_and_leaves_no_move(
 def test_moves_are_applied_until_none_is_left() -> None:
     """Tables large enough for the cover to leave something to mend."""
     column = Column({i: (i, i // 2, i // 4, "*") for i in range(8)})
-    made = 0
+    applied = 0
     for seed in range(4):
         draw = random.Random(seed)
         rows = [tuple(min(draw.randrange(8), draw.randrange(8)) for _ in range(3)) for _ in range(80)]
         result = recoded(Problem(rows, [column] * 3, 3))
         check(result)
-        made += result.local.facts["moves"]
-    assert made > 0
+        applied += result.local.facts["moves"]
+    assert applied > 0
 
 
 def check(result: Recoded) -> None:
@@ -280,9 +280,9 @@ def test_it_ends_by_patience_with_the_best_so_far(monkeypatch: pytest.MonkeyPatc
 
 
 def test_its_tables_are_dropped_and_the_observer_is_notified() -> None:
-    frequency_set, told = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), []
-    RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(3)), 0.0, watch=told.append))
-    assert [report.left for report in told][-1] == 0
+    frequency_set, messages = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), []
+    RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(3)), 0.0, watch=messages.append))
+    assert [report.left for report in messages][-1] == 0
     left = frequency_set.engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon_refine%'")
     assert left == []
 
@@ -341,9 +341,9 @@ def test_on_nearly_distinct_rows_it_loses_no_more_than_its_start_and_mondrian(tm
     assert len(people.drop_duplicates()) == 400
     spec |= {"show": "common"}
     cut = kanon_sql.anonymize(people, spec, strategy="mondrian", k=5).manifest["information_loss"]["loss"]
-    said = kanon_sql.anonymize(people, spec, strategy="refine", k=5).manifest
-    assert said["search_ended"] == "complete"
-    assert said["information_loss"]["loss"] < min(cut, said["recoding"]["start_loss"])
+    manifest = kanon_sql.anonymize(people, spec, strategy="refine", k=5).manifest
+    assert manifest["search_ended"] == "complete"
+    assert manifest["information_loss"]["loss"] < min(cut, manifest["recoding"]["start_loss"])
 
 
 @pytest.mark.slow
@@ -354,5 +354,5 @@ def test_many_columns_whose_levels_change_nothing_do_not_slow_the_search(tmp_pat
         (tmp_path / f"{name}.csv").write_text("".join(f"{v};{v};{v};{v};*\n" for v in "ab"))
     rows = [["ab"[(i >> j % 3) & 1] for j in range(16)] for i in range(8)] * 2
     spec = {"quasi_identifiers": names, "hierarchies": str(tmp_path), "strategy": "refine", "privacy": {"k": 2}}
-    made = kanon_sql.anonymize(pandas.DataFrame(rows, columns=names), spec)
-    assert (made.manifest["information_loss"]["loss"], made.manifest["classes"]) == (0, 8)
+    release = kanon_sql.anonymize(pandas.DataFrame(rows, columns=names), spec)
+    assert (release.manifest["information_loss"]["loss"], release.manifest["classes"]) == (0, 8)

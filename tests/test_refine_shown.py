@@ -21,19 +21,19 @@ FORMS = ("common", "labels", "ranges", "median")
 def table(folder: Path, rows: int, columns: int, seed: int) -> tuple[pandas.DataFrame, dict[str, Any]]:
     """Numbers with gaps and NULLs: the nodes of every second hierarchy are split by their order."""
     draw = random.Random(seed)
-    made: dict[str, list[int | None]] = {}
+    built: dict[str, list[int | None]] = {}
     for j in range(columns):
         values = sorted(draw.sample(range(40), draw.randrange(3, 12)))
         half = len(values) // 2
         groups = [i % 2 if j % 2 else int(i >= half) for i in range(len(values))]
         lines = [f"{v};{'ab'[group]};*\n" for v, group in zip(values, groups, strict=True)]
         (folder / f"q{j}.csv").write_text("".join(lines) + ";none;*\n")
-        made[f"q{j}"] = [draw.choice([*values, *values, None]) for _ in range(rows)]
-    people = pandas.DataFrame({name: pandas.array(of, dtype="Int64") for name, of in made.items()})
-    return people, {"quasi_identifiers": list(made), "hierarchies": str(folder)}
+        built[f"q{j}"] = [draw.choice([*values, *values, None]) for _ in range(rows)]
+    people = pandas.DataFrame({name: pandas.array(of, dtype="Int64") for name, of in built.items()})
+    return people, {"quasi_identifiers": list(built), "hierarchies": str(folder)}
 
 
-def said(people: pandas.DataFrame, spec: dict[str, Any], strategy: str, **more: Any) -> Any:
+def manifest_of(people: pandas.DataFrame, spec: dict[str, Any], strategy: str, **more: Any) -> Any:
     return kanon_sql.anonymize(people, spec, strategy=strategy, k=3, **more).manifest
 
 
@@ -42,7 +42,7 @@ def test_the_loss_is_that_of_the_shown_values_and_no_worse_than_the_start(show: 
     rows, columns = (40, 3) if show in FORMS[::2] else (60, 7)
     people, spec = table(tmp_path, rows, columns, seed=len(show))
     spec |= {"show": show}
-    refined, cut = said(people, spec, "refine"), said(people, spec, "mondrian")
+    refined, cut = manifest_of(people, spec, "refine"), manifest_of(people, spec, "mondrian")
     recoding, loss = refined["recoding"], refined["information_loss"]["loss"]
     assert refined["verified"]
     assert recoding["loss"] == pytest.approx(loss, abs=1e-6)
@@ -57,15 +57,15 @@ def test_nodes_that_the_order_of_numbers_splits_are_shown_where_nodes_are(strate
     (tmp_path / "code.csv").write_text("1;odd;*\n2;even;*\n3;odd;*\n4;even;*\n")
     people = pandas.DataFrame({"code": [1, 3, 2, 4]})
     spec = {"quasi_identifiers": ["code"], "hierarchies": str(tmp_path), "show": "common"}
-    made = kanon_sql.anonymize(people, spec, strategy=strategy, k=2)
-    assert sorted(made.to_df()["code"]) == ["even", "even", "odd", "odd"]
+    release = kanon_sql.anonymize(people, spec, strategy=strategy, k=2)
+    assert sorted(release.to_df()["code"]) == ["even", "even", "odd", "odd"]
 
 
 def test_wide_and_nearly_all_distinct_is_no_worse_than_mondrian_or_a_node(tmp_path: Path) -> None:
     people, spec = survey(tmp_path, 150, columns=16)
     assert len(people.drop_duplicates()) == 150
     spec |= {"show": "common"}
-    refined, cut = said(people, spec, "refine", time_limit=60.0), said(people, spec, "mondrian")
+    refined, cut = manifest_of(people, spec, "refine", time_limit=60.0), manifest_of(people, spec, "mondrian")
     loss = refined["information_loss"]["loss"]
     assert loss <= min(cut["information_loss"]["loss"], refined["recoding"]["start_loss"])
 

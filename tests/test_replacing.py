@@ -108,7 +108,7 @@ def test_a_session_killed_at_any_statement_leaves_the_old_release(
 def test_the_losing_run_of_two_reports_it(hospital: PostgreSQL, postgres_dsn: str, overwrite: bool) -> None:
     if overwrite:
         release(postgres_dsn, 5, "table")
-    ready, said = threading.Barrier(2), dict[int, str]()
+    ready, messages = threading.Barrier(2), dict[int, str]()
 
     def run(k: int) -> None:
         def stage(name: str) -> None:
@@ -118,19 +118,19 @@ def test_the_losing_run_of_two_reports_it(hospital: PostgreSQL, postgres_dsn: st
         try:
             options = {"database": postgres_dsn, "into": "anon", "overwrite": overwrite, "observer": Observer(stage)}
             anonymize("people", SPEC, k=k, **options)
-            said[k] = ""
+            messages[k] = ""
         except KanonError as error:
-            said[k] = str(error)
+            messages[k] = str(error)
 
     runs = [threading.Thread(target=run, args=(k,)) for k in (OLD, NEW)]
-    for each in runs:
-        each.start()
-    for each in runs:
-        each.join()
-    won = [k for k, error in said.items() if not error]
+    for finished in runs:
+        finished.start()
+    for finished in runs:
+        finished.join()
+    won = [k for k, error in messages.items() if not error]
     assert won
     assert overwrite or len(won) == 1, "with `overwrite` one may replace the other's, whole"
-    for lost in filter(None, said.values()):
+    for lost in filter(None, messages.values()):
         assert re.search("another session (created or replaced the same table )?meanwhile|exists now; give", lost), lost
     assert there(hospital) == {"people", "anon"}
     rows, possible = shown(hospital), []

@@ -51,7 +51,7 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.said: list[str] = []
+        self.texts: list[str] = []
         self.figures: list[Counter[str]] = []
         self._inside = 0
         self.feed(text)
@@ -68,7 +68,7 @@ class Page(HTMLParser):
         self._inside -= tag == "figure"
 
     def handle_data(self, data: str) -> None:
-        self.said.append(data)
+        self.texts.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_the_figures_are_those_of_plain_counting(release: Release, report: Repor
         for band in figures.class_sizes:
             within = (sizes >= band["least"]) & (sizes <= (band["most"] or 10**9))
             assert band[name] == pytest.approx(within.sum(), abs=(K - 1) / 2 if name == "source" else 0)
-    risk = {each["figure"]: each for each in figures.risk}
+    risk = {figure["figure"]: figure for figure in figures.risk}
     assert risk["mean"]["source"] == pytest.approx(PEOPLE.groupby(["age", "sex"]).ngroups / 300)
     assert risk["highest"]["release"] == 1 / shown.groupby(["age", "sex"]).size().min()
     rare = PEOPLE.groupby("age")["ill"].transform("size") < K
@@ -101,9 +101,9 @@ def test_the_figures_are_those_of_plain_counting(release: Release, report: Repor
     assert (sex["kept"], sex["hidden"], sex["suppressed"]) == (len(shown), 0, 300 - len(shown))
     assert age["few"] + age["many"] == len(shown)
     assert age["loss"] == release.manifest["loss_per_attribute"]["age"]
-    (one,) = (each for each in figures.associations if each["columns"] == ["sex", "ill"])
+    (one,) = (association for association in figures.associations if association["columns"] == ["sex", "ill"])
     measured = kanon_sql.utility(PEOPLE, shown, quasi_identifiers=["age", "sex"], queries=1, predict=[])
-    (other,) = (each for each in measured.associations if each.columns == ("sex", "ill"))
+    (other,) = (association for association in measured.associations if association.columns == ("sex", "ill"))
     assert (one["source"], one["release"]) == (other.source, other.release)
 
 
@@ -122,16 +122,16 @@ def test_a_distribution_has_computed_bins_or_released_labels(release: Release, r
 
 
 def _range(label: str) -> tuple[float, float]:
-    numbers = [int(each) for each in re.findall(r"\d+", label)]
+    numbers = [int(item) for item in re.findall(r"\d+", label)]
     if label.startswith("under"):
         return -1, numbers[0] - 1
     return (numbers[0], 10**9) if label.endswith("more") else (numbers[0], numbers[1])
 
 
 def test_the_loss_for_another_k_is_that_of_a_release_with_it(report: Report) -> None:
-    costs = {each["k"]: each for each in report.figures.loss_by_k}
+    costs = {loss["k"]: loss for loss in report.figures.loss_by_k}
     assert list(costs) == [3, 5, 10, 20, 50]
-    assert [k for k, each in costs.items() if each["released"]] == [K]
+    assert [k for k, item in costs.items() if item["released"]] == [K]
     other = kanon_sql.search(PEOPLE, SPEC, k=20)
     assert costs[20]["score"] == other.score
     assert costs[20]["suppressed"] == pytest.approx(other.rows_at_risk / 300, abs=(K - 1) / 2 / 300)
@@ -149,10 +149,10 @@ def test_a_heuristic_release_is_not_compared_with_another_k() -> None:
 def test_unproven_values_for_other_k_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kanon_sql.verbs.figures.SECONDS", 0.0)
     figures = kanon_sql.anonymize(PEOPLE, SPEC).figures(without=("attacks", "lattice", "risk", "columns"))
-    known = {each["k"]: each["score"] for each in figures.loss_by_k if each["score"] is not None}
+    known = {loss["k"]: loss["score"] for loss in figures.loss_by_k if loss["score"] is not None}
     assert K in known
     assert len(known) < len(figures.loss_by_k)
-    assert all("no optimum was proven" in each["refused"] for each in figures.loss_by_k if each["k"] not in known)
+    assert all("no optimum was proven" in loss["refused"] for loss in figures.loss_by_k if loss["k"] not in known)
 
 
 # The verdict
@@ -162,9 +162,9 @@ def test_the_verdict_is_the_worst_of_all_that_was_measured() -> None:
     """A kept column singles everybody out, whatever the groups are; the page begins with that."""
     spec = {**SPEC, "identifiers": [], "keep": ["id"]}
     report = kanon_sql.anonymize(PEOPLE, spec).report(without=("loss_by_k", "lattice", "columns"))
-    said = "".join(Page(report.html).said)
-    assert "Highest risk found: 100%." in said
-    assert said.index("Highest risk found: 100%.") < said.index("Smallest group")
+    text = "".join(Page(report.html).texts)
+    assert "Highest risk found: 100%." in text
+    assert text.index("Highest risk found: 100%.") < text.index("Smallest group")
     verdict = words.verdict(report.figures.manifest, report.figures.to_dict())
     assert (verdict["highest"], verdict["about"], verdict["unmeasured"]) == (1.0, "Released columns together", [])
     assert verdict["reason"] == "100% of the rows are unique by one released column."
@@ -198,7 +198,7 @@ def test_the_worst_measure_is_the_verdict(
 def test_unmeasured_parts_are_named_and_excluded_from_the_verdict(release: Release) -> None:
     verdict = words.verdict(release.manifest, None)
     assert verdict["unmeasured"] == ["released columns together", "sensitive values", "linking"]
-    assert "Not measured, so the risk could be higher" in "".join(Page(glance(release.manifest)).said)
+    assert "Not measured, so the risk could be higher" in "".join(Page(glance(release.manifest)).texts)
 
 
 # People
@@ -222,18 +222,18 @@ def test_every_figure_counts_people_if_a_unit_is_set(strategy: str) -> None:
     assert manifest["suppressed_people"] == everybody - shown["id"].nunique()
     assert manifest["risk_of_people"]["mean"] == pytest.approx(float(counted.mean))
     assert manifest["risk_of_people"]["smallest_class"] == min(counted.sizes) >= K
-    for each in manifest["risk_of_people"]["above"]:
-        assert each["people"] == counted.above(each["risk"])[1]
+    for band in manifest["risk_of_people"]["above"]:
+        assert band["people"] == counted.above(band["risk"])[1]
     figures = release.figures(source=rows, without=(*QUICK, "columns"))
-    risk = {each["figure"]: each["release"] for each in figures.risk}
+    risk = {figure["figure"]: figure["release"] for figure in figures.risk}
     assert (figures.counted, risk["highest"]) == ("people", 1 / min(counted.sizes))
     assert risk["mean"] == pytest.approx(float(counted.mean))
     assert risk["above 0.09"] == pytest.approx(float(counted.above(0.09)[2]))
     before = Counted(rows.to_dict("records"), ["age", "sex"], "id")
-    assert {each["figure"]: each["source"] for each in figures.risk}["mean"] == pytest.approx(float(before.mean))
-    assert sum(each["release"] for each in figures.class_sizes) in (0, counted.people)
-    assert all((each["source"] or 0) <= everybody for each in figures.class_sizes)
-    assert {each["found"] for each in figures.norms if each["name"] == "CMS cell size"} == {
+    assert {figure["figure"]: figure["source"] for figure in figures.risk}["mean"] == pytest.approx(float(before.mean))
+    assert sum(size_["release"] for size_ in figures.class_sizes) in (0, counted.people)
+    assert all((size_["source"] or 0) <= everybody for size_ in figures.class_sizes)
+    assert {norm["found"] for norm in figures.norms if norm["name"] == "CMS cell size"} == {
         f"{min(counted.sizes)} people"
     }
 
@@ -241,24 +241,24 @@ def test_every_figure_counts_people_if_a_unit_is_set(strategy: str) -> None:
 def test_without_a_unit_nothing_is_called_people(release: Release, report: Report) -> None:
     assert not {"people", "released_people", "risk_of_people"} & release.manifest.keys()
     assert report.figures.counted == "rows"
-    assert {each["counted"] for each in report.figures.attacks} == {"rows"}
+    assert {attack["counted"] for attack in report.figures.attacks} == {"rows"}
     assert kanon_sql.risk(PEOPLE, SPEC).source.classes.people is None
 
 
 def counts_of_the_source(figures: ReleaseFigures) -> list[int]:
-    named = [each["source"] for each in (*figures.class_sizes, *figures.distributions)]
-    return [each for each in [*named, *(row["at_risk"] for row in figures.columns)] if each is not None]
+    named = [item["source"] for item in (*figures.class_sizes, *figures.distributions)]
+    return [item for item in [*named, *(row["at_risk"] for row in figures.columns)] if item is not None]
 
 
 def test_no_count_of_the_source_is_small(report: Report) -> None:
     counts = counts_of_the_source(report.figures)
     assert len(counts) > 15
-    costs = [each["suppressed"] for each in report.figures.loss_by_k if not each["released"]]
-    counts += [round(each * 300) for each in costs if each is not None]
+    costs = [loss["suppressed"] for loss in report.figures.loss_by_k if not loss["released"]]
+    counts += [round(cost * 300) for cost in costs if cost is not None]
     assert all(count == 0 or (count >= K and count % K == 0) for count in counts)
     page = Page(report.html)
-    assert not any("rabies" in each for each in page.said)
-    assert not any(each in "".join(page.said) for each in ("p17", "rows at risk"))
+    assert not any("rabies" in text for text in page.texts)
+    assert not any(item in "".join(page.texts) for item in ("p17", "rows at risk"))
 
 
 @settings(max_examples=20)
@@ -269,15 +269,15 @@ def test_no_count_of_the_source_is_small(report: Report) -> None:
     kind=st.sampled_from(["integer", "text", "date"]),
 )
 def test_no_bin_represents_few_rows(cells: dict[int | None, int], least: int, kind: str) -> None:
-    def said(value: int | None) -> str | None:
+    def label_of(value: int | None) -> str | None:
         day = None if value is None else np.datetime64("2020-01-01") + value
         return str(day) if kind == "date" and day is not None else None if value is None else str(value)
 
-    source = [(said(value), n) for value, n in cells.items()]
+    source = [(label_of(value), n) for value, n in cells.items()]
     read = attribute(Column("c", "T", kind), source, source)
     bins = distribution(read, least)
-    assert all(each.source == 0 or each.source >= least for each in bins)
-    assert sum(each.source for each in bins) <= sum(cells.values())
+    assert all(item.source == 0 or item.source >= least for item in bins)
+    assert sum(item.source for item in bins) <= sum(cells.values())
     filled = [n for value, n in cells.items() if value is not None]
     if sum(filled) >= least * 2 and kind != "text":
         assert bins or len(filled) < 12
@@ -326,9 +326,9 @@ def test_every_picture_is_named_described_and_a_table_too(report: Report) -> Non
     ids = [attributes["id"] for _, attributes in page.tags if attributes.get("id")]
     assert len(pictures) >= 7
     assert len(ids) == len(set(ids))
-    for each in pictures:
-        assert each["role"] == "img"
-        assert all(name in ids for name in (each["aria-labelledby"] or "").split())
+    for picture in pictures:
+        assert picture["role"] == "img"
+        assert all(name in ids for name in (picture["aria-labelledby"] or "").split())
     assert all(figure["table"] and figure["svg"] for figure in page.figures)
 
 
@@ -337,15 +337,15 @@ def test_names_and_values_of_columns_are_treated_as_text() -> None:
     odd = "<script>alert(1)</script>"
     names = [odd, "\"x\" & 'y' {{ 7 * 7 }} | `a` *b*", "s|e\nn"]
     values = [["</svg><img src=x onerror=y>", "a&b"], ["{% raw %}", "\x01"], ["<b>", "[x](y)"]]
-    rows = {name: [_draw.choice(each) for _ in range(200)] for name, each in zip(names, values, strict=True)}
+    rows = {name: [_draw.choice(item) for _ in range(200)] for name, item in zip(names, values, strict=True)}
     recipes = {name: {"hierarchy": "suppress"} for name in names[:2]}
-    made = kanon_sql.anonymize(pandas.DataFrame(rows), quasi_identifiers=recipes, sensitive=names[2:], k=3)
-    report = made.report(without=QUICK)
+    released = kanon_sql.anonymize(pandas.DataFrame(rows), quasi_identifiers=recipes, sensitive=names[2:], k=3)
+    report = released.report(without=QUICK)
     page = Page(report.html)
     assert not {"script", "img", "b"} & {tag for tag, _ in page.tags[page.tags.index(("body", {})) :]} - {"b"}
-    said = "".join(page.said)
-    assert all(text in said for text in (odd, "{{ 7 * 7 }}", "</svg><img src=x onerror=y>", "{% raw %}"))
-    shown = Page(made._repr_html_())
+    printed = "".join(page.texts)
+    assert all(text in printed for text in (odd, "{{ 7 * 7 }}", "</svg><img src=x onerror=y>", "{% raw %}"))
+    shown = Page(released._repr_html_())
     assert "script" not in {tag for tag, _ in shown.tags}
     assert "\\<script\\>" in report.record
     assert not re.search(r"(?<!\\)<", report.record)
@@ -371,9 +371,9 @@ def test_a_wide_table_still_fits(report: Report) -> None:
 def test_the_first_part_is_shown_in_a_notebook_without_queries(release: Release) -> None:
     shown = glance(release.manifest)
     assert shown == release._repr_html_()
-    said = "".join(Page(shown).said)
-    assert "Every row of the release looks like at least 4 others in age and sex" in said
-    assert "98" in said or "100%" in said
+    text = "".join(Page(shown).texts)
+    assert "Every row of the release looks like at least 4 others in age and sex" in text
+    assert "98" in text or "100%" in text
 
 
 # Where the tables are, and where they are no more
@@ -388,9 +388,9 @@ def table_of(engine: Engine) -> Any:
 
 @pytest.mark.slow
 def test_a_release_in_a_database_is_reported_on(engine: Engine, report: Report) -> None:
-    asked: dict[str, Any] = {"spec": {**SPEC, "target": {"table": "released"}}, "connection": table_of(engine)}
-    kanon_sql.anonymize("people", **asked)
-    figures = kanon_sql.report("people", **asked, without=QUICK).figures
+    options: dict[str, Any] = {"spec": {**SPEC, "target": {"table": "released"}}, "connection": table_of(engine)}
+    kanon_sql.anonymize("people", **options)
+    figures = kanon_sql.report("people", **options, without=QUICK).figures
     assert {*figures.missing} == {*QUICK}
     assert figures.class_sizes == report.figures.class_sizes
     assert figures.columns == report.figures.columns
@@ -406,8 +406,8 @@ def test_a_release_on_a_separate_connection_is_reported_on(postgres: Engine, pos
 
 def test_a_view_is_reported_on(embedded: Engine, report: Report) -> None:
     spec = {**SPEC, "target": {"table": "released", "as": "view"}}
-    made = kanon_sql.anonymize("people", spec, connection=table_of(embedded))
-    assert made.figures(without=[*QUICK, "risk"]).distributions == report.figures.distributions
+    released = kanon_sql.anonymize("people", spec, connection=table_of(embedded))
+    assert released.figures(without=[*QUICK, "risk"]).distributions == report.figures.distributions
 
 
 @pytest.mark.slow
@@ -415,16 +415,16 @@ def test_figures_that_need_the_source_report_that_it_is_missing(tmp_path: Path) 
     source, target = tmp_path / "people.csv", tmp_path / "release.csv"
     PEOPLE.to_csv(source, index=False)
     spec = {**SPEC, "source": str(source), "target": {"file": str(target)}}
-    made = kanon_sql.anonymize(None, spec)
+    released = kanon_sql.anonymize(None, spec)
     source.unlink()
-    with_manifest = made.report()
+    with_manifest = released.report()
     assert {*with_manifest.figures.missing} == {"source", "columns", "loss_by_k", "lattice", "attacks"}
     assert with_manifest.figures.class_sizes[-1]["source"] is None
-    assert "rows (" in " ".join(Page(with_manifest.html).said)
+    assert "rows (" in " ".join(Page(with_manifest.html).texts)
     alone = kanon_sql.report(None, spec)
     assert "there is no file" in alone.figures.missing["source"]
     assert "of a source that does not exist any more" in alone.html
-    assert alone.figures.risk[0]["release"] == made.manifest["smallest_class"]
+    assert alone.figures.risk[0]["release"] == released.manifest["smallest_class"]
     assert "Source" in alone.record
     target.unlink()
     with pytest.raises(SourceError, match=r"the release cannot be read: .* make it first"):
@@ -437,7 +437,7 @@ def test_a_release_of_other_data_gets_no_levels_of_this_plan(tmp_path: Path) -> 
     kanon_sql.anonymize(PEOPLE[:200], SPEC, output=target)
     report = kanon_sql.report(PEOPLE, {**SPEC, "target": {"file": str(target)}}, without=QUICK)
     assert "losses and the search are not reported" in report.to_dict()["warnings"][0]
-    assert [each["level"] for each in report.figures.columns] == [None, None]
+    assert [column["level"] for column in report.figures.columns] == [None, None]
     assert "losses and the search are not reported" in report.html
 
 
@@ -446,13 +446,13 @@ def test_releases_of_other_kinds_are_reported_on_by_their_manifest(tmp_path: Pat
     roles = {"quasi_identifiers": ["age"], "sensitive": ["sex"], "identifiers": ["id"], "keep": []}
     exact = kanon_sql.anatomize(people, roles, l=2, output=tmp_path / "exact.csv")
     trips = pandas.DataFrame({"taxi": [*range(20)] * 5, "lat": range(100), "lon": range(100), "at": range(100)})
-    asked = {"location": ["lat", "lon"], "time": "at", "unit": "taxi", "cloak": {"method": "adaptive"}}
-    cloaked = kanon_sql.cloak(trips, asked, k=3)
-    for made in (exact, cloaked):
-        figures = ReleaseFigures(made.manifest, 3, 3, missing={"risk": "not tried"}).to_dict()
+    options = {"location": ["lat", "lon"], "time": "at", "unit": "taxi", "cloak": {"method": "adaptive"}}
+    cloaked = kanon_sql.cloak(trips, options, k=3)
+    for release in (exact, cloaked):
+        figures = ReleaseFigures(release.manifest, 3, 3, missing={"risk": "not tried"}).to_dict()
         assert "Guarantees" in page(figures, "2026-01-01")
         assert "## Remaining risk" in record(figures, "2026-01-01")
-        assert "Release" in made._repr_html_() or "Rows released" in made._repr_html_()
+        assert "Release" in release._repr_html_() or "Rows released" in release._repr_html_()
 
 
 # Files and commands
@@ -502,7 +502,7 @@ def test_a_pipeline_and_an_anatomy_are_reported_on_too(folder: Path) -> None:
 
 def test_an_unwritable_target_is_refused_before_any_work(folder: Path, release: Release) -> None:
     (folder / "there.html").write_text("")
-    for arguments, said in (
+    for arguments, message in (
         (["--output", "report.doc"], "ends in .html, .pdf, .md, .json"),
         (["--output", "there.html"], "exists already; use --overwrite"),
         (["--output", "report.html", "--format", "md"], "does not end in .md"),
@@ -510,7 +510,7 @@ def test_an_unwritable_target_is_refused_before_any_work(folder: Path, release: 
     ):
         run = kanon("report", "people.csv", "--spec", "none.yml", *arguments)
         assert run.code == 2
-        assert said in run.err or "none.yml" in run.err
+        assert message in run.err or "none.yml" in run.err
     with pytest.raises(SpecError, match="there is no part 'everything' to leave out"):
         release.figures(without=["everything"])
     with pytest.raises(SpecError, match="there is no figure 'cells'; choose among"):
@@ -564,10 +564,10 @@ def test_a_report_by_its_spec_warns_as_the_run_did_but_without_lines_and_counts(
     spec: dict[str, Any] = {"source": "ward.csv", "quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 20]}}}}
     spec |= {"sensitive": ["ill"], "keep": ["day"], "target": {"file": "anon.csv"}}
     spec |= {"privacy": {"k": 5, **({"unit": unit} if unit else {})}} | ({} if unit else {"identifiers": ["id"]})
-    made = kanon_sql.anonymize(None, spec)
-    (same,) = (each for each in made.manifest["warnings"] if "all rows have the same 'ill'" in each)
+    released = kanon_sql.anonymize(None, spec)
+    (same,) = (warning for warning in released.manifest["warnings"] if "all rows have the same 'ill'" in warning)
     assert same.startswith(f"in 3 of 6 classes, with 60 rows{' of 30 people' if unit else ''},")
-    assert any("line 19 has no date" in each for each in made.manifest["warnings"])
+    assert any("line 19 has no date" in warning for warning in released.manifest["warnings"])
     seen = kanon_sql.report(None, spec, without=QUICK)
     assert same in seen.figures.manifest["warnings"]
     for text in (seen.html, seen.record):

@@ -68,44 +68,44 @@ ASKED: list[tuple[dict[str, Any], list[PrivacyModel]]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "models"), ASKED, ids=[str(said) for said, _ in ASKED])
-def test_a_spec_and_python_have_the_same_models(said: dict[str, Any], models: list[PrivacyModel]) -> None:
-    assert_asks_the_same({"quasi_identifiers": RECIPES}, said, models)
+@pytest.mark.parametrize(("settings", "models"), ASKED, ids=[str(reported) for reported, _ in ASKED])
+def test_a_spec_and_python_have_the_same_models(settings: dict[str, Any], models: list[PrivacyModel]) -> None:
+    assert_asks_the_same({"quasi_identifiers": RECIPES}, settings, models)
 
 
 def test_a_spec_and_python_have_the_same_models_for_a_local_recoding() -> None:
     assert_asks_the_same({"quasi_identifiers": RECIPES, "strategy": "mondrian"}, *ASKED[0])
 
 
-def assert_asks_the_same(spec: dict[str, Any], said: dict[str, Any], models: Sequence[PrivacyModel]) -> None:
-    by_spec = kanon_sql.anonymize(people(), {**spec, "privacy": {"k": 4, **said}})
-    by_flag = kanon_sql.anonymize(people(), spec, k=4, **said)
+def assert_asks_the_same(spec: dict[str, Any], settings: dict[str, Any], models: Sequence[PrivacyModel]) -> None:
+    by_spec = kanon_sql.anonymize(people(), {**spec, "privacy": {"k": 4, **settings}})
+    by_flag = kanon_sql.anonymize(people(), spec, k=4, **settings)
     by_python = kanon_sql.anonymize(people(), spec, privacy=[k_anonymity(4), *models])
     assert by_spec.manifest["privacy"] == by_flag.manifest["privacy"] == by_python.manifest["privacy"]
-    assert [(each["model"], each["required"]) for each in by_spec.manifest["privacy"]] == [
-        (each.name, each.required) for each in (k_anonymity(4), *models)
+    assert [(finding["model"], finding["required"]) for finding in by_spec.manifest["privacy"]] == [
+        (item.name, item.required) for item in (k_anonymity(4), *models)
     ]
     assert by_spec.to_df().equals(by_python.to_df())
     assert by_spec.manifest["roles"]["sensitive"] == [models[0].sensitive]
 
 
-@pytest.mark.parametrize(("said", "models"), SIZES, ids=[str(said) for said, _ in SIZES])
+@pytest.mark.parametrize(("settings", "models"), SIZES, ids=[str(reported) for reported, _ in SIZES])
 @pytest.mark.parametrize("k", [None, 3])
 def test_a_risk_applies_without_k_unless_k_is_set(
-    said: dict[str, Any], models: list[PrivacyModel | ReleaseModel], k: int | None
+    settings: dict[str, Any], models: list[PrivacyModel | ReleaseModel], k: int | None
 ) -> None:
     spec = {"quasi_identifiers": RECIPES}
-    by_spec = kanon_sql.anonymize(people(), {**spec, "privacy": said | ({"k": k} if k else {})})
-    by_flag = kanon_sql.anonymize(people(), spec, k=k, **said)
+    by_spec = kanon_sql.anonymize(people(), {**spec, "privacy": settings | ({"k": k} if k else {})})
+    by_flag = kanon_sql.anonymize(people(), spec, k=k, **settings)
     by_python = kanon_sql.anonymize(people(), spec, privacy=[*([k_anonymity(k)] if k else []), *models])
     assert by_spec.manifest["privacy"] == by_flag.manifest["privacy"] == by_python.manifest["privacy"]
-    names = [each["model"] for each in by_spec.manifest["privacy"] if each["model"] != "class size"]
-    assert names == [*(["k-anonymity"] if k else []), *(each.name for each in models)]
+    names = [finding["model"] for finding in by_spec.manifest["privacy"] if finding["model"] != "class size"]
+    assert names == [*(["k-anonymity"] if k else []), *(model.name for model in models)]
 
 
 def test_models_of_a_spec_and_of_python_apply_together() -> None:
     spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 4, "l_diversity": {"disease": 3}}}
-    names = lambda release: [(each["model"], each["required"]) for each in release.manifest["privacy"]]  # noqa: E731
+    names = lambda release: [(finding["model"], finding["required"]) for finding in release.manifest["privacy"]]  # noqa: E731
     diverse, close = ("distinct l-diversity of disease", 3), ("t-closeness of income (equal distance)", 0.4)
     mixed = kanon_sql.anonymize(people(), spec, privacy=[t_closeness("income", 0.4)])
     assert names(mixed) == [("k-anonymity", 4), diverse, close]
@@ -116,14 +116,14 @@ def test_models_of_a_spec_and_of_python_apply_together() -> None:
 @pytest.mark.slow
 def test_a_hierarchy_of_a_sensitive_column_comes_from_a_recipe_or_the_folder(tmp_path: Any) -> None:
     (tmp_path / "disease.csv").write_text("HIV;virus;*\nflu;virus;*\ncold;virus;*\nacne;skin;*\n")
-    said = {"disease": {"t": 0.3, "distance": "hierarchical"}}
-    spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 4, "t_closeness": said}}
+    options = {"disease": {"t": 0.3, "distance": "hierarchical"}}
+    spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 4, "t_closeness": options}}
     by_folder = kanon_sql.anonymize(people(), spec, hierarchies=tmp_path)
-    said["disease"]["hierarchy"] = str(tmp_path / "disease.csv")
+    options["disease"]["hierarchy"] = str(tmp_path / "disease.csv")
     by_file = kanon_sql.anonymize(people(), spec)
-    (asked,) = by_file.manifest["privacy"][1:]
-    assert (asked["model"], asked["required"]) == ("t-closeness of disease (hierarchical distance)", 0.3)
-    assert 0 < asked["achieved"] <= 0.3
+    (finding,) = by_file.manifest["privacy"][1:]
+    assert (finding["model"], finding["required"]) == ("t-closeness of disease (hierarchical distance)", 0.3)
+    assert 0 < finding["achieved"] <= 0.3
     assert by_folder.manifest["privacy"] == by_file.manifest["privacy"]
     assert kanon_sql.anonymize(people(), spec | {"privacy": {"t_closeness": {"disease": 0.3}}}).to_df().shape
 
@@ -132,8 +132,8 @@ def test_the_hierarchy_of_a_sensitive_column_is_read_once(tmp_path: Path, monkey
     path, read, seen = tmp_path / "disease.csv", Path.read_text, list[str]()
     path.write_text("HIV;virus;*\nflu;virus;*\ncold;virus;*\nacne;skin;*\n")
     monkeypatch.setattr(Path, "read_text", lambda self, **how: (seen.append(self.name), read(self, **how))[1])
-    said = {"disease": {"t": 0.3, "distance": "hierarchical"}}
-    spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 4, "t_closeness": said}}
+    options = {"disease": {"t": 0.3, "distance": "hierarchical"}}
+    spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 4, "t_closeness": options}}
     kanon_sql.anonymize(people(), spec, hierarchies=tmp_path)
     assert seen.count("disease.csv") == 1
 
@@ -192,13 +192,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian"])
-@pytest.mark.parametrize(("said", "message"), REFUSED, ids=[str(said) for said, _ in REFUSED])
+@pytest.mark.parametrize(("settings", "message"), REFUSED, ids=[str(reported) for reported, _ in REFUSED])
 def test_infeasible_models_are_refused_before_the_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: dict[str, Any], message: str, strategy: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], message: str, strategy: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lacking.csv").write_text("HIV;virus;*\nflu;virus;*\ncold;virus;*\n")
-    spec = {"quasi_identifiers": RECIPES, "strategy": strategy, "k": 2, "suppression_limit": 0.05, **said}
+    spec = {"quasi_identifiers": RECIPES, "strategy": strategy, "k": 2, "suppression_limit": 0.05, **settings}
     started = spy_on_searches(monkeypatch)
     with pytest.raises(KanonError, match=message):
         kanon_sql.anonymize(people(), output="out.csv", **spec)
@@ -216,8 +216,8 @@ def spy_on_searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_value_is_one_of_the_column_in_its_own_type() -> None:
     for value in (3000, "3000", 3000.0):
-        said = {"income": {"alpha": 0.5, "value": value}}
-        release = kanon_sql.anonymize(people(), {"quasi_identifiers": RECIPES, "privacy": {"k": 2, "alpha_k": said}})
+        options = {"income": {"alpha": 0.5, "value": value}}
+        release = kanon_sql.anonymize(people(), {"quasi_identifiers": RECIPES, "privacy": {"k": 2, "alpha_k": options}})
         assert 0 < release.manifest["privacy"][1]["achieved"] <= 0.5
 
 
@@ -225,8 +225,8 @@ def test_the_empty_text_is_a_value() -> None:
     rows = pandas.DataFrame(
         {"zip": ["11"] * 4 + ["12"] * 4, "disease": ["", "flu", "", "flu", "flu", "flu", "", "flu"]}
     )
-    said = {"k": 2, "alpha_k": {"disease": {"alpha": 0.4, "value": ""}}}
-    release = kanon_sql.anonymize(rows, {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": said})
+    options = {"k": 2, "alpha_k": {"disease": {"alpha": 0.4, "value": ""}}}
+    release = kanon_sql.anonymize(rows, {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": options})
     assert release.manifest["node"] == {"zip": 1}
     assert release.manifest["privacy"][1]["achieved"] == 0.375
     assert release.manifest["privacy"][1]["required"] == {"alpha": 0.4, "value": ""}
@@ -234,8 +234,8 @@ def test_the_empty_text_is_a_value() -> None:
 
 def test_the_distance_of_a_column_of_one_value_is_0() -> None:
     rows = pandas.DataFrame({"zip": ["11"] * 4, "income": [7] * 4})
-    asked: dict[str, Any] = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
-    release = kanon_sql.anonymize(rows, asked, t_closeness={"income": {"t": 0.1, "distance": "ordered"}})
+    options: dict[str, Any] = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
+    release = kanon_sql.anonymize(rows, options, t_closeness={"income": {"t": 0.1, "distance": "ordered"}})
     assert release.manifest["privacy"][1]["achieved"] == 0
 
 
@@ -302,13 +302,13 @@ def frequent(rows: Sequence[tuple[Any, ...]]) -> int:
 def patients(rows: int = 240) -> list[tuple[Any, ...]]:
     """Age, disease, ward, patient and the row's number; the disease goes mostly by the age, the oldest have none."""
     random = Random(3)
-    made = []
+    created = []
     for number in range(rows):
         patient = random.randint(1, 90)
         age = 20 + patient % 40
         ill = None if age > 55 else f"d{age // 6}" if random.random() < 0.95 else "flu"
-        made.append((age, ill, random.choice("abc"), patient, number))
-    return made
+        created.append((age, ill, random.choice("abc"), patient, number))
+    return created
 
 
 @pytest.mark.parametrize("form", ["table", "view"])
@@ -328,9 +328,9 @@ def test_classes_with_one_sensitive_value_are_reported(
         "keep": ["visit"],
         **roles,
     }
-    said = {"strategy": strategy, "k": 3, "suppression_limit": 0.3, "into": "wards_3", "form": form}
+    options = {"strategy": strategy, "k": 3, "suppression_limit": 0.3, "into": "wards_3", "form": form}
     with pytest.warns(ReleaseWarning, match="which k-anonymity does not hide"):
-        release = kanon_sql.anonymize("wards", spec, connection=engine.connection, **said)
+        release = kanon_sql.anonymize("wards", spec, connection=engine.connection, **options)
     patient = {row[4]: row[3] for row in rows}
     released = engine.rows("SELECT age, disease, ward, visit FROM wards_3")
     written = [(label, ill, patient[visit], ward) for label, ill, ward, visit in released]
@@ -344,9 +344,9 @@ def test_classes_with_one_sensitive_value_are_reported(
     # Nobody's class has one ward alone, but in some everybody was in the same one once.
     assert len(expected) == (2 if unit else 1)
     assert release.manifest["classification"]["disease"] == pytest.approx(1 - frequent(written) / len(rows))
-    assert [each for each in release.manifest["warnings"] if "'visit'" not in each] == [
-        f"{each}, which k-anonymity does not hide; add a privacy model for it, such as `l_diversity`"
-        for each in expected
+    assert [warning for warning in release.manifest["warnings"] if "'visit'" not in warning] == [
+        f"{item}, which k-anonymity does not hide; add a privacy model for it, such as `l_diversity`"
+        for item in expected
     ]
     engine.run(f"DROP {form.upper()} wards_3")
 
@@ -386,21 +386,21 @@ def test_every_verb_uses_the_models_of_the_spec(
     types = {"age": "INTEGER", "disease": "VARCHAR", "ward": "VARCHAR", "patient": "INTEGER", "visit": "INTEGER"}
     rows = [(age, ill, "abc"[person % 3], person, person % 20) for age, ill, _, person, _ in patients()]
     create_table(engine, "wards", types, rows)  # t-closeness needs one value per person
-    said = {**SPEC, "identifiers": ["disease"]}
+    options = {**SPEC, "identifiers": ["disease"]}
     connected = {"connection": engine.connection}
-    release = kanon_sql.anonymize(None, said, into="wards_3", **connected)
-    assert [each["model"] for each in release.manifest["privacy"]] == NAMES
+    release = kanon_sql.anonymize(None, options, into="wards_3", **connected)
+    assert [finding["model"] for finding in release.manifest["privacy"]] == NAMES
     assert release.manifest["verified"]
     assert release.manifest["roles"]["sensitive"] == ["ward", "visit"]
     node = release.manifest["node"]
-    assert kanon_sql.search(None, said, **connected).node == node
-    assert kanon_sql.lattice(None, said, **connected).search.node == node
-    compared = kanon_sql.compare(None, said, strategies=["exhaustive", "best_first"], **connected)
-    assert [each.node for each in compared.searches] == [node, node]
-    assert [each["model"] for each in compared.privacy] == NAMES
-    explained = kanon_sql.explain(None, said, **connected)
+    assert kanon_sql.search(None, options, **connected).node == node
+    assert kanon_sql.lattice(None, options, **connected).search.node == node
+    compared = kanon_sql.compare(None, options, strategies=["exhaustive", "best_first"], **connected)
+    assert [search.node for search in compared.searches] == [node, node]
+    assert [finding["model"] for finding in compared.privacy] == NAMES
+    explained = kanon_sql.explain(None, options, **connected)
     assert sum("class_summary" in step.name for step in explained.steps) == 1
-    statement = kanon_sql.anonymize_sql(None, said, **connected)
+    statement = kanon_sql.anonymize_sql(None, options, **connected)
     assert sorted(engine.rows(statement)) == sorted(engine.rows("SELECT * FROM wards_3"))
     engine.run("DROP TABLE wards_3")
 
@@ -414,9 +414,9 @@ def test_the_command_line_warns_of_classes_with_one_value(tmp_path: Path, monkey
     line += ["--identifiers", "visit,ward", "--unit", "patient", "--k", "3", "--output", "out.csv"]
     done = kanon(*line)
     assert done.code == 0, done
-    said = " ".join((done.out + done.err).split())
-    assert "all rows have the same 'disease', which k-anonymity does not hide" in said
-    assert "add a privacy model for it, such as --l-diversity" in said
+    text = " ".join((done.out + done.err).split())
+    assert "all rows have the same 'disease', which k-anonymity does not hide" in text
+    assert "add a privacy model for it, such as --l-diversity" in text
     diverse = kanon(*line, "--l-diversity", "disease=2", "--suppression-limit", "0.6", "--overwrite")
     assert "all rows have the same" not in diverse.out + diverse.err
     assert "distinct l-diversity of disease (2)" in " ".join(diverse.out.split())

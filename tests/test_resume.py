@@ -28,7 +28,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 SAME = ("node", "score", "proven_optimal", "lower_bound", "nodes_checked", "information_loss", "suppressed_rows")
 
 
-class Asked:
+class JudgeCalls:
     """How many nodes each method of the judge was asked for, and whether it fails after some of them."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
@@ -48,8 +48,8 @@ class Asked:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    return Asked(monkeypatch)
+def judge_calls(monkeypatch: pytest.MonkeyPatch) -> JudgeCalls:
+    return JudgeCalls(monkeypatch)
 
 
 def lost() -> None:
@@ -58,29 +58,31 @@ def lost() -> None:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_search_resumes_where_an_earlier_one_was_lost(
-    embedded: Engine, asked: Asked, tmp_path: Path, question: str
+    embedded: Engine, judge_calls: JudgeCalls, tmp_path: Path, question: str
 ) -> None:
     create_table(embedded, "people", TYPES, ROWS)
     trace, more = tmp_path / "trace.jsonl", {"connection": embedded.connection, **QUESTIONS[question]}
     whole = anonymize("people", SPEC, **more).manifest
-    needed, asked.nodes = asked.nodes, 0
-    asked.left, asked.fail = needed * 2 // 3, lost
+    needed, judge_calls.nodes = judge_calls.nodes, 0
+    judge_calls.left, judge_calls.fail = needed * 2 // 3, lost
     with pytest.raises(SourceError, match=r'the connection is lost; .* so continue with `resume=".*trace\.jsonl"`$'):
         anonymize("people", SPEC, trace=trace, **more)
-    before, asked.nodes = asked.nodes, 0
+    before, judge_calls.nodes = judge_calls.nodes, 0
     resumed = anonymize("people", SPEC, resume=trace, trace=trace, **more).manifest
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}
     assert before > 3
-    assert asked.nodes <= needed - before + 3, "what a plan asks of its one node is asked again"
+    assert judge_calls.nodes <= needed - before + 3, "what a plan asks of its one node is asked again"
     assert 0 < resumed["nodes_resumed"] < resumed["nodes_checked"]
-    asked.nodes = 0
+    judge_calls.nodes = 0
     again = anonymize("people", SPEC, resume=trace, **more).manifest
     assert again["nodes_resumed"] == again["nodes_checked"] == whole["nodes_checked"]
-    assert asked.nodes <= 6, "of its one node alone"
+    assert judge_calls.nodes <= 6, "of its one node alone"
 
 
 @pytest.mark.slow
-def test_a_search_out_of_time_can_be_resumed(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_out_of_time_can_be_resumed(
+    judge_calls: JudgeCalls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     lines = "\n".join(",".join(map(str, row)) for row in ROWS)
     Path("people.csv").write_text(f"{','.join(TYPES)}\n{lines}\n")
@@ -88,7 +90,7 @@ def test_a_search_out_of_time_can_be_resumed(asked: Asked, tmp_path: Path, monke
     run = ["anonymize", "--spec", "spec.json", "--output", "out.csv", "--overwrite", "--json", "--trace", "t.jsonl"]
     whole = json.loads(kanon(*run).out)
     assert whole["proven_optimal"]
-    asked.left, asked.fail = asked.nodes // 2, lambda: time.sleep(0.6)
+    judge_calls.left, judge_calls.fail = judge_calls.nodes // 2, lambda: time.sleep(0.6)
     short = json.loads(kanon(*run, "--time-limit", 0.5).out)
     assert (short["proven_optimal"], short["search_ended"]) == (False, "time limit")
     resumed = json.loads(kanon(*run, "--resume", "t.jsonl").out)
@@ -123,7 +125,7 @@ def test_the_trace_of_any_other_table_is_refused(tmp_path: Path, data: st.DataOb
     }
     import pandas
 
-    frames = [pandas.DataFrame(each, columns=["age", "zip", "ill"]) for each in (rows, others)]
+    frames = [pandas.DataFrame(item, columns=["age", "zip", "ill"]) for item in (rows, others)]
     first = anonymize(frames[0], spec, trace=trace).manifest
     if sorted(rows) == sorted(others):
         assert anonymize(frames[1], spec, resume=trace).manifest["node"] == first["node"]
@@ -133,23 +135,23 @@ def test_the_trace_of_any_other_table_is_refused(tmp_path: Path, data: st.DataOb
 
 
 def test_a_connection_that_is_killed_in_the_middle(
-    postgres: PostgreSQL, postgres_dsn: str, asked: Asked, tmp_path: Path
+    postgres: PostgreSQL, postgres_dsn: str, judge_calls: JudgeCalls, tmp_path: Path
 ) -> None:
     create_table(postgres, "people", TYPES, ROWS)
     Path(tmp_path / "spec.json").write_text(json.dumps({**SPEC, "source": "people", "database": postgres_dsn}))
     run = ["anonymize", "--spec", tmp_path / "spec.json", "--search-in", "engine", "--into", "released", "--json"]
     sessions = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'doomed'"
     whole = json.loads(kanon(*run, "--overwrite").out)
-    needed, asked.left = asked.nodes, asked.nodes // 2
-    asked.nodes, asked.fail = 0, lambda: postgres.rows(sessions)
+    needed, judge_calls.left = judge_calls.nodes, judge_calls.nodes // 2
+    judge_calls.nodes, judge_calls.fail = 0, lambda: postgres.rows(sessions)
     doomed = f"{postgres_dsn}&application_name=doomed"
     trace = tmp_path / "trace.jsonl"
     killed = kanon(*run, "--overwrite", "--database", doomed, "--trace", trace)
     assert (killed.code, killed.out, killed.err.count("\n")) == (2, "", 1)
     assert "PostgreSQL says: " in killed.err
     assert killed.err.endswith(f" nodes are in {trace}, so continue with --resume {trace}\n")
-    before, asked.nodes = asked.nodes, 0
+    before, judge_calls.nodes = judge_calls.nodes, 0
     resumed = json.loads(kanon(*run, "--overwrite", "--resume", trace).out)
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}
     assert before > 2
-    assert asked.nodes <= needed - before + 3
+    assert judge_calls.nodes <= needed - before + 3

@@ -59,8 +59,8 @@ def test_a_killed_search_resumes_from_its_trace(folder: Path) -> None:
     with duckdb.connect("people.duckdb") as mine:
         mine.execute("CREATE TABLE people (age INTEGER, zip VARCHAR, sex VARCHAR, ill VARCHAR)")
         mine.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", ROWS)
-    said: dict[str, Any] = {"database": "people.duckdb", "spec": SPEC, "output": "out.csv"}
-    whole = anonymize("people", overwrite=True, **said).manifest
+    options: dict[str, Any] = {"database": "people.duckdb", "spec": SPEC, "output": "out.csv"}
+    whole = anonymize("people", overwrite=True, **options).manifest
     Path("out.csv").unlink()
     killed(8, "people.duckdb", "--output", "out.csv")
     assert {path.name for path in folder.iterdir()} >= {"t.jsonl.part"}
@@ -69,13 +69,13 @@ def test_a_killed_search_resumes_from_its_trace(folder: Path) -> None:
     known = len(partial_file(Path("t.jsonl")).read_text().splitlines())
     with partial_file(Path("t.jsonl")).open("a") as cut:
         cut.write('{"seconds": 0.1, "asked"')  # where the kernel stopped the pen
-    resumed = anonymize("people", resume="t.jsonl", trace="t.jsonl", **said).manifest
+    resumed = anonymize("people", resume="t.jsonl", trace="t.jsonl", **options).manifest
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}
     assert known > 3
     assert 0 < resumed["nodes_resumed"] < resumed["nodes_checked"]
     assert Path("t.jsonl").exists()
     assert not partial_file(Path("t.jsonl")).exists()
-    again = anonymize("people", resume="t.jsonl", overwrite=True, **said).manifest
+    again = anonymize("people", resume="t.jsonl", overwrite=True, **options).manifest
     assert again["nodes_resumed"] == again["nodes_checked"]
     _check_killed_resumption()
 
@@ -104,11 +104,11 @@ def test_a_run_that_ends_by_itself_leaves_no_part_of_a_trace(folder: Path, embed
 def test_a_search_resumes_in_another_engine(postgres: PostgreSQL, first: Any, second: Any) -> None:
     """The fingerprint is of what was counted, whoever counted it."""
     create_table(postgres, "people", TYPES, ROWS)
-    said: dict[str, Any] = {"connection": postgres.connection}
-    whole = anonymize("people", SPEC, search_in=first, trace="t.jsonl", **said).manifest
-    resumed = anonymize("people", SPEC, search_in=second, resume="t.jsonl", **said).manifest
+    options: dict[str, Any] = {"connection": postgres.connection}
+    whole = anonymize("people", SPEC, search_in=first, trace="t.jsonl", **options).manifest
+    resumed = anonymize("people", SPEC, search_in=second, resume="t.jsonl", **options).manifest
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}
     assert resumed["nodes_resumed"] == resumed["nodes_checked"]
     postgres.run("UPDATE people SET age = 99 WHERE age = 20")
     with pytest.raises(SpecError, match="is the trace of another search"):
-        anonymize("people", SPEC, search_in=second, resume="t.jsonl", **said)
+        anonymize("people", SPEC, search_in=second, resume="t.jsonl", **options)

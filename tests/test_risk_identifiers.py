@@ -33,8 +33,8 @@ def look(engine: Engine, columns: dict[str, tuple[str, Sequence[Any]]]) -> Conte
         return contents(tables, table.relation, counted)
 
 
-def told(seen: Contents) -> dict[str, tuple[str, str, int]]:
-    return {each.column: (each.letter, each.how, each.rows) for each in seen.identifiers}
+def identified(seen: Contents) -> dict[str, tuple[str, str, int]]:
+    return {identifier.column: (identifier.letter, identifier.how, identifier.rows) for identifier in seen.identifiers}
 
 
 def texts(*some: str) -> tuple[str, list[str]]:
@@ -89,7 +89,7 @@ PLANTED = {
 def test_planted_findings_are_found(engine: Engine) -> None:
     planted = {name: column for name, (column, _) in PLANTED.items() if not name.startswith("d4")}
     planted["d4"] = "VARCHAR", [f"2025-03-{1 + place % 28:02}" for place in range(ROWS)]
-    seen = told(look(engine, planted))
+    seen = identified(look(engine, planted))
     assert {name: letter for name, (letter, _, _) in seen.items()} == {
         name: letter for name, (_, letter) in PLANTED.items()
     }
@@ -125,14 +125,14 @@ def test_names_of_people_and_titles_are_found_and_towns_are_not(engine: Engine) 
         "c": texts(*both),
         "d": texts("Dr. Oz", "Dr. med. Who", "Mme X"),
     }
-    seen = told(look(engine, columns))
+    seen = identified(look(engine, columns))
     assert {name: letter for name, (letter, _, _) in seen.items()} == {"a": "A", "c": "A", "d": "A"}
 
 
 def test_matches_inside_texts_are_counted_by_rows(engine: Engine) -> None:
-    said = ["no reply", *["mail ann@example.org, or call +41 31 555 10 10 at noon"] * 3, *[None] * 6]
-    seen = look(engine, {"note": ("VARCHAR", said)}).identifiers
-    assert {(each.kind, each.how, each.rows, each.share) for each in seen} == {
+    texts = ["no reply", *["mail ann@example.org, or call +41 31 555 10 10 at noon"] * 3, *[None] * 6]
+    seen = look(engine, {"note": ("VARCHAR", texts)}).identifiers
+    assert {(item.kind, item.how, item.rows, item.share) for item in seen} == {
         ("e-mail addresses", "content", 3, 0.3),
         ("telephone numbers", "content", 3, 0.3),
     }
@@ -143,7 +143,7 @@ def test_one_sure_value_is_enough_and_one_doubtful_is_not(engine: Engine) -> Non
         "contact": ("VARCHAR", ["ann@example.org", *["by post"] * 39]),
         "code": ("VARCHAR", [with_check_digit("411111111111111"), *(f"411111111111{place:04}" for place in range(39))]),
     }
-    seen = told(look(engine, columns))
+    seen = identified(look(engine, columns))
     assert seen["contact"] == ("F", "format", 1)
     assert seen.get("code", ("R", "", 0))[0] == "R"
 
@@ -165,11 +165,11 @@ def test_columns_that_only_look_like_identifiers_are_left_alone(engine: Engine) 
         "date": texts("*", "2024", "2025"),
         "birthdate": texts("1960-1969", "1970-1979", "*", "1980"),
     }
-    assert told(look(engine, columns)) == {}
+    assert identified(look(engine, columns)) == {}
 
 
 def test_few_rows_are_not_judged_by_content(engine: Engine) -> None:
-    assert told(look(engine, {"code": ("VARCHAR", ["a", "b", "c"])})) == {}
+    assert identified(look(engine, {"code": ("VARCHAR", ["a", "b", "c"])})) == {}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_real_tables_raise_no_false_alarm(name: str, letters: str) -> None:
         counted = count_columns(engine, table, table.relation, rows, lambda *_: None)
         seen = contents(tables, table.relation, counted)
     # Donors have ZIP codes of five digits, which are areas smaller than a state.
-    assert "".join(each.letter for each in seen.identifiers) == letters
+    assert "".join(identifier.letter for identifier in seen.identifiers) == letters
 
 
 def test_many_values_are_sampled_and_the_rows_estimated() -> None:
@@ -211,7 +211,7 @@ def test_ordinary_names_have_no_kind(name: str) -> None:
 
 def judged(engine: Engine, columns: dict[str, tuple[str, Sequence[Any]]]) -> dict[str, Norm]:
     seen = norms(11, "rows", look(engine, columns))
-    return {f"{each.name} {each.rule}": each for each in seen}
+    return {f"{item.name} {item.rule}": item for item in seen}
 
 
 def test_safe_harbor_is_judged_by_the_contents_of_columns(engine: Engine) -> None:
@@ -222,7 +222,7 @@ def test_safe_harbor_is_judged_by_the_contents_of_columns(engine: Engine) -> Non
         "email": numbered("p{}@example.org"),
     }
     seen = judged(engine, columns)
-    found = {rule.removeprefix("HIPAA Safe Harbor "): (each.found, each.met) for rule, each in seen.items()}
+    found = {rule.removeprefix("HIPAA Safe Harbor "): (item.found, item.met) for rule, item in seen.items()}
     assert found["B: areas"] == ("5 digits in zip", False)
     assert found["C: dates"] == ("in admitted", False)
     assert found["C: ages"] == ("10 values in age, 10 rows", False)
@@ -268,13 +268,13 @@ def test_a_number_has_lost_the_zeros_of_its_zip_code(engine: Engine) -> None:
 @pytest.mark.parametrize(("smallest", "met", "cell"), [(10, False, False), (11, False, True), (12, True, True)])
 def test_figures_are_compared_with_norms_without_rounding(smallest: int, met: bool, cell: bool) -> None:
     """1 / 11 is .0909, which is above .09."""
-    seen = [each for each in norms(smallest, "people", Contents()) if each.name != "HIPAA Safe Harbor"]
-    named = {each.name: each.met for each in seen}
+    seen = [norm for norm in norms(smallest, "people", Contents()) if norm.name != "HIPAA Safe Harbor"]
+    named = {item.name: item.met for item in seen}
     assert named == {"EMA Policy 0070": met, "Health Canada PRCI": met, "CMS cell size": cell}
-    assert all(f"{smallest} people" in each.found for each in seen)
+    assert all(f"{smallest} people" in item.found for item in seen)
 
 
 @pytest.mark.parametrize(("smallest", "met"), [(5, {False}), (40, {None})])
 def test_a_norm_is_undecided_if_the_people_of_large_classes_are_unknown(smallest: int, met: set[bool | None]) -> None:
     seen = norms(smallest, "rows", Contents(), unknown=True)
-    assert {each.met for each in seen if each.name != "HIPAA Safe Harbor"} == met
+    assert {item.met for item in seen if item.name != "HIPAA Safe Harbor"} == met

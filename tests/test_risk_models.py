@@ -71,7 +71,7 @@ class Unique:
         return not sizes or estimated_uniqueness(histogram(sizes), self.fraction, self.estimator) <= self.share
 
 
-Asked = Mean | Above | Unique
+RiskModel = Mean | Above | Unique
 means = st.sampled_from(SHARES).map(Mean)
 aboves = st.builds(Above, st.sampled_from(SHARES), st.sampled_from([Fraction(0), *SHARES[:5]]))
 uniques = st.builds(
@@ -80,13 +80,13 @@ uniques = st.builds(
     st.sampled_from(["dankar", "zayatz", "pitman", "snb"]),
     st.sampled_from([0.05, 0.4]),
 )
-asked = st.one_of(means, aboves, uniques)
+risk_models = st.one_of(means, aboves, uniques)
 
 
-def least_of(every: Sequence[Asked], sizes: Sequence[int]) -> float:
+def least_of(every: Sequence[RiskModel], sizes: Sequence[int]) -> float:
     """The least size such that the classes of that size or more meet all: all sizes are tried."""
     for least in [1, *sorted({size + 1 for size in sizes})]:
-        if all(each.holds([size for size in sizes if size >= least]) for each in every):
+        if all(item.holds([size for size in sizes if size >= least]) for item in every):
             return least
     return inf
 
@@ -95,22 +95,22 @@ def least_of(every: Sequence[Asked], sizes: Sequence[int]) -> float:
 
 
 @EXAMPLES
-@given(each=asked, sizes=SIZES)
-def test_a_model_is_its_formula(each: Asked, sizes: list[int]) -> None:
+@given(risk_model=risk_models, sizes=SIZES)
+def test_a_model_is_its_formula(risk_model: RiskModel, sizes: list[int]) -> None:
     classes = histogram(sizes)
-    assert each.model.holds(classes) == each.holds(sizes)
-    least = each.model.least_class_size(classes)
-    wanted = least_of([each], sizes)
+    assert risk_model.model.holds(classes) == risk_model.holds(sizes)
+    least = risk_model.model.least_class_size(classes)
+    wanted = least_of([risk_model], sizes)
     assert [size for size in sizes if size >= least] == [size for size in sizes if size >= wanted]
 
 
 @EXAMPLES
-@given(each=asked, sizes=SIZES)
-def test_large_enough_classes_always_satisfy_it(each: Asked, sizes: list[int]) -> None:
-    enough = each.model.sufficient_size
-    assert each.holds([size + enough - 1 for size in sizes])
-    if isinstance(each, Mean):
-        assert enough == 1 or not each.holds([enough - 1])
+@given(risk_model=risk_models, sizes=SIZES)
+def test_large_enough_classes_always_satisfy_it(risk_model: RiskModel, sizes: list[int]) -> None:
+    enough = risk_model.model.sufficient_size
+    assert risk_model.holds([size + enough - 1 for size in sizes])
+    if isinstance(risk_model, Mean):
+        assert enough == 1 or not risk_model.holds([enough - 1])
 
 
 @pytest.mark.parametrize("risk", SHARES)
@@ -121,34 +121,37 @@ def test_the_least_size_is_the_first_whose_risk_is_low_enough(risk: Fraction) ->
 
 
 @EXAMPLES
-@given(each=st.one_of(means, aboves), sizes=st.lists(st.integers(1, 9), min_size=2, max_size=12))
-def test_merging_classes_is_safe_without_suppression(each: Asked, sizes: list[int]) -> None:
-    assert each.model.monotone == "without suppression"
+@given(risk_model=st.one_of(means, aboves), sizes=st.lists(st.integers(1, 9), min_size=2, max_size=12))
+def test_merging_classes_is_safe_without_suppression(risk_model: RiskModel, sizes: list[int]) -> None:
+    assert risk_model.model.monotone == "without suppression"
     merged = [sizes[0] + sizes[1], *sizes[2:]]
-    assert not each.holds(sizes) or each.holds(merged)
+    assert not risk_model.holds(sizes) or risk_model.holds(merged)
 
 
 @EXAMPLES
-@given(each=st.one_of(means, aboves), classes=st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=4), min_size=1))
-@example(each=Mean(Fraction(1, 3)), classes=[[1, 1], [2], [4]])
-def test_unavoidable_rows_are_suppressed_at_the_node_and_below(each: Asked, classes: list[list[int]]) -> None:
+@given(
+    risk_model=st.one_of(means, aboves),
+    classes=st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=4), min_size=1),
+)
+@example(risk_model=Mean(Fraction(1, 3)), classes=[[1, 1], [2], [4]])
+def test_unavoidable_rows_are_suppressed_at_the_node_and_below(risk_model: RiskModel, classes: list[list[int]]) -> None:
     above, below = [sum(parts) for parts in classes], [size for parts in classes for size in parts]
-    assert each.model.unavoidable is not None
-    unavoidable = each.model.unavoidable(histogram(above))
+    assert risk_model.model.unavoidable is not None
+    unavoidable = risk_model.model.unavoidable(histogram(above))
     for sizes in (above, below):
-        assert unavoidable <= sum(size for size in sizes if size < least_of([each], sizes))
+        assert unavoidable <= sum(size for size in sizes if size < least_of([risk_model], sizes))
     fewest = min(
         sum(sizes) - sum(kept)
         for sizes in [below[:9]]
         for number in range(len(sizes) + 1)
         for kept in combinations(sizes, number)
-        if each.holds(kept)
+        if risk_model.holds(kept)
     )
-    assert each.model.unavoidable(histogram(below[:9])) <= fewest
+    assert risk_model.model.unavoidable(histogram(below[:9])) <= fewest
 
 
 @pytest.mark.parametrize(
-    ("each", "before", "after", "suppressed"),
+    ("risk_model", "before", "after", "suppressed"),
     [
         (Mean(Fraction(1, 3)), [1, 1, 2, 4], [2, 2, 4], (2, 4)),
         (Mean(Fraction(2, 5)), [1, 1, 2, 3], [2, 2, 3], (2, 4)),
@@ -156,50 +159,50 @@ def test_unavoidable_rows_are_suppressed_at_the_node_and_below(each: Asked, clas
     ],
 )
 def test_merging_classes_can_suppress_more_rows(
-    each: Asked, before: list[int], after: list[int], suppressed: tuple[int, int]
+    risk_model: RiskModel, before: list[int], after: list[int], suppressed: tuple[int, int]
 ) -> None:
-    rows = tuple(sum(size for size in sizes if size < least_of([each], sizes)) for sizes in (before, after))
+    rows = tuple(sum(size for size in sizes if size < least_of([risk_model], sizes)) for sizes in (before, after))
     assert rows == suppressed
-    assert each.model.monotone != "always"
+    assert risk_model.model.monotone != "always"
 
 
 # The judge and every search, node by node
 
 
 @st.composite
-def judged(draw: st.DrawFn, **options: Any) -> tuple[Problem, PrivacyModels, list[Asked]]:
+def judged(draw: st.DrawFn, **options: Any) -> tuple[Problem, PrivacyModels, list[RiskModel]]:
     problem = draw(problems(**options))
-    every = draw(st.lists(asked, min_size=1, max_size=2))
+    every = draw(st.lists(risk_models, min_size=1, max_size=2))
     k = [k_anonymity(problem.k)] if problem.k > 1 else []
-    return problem, all_of(*k, *(each.model for each in every)), every
+    return problem, all_of(*k, *(item.model for item in every)), every
 
 
-def released(problem: Problem, every: Sequence[Asked], node: Node) -> dict[Any, int]:
+def released(problem: Problem, every: Sequence[RiskModel], node: Node) -> dict[Any, int]:
     """The classes of a node that are released: those of k rows, without the smallest until all models hold."""
     classes = problem.released(node)
     least = least_of(every, list(classes.values()))
     return {labels: size for labels, size in classes.items() if size >= least}
 
 
-def assert_judged(judge: Judge, problem: Problem, every: Sequence[Asked]) -> None:
+def assert_judged(judge: Judge, problem: Problem, every: Sequence[RiskModel]) -> None:
     costs, rows = judge.costs(), len(problem.rows)
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
     at_risk = [rows - sum(released(problem, every, node).values()) for node in nodes]
     assert judge.rows_at_risk(nodes) == at_risk
     for node, suppressed in list(zip(nodes, at_risk, strict=True))[:: 1 + len(nodes) // 4]:
         sizes = list(released(problem, every, node).values())
-        for each in (judge, judge.settled(node)):
-            figures, losses = each.classes(node), each.losses(node, costs)
+        for item in (judge, judge.settled(node)):
+            figures, losses = item.classes(node), item.losses(node, costs)
             assert (figures.classes, figures.released_rows) == (len(sizes), sum(sizes))
             assert figures.smallest_class == min(sizes, default=None)
-            assert each.rows_at_risk([node]) == [losses.rows_at_risk] == [suppressed]
+            assert item.rows_at_risk([node]) == [losses.rows_at_risk] == [suppressed]
             assert metric("loss").score(costs, losses) == pytest.approx(loss(problem, every, node))
             least = judge.model.least_class_size(alike(list(problem.released(node).values())))
             large = suppressed >= max(problem.k, least.size)
-            assert each.may_mask(node, suppressed) == (large and all(one.holds([*sizes, suppressed]) for one in every))
+            assert item.may_mask(node, suppressed) == (large and all(one.holds([*sizes, suppressed]) for one in every))
 
 
-def loss(problem: Problem, every: Sequence[Asked], node: Node) -> float:
+def loss(problem: Problem, every: Sequence[RiskModel], node: Node) -> float:
     """The mean loss over all rows and columns, a suppressed row counting 1."""
     kept = released(problem, every, node)
     losses = [
@@ -214,21 +217,23 @@ def loss(problem: Problem, every: Sequence[Asked], node: Node) -> float:
 @given(drawn=judged(), embedded=st.booleans())
 @pytest.mark.slow
 def test_every_node_is_judged_like_brute_force(
-    engine: Engine, drawn: tuple[Problem, PrivacyModels, list[Asked]], embedded: bool
+    engine: Engine, drawn: tuple[Problem, PrivacyModels, list[RiskModel]], embedded: bool
 ) -> None:
     problem, model, every = drawn
     frequency_set = counted(engine, problem, search_in=DuckDB() if embedded else engine)
     assert_judged(Judge(frequency_set, model), problem, every)
 
 
-@pytest.mark.parametrize("each", [Mean(Fraction(1, 10)), Above(Fraction(1, 5), Fraction(1, 20))])
-def test_one_node_and_several_are_judged_alike_where_classes_have_many_sizes(engine: Engine, each: Asked) -> None:
+@pytest.mark.parametrize("risk_model", [Mean(Fraction(1, 10)), Above(Fraction(1, 5), Fraction(1, 20))])
+def test_one_node_and_several_are_judged_alike_where_classes_have_many_sizes(
+    engine: Engine, risk_model: RiskModel
+) -> None:
     draw = Random(1)
     levels = {value: (value, f"{value // 4}'", f"{value // 16}''", "*") for value in range(64)}
     rows = [tuple(min(63, int(draw.expovariate(0.1))) for _ in range(2)) for _ in range(4_000)]
     problem = Problem(rows, [Column(levels)] * 2, 1)
-    judge = Judge(counted(engine, problem), all_of(each.model))
-    least = [least_of([each], list(problem.classes(node).values())) for node in problem.nodes]
+    judge = Judge(counted(engine, problem), all_of(risk_model.model))
+    least = [least_of([risk_model], list(problem.classes(node).values())) for node in problem.nodes]
     at_risk = [
         sum(size for size in problem.classes(node).values() if size < k)
         for node, k in zip(problem.nodes, least, strict=True)
@@ -241,7 +246,7 @@ def test_one_node_and_several_are_judged_alike_where_classes_have_many_sizes(eng
 @settings(EXAMPLES, max_examples=10)
 @given(drawn=judged(fewest_columns=4))
 @pytest.mark.slow
-def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[Asked]]) -> None:
+def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[RiskModel]]) -> None:
     problem, model, every = drawn
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
@@ -254,7 +259,7 @@ def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[Asked
 @settings(EXAMPLES, max_examples=6)
 @given(drawn=judged(), dense=st.booleans())
 def test_every_search_finds_what_brute_force_finds(
-    name: str, suppresses: bool, drawn: tuple[Problem, PrivacyModels, list[Asked]], dense: bool
+    name: str, suppresses: bool, drawn: tuple[Problem, PrivacyModels, list[RiskModel]], dense: bool
 ) -> None:
     """Whatever a search claims is so, also in a lattice that is not listed."""
     problem, model, every = drawn

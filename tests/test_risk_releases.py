@@ -95,15 +95,15 @@ def test_a_table_satisfies_models_of_all_its_classes(engine: Engine, source: str
         sizes = sizes_of(engine, into)
         assert_risk(kind, sizes)
         assert release.manifest["proven_optimal"]
-        said = {each["model"]: each for each in release.manifest["privacy"]}
-        for each in model:
-            assert said[each.name]["required"] == each.required
-            assert_achieved(each, said[each.name]["achieved"], sizes)
+        findings = {finding["model"]: finding for finding in release.manifest["privacy"]}
+        for part in model:
+            assert findings[part.name]["required"] == part.required
+            assert_achieved(part, findings[part.name]["achieved"], sizes)
         assert release.manifest["warnings"] == []
         assert release.verify()
         check = kanon_sql.verify(into, quasi_identifiers=["age", "zip"], privacy=model, connection=engine.connection)
         assert check
-        assert {each.unsafe_rows for each in check.summary.findings} == {0}
+        assert {finding.unsafe_rows for finding in check.summary.findings} == {0}
     finally:
         engine.run(queries.drop(Relation(into), engine.dialect))
 
@@ -143,8 +143,8 @@ def test_a_file_meets_a_mean_risk(engine: Engine, source: str, tmp_path: Path, e
 
 @pytest.mark.parametrize("kind", RISKS)
 def test_masked_rows_are_an_additional_class(engine: Engine, source: str, kind: str) -> None:
-    asked: dict[str, Any] = {"privacy": RISKS[kind], "suppression_limit": 0.1, "connection": engine.connection}
-    release = kanon_sql.anonymize(source, SPEC, mask=True, into=f"{source}_masked", **asked)
+    options: dict[str, Any] = {"privacy": RISKS[kind], "suppression_limit": 0.1, "connection": engine.connection}
+    release = kanon_sql.anonymize(source, SPEC, mask=True, into=f"{source}_masked", **options)
     try:
         sizes = sizes_of(engine, f"{source}_masked")
         assert_risk(kind, sizes)
@@ -162,7 +162,9 @@ def test_people_are_counted_if_a_unit_is_set(engine: Engine, source: str, kind: 
     try:
         node, least = (
             release.manifest["node"],
-            next((each["required"] for each in release.manifest["privacy"] if each["model"] == "class size"), 1),
+            next(
+                (finding["required"] for finding in release.manifest["privacy"] if finding["model"] == "class size"), 1
+            ),
         )
         classes = [people for people in people_of(engine, source, node).values() if len(people) >= least]
         assert release.manifest["classes"] == len(classes)
@@ -218,8 +220,8 @@ def test_a_materialized_release_is_refreshed_by_the_size_of_its_classes(engine: 
     kanon_sql.anonymize(source, SPEC, privacy=model, into=into, **options, **where)
     try:
         engine.run(f"DELETE FROM {source} WHERE person > 200")
-        made = kanon_sql.refresh(into, **where)
-        assert {each["model"]: each["required"] for each in made["privacy"]}["class size"] == 13
+        release = kanon_sql.refresh(into, **where)
+        assert {finding["model"]: finding["required"] for finding in release["privacy"]}["class size"] == 13
         assert min(sizes_of(engine, into)) >= 13
     finally:
         engine.run(queries.drop(Relation(into), engine.dialect, "materialized"))
@@ -242,7 +244,7 @@ def test_a_local_recoding_has_classes_that_are_large_enough(engine: Engine, sour
         sizes = sizes_of(engine, into)
         assert_risk("all three", sizes)
         assert min(sizes) >= 10
-        assert [each["model"] for each in release.manifest["privacy"]][-2:] == [
+        assert [finding["model"] for finding in release.manifest["privacy"]][-2:] == [
             "mean prosecutor risk",
             "share of rows above a prosecutor risk",
         ]
@@ -269,7 +271,7 @@ def test_a_changed_release_fails_verification(engine: Engine, source: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("options", "message"),
     [
         ({"highest": 0}, "highest prosecutor risk is 0; it must be above 0 and at most 1"),
         ({"mean": 1.5}, "mean prosecutor risk is 1.5; it must be above 0 and at most 1"),
@@ -280,16 +282,16 @@ def test_a_changed_release_fails_verification(engine: Engine, source: str, tmp_p
         ({}, "give highest, mean, or a threshold"),
     ],
 )
-def test_an_invalid_risk_is_refused(asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(SpecError, match=said):
-        prosecutor_risk(**asked)
+def test_an_invalid_risk_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        prosecutor_risk(**options)
 
 
 def test_models_that_not_even_one_class_satisfies_are_reported_before_the_search(engine: Engine, source: str) -> None:
-    said = (
+    message = (
         r"no release can meet mean prosecutor risk, 0\.001 required: not even all 600 rows in one class do, which reach"
     )
-    with pytest.raises(InfeasibleError, match=said):
+    with pytest.raises(InfeasibleError, match=message):
         kanon_sql.anonymize(source, SPEC, privacy=prosecutor_risk(mean=0.001), connection=engine.connection)
 
 
@@ -301,17 +303,17 @@ def test_every_released_person_has_enough_lookalikes_in_the_population(
     engine.run(
         f"CREATE TABLE {population} AS SELECT * FROM {source} UNION ALL SELECT * FROM {source} WHERE person < 200"
     )
-    asked: dict[str, Any] = {"suppression_limit": limit, "into": into, "connection": engine.connection}
+    options: dict[str, Any] = {"suppression_limit": limit, "into": into, "connection": engine.connection}
     risk = {"model": "journalist", "highest": 0.15, "population": population}
     try:
-        release = kanon_sql.anonymize(source, SPEC, risk=risk, **asked)
+        release = kanon_sql.anonymize(source, SPEC, risk=risk, **options)
         sizes = sizes_of(engine, into)
-        (said,) = release.manifest["privacy"]
-        assert (said["model"], said["required"]) == ("highest journalist risk", 0.15)
-        by_k = kanon_sql.anonymize(source, SPEC, privacy=[k_map(7, population)], **asked | {"into": f"{into}_k"})
+        (privacy,) = release.manifest["privacy"]
+        assert (privacy["model"], privacy["required"]) == ("highest journalist risk", 0.15)
+        by_k = kanon_sql.anonymize(source, SPEC, privacy=[k_map(7, population)], **options | {"into": f"{into}_k"})
         assert sorted(sizes) == sorted(sizes_of(engine, f"{into}_k"))
-        assert said["achieved"] == pytest.approx(1 / by_k.manifest["privacy"][0]["achieved"])
-        assert said["achieved"] <= 0.15
+        assert privacy["achieved"] == pytest.approx(1 / by_k.manifest["privacy"][0]["achieved"])
+        assert privacy["achieved"] <= 0.15
     finally:
         for name in (into, f"{into}_k", population):
             engine.run(queries.drop(Relation(name), engine.dialect))
@@ -321,25 +323,25 @@ def test_classes_of_the_population_alone_are_no_classes_of_the_release(engine: E
     population, model = f"{source}_all", prosecutor_risk(mean=0.08)
     other = f"SELECT a.age, b.zip, a.ill, 0 FROM {source} AS a CROSS JOIN {source} AS b"
     engine.run(f"CREATE TABLE {population} AS SELECT * FROM {source} UNION ALL {other}")
-    asked: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
+    options: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
     try:
-        alone = kanon_sql.search(source, SPEC, privacy=model, **asked)
-        beside = kanon_sql.search(source, SPEC, privacy=[k_map(1, population), *model], **asked)
+        alone = kanon_sql.search(source, SPEC, privacy=model, **options)
+        beside = kanon_sql.search(source, SPEC, privacy=[k_map(1, population), *model], **options)
         assert (beside.node, beside.score, beside.rows_at_risk) == (alone.node, alone.score, alone.rows_at_risk)
     finally:
         engine.run(queries.drop(Relation(population), engine.dialect))
 
 
 def test_wildcards_and_anatomies_are_for_k_alone(engine: Engine, source: str) -> None:
-    asked: dict[str, Any] = {"privacy": RISKS["mean"], "connection": engine.connection}
+    options: dict[str, Any] = {"privacy": RISKS["mean"], "connection": engine.connection}
     with pytest.raises(SpecError, match=r"wildcards is made for k alone, not for .*mean prosecutor risk"):
-        kanon_sql.anonymize(source, SPEC, strategy="prioprivacy", prioprivacy={"wildcard_suppression": True}, **asked)
+        kanon_sql.anonymize(source, SPEC, strategy="prioprivacy", prioprivacy={"wildcard_suppression": True}, **options)
     with pytest.raises(SpecError, match="made for k alone, not for mean prosecutor risk"):
-        kanon_sql.anonymize(source, {**SPEC, "sensitive": ["ill"]}, into="x", form="anatomy", **asked)
+        kanon_sql.anonymize(source, {**SPEC, "sensitive": ["ill"]}, into="x", form="anatomy", **options)
 
 
 def test_models_that_k_implies_change_nothing(engine: Engine, source: str) -> None:
-    asked: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
-    plain = kanon_sql.search(source, SPEC, k=10, **asked)
-    both = kanon_sql.search(source, SPEC, privacy=[k_anonymity(10), *prosecutor_risk(mean=0.1)], **asked)
+    options: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
+    plain = kanon_sql.search(source, SPEC, k=10, **options)
+    both = kanon_sql.search(source, SPEC, privacy=[k_anonymity(10), *prosecutor_risk(mean=0.1)], **options)
     assert (plain.node, plain.score, plain.outcome.nodes_checked) == (both.node, both.score, both.outcome.nodes_checked)

@@ -37,8 +37,8 @@ def test_the_target_of_a_spec_is_the_release_once_it_exists(spec: dict[str, Any]
     assert named.release is not None
     assert risk(spec["source"], spec).release is None  # a table that somebody names is looked at alone
     (tmp_path / "release.yml").write_text(yaml.safe_dump(spec))
-    told = json.loads(done("risk", "--spec", tmp_path / "release.yml", "--json"))
-    assert told["release"]["name"] == spec["target"]["file"]
+    result = json.loads(done("risk", "--spec", tmp_path / "release.yml", "--json"))
+    assert result["release"]["name"] == spec["target"]["file"]
 
 
 def test_a_target_that_is_not_a_release_is_skipped_with_a_note(spec: dict[str, Any], tmp_path: Path) -> None:

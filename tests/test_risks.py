@@ -44,14 +44,14 @@ def drawn(seed: int, rows: int = 60) -> list[dict[str, Any]]:
     ]
 
 
-def made(engine: Engine, name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def create(engine: Engine, name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     create_table(engine, name, TYPES, [tuple(row.values()) for row in rows])
     return rows
 
 
 def measured(engine: Engine, source: Any = "t", **options: Any) -> kanon_sql.Risks:
-    asked: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": ["ill"], "connection": engine.connection}
-    return kanon_sql.risk(source, **{**asked, **options})
+    settings: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": ["ill"], "connection": engine.connection}
+    return kanon_sql.risk(source, **{**settings, **options})
 
 
 def frame(rows: list[dict[str, Any]]) -> pandas.DataFrame:
@@ -62,12 +62,12 @@ def assert_classes_are(seen: TableRisk, expected: Counted) -> None:
     classes, sizes = seen.classes, expected.sizes
     assert (classes.rows, classes.people, classes.number) == (len(expected.rows), expected.people, len(sizes))
     assert [(b.least, b.most) for b in classes.bands] == BANDS
-    assert [(b.classes, b.rows, b.people) for b in classes.bands] == [expected.band(*each) for each in BANDS]
+    assert [(b.classes, b.rows, b.people) for b in classes.bands] == [expected.band(*band) for band in BANDS]
     assert (classes.highest, classes.mean) == (1 / min(sizes), pytest.approx(float(expected.mean)))
-    above = [expected.above(each.risk) for each in classes.above]
-    assert [(each.rows, each.people) for each in classes.above] == [(rows, people) for rows, people, _ in above]
-    assert [each.share for each in classes.above] == [pytest.approx(float(share)) for *_, share in above]
-    unsafe = [each for each in expected.classes if expected.size(each) < 5]
+    above = [expected.above(band.risk) for band in classes.above]
+    assert [(band.rows, band.people) for band in classes.above] == [(rows, people) for rows, people, _ in above]
+    assert [band.share for band in classes.above] == [pytest.approx(float(share)) for *_, share in above]
+    unsafe = [class_ for class_ in expected.classes if expected.size(class_) < 5]
     (finding,) = seen.findings
     assert (seen.k, finding.achieved) == (5, min(sizes))
     assert (finding.unsafe_classes, finding.unsafe_rows) == (len(unsafe), sum(map(len, unsafe)))
@@ -78,16 +78,16 @@ def assert_classes_are(seen: TableRisk, expected: Counted) -> None:
 
 @pytest.mark.parametrize("unit", [None, "id"])
 def test_the_figures_are_those_of_plain_counting(engine: Engine, unit: str | None) -> None:
-    rows = made(engine, "t", drawn(1))
+    rows = create(engine, "t", drawn(1))
     expected = Counted(rows, QUASI, unit)
     seen = measured(engine, unit=unit).source
     assert_classes_are(seen, expected)
-    for each in seen.sensitive:
-        same = each.homogeneous_classes, each.homogeneous_rows, each.homogeneous_people
-        assert same == expected.homogeneous(each.column)
-        assert each.attribution == pytest.approx(expected.attribution(each.column))
-        assert each.certain == expected.certain(each.column)
-        assert each.distinct_l == min(map(len, expected.of_values(each.column)))
+    for item in seen.sensitive:
+        same = item.homogeneous_classes, item.homogeneous_rows, item.homogeneous_people
+        assert same == expected.homogeneous(item.column)
+        assert item.attribution == pytest.approx(expected.attribution(item.column))
+        assert item.certain == expected.certain(item.column)
+        assert item.distinct_l == min(map(len, expected.of_values(item.column)))
     for separation in (*seen.separations.columns, *seen.separations.sets):
         figures = separation.distinction, separation.separation, separation.unique_rows
         assert figures == pytest.approx(separated(rows, separation.columns))
@@ -98,15 +98,15 @@ def test_the_figures_are_those_of_plain_counting(engine: Engine, unit: str | Non
 
 
 def test_diversity_and_closeness_are_those_of_plain_counting(engine: Engine) -> None:
-    rows = made(engine, "t", [{**row, "ill": row["ill"] or "none"} for row in drawn(4)])
+    rows = create(engine, "t", [{**row, "ill": row["ill"] or "none"} for row in drawn(4)])
     expected = Counted(rows, QUASI)
     ill, pay = measured(engine, sensitive=["ill", "pay"]).source.sensitive
-    for each in (ill, pay):
-        table, classes = expected.values(rows, each.column), expected.of_values(each.column)
+    for item in (ill, pay):
+        table, classes = expected.values(rows, item.column), expected.of_values(item.column)
         entropies = [-sum(n / c.total() * log(n / c.total()) for n in c.values()) for c in classes]
-        assert each.entropy_l == pytest.approx(exp(min(entropies)))
-        assert each.t_equal == pytest.approx(float(max(equal_distance(c, table) for c in classes)))
-        assert each.guess == pytest.approx(max(table.values()) / len(rows))
+        assert item.entropy_l == pytest.approx(exp(min(entropies)))
+        assert item.t_equal == pytest.approx(float(max(equal_distance(c, table) for c in classes)))
+        assert item.guess == pytest.approx(max(table.values()) / len(rows))
     assert ill.t_ordered is None
     pays = expected.values(rows, "pay")
     worst = max(ordered_distance(c, pays) for c in expected.of_values("pay"))
@@ -116,15 +116,15 @@ def test_diversity_and_closeness_are_those_of_plain_counting(engine: Engine) -> 
 @pytest.mark.parametrize("unit", [None, "id"])
 def test_the_figures_are_those_of_verify(unit: str | None) -> None:
     people = frame(drawn(5))
-    asked: dict[str, Any] = {"unit": unit, "l_diversity": {"ill": {"l": 2, "kind": "entropy"}}, "k": 3}
-    asked["t_closeness"] = {"pay": {"t": 0.3, "distance": "ordered"}}
-    asked["risk"] = {"model": "prosecutor", "mean": 0.2, "above": {"threshold": 0.2, "share": 0.1}}
-    verified = kanon_sql.verify(people, quasi_identifiers=QUASI, **asked).summary
-    seen = kanon_sql.risk(people, quasi_identifiers=QUASI, sensitive=["ill", "pay"], **asked).source
+    options: dict[str, Any] = {"unit": unit, "l_diversity": {"ill": {"l": 2, "kind": "entropy"}}, "k": 3}
+    options["t_closeness"] = {"pay": {"t": 0.3, "distance": "ordered"}}
+    options["risk"] = {"model": "prosecutor", "mean": 0.2, "above": {"threshold": 0.2, "share": 0.1}}
+    verified = kanon_sql.verify(people, quasi_identifiers=QUASI, **options).summary
+    seen = kanon_sql.risk(people, quasi_identifiers=QUASI, sensitive=["ill", "pay"], **options).source
     assert verified is not None
     assert seen.findings == verified.findings
     assert seen.holds is verified.holds is False
-    _, entropy, distance, mean, above = (each.achieved for each in verified.findings)
+    _, entropy, distance, mean, above = (finding.achieved for finding in verified.findings)
     assert (seen.sensitive[0].entropy_l, seen.sensitive[1].t_ordered) == (entropy, distance)
     assert (distance is None) == bool(unit)  # somebody has several values, if in no one class
     if unit is None:  # the models count somebody in each of their classes, and the figures everybody once
@@ -145,7 +145,7 @@ def test_a_table_of_sweeneys_has_known_figures() -> None:
     seen = kanon_sql.risk(table, quasi_identifiers=list(table), k=2).source
     assert (seen.holds, seen.classes.smallest, seen.classes.highest) == (True, 2, 0.5)
     assert seen.classes.mean == pytest.approx(5 / 11)
-    assert {each.risk: each.rows for each in seen.classes.above} == {0.05: 11, 0.09: 11, 0.2: 11, 0.33: 11, 0.5: 0}
+    assert {band.risk: band.rows for band in seen.classes.above} == {0.05: 11, 0.09: 11, 0.2: 11, 0.33: 11, 0.5: 0}
     assert seen.separations.unique_rows == 0
 
 
@@ -163,15 +163,17 @@ def test_a_release_is_a_smaller_sample_of_the_same_population() -> None:
 
 
 def test_the_journalist_looks_in_the_population(engine: Engine) -> None:
-    people = made(engine, "people", drawn(7, 200))
-    sample = made(engine, "t", people[::4])
-    around = {key: len(each) for each in Counted(people, QUASI).classes for key in [tuple(each[0][n] for n in QUASI)]}
+    people = create(engine, "people", drawn(7, 200))
+    sample = create(engine, "t", people[::4])
+    around = {
+        key: len(class_) for class_ in Counted(people, QUASI).classes for key in [tuple(class_[0][n] for n in QUASI)]
+    }
     seen = measured(engine, population="people", sensitive=[])
     sizes = [around[tuple(row[name] for name in QUASI)] for row in sample]
     assert seen.figure("journalist") == pytest.approx(1 / min(sizes))
     # The larger of the mean over the rows, and that over those of the population whom they stand for.
     classes = {tuple(row[name] for name in QUASI) for row in sample}
-    means = sum(1 / size for size in sizes) / len(sizes), len(classes) / sum(around[each] for each in classes)
+    means = sum(1 / size for size in sizes) / len(sizes), len(classes) / sum(around[class_] for class_ in classes)
     assert seen.source.journalist["mean"] == pytest.approx(max(means))
     assert seen.figure() == 1 / min(Counted(sample, QUASI).sizes) > seen.figure("journalist")
 
@@ -195,15 +197,15 @@ def test_people_are_distinguished_by_a_column_that_the_copy_of_a_slow_view_lacks
     engine.run("CREATE VIEW seen AS SELECT * FROM people")
     monkeypatch.setattr(single_columns, "_SLOW_VIEW", 0.0)
     seen = measured(engine, "seen", quasi_identifiers=["zip"], sensitive=[], unit="id").source
-    assert [(each.size, each.classes, each.rows) for each in seen.classes.by_size] == [(1, 1, 1), (2, 1, 3)]
+    assert [(item.size, item.classes, item.rows) for item in seen.classes.by_size] == [(1, 1, 1), (2, 1, 3)]
 
 
 # A source and its release
 
 
 def test_a_release_is_shown_next_to_its_source(engine: Engine) -> None:
-    rows = made(engine, "t", drawn(8))
-    kept = made(engine, "released", [row for row in rows if row["sex"] == "f"])
+    rows = create(engine, "t", drawn(8))
+    kept = create(engine, "released", [row for row in rows if row["sex"] == "f"])
     seen = measured(engine, release="released")
     assert seen.suppressed_rows == len(rows) - len(kept) > 0
     assert seen.release is not None
@@ -226,9 +228,9 @@ def test_a_release_that_shows_bounds_has_the_classes_of_its_bounds() -> None:
 
 
 def test_the_people_of_a_release_are_those_of_its_source(engine: Engine) -> None:
-    rows = made(engine, "t", drawn(9))
+    rows = create(engine, "t", drawn(9))
     kept = [row for row in rows if row["age"] != 40]
-    made(engine, "released", kept)
+    create(engine, "released", kept)
     engine.run('ALTER TABLE released DROP COLUMN "id"')
     seen = measured(engine, release="released", unit="id")
     assert seen.notes == ()
@@ -250,7 +252,7 @@ def test_a_release_without_identifiable_people_is_counted_in_rows_with_a_note() 
     (note,) = seen.notes
     assert note.startswith("rows are counted, not people")
     assert (seen.source.people_unknown, seen.release.people_unknown) == (True, True)
-    assert {each.met for each in seen.release.norms if each.name == "CMS cell size"} <= {False, None}
+    assert {norm.met for norm in seen.release.norms if norm.name == "CMS cell size"} <= {False, None}
 
 
 @needs_adult
@@ -259,8 +261,8 @@ def test_adult_has_known_figures() -> None:
     seen = kanon_sql.risk(str(DATA / "adult" / "adult.csv"), quasi_identifiers=quasi, sensitive=["occupation"])
     classes, (occupation,) = seen.source.classes, seen.source.sensitive
     assert (classes.rows, classes.number, classes.smallest) == (30162, 12458, 1)
-    assert [each.rows for each in classes.bands] == [8841, 3130, 3382, 4037, 2913, 7859]
-    assert [each.rows for each in classes.above] == [22303, 19874, 15353, 14029, 8841]
+    assert [band.rows for band in classes.bands] == [8841, 3130, 3382, 4037, 2913, 7859]
+    assert [band.rows for band in classes.above] == [22303, 19874, 15353, 14029, 8841]
     assert (occupation.homogeneous_classes, occupation.certain) == (9391, 10098)
     assert occupation.attribution == pytest.approx(0.5968768649)
     age, *_ = seen.source.separations.columns
@@ -288,19 +290,19 @@ def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:
     for row in rows:
         row["zip"], row["ill"] = f"canary{row['zip']}", f"canary{row['ill']}"
     seen = kanon_sql.risk(frame(rows), quasi_identifiers=QUASI, sensitive=["ill"], release=frame(rows[:50]))
-    said = json.dumps(seen.to_dict())
-    assert json.loads(said)["suppressed_rows"] == 10
-    assert set(json.loads(said)["source"]) >= {"verdict", "class_sizes", "prosecutor", "norms", "identifiers"}
-    assert "canary" not in said + str(seen) + seen.to_df().to_csv()
+    text = json.dumps(seen.to_dict())
+    assert json.loads(text)["suppressed_rows"] == 10
+    assert set(json.loads(text)["source"]) >= {"verdict", "class_sizes", "prosecutor", "norms", "identifiers"}
+    assert "canary" not in text + str(seen) + seen.to_df().to_csv()
     assert list(seen.to_df()["rows"]) == [60, 50]
     assert seen.write(tmp_path / "risk.json").read_text() == json.dumps(seen.to_dict(), indent=2) + "\n"
 
 
 def test_an_observer_receives_the_stages() -> None:
-    told: list[str] = []
-    kanon_sql.risk(frame(drawn(1)), quasi_identifiers=QUASI, observer=kanon_sql.Observer(stage=told.append))
-    assert told[0] == "Reading"
-    assert "Counting the classes of the source" in told
+    messages: list[str] = []
+    kanon_sql.risk(frame(drawn(1)), quasi_identifiers=QUASI, observer=kanon_sql.Observer(stage=messages.append))
+    assert messages[0] == "Reading"
+    assert "Counting the classes of the source" in messages
 
 
 # What does not go
@@ -334,8 +336,8 @@ def test_a_release_of_another_table_is_refused() -> None:
 
 
 def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
-    made(engine, "t", drawn(13))
-    made(engine, "empty", [])
+    create(engine, "t", drawn(13))
+    create(engine, "empty", [])
     with pytest.raises(SourceError, match="empty has no rows; there is nothing to measure"):
         measured(engine, "empty", sensitive=[])
     with pytest.raises(SourceError, match="empty has no rows"):
@@ -343,7 +345,7 @@ def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("options", "message"),
     [
         ({"sampling_fraction": 2}, "the sampling fraction is 2"),
         ({"largest_set": 0}, "largest_set is 0"),
@@ -351,9 +353,9 @@ def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
         ({"quasi_identifiers": None}, "quasi_identifiers"),
     ],
 )
-def test_senseless_options_are_an_error(asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(SpecError, match=said):
-        kanon_sql.risk(frame(drawn(1)), **{"quasi_identifiers": QUASI, **asked})
+def test_senseless_options_are_an_error(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        kanon_sql.risk(frame(drawn(1)), **{"quasi_identifiers": QUASI, **options})
 
 
 def test_an_unavailable_figure_names_what_it_needs() -> None:
@@ -375,8 +377,10 @@ def test_two_populations_are_one_too_many() -> None:
 def test_a_quasi_identifier_can_have_the_name_of_a_part_of_a_query() -> None:
     rows = [{"x": i % 3, "c": i % 2, "ill": "abc"[i % 5 % 3]} for i in range(30)]
     named, plain = (
-        kanon_sql.risk(pandas.DataFrame(rows).rename(columns=names), quasi_identifiers=asked, sensitive=["ill"]).source
-        for names, asked in (({}, ["x", "c"]), ({"x": "age", "c": "sex"}, ["age", "sex"]))
+        kanon_sql.risk(
+            pandas.DataFrame(rows).rename(columns=names), quasi_identifiers=requested, sensitive=["ill"]
+        ).source
+        for names, requested in (({}, ["x", "c"]), ({"x": "age", "c": "sex"}, ["age", "sex"]))
     )
     assert named.sensitive == plain.sensitive
     assert named.classes == plain.classes

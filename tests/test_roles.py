@@ -174,11 +174,11 @@ def test_a_guess_is_goodman_and_kruskals(rows: Sequence[tuple[int, int]]) -> Non
 
 
 def test_few_statements_are_enough_and_nothing_is_left(engine: Engine, make_table: Any, monkeypatch: Any) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
     rows = type(engine).rows
-    monkeypatch.setattr(type(engine), "rows", lambda self, sql: asked.append(sql) or rows(self, sql))
+    monkeypatch.setattr(type(engine), "rows", lambda self, sql: requests.append(sql) or rows(self, sql))
     seen(engine, make_table, {})
-    assert len(asked) <= 8
+    assert len(requests) <= 8
     left = rows(engine, "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'kanon%'")
     assert left == []
 
@@ -196,7 +196,7 @@ NAMES = [f"N{row}" for row in range(40)]
 STRATEGIES = ({}, {"strategy": "refine"}, {"show": "mode"})
 
 
-@pytest.mark.parametrize("asked", STRATEGIES, ids=str)
+@pytest.mark.parametrize("options", STRATEGIES, ids=str)
 @pytest.mark.parametrize(
     ("keep", "released", "dropped"),
     [
@@ -208,16 +208,16 @@ STRATEGIES = ({}, {"strategy": "refine"}, {"show": "mode"})
     ],
 )
 def test_keep_determines_what_is_released(
-    keep: Any, released: list[str], dropped: list[str], asked: dict[str, str]
+    keep: Any, released: list[str], dropped: list[str], options: dict[str, str]
 ) -> None:
-    made = anonymize(people(name=NAMES), SPEC, keep=keep, **asked)
-    assert list(made.to_df().columns) == released
-    assert made.manifest["roles"]["dropped"] == dropped
-    assert made.manifest["roles"]["kept"] == [name for name in released if name not in ("zip", "disease")]
-    said = (
+    release = anonymize(people(name=NAMES), SPEC, keep=keep, **options)
+    assert list(release.to_df().columns) == released
+    assert release.manifest["roles"]["dropped"] == dropped
+    assert release.manifest["roles"]["kept"] == [name for name in released if name not in ("zip", "disease")]
+    message = (
         f"the column 'name' is released as it is, and is an identifier by its name, and {NEARLY} (40 values in 40 rows)"
     )
-    assert (said in made.manifest["warnings"]) == ("name" in released)
+    assert (message in release.manifest["warnings"]) == ("name" in released)
 
 
 def test_a_perturbed_column_is_not_undecided() -> None:
@@ -247,10 +247,10 @@ def test_a_kept_column_must_exist_without_another_role(keep: Any, message: str) 
 def test_an_anatomy_drops_columns_without_a_role_too(tmp_path: Path) -> None:
     for call, more in ((anonymize, {"form": "anatomy"}), (anatomize, {"l": 2})):
         spec = {key: value for key, value in SPEC.items() if call is anonymize or key != "privacy"}
-        made = call(people(name=NAMES), spec, output=tmp_path / f"{call.__name__}_undecided.parquet", **more)
-        assert made.manifest["roles"]["dropped"] == ["ward", "name"]
-        made = call(people(name=NAMES), spec, keep=["ward"], output=tmp_path / f"{call.__name__}.parquet", **more)
-        assert made.manifest["roles"]["dropped"] == ["name"]
+        built = call(people(name=NAMES), spec, output=tmp_path / f"{call.__name__}_undecided.parquet", **more)
+        assert built.manifest["roles"]["dropped"] == ["ward", "name"]
+        built = call(people(name=NAMES), spec, keep=["ward"], output=tmp_path / f"{call.__name__}.parquet", **more)
+        assert built.manifest["roles"]["dropped"] == ["name"]
         with duckdb.connect() as here:
             rows = here.read_parquet(str(tmp_path / f"{call.__name__}.parquet"))
             assert rows.columns == ["group_id", "zip", "ward"]
@@ -271,9 +271,9 @@ def test_a_cloak_drops_columns_without_a_role_too() -> None:
     )
     spec = {"location": ["lat", "lon"], "time": "ts", "unit": "car"}
     assert cloak(places, spec).manifest["roles"]["dropped"] == ["speed", "minute"]
-    made = cloak(places, spec, keep=["speed"])
-    assert (made.manifest["roles"]["kept"], made.manifest["roles"]["dropped"]) == (["speed"], ["minute"])
-    assert "minute" not in made.to_df().columns
+    release = cloak(places, spec, keep=["speed"])
+    assert (release.manifest["roles"]["kept"], release.manifest["roles"]["dropped"]) == (["speed"], ["minute"])
+    assert "minute" not in release.to_df().columns
     with pytest.raises(SpecError, match="there is no kept column 'car2'"):
         cloak(places, spec, keep=["car2"])
 
@@ -281,16 +281,16 @@ def test_a_cloak_drops_columns_without_a_role_too() -> None:
 # A release that is made again and again
 
 
-@pytest.mark.parametrize("asked", [{}, {"strategy": "refine"}], ids=str)
-def test_a_view_does_not_grow_when_its_source_does(asked: dict[str, Any], engine: Engine, make_table: Any) -> None:
+@pytest.mark.parametrize("options", [{}, {"strategy": "refine"}], ids=str)
+def test_a_view_does_not_grow_when_its_source_does(options: dict[str, Any], engine: Engine, make_table: Any) -> None:
     rows = [[zip_code, disease] for zip_code, disease in people()[["zip", "disease"]].values.tolist()]
     make_table(engine, "people", {"zip": "VARCHAR", "disease": "VARCHAR"}, rows)
-    made = anonymize("people", SPEC, connection=engine.connection, into="shown", form="view", **asked)
+    release = anonymize("people", SPEC, connection=engine.connection, into="shown", form="view", **options)
     engine.connection.execute("ALTER TABLE people ADD COLUMN street VARCHAR DEFAULT 'Main'")
     table = engine.find("shown")
     assert table
     assert [column.name for column in table.columns] == ["zip", "disease"]
-    assert len(engine.rows("SELECT * FROM shown")) == made.manifest["released_rows"] > 0
+    assert len(engine.rows("SELECT * FROM shown")) == release.manifest["released_rows"] > 0
     assert {len(row) for row in engine.rows("SELECT * FROM shown")} == {2}
 
 
@@ -330,10 +330,10 @@ def test_a_column_without_a_role_is_reported_with_the_way_to_keep_it(tmp_path: P
     people(note=[f"Tel. 078 977 26 {row}" for row in range(10, 50)]).to_parquet(tmp_path / "people.parquet")
     (tmp_path / "zip.csv").write_text("31;*\n32;*\n")
     spec = ["--quasi-identifiers", "zip", "--hierarchies", tmp_path, "--sensitive", "disease", "--k", "2"]
-    asked = ["anonymize", tmp_path / "people.parquet", *spec, "--output"]
-    app([str(word) for word in [*asked, tmp_path / "undecided.parquet"]], standalone_mode=False)
+    arguments = ["anonymize", tmp_path / "people.parquet", *spec, "--output"]
+    app([str(word) for word in [*arguments, tmp_path / "undecided.parquet"]], standalone_mode=False)
     assert "\nDropped, no role: ward, note; keep them with --keep.\n" in capsys.readouterr().out
-    app([str(word) for word in [*asked, tmp_path / "all.parquet", "--keep", "*"]], standalone_mode=False)
+    app([str(word) for word in [*arguments, tmp_path / "all.parquet", "--keep", "*"]], standalone_mode=False)
     shown = capsys.readouterr()
     assert "Released unchanged: disease (sensitive), ward, note.\n" in shown.out
     found = (

@@ -54,7 +54,7 @@ def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) 
     bounds = rounded(order)
     keys = [number_key(value) for value in order.values]
     for place, value in enumerate(order.values):
-        low, high, first, last = (each[place] for each in (bounds.lower, bounds.upper, bounds.first, bounds.last))
+        low, high, first, last = (item[place] for item in (bounds.lower, bounds.upper, bounds.first, bounds.last))
         if low is None:
             assert value is None or value != value
             continue
@@ -145,8 +145,8 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
             "keep": ["n"],
             "target": {"table": "anon", "overwrite": True},
         }
-        made = kanon_sql.anonymize(None, spec, connection=engine.connection, k=2)  # type: ignore[attr-defined]
-        assert made.manifest["suppressed_rows"] == 0
+        release = kanon_sql.anonymize(None, spec, connection=engine.connection, k=2)  # type: ignore[attr-defined]
+        assert release.manifest["suppressed_rows"] == 0
         shown = {
             n: weight if isinstance(weight, str) else f"{weight:.1f}"
             for weight, n in engine.rows("SELECT weight, n FROM anon")

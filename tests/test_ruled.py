@@ -46,7 +46,7 @@ K = 2  # of the releases whose figures are held against each other
 EVERY = [(type_name, recipe) for type_name, (recipes, _) in TYPES.items() for recipe in recipes]
 
 
-def fitted(engine: DuckDB, made: Scratch, recipe: Any, many: int) -> FrequencySet:
+def fitted(engine: DuckDB, scratch: Scratch, recipe: Any, many: int) -> FrequencySet:
     """The frequency set of `people`; by rules where there are so many values."""
     spec = Spec.model_validate({"source": "people", "quasi_identifiers": {"x": {"hierarchy": recipe}}})
     table = engine.find("people")
@@ -55,12 +55,12 @@ def fitted(engine: DuckDB, made: Scratch, recipe: Any, many: int) -> FrequencySe
     assert isinstance(builds["x"], ruled.Ruled)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ruled, "MANY", many)
-        return build_frequency_set(engine, table, builds, made, unmapped="error")
+        return build_frequency_set(engine, table, builds, scratch, unmapped="error")
 
 
-def fitted_or_refused(engine: DuckDB, made: Scratch, recipe: Any, many: int) -> FrequencySet | str:
+def fitted_or_refused(engine: DuckDB, scratch: Scratch, recipe: Any, many: int) -> FrequencySet | str:
     try:
-        return fitted(engine, made, recipe, many)
+        return fitted(engine, scratch, recipe, many)
     except HierarchyError as error:
         return str(error)
 
@@ -150,8 +150,8 @@ def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
         assert not is_pending(before.hierarchy.values)
         assert (None in after.hierarchy.values) == (None in values)
         for level in levels:
-            for each in ("codes", "labels", "distinct_labels", "leaves"):
-                mine, theirs = (getattr(every.hierarchy, each)(level) for every in (after, before))
+            for name in ("codes", "labels", "distinct_labels", "leaves"):
+                mine, theirs = (getattr(every.hierarchy, name)(level) for every in (after, before))
                 assert len(mine) == len(theirs)
                 assert mine[-1] == theirs[-1]
                 assert tuple(mine) == tuple(theirs)
@@ -168,7 +168,7 @@ def test_rules_give_the_labels_of_the_recipe(data: st.DataObject) -> None:
 
 
 NUMBERS, BIRTHS = [*range(5, 250, 7), None], [date(1950 + i, 1 + i % 12, 1 + i % 28) for i in range(50)]
-MOMENTS = [None, *(f"{each} {i % 24}:59:59.5" for i, each in enumerate(BIRTHS))]
+MOMENTS = [None, *(f"{item} {i % 24}:59:59.5" for i, item in enumerate(BIRTHS))]
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_texts_that_are_equal_by_collation_are_not_fitted_by_rules() -> None:
     engine = DuckDB()
     engine.run("CREATE TABLE people (x VARCHAR COLLATE NOCASE)")
     engine.run("INSERT INTO people VALUES ('ann'), ('Ann'), ('bób'), ('bob')")
-    with Scratch(engine) as made:
-        counted = fitted(engine, made, {"prefix": [2]}, many=1)
+    with Scratch(engine) as scratch:
+        counted = fitted(engine, scratch, {"prefix": [2]}, many=1)
         assert not isinstance(counted.attributes[0].hierarchy.values, Later)
 
 
@@ -205,7 +205,7 @@ def test_rules_with_different_labels_are_not_used(monkeypatch: pytest.MonkeyPatc
     (source,) = hierarchy_sources(spec, table, engine).values()
     wrong = ruled.Ruled(source.build, (ruled.Range(11),))
     monkeypatch.setattr(ruled, "MANY", 1)
-    with Scratch(engine) as made:
-        counted = build_frequency_set(engine, table, {"x": wrong}, made, unmapped="error")
+    with Scratch(engine) as scratch:
+        counted = build_frequency_set(engine, table, {"x": wrong}, scratch, unmapped="error")
         assert counted.attributes[0].hierarchy.labels(1)[10] == "[10, 20)"
-        assert engine.rows(f"SELECT label_1 FROM {made['map_x'].name} WHERE value = 10") == [("[10, 20)",)]
+        assert engine.rows(f"SELECT label_1 FROM {scratch['map_x'].name} WHERE value = 10") == [("[10, 20)",)]

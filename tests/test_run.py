@@ -144,7 +144,7 @@ def test_the_chain_of_a_file_breaks_at_the_row_that_was_changed() -> None:
         write_people(PEOPLE * (number + 1))
         ran()
     trail, file = kanon_sql.releases("trail.jsonl"), Path("trail.jsonl")
-    assert (bool(trail), [each.number for each in trail.entries]) == (True, [1, 2, 3])
+    assert (bool(trail), [entry.number for entry in trail.entries]) == (True, [1, 2, 3])
     assert trail.manifest(2)["run"]["singled_out"]["people"] == 0
     assert kanon("releases", "verify", "trail.jsonl").code == 0
     assert "sql" not in trail.manifest(1)
@@ -176,8 +176,8 @@ def test_several_releases_and_their_exit_codes() -> None:
     Path("release.yml").write_text(SPEC.replace("target: {file: anon.csv}\n", own))
     assert kanon("run", "release.yml", "--only", "coarse").code == 0
     assert (Path("coarse.csv").exists(), Path("fine.csv").exists()) == (True, False)
-    made = json.loads(kanon("run", "release.yml", "--json").out)["releases"]
-    assert [each["status"] for each in made] == ["released", "unchanged"]
+    result = json.loads(kanon("run", "release.yml", "--json").out)["releases"]
+    assert [item["status"] for item in result] == ["released", "unchanged"]
     write_people([*PEOPLE, ("new", 20, "1200", "x")])
     refused = kanon("run", "release.yml")
     assert (refused.code, refused.out.count("refused")) == (1, 2)
@@ -234,7 +234,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(folder: Path, more: st
 
 @pytest.mark.usefixtures("folder")
 def test_other_mistakes_of_the_command_line() -> None:
-    for line, said in {
+    for line, message in {
         "run nowhere.yml": "there is no spec file nowhere.yml",
         "run release.yml --only other": "there is no release 'other' in the spec; there are release",
         "run release.yml --var K": "--var takes NAME=VALUE",
@@ -245,7 +245,7 @@ def test_other_mistakes_of_the_command_line() -> None:
     }.items():
         run = kanon(*line.split())
         assert (run.code, run.out, run.err.count("\n")) == (2, "", 1), run
-        assert said in run.err
+        assert message in run.err
 
 
 @pytest.mark.usefixtures("folder")
@@ -334,8 +334,8 @@ target: {{table: sick_anon}}
 """
     (tmp_path / "nightly.yml").write_text(spec)
     path = tmp_path / "nightly.yml"
-    assert [each.status for each in kanon_sql.run(path).releases] == ["released"]
-    assert [each.status for each in kanon_sql.run(path).releases] == ["unchanged"]
+    assert [release.status for release in kanon_sql.run(path).releases] == ["released"]
+    assert [release.status for release in kanon_sql.run(path).releases] == ["unchanged"]
     assert not [*(tmp_path / ".kanon").glob("*.json")]
     rows = ask(database, "SELECT * FROM sick_anon")
     ask(database, "INSERT INTO sick VALUES ('new', 36, '02138', 'x'), ('odd', NULL, '90210', NULL)")
@@ -348,9 +348,9 @@ target: {{table: sick_anon}}
         kanon_sql.anonymize(
             "sick", database=database, identifiers=["name"], sensitive=["disease"], **plain, k=3, **overwritten
         )
-    assert [each.status for each in kanon_sql.run(path, differencing_limit=2).releases] == ["released"]
+    assert [release.status for release in kanon_sql.run(path, differencing_limit=2).releases] == ["released"]
     trail = kanon_sql.releases("kanon_releases", database=database)
-    assert (bool(trail), [each.singled_out for each in trail.entries]) == (True, [None, 1])
+    assert (bool(trail), [entry.singled_out for entry in trail.entries]) == (True, [None, 1])
     with pytest.raises(KanonError):  # no two rows follow one
         ask_engine(database, "INSERT INTO kanon_releases SELECT * FROM kanon_releases WHERE number = 2")
     ask(database, "UPDATE kanon_releases SET made_at = '2020' WHERE number = 1")
@@ -386,17 +386,17 @@ def test_two_nodes_are_compared_as_by_hand() -> None:
         write_people(people)
         spec = {key: value for key, value in yaml.safe_load(SPEC).items() if key not in ("vars", "audit", "privacy")}
         spec |= {"privacy": {"k": 3}, "suppression_limit": 0.5, "node": node}
-        made = kanon_sql.anonymize(None, spec, overwrite=True, differencing_limit=1000)
-        releases.append([tuple(map(str, row)) for row in made.to_df()[["age", "zip", "ill"]].values.tolist()])
+        release = kanon_sql.anonymize(None, spec, overwrite=True, differencing_limit=1000)
+        releases.append([tuple(map(str, row)) for row in release.to_df()[["age", "zip", "ill"]].values.tolist()])
         if len(releases) > 1:
-            compare(made.manifest["differencing"], releases[-2:], people, zips)
+            compare(release.manifest["differencing"], releases[-2:], people, zips)
         people = [*people[3:], *((f"n{i}", draw.randrange(20, 60), draw.choice(zips), "x") for i in range(5))]
 
 
 def compare(found: dict[str, Any], releases: list[list[Any]], people: list[Any], zips: list[str]) -> None:
     """Hold what was found of two releases against the same in plain Python."""
     domain = [(age, code) for age in range(20, 60) for code in zips]
-    asked = (*releases, domain, (covers_age, covers_zip), 3)
-    told = narrowed(*releases, [row[1:3] for row in people], (covers_age, covers_zip), 3)
-    assert (found["came_left_or_stayed"], found["narrowed"]) == (singled_out(*asked), told)
+    arguments = (*releases, domain, (covers_age, covers_zip), 3)
+    revealed = narrowed(*releases, [row[1:3] for row in people], (covers_age, covers_zip), 3)
+    assert (found["came_left_or_stayed"], found["narrowed"]) == (singled_out(*arguments), revealed)
     assert found["people"] > 0

@@ -43,14 +43,14 @@ def test_rows_that_can_be_suppressed_do_not_prevent_a_release(name: str) -> None
     """All together have a share above a half, which merging classes cannot mend: some rows must go."""
     people, sample = parted()
     models = [delta_presence(0, 0.5, people)] if name != "mondrian_relaxed" else [THREE_KINDS]
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models, "keep": ["row"], "strategy": name}
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models, "keep": ["row"], "strategy": name}
     if name == "mondrian_relaxed":
         sample = sample.assign(row=[row % 3 if row < 12 else 3 for row in sample["row"]])
-    release = kanon_sql.anonymize(sample, **asked, suppression_limit=0.8)
+    release = kanon_sql.anonymize(sample, **options, suppression_limit=0.8)
     assert release.manifest["released_rows"] == 12
     assert set(release.manifest["recoding"]["kept_by"]) == {"zip"}
     with pytest.raises(InfeasibleError, match=r"raise .*suppression_limit"):
-        kanon_sql.anonymize(sample, **asked, suppression_limit=0.1)
+        kanon_sql.anonymize(sample, **options, suppression_limit=0.1)
 
 
 THREE_KINDS = PrivacyModel(
@@ -67,8 +67,8 @@ TWO_OR_THREE = Defined(
 def test_classes_that_are_safe_only_separately_are_released_separately(name: str) -> None:
     """The whole table has four illnesses, each half of it two."""
     rows = pandas.DataFrame({"zip": ["11", "12", "21", "22"] * 3, "ill": [1, 2, 3, 4] * 3})
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.0}
-    release = kanon_sql.anonymize(rows, **asked, privacy=[TWO_OR_THREE.model], strategy=name, time_limit=5)
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.0}
+    release = kanon_sql.anonymize(rows, **options, privacy=[TWO_OR_THREE.model], strategy=name, time_limit=5)
     found = {zips: set(ills) for zips, ills in release.to_df().groupby("zip")["ill"]}
     assert found == {"1*": {1, 2}, "2*": {3, 4}}
 
@@ -81,27 +81,27 @@ def partitions(things: Sequence[Any]) -> Iterator[list[list[Any]]]:
     first, *others = things
     for classes in partitions(others):
         yield [[first], *classes]
-        for place, each in enumerate(classes):
-            yield [*classes[:place], [first, *each], *classes[place + 1 :]]
+        for place, item in enumerate(classes):
+            yield [*classes[:place], [first, *item], *classes[place + 1 :]]
 
 
 @every_recoding
 @settings(EXAMPLES, max_examples=3)
 @given(
     rows=st.lists(st.tuples(st.sampled_from(["11", "12", "21", "22"]), st.integers(1, 4)), min_size=3, max_size=14),
-    asked=st.lists(st.sampled_from([*DEFINED, TWO_OR_THREE]), min_size=1, max_size=2, unique_by=str),
+    definitions=st.lists(st.sampled_from([*DEFINED, TWO_OR_THREE]), min_size=1, max_size=2, unique_by=str),
 )
 @pytest.mark.slow
 def test_a_release_exists_whenever_one_class_of_all_rows_is_safe(
-    name: str, rows: list[Row], asked: list[Defined]
+    name: str, rows: list[Row], definitions: list[Defined]
 ) -> None:
     """And what is refused has, under models whose safe classes are safe merged, no safe classes at all."""
     table = Counter(ill for _, ill in rows)
 
     def is_safe(zips: Sequence[str]) -> bool:
-        return all(each.is_safe(Counter(ill for at, ill in rows if at in zips), table) for each in asked)
+        return all(item.is_safe(Counter(ill for at, ill in rows if at in zips), table) for item in definitions)
 
-    models = all_of(*(each.model for each in asked))
+    models = all_of(*(item.model for item in definitions))
     tuples = sorted({at for at, _ in rows})
     spec: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.0}
     engine = DuckDB()
@@ -110,7 +110,7 @@ def test_a_release_exists_whenever_one_class_of_all_rows_is_safe(
     try:
         release = kanon_sql.anonymize("people", spec, time_limit=5, **options)
     except kanon_sql.KanonError:
-        names_a_value = not table[2] and any("= 2" in each.name for each in models.models)
+        names_a_value = not table[2] and any("= 2" in model.name for model in models.models)
         some = any(all(map(is_safe, classes)) for classes in partitions(tuples))
         assert names_a_value or not is_safe(tuples)
         assert names_a_value or not models.mergeable or not some
@@ -118,7 +118,7 @@ def test_a_release_exists_whenever_one_class_of_all_rows_is_safe(
     released = release.to_df()
     assert len(released) == len(rows)
     for _, ills in released.groupby("zip")["ill"]:
-        assert all(each.is_safe(Counter(ills), table) for each in asked)
+        assert all(item.is_safe(Counter(ills), table) for item in definitions)
 
 
 # When the time is up
@@ -171,8 +171,8 @@ def test_joining_ends_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch, round
     )
     monkeypatch.setitem(RECODERS, "kaca", clocked)
     rows = pandas.DataFrame(one_sided(), columns=["zip", "ill"])
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.0}
-    release = kanon_sql.anonymize(rows, **asked, privacy=[k_anonymity(2), EVEN], strategy="kaca")
+    options: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.0}
+    release = kanon_sql.anonymize(rows, **options, privacy=[k_anonymity(2), EVEN], strategy="kaca")
     assert len(looks) == rounds
     assert release.manifest["released_rows"] == len(rows)
     assert release.manifest["search_ended"] == "time limit"

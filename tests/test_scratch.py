@@ -153,20 +153,20 @@ def test_the_log_lists_what_was_run(engine: Engine) -> None:
         tables.create("kept", "frequency_sets/copy", columns=["letter"], source=letters)
         tables.rows("frequency_sets/row_count", relation=letters)
         tables.rows("frequency_sets/row_count", relation=letters)
-    said = {each.name: (each.rows, each.times) for each in tables.log}
+    logged = {statement.name: (statement.rows, statement.times) for statement in tables.log}
     dropped = 2 if engine.name == "duckdb" else 3  # DuckDB replaces what may have been left there
-    assert said == {
+    assert logged == {
         "load": (2, 1),
         "frequency_sets/copy": (2, 1),
         "frequency_sets/row_count": (2, 2),
         "drop": (None, dropped),
     }
-    assert tables.statements == sum(times for _, times in said.values()) - 1  # values are no statement
-    assert {each.engine for each in tables.log} == {engine.name}
-    (made,) = (each for each in tables.log if each.name == "frequency_sets/copy")
-    assert made.sentence == queries.sentence("frequency_sets/copy")
-    assert made.sql.startswith("CREATE OR REPLACE TEMPORARY TABLE" if dropped == 2 else "CREATE TEMPORARY TABLE")
-    assert made.seconds > 0
+    assert tables.statements == sum(times for _, times in logged.values()) - 1  # values are no statement
+    assert {statement.engine for statement in tables.log} == {engine.name}
+    (copy,) = (statement for statement in tables.log if statement.name == "frequency_sets/copy")
+    assert copy.sentence == queries.sentence("frequency_sets/copy")
+    assert copy.sql.startswith("CREATE OR REPLACE TEMPORARY TABLE" if dropped == 2 else "CREATE TEMPORARY TABLE")
+    assert copy.seconds > 0
 
 
 def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +251,7 @@ STAGES = ("Reading the places", "Counting the distinct tuples", "Writing the rel
 def release(engine: Engine, kind: str, stage: Callable[[str], None]) -> None:
     """Release `people` into a table by a kind of recoding, on the engine's connection."""
     form = {"form": SPECS[kind]["form"]} if "form" in SPECS[kind] else {}
-    spec = {name: said for name, said in SPECS[kind].items() if name != "form"}
+    spec = {name: reported for name, reported in SPECS[kind].items() if name != "form"}
     more: dict[str, Any] = {"into": "released", "overwrite": True, **form}
     verb = cloak if kind == "places" else anonymize
     verb("people", spec, connection=engine.connection, observer=Observer(stage), **more)  # type: ignore[attr-defined]
@@ -317,6 +317,6 @@ def test_a_verb_that_writes_nothing_leaves_nothing(engine: Engine, make_table: M
     """Its transaction is kept, not rolled back, so that what it made would stay."""
     make_table(engine, "people", TYPES, ROWS)
     before = temporary(engine)
-    said = {} if verb == "profile" else {"spec": {**PEOPLE, "keep": "*"}}
-    assert getattr(kanon_sql, verb)("people", connection=engine.connection, **said)  # type: ignore[attr-defined]
+    options = {} if verb == "profile" else {"spec": {**PEOPLE, "keep": "*"}}
+    assert getattr(kanon_sql, verb)("people", connection=engine.connection, **options)  # type: ignore[attr-defined]
     assert temporary(engine) == before

@@ -187,8 +187,8 @@ def test_without_a_monotone_model_nothing_is_concluded(problem: Problem, name: s
 def test_one_interrupt_ends_the_search_with_the_best_so_far(name: str) -> None:
     problem = SPREAD
 
-    def press(asked: int) -> None:
-        if asked == 2:
+    def press(requested: int) -> None:
+        if requested == 2:
             signal.raise_signal(signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
@@ -457,13 +457,13 @@ def test_a_database_and_a_table_of_verdicts_agree(engine: Engine, problem: Probl
     frequency_set = counted(engine, problem)
     judge = Judge(frequency_set, all_of(k_anonymity(problem.k)))
     for name in STRATEGIES.keys() - set(IDENTICAL if problem.odd else ()):
-        asked = judge.queries
-        real, told = Run(problem, name, by, judge).outcome, Run(problem, name, by).outcome
-        assert (real.node, real.nodes_checked) == (told.node, told.nodes_checked)
-        assert (real.queries - asked, real.proven_optimal) == (told.queries, told.proven_optimal)
-        assert real.score == pytest.approx(told.score)
+        queries = judge.queries
+        real, simulated = Run(problem, name, by, judge).outcome, Run(problem, name, by).outcome
+        assert (real.node, real.nodes_checked) == (simulated.node, simulated.nodes_checked)
+        assert (real.queries - queries, real.proven_optimal) == (simulated.queries, simulated.proven_optimal)
+        assert real.score == pytest.approx(simulated.score)
         assert [(s.asked, s.node, s.rows_at_risk) for s in real.trace] == [
-            (s.asked, s.node, s.rows_at_risk) for s in told.trace
+            (s.asked, s.node, s.rows_at_risk) for s in simulated.trace
         ]
 
 

@@ -15,7 +15,7 @@ BUILD = runpy.run_path(str(DOCS / "build.py"))
 def listed(menu: Any) -> list[str]:
     if isinstance(menu, str):
         return [menu]
-    return [page for each in (menu.values() if isinstance(menu, dict) else menu) for page in listed(each)]
+    return [page for item in (menu.values() if isinstance(menu, dict) else menu) for page in listed(item)]
 
 
 def test_every_page_is_in_the_menu() -> None:

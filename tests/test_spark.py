@@ -85,15 +85,15 @@ def rows_of(engine: Any, name: str = "released") -> list[tuple[Any, ...]]:
 
 
 def lasting(engine: Spark) -> dict[str, list[tuple[Any, ...]]]:
-    return {each.name: rows_of(engine, each.name) for each in engine.connection.catalog.listTables()}
+    return {table.name: rows_of(engine, table.name) for table in engine.connection.catalog.listTables()}
 
 
-TOLD_APART = ("seconds", "columns", "sql", "engine", "target", "not_atomic", "version")
+DIFFERING = ("seconds", "columns", "sql", "engine", "target", "not_atomic", "version")
 
 
-def told(manifest: dict[str, Any]) -> Any:
+def comparable(manifest: dict[str, Any]) -> Any:
     """A manifest without what an engine may say otherwise."""
-    kept = {key: value for key, value in manifest.items() if key not in TOLD_APART}
+    kept = {key: value for key, value in manifest.items() if key not in DIFFERING}
     return json.loads(json.dumps(kept), parse_float=lambda text: round(float(text), 9))
 
 
@@ -111,14 +111,14 @@ def told(manifest: dict[str, Any]) -> Any:
     ids=str,
 )
 def test_a_release_equals_that_of_duckdb(cluster: Spark, here: DuckDB, options: dict[str, Any]) -> None:
-    made, other = release(cluster, **options), release(here, **options)
-    assert told(made.manifest) == told(other.manifest)
+    released, other = release(cluster, **options), release(here, **options)
+    assert comparable(released.manifest) == comparable(other.manifest)
     assert rows_of(cluster) == rows_of(here)
-    assert made.verify()
-    assert made.manifest["not_atomic"].startswith("spark has no transactions")
+    assert released.verify()
+    assert released.manifest["not_atomic"].startswith("spark has no transactions")
     assert "not_atomic" not in other.manifest
     if options.get("shuffle"):
-        assert made.to_df().values.tolist() == other.to_df().values.tolist()
+        assert released.to_df().values.tolist() == other.to_df().values.tolist()
     assert not [view for view in cluster.connection.catalog.listTables() if view.isTemporary]
 
 
@@ -133,8 +133,8 @@ def test_a_release_equals_that_of_duckdb(cluster: Spark, here: DuckDB, options: 
 def test_a_column_at_its_top_level_does_not_stop_the_sort(cluster: Spark, values: list[tuple[str, ...]]) -> None:
     columns = [("a", "VARCHAR"), ("b", "VARCHAR"), ("kept", "VARCHAR")][: len(values[0])]
     create_table(cluster, "letters", dict(columns), values)
-    made = anonymize("letters", LETTERS, connection=cluster.connection, into="released", k=5).manifest
-    assert (made["node"]["b"], made["released_rows"]) == (1, len(values))
+    manifest = anonymize("letters", LETTERS, connection=cluster.connection, into="released", k=5).manifest
+    assert (manifest["node"]["b"], manifest["released_rows"]) == (1, len(values))
     assert [row[1] for row in rows_of(cluster)] == ["*"] * len(values)
 
 
@@ -156,9 +156,9 @@ def test_a_release_replaces_one_of_any_form(cluster: Spark) -> None:
     before = set(lasting(cluster))
     for form in ("view", "view", "table"):  # nothing is in its own way
         release(cluster, form=form, overwrite=True)
-        made = set(lasting(cluster)) - before
-        assert made == {"released"} if form == "table" else made > {"released"}
-        assert not [name for name in made if "__staged" in name or "__replaced" in name]
+        left = set(lasting(cluster)) - before
+        assert left == {"released"} if form == "table" else left > {"released"}
+        assert not [name for name in left if "__staged" in name or "__replaced" in name]
 
 
 @pytest.mark.capability("a live view that counts its classes again")
@@ -185,8 +185,8 @@ def test_a_release_to_a_file(cluster: Spark, here: DuckDB, tmp_path: Path, writt
 def test_parquet_files_that_the_cluster_reads(cluster: Spark, here: DuckDB, tmp_path: Path) -> None:
     here.run(f"COPY people TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)")
     given = {"connection": cluster.connection, "k": 3, "into": "released"}
-    made = anonymize(f"{tmp_path}/people.parquet", SPEC, **given)
-    assert made.manifest["released_rows"] == 120
+    released = anonymize(f"{tmp_path}/people.parquet", SPEC, **given)
+    assert released.manifest["released_rows"] == 120
     with pytest.raises(SpecError, match="a view needs a table below it"):
         anonymize(f"{tmp_path}/people.parquet", SPEC, **given, form="view", overwrite=True)
 
@@ -194,13 +194,13 @@ def test_parquet_files_that_the_cluster_reads(cluster: Spark, here: DuckDB, tmp_
 def untimed(result: Any) -> Any:
     """What a verb says, without seconds and names of types."""
     if isinstance(result, dict):
-        return {name: untimed(each) for name, each in result.items() if "seconds" not in name and name != "type"}
-    return [untimed(each) for each in result] if isinstance(result, list | tuple) else result
+        return {name: untimed(item) for name, item in result.items() if "seconds" not in name and name != "type"}
+    return [untimed(item) for item in result] if isinstance(result, list | tuple) else result
 
 
 def test_verbs_that_write_nothing_report_the_same_as_on_duckdb(cluster: Spark, here: DuckDB) -> None:
-    asked = {"quasi_identifiers": ["age", "zip"], "k": 3}
-    said = []
+    options = {"quasi_identifiers": ["age", "zip"], "k": 3}
+    messages = []
     for engine in (cluster, here):
         release(engine)
         given = {"connection": engine.connection}
@@ -209,25 +209,25 @@ def test_verbs_that_write_nothing_report_the_same_as_on_duckdb(cluster: Spark, h
             lattice("people", SPEC, k=3, **given),
             compare("people", SPEC, k=[3, 12], strategies=["ola", "mondrian"], **given),
             profile("people", **given),
-            verify("released", **asked, **given),
-            verify("people", **{**asked, "k": 100}, **given),
+            verify("released", **options, **given),
+            verify("people", **{**options, "k": 100}, **given),
             utility("people", "released", SPEC, **given),
         ]
-        said.append([untimed(result.to_dict()) for result in results])
-    for on_spark, elsewhere in zip(*said, strict=True):
+        messages.append([untimed(result.to_dict()) for result in results])
+    for on_spark, elsewhere in zip(*messages, strict=True):
         assert on_spark == elsewhere
 
 
 def test_an_attack_finds_the_same_as_on_duckdb(cluster: Spark, here: DuckDB) -> None:
     """But for what follows the order of the rows: NULL comes first here, and last there."""
-    said = []
+    messages = []
     for engine in (cluster, here):
         release(engine)
         found = attack("released", source="people", spec=SPEC, connection=engine.connection).to_dict()["attacks"]
-        said.append([(each["name"], each["column"], each["attempts"], each["successes"]) for each in found])
-    assert len(said[0]) > 12
+        messages.append([(item["name"], item["column"], item["attempts"], item["successes"]) for item in found])
+    assert len(messages[0]) > 12
     by_order = ("unsorted_matching", "place_within_classes", "order_within_classes")
-    on_spark, elsewhere = ([each for each in found if each[0] not in by_order] for found in said)
+    on_spark, elsewhere = ([item for item in found if item[0] not in by_order] for found in messages)
     assert on_spark == elsewhere
 
 
@@ -267,8 +267,8 @@ def test_a_source_and_a_target_in_separate_schemas(cluster: Spark) -> None:
     cluster.run("CREATE DATABASE elsewhere")
     cluster.connection.catalog.setCurrentDatabase("default")
     try:
-        made = anonymize(f"{home}.people", SPEC, connection=cluster.connection, k=3, into="elsewhere.released")
-        assert len(rows_of(cluster, "elsewhere.released")) == made.manifest["released_rows"] == 120
+        released = anonymize(f"{home}.people", SPEC, connection=cluster.connection, k=3, into="elsewhere.released")
+        assert len(rows_of(cluster, "elsewhere.released")) == released.manifest["released_rows"] == 120
         assert cluster.find("released") is None
     finally:
         cluster.run("DROP DATABASE elsewhere CASCADE")
@@ -285,7 +285,7 @@ def test_a_refused_refresh_names_an_alternative(cluster: Spark) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("options", "sentence"),
     [
         (lambda c: explain("people", SPEC, k=3, connection=c), "explain works with temporary tables"),
         (lambda c: risk("people", quasi_identifiers=["zip"], connection=c), "risk works with temporary tables"),
@@ -306,10 +306,10 @@ def test_a_refused_refresh_names_an_alternative(cluster: Spark) -> None:
         ),
     ],
 )
-def test_impossible_requests_are_refused_in_one_sentence(cluster: Spark, asked: Any, sentence: str) -> None:
+def test_impossible_requests_are_refused_in_one_sentence(cluster: Spark, options: Any, sentence: str) -> None:
     before = lasting(cluster)
     with pytest.raises(KanonError, match=sentence) as raised:
-        asked(cluster.connection)
+        options(cluster.connection)
     assert "\n" not in str(raised.value)
     assert lasting(cluster) == before
 
@@ -347,14 +347,14 @@ def test_values_of_every_type_give_the_classes_of_duckdb(cluster: Spark, here: D
     alone = [tuple(value if i == place else None for i in range(len(types))) for place, value in values]
     rows = [(*row, f"s{i % 2}") for row in alone for i in range(3)] + [(*alone[0], "s1")]
     spec = {"quasi_identifiers": {name: {"hierarchy": "suppress"} for name in types}, "sensitive": ["kept"]}
-    made = []
+    created = []
     for engine in (cluster, here):
         create_table(engine, "typed", {**types, "kept": "VARCHAR"}, rows)
         released = anonymize("typed", spec, connection=engine.connection, k=3, into="out")
         sizes = engine.rows(f"SELECT COUNT(*) AS size FROM out GROUP BY {', '.join(types)} ORDER BY size")
-        made.append((told(released.manifest), sizes, [cells[-1] for cells in rows_of(engine, "out")]))
-    assert made[0] == made[1]
-    assert set(made[0][0]["node"].values()) == {0}
+        created.append((comparable(released.manifest), sizes, [cells[-1] for cells in rows_of(engine, "out")]))
+    assert created[0] == created[1]
+    assert set(created[0][0]["node"].values()) == {0}
 
 
 def test_odd_names_of_columns_and_tables(cluster: Spark) -> None:
@@ -363,10 +363,10 @@ def test_odd_names_of_columns_and_tables(cluster: Spark) -> None:
     source, target = ("odd_table", "odd_target") if cluster.can_rename else ("Odd Table", "odd; target")
     create_table(cluster, source, dict.fromkeys(names, "VARCHAR"), [("x",) * 6] * 3)
     redacted = {name: {"hierarchy": {"redact": "right"}} for name in names}
-    made = anonymize(
+    released = anonymize(
         f'"{source}"', {"quasi_identifiers": redacted}, connection=cluster.connection, k=3, into=f'"{target}"'
     )
-    assert made.to_df().values.tolist() == [["x"] * 6] * 3
+    assert released.to_df().values.tolist() == [["x"] * 6] * 3
 
 
 def test_a_view_of_odd_names_is_right_or_refused(cluster: Spark) -> None:
@@ -484,14 +484,14 @@ def test_a_search_that_lost_its_server_continues_with_another(here: DuckDB, sail
     host, port = server.listening_address
     doomed = Spark.open(f"sc://{host}:{port}")
     doomed.connection.client.set_retry_policies([])  # of ten minutes
-    asked = {"k": 3, "output": tmp_path / "out.csv", "trace": tmp_path / "trace.jsonl"}
+    options = {"k": 3, "output": tmp_path / "out.csv", "trace": tmp_path / "trace.jsonl"}
     ends = Observer(lambda stage: server.stop() if stage.startswith("Searching") else None)
     with pytest.raises(SourceError, match=r"the connection is lost; .*`resume=.*trace\.jsonl"):
-        anonymize(f"{tmp_path}/people.parquet", SPEC, connection=doomed.connection, observer=ends, **asked)
+        anonymize(f"{tmp_path}/people.parquet", SPEC, connection=doomed.connection, observer=ends, **options)
     assert not (tmp_path / "out.csv").exists()
-    asked["resume"] = asked.pop("trace")
-    made = anonymize(f"{tmp_path}/people.parquet", SPEC, database=sail_url, **asked)
-    assert made.manifest["nodes_resumed"] == made.manifest["nodes_checked"] > 0
+    options["resume"] = options.pop("trace")
+    released = anonymize(f"{tmp_path}/people.parquet", SPEC, database=sail_url, **options)
+    assert released.manifest["nodes_resumed"] == released.manifest["nodes_checked"] > 0
 
 
 @pytest.mark.parametrize("change", ["INSERT INTO people VALUES ('new', 20, 'z00', 'flu')", "swap"])
@@ -502,13 +502,13 @@ def test_a_source_that_changes_during_the_run_is_an_error(
     staged = findings.summarize
 
     def changing(*given: Any, **options: Any) -> Summary:
-        made = staged(*given, **options)
+        released = staged(*given, **options)
         if change == "swap":
             cluster.run("CREATE TABLE other AS SELECT name, age, zip, REVERSE(ill) AS ill FROM people")
             cluster.run("INSERT OVERWRITE people SELECT name, age, zip, ill FROM other")
         else:
             cluster.run(change)
-        return made
+        return released
 
     monkeypatch.setattr(findings, "summarize", changing)
     with pytest.raises(SourceError, match="changed while it was read"):
@@ -546,9 +546,9 @@ def test_no_error_contains_a_token() -> None:
         with pytest.raises(SourceError) as raised:
             open_engine(Session(url))
         assert SECRET not in str(raised.value)
-        said = kanon("verify", "people", "--database", url, "--k", "2", "--quasi-identifiers", "zip")
-        assert said.code == 2
-        assert SECRET not in said.out + said.err
+        run = kanon("verify", "people", "--database", url, "--k", "2", "--quasi-identifiers", "zip")
+        assert run.code == 2
+        assert SECRET not in run.out + run.err
 
 
 def test_a_release_by_a_url_shows_no_token(
@@ -557,10 +557,10 @@ def test_a_release_by_a_url_shows_no_token(
     url = os.environ.get("KANON_SPARK_URL") or request.getfixturevalue("sail_url")
     here.run(f"COPY people TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)")
     given = {"database": f"{url}/;x-word={SECRET}", "output": tmp_path / "out.csv"}
-    made = anonymize(f"{tmp_path}/people.parquet", SPEC, k=3, **given)
-    assert made.manifest["engine"] == "spark"
-    assert made.manifest["released_rows"] == 120
-    assert SECRET not in json.dumps([made.manifest, [vars(each) for each in made.statements]])
+    released = anonymize(f"{tmp_path}/people.parquet", SPEC, k=3, **given)
+    assert released.manifest["engine"] == "spark"
+    assert released.manifest["released_rows"] == 120
+    assert SECRET not in json.dumps([released.manifest, [vars(statement) for statement in released.statements]])
     assert cluster.rows("SELECT 1 AS one") == [(1,)]  # another session has ended, and no more
 
 

@@ -33,7 +33,7 @@ def workers() -> list[int]:
     """The process groups of the workers, each with its executors."""
     if "KANON_SPARK_WORKERS" not in os.environ:
         pytest.skip("needs a cluster whose workers may be killed; run .ci/spark")
-    return [int(each) for each in os.environ["KANON_SPARK_WORKERS"].split(",")]
+    return [int(item) for item in os.environ["KANON_SPARK_WORKERS"].split(",")]
 
 
 def executors(worker: int) -> int:
@@ -66,19 +66,19 @@ def test_a_worker_that_is_killed_leaves_a_whole_release(
             timer.cancel()
 
     monkeypatch.setattr(Spark, "run", losing_a_worker)
-    said = None
+    text = None
     try:
-        made = anonymize("many", SPEC, k=700, **given)
+        release = anonymize("many", SPEC, k=700, **given)
     except KanonError as error:
-        said = str(error)
+        text = str(error)
     assert len(killed) == 2, "the release was written before the worker was killed"
-    if said is None:
-        assert made.manifest["released_rows"] == ROWS
+    if text is None:
+        assert release.manifest["released_rows"] == ROWS
         assert verify("released", connection=spark.connection, quasi_identifiers=["age", "zip"], k=700)
         assert spark.rows("SELECT SUM(n) AS n FROM (" + CLASSES + ") AS f") == [(ROWS,)]
         assert sorted(spark.rows(CLASSES)) != old
     else:
-        assert "\n" not in said
+        assert "\n" not in text
         assert sorted(spark.rows(CLASSES)) == old
     left = {table.name for table in spark.connection.catalog.listTables()}
     assert left == {"many", "released"}

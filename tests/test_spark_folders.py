@@ -30,7 +30,7 @@ def cluster(chosen_spark: Spark) -> Iterator[Spark]:
     """The Spark engine that was chosen, with a table of people, and no other at the end."""
     create_table(chosen_spark, "people", TYPES, ROWS)
     yield chosen_spark
-    assert [each.name for each in chosen_spark.connection.catalog.listTables() if each.name != "made"] == ["people"]
+    assert [table.name for table in chosen_spark.connection.catalog.listTables() if table.name != "made"] == ["people"]
 
 
 def release(engine: Spark, folder: Path, source: str = "people", **options: Any) -> Any:
@@ -45,21 +45,21 @@ def rows(engine: Spark, name: str) -> list[tuple[Any, ...]]:
 @pytest.mark.capability("a release as a folder of Parquet files that the server writes")
 def test_a_folder_has_the_rows_of_a_table_and_can_be_verified_and_read(cluster: Spark, tmp_path: Path) -> None:
     folder = tmp_path / "out.d" / "it's anon"
-    made = release(cluster, folder)
+    released = release(cluster, folder)
     anonymize("people", SPEC, connection=cluster.connection, k=3, into="made")
     assert rows(cluster, f"parquet.`{folder}`") == rows(cluster, "made")
-    assert made.manifest["target"] == {"table": f"parquet.`{folder}`", "as": "folder"}
-    assert "a reader may have found a part of the files" in made.manifest["not_atomic"]
-    assert made.verify()
-    assert len(made.to_df()) == 120
-    asked = {"quasi_identifiers": ["age", "zip"], "connection": cluster.connection}
-    assert verify(f"parquet.`{folder}`", k=3, **asked)
-    assert not verify(f"parquet.`{folder}`", k=100, **asked)
+    assert released.manifest["target"] == {"table": f"parquet.`{folder}`", "as": "folder"}
+    assert "a reader may have found a part of the files" in released.manifest["not_atomic"]
+    assert released.verify()
+    assert len(released.to_df()) == 120
+    options = {"quasi_identifiers": ["age", "zip"], "connection": cluster.connection}
+    assert verify(f"parquet.`{folder}`", k=3, **options)
+    assert not verify(f"parquet.`{folder}`", k=100, **options)
 
     again = {**SPEC, "identifiers": []}
     read = anonymize(f"parquet.`{folder}`", again, connection=cluster.connection, k=7, into=f"parquet.`{folder}2`")
     assert read.manifest["released_rows"] == 120
-    assert verify(f"parquet.`{folder}2`", k=7, **asked)
+    assert verify(f"parquet.`{folder}2`", k=7, **options)
 
     with pytest.raises(TargetError, match="exists already, and spark cannot replace a folder"):
         release(cluster, folder, overwrite=True)
@@ -100,7 +100,7 @@ def test_an_impossible_folder_is_refused_in_one_sentence(
         release(cluster, tmp_path / folder, **options)
     assert "\n" not in str(raised.value)
     assert "secret" not in str(raised.value)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "there"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "there"]
 
 
 def test_a_missing_folder_is_not_a_source(cluster: Spark, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def rows_of(cluster: Spark) -> list[tuple[Any, ...]]:
 
 
 def names(cluster: Spark) -> set[str]:
-    return {each.name for each in cluster.connection.catalog.listTables()}
+    return {table.name for table in cluster.connection.catalog.listTables()}
 
 
 def manifest() -> dict[str, Any]:
@@ -97,7 +97,7 @@ def test_a_run_releases_skips_and_compares(cluster: Spark) -> None:
     ran()
     assert manifest()["run"]["singled_out"]["earlier"] == {"releases": 1, "most_people": 0}
     assert ran()[0] == "unchanged"
-    copies = [DuckDB().connection.read_parquet(str(each)).fetchall() for each in Path(".kanon").glob("*.release")]
+    copies = [DuckDB().connection.read_parquet(str(path)).fetchall() for path in Path(".kanon").glob("*.release")]
     assert sorted(map(len, copies)) == [48, 97, 145]
     assert sorted(copies[[*map(len, copies)].index(145)]) == rows_of(cluster)
 

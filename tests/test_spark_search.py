@@ -63,10 +63,10 @@ def rows_of(engine: Engine) -> list[tuple[Any, ...]]:
 
 
 def names(engine: Spark) -> set[str]:
-    return {each.name for each in engine.connection.catalog.listTables()}
+    return {table.name for table in engine.connection.catalog.listTables()}
 
 
-def told(manifest: dict[str, Any]) -> Any:
+def comparable(manifest: dict[str, Any]) -> Any:
     """A manifest without what an engine may say otherwise."""
     others = ("seconds", "columns", "sql", "engine", "target", "not_atomic", "version")
     kept = {key: value for key, value in manifest.items() if key not in others}
@@ -89,11 +89,11 @@ def at_risk(node: tuple[int, ...]) -> int:
 @pytest.mark.capability("a search in the engine itself")
 def test_every_node_is_judged_on_the_cluster_as_by_brute_force(cluster: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that was counted is fetched, and what is asked again and again is a table."""
-    made: list[str] = []
+    created: list[str] = []
     create, send = Spark.create, Spark.send
 
     def noted(of: Spark, relation: Any, *given: Any) -> None:
-        made.append(relation.name)
+        created.append(relation.name)
         create(of, relation, *given)
 
     def staying(of: Spark, query: str, target: Engine, relation: Any) -> None:
@@ -104,7 +104,7 @@ def test_every_node_is_judged_on_the_cluster_as_by_brute_force(cluster: Spark, m
     monkeypatch.setattr(Spark, "send", staying)
     before = names(cluster)
     trace = {step.node: step.rows_at_risk for step in release(cluster, strategy="exhaustive").trace}
-    assert len([name for name in made if name.startswith("released__staged_")]) > 3
+    assert len([name for name in created if name.startswith("released__staged_")]) > 3
     assert names(cluster) == before | {"released"}
     nodes = list(product(*(range(height + 1) for height in map(max, zip(*trace, strict=True)))))
     assert {node: trace[node] for node in nodes if trace.get(node) is not None} == trace
@@ -122,8 +122,8 @@ def test_every_node_is_judged_on_the_cluster_as_by_brute_force(cluster: Spark, m
 )
 def test_a_release_is_the_one_of_a_search_in_duckdb(cluster: Spark, embedded: DuckDB, options: dict[str, Any]) -> None:
     create_table(embedded, "people", TYPES, ROWS)
-    made, other = release(cluster, **options), release(embedded, **options)
-    assert told(made.manifest) == told(other.manifest)
+    released, other = release(cluster, **options), release(embedded, **options)
+    assert comparable(released.manifest) == comparable(other.manifest)
     assert rows_of(cluster) == rows_of(embedded)
     assert not [name for name in names(cluster) if "__staged_" in name or name.startswith("kanon")]
 
@@ -171,7 +171,7 @@ def test_the_next_release_removes_the_leftovers_of_a_killed_search(
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("options", "sentence"),
     [
         (lambda c: release(c, strategy="mondrian"), "works in an embedded DuckDB, not in spark; leave out `search_in`"),
         (
@@ -185,8 +185,8 @@ def test_the_next_release_removes_the_leftovers_of_a_killed_search(
         ),
     ],
 )
-def test_unsupported_requests_are_refused(cluster: Spark, asked: Any, sentence: str) -> None:
+def test_unsupported_requests_are_refused(cluster: Spark, options: Any, sentence: str) -> None:
     before = names(cluster)
     with pytest.raises(KanonError, match=sentence):
-        asked(cluster)
+        options(cluster)
     assert names(cluster) == before

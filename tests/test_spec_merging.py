@@ -64,7 +64,7 @@ def test_a_file_can_set_the_options_of_an_algorithm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("settings", "expected"),
     [
         ({"rules": "new"}, {"rules": "new", "wildcard_suppression": True}),
         ({"wildcard_suppression": False}, {"rules": "old", "wildcard_suppression": False}),
@@ -73,11 +73,11 @@ def test_a_file_can_set_the_options_of_an_algorithm(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("nested", [True, False])
 def test_an_explicit_option_of_an_algorithm_takes_precedence(
-    said: dict[str, Any], expected: dict[str, Any], nested: bool
+    settings: dict[str, Any], expected: dict[str, Any], nested: bool
 ) -> None:
     options = {"rules": "old", "wildcard_suppression": True}
     spec = small(**({"prioprivacy": options} if nested else options))
-    assert merge(spec, **said) == small(prioprivacy=expected)
+    assert merge(spec, **settings) == small(prioprivacy=expected)
 
 
 def test_explicit_evaluations_override_those_of_a_spec() -> None:
@@ -145,7 +145,7 @@ def test_repeated_columns_keep_their_recipe() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("settings", "message"),
     [
         ({"quasi_identifiers": ["a", "a"]}, "quasi_identifiers: 'a' is listed twice; keep one of the two"),
         ({"quasi_identifiers": "a"}, f"quasi_identifiers: give {QI_TEXT}, not 'a'"),
@@ -158,14 +158,14 @@ def test_repeated_columns_keep_their_recipe() -> None:
         ({"output": "a", "form": "view"}, "target: a view needs a name; give it with `into`"),
     ],
 )
-def test_wrong_overrides(said: dict[str, Any], message: str) -> None:
+def test_wrong_overrides(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError) as caught:
-        merge(full(), **said)
+        merge(full(), **settings)
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
-    ("said", "target"),
+    ("settings", "target"),
     [
         ({"into": "patients_anon"}, Target(table="patients_anon", form="view", overwrite=True)),
         ({"into": "other"}, Target(table="other", form="view", overwrite=False)),
@@ -176,8 +176,8 @@ def test_wrong_overrides(said: dict[str, Any], message: str) -> None:
         ({"overwrite": False}, Target(table="patients_anon", form="view", overwrite=False)),
     ],
 )
-def test_a_new_place_does_not_inherit_the_permission_to_overwrite(said: dict[str, Any], target: Target) -> None:
-    assert merge(full(), **said).target == target
+def test_a_new_place_does_not_inherit_the_permission_to_overwrite(settings: dict[str, Any], target: Target) -> None:
+    assert merge(full(), **settings).target == target
 
 
 def test_a_spec_from_the_command_line_alone() -> None:

@@ -26,25 +26,25 @@ SCHEMA = schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
-def accepts(said: Any) -> bool:
-    return VALIDATOR.is_valid(as_json(said))
+def accepts(spec: Any) -> bool:
+    return VALIDATOR.is_valid(as_json(spec))
 
 
-def as_json(said: Any) -> Any:
+def as_json(spec: Any) -> Any:
     """What an editor hands to a checker: texts where YAML has dates, and keys as texts."""
-    match said:
+    match spec:
         case dict():
-            return {str(key): as_json(each) for key, each in said.items()}
+            return {str(key): as_json(item) for key, item in spec.items()}
         case list() | tuple():
-            return [as_json(each) for each in said]
+            return [as_json(item) for item in spec]
         case date():
-            return said.isoformat()
-    return said
+            return spec.isoformat()
+    return spec
 
 
-def refusal(said: str | dict[str, Any], folder: Path) -> str | None:
+def refusal(message: str | dict[str, Any], folder: Path) -> str | None:
     """What the loader says against a spec, as a file; None if it takes it."""
-    text = said if isinstance(said, str) else yaml.safe_dump(said, sort_keys=False)
+    text = message if isinstance(message, str) else yaml.safe_dump(message, sort_keys=False)
     path = folder / "spec.yml"
     path.write_text(text, encoding="utf-8")
     try:
@@ -88,11 +88,11 @@ def _written_in_tests() -> Iterator[str | dict[str, Any]]:
                     continue
 
 
-def as_mapping(said: str | dict[str, Any], folder: Path) -> Any:
-    if isinstance(said, dict):
-        return said
+def as_mapping(message: str | dict[str, Any], folder: Path) -> Any:
+    if isinstance(message, dict):
+        return message
     path = folder / "spec.yml"
-    path.write_text(said, encoding="utf-8")
+    path.write_text(message, encoding="utf-8")
     try:
         return read(path)
     except SpecError:
@@ -109,26 +109,28 @@ def test_every_key_has_a_description_and_its_values() -> None:
     for owner, model in owners.items():
         for key, given in model.get("properties", {}).items():
             reference = given.get("$ref", "")
-            said = given.get("description", "") if "/properties/" not in reference else "Give what is said there."
-            assert re.search(r"\bGive \S", said), f"{owner}: {key}"
+            description = (
+                given.get("description", "") if "/properties/" not in reference else "Give what is said there."
+            )
+            assert re.search(r"\bGive \S", description), f"{owner}: {key}"
 
 
 @pytest.mark.parametrize("written", [written_in_pages, written_in_tests], ids=["pages", "tests"])
 def test_the_schema_takes_every_spec_that_the_loader_takes(written: Any, tmp_path: Path) -> None:
     taken = 0
-    for said in written():
-        mapping = as_mapping(said, tmp_path)
-        if isinstance(mapping, dict) and refusal(said, tmp_path) is None:
+    for spec in written():
+        mapping = as_mapping(spec, tmp_path)
+        if isinstance(mapping, dict) and refusal(spec, tmp_path) is None:
             taken += 1
-            assert accepts(mapping), f"{said}\n{next(VALIDATOR.iter_errors(as_json(mapping))).message}"
+            assert accepts(mapping), f"{spec}\n{next(VALIDATOR.iter_errors(as_json(mapping))).message}"
     assert taken >= 10
 
 
 def test_the_schema_refuses_every_misspelled_key_of_the_tests(tmp_path: Path) -> None:
-    for said in written_in_tests():
-        mapping = as_mapping(said, tmp_path)
-        if isinstance(mapping, dict) and "is not a key of a spec" in (refusal(said, tmp_path) or ""):
-            assert not accepts(mapping), said
+    for written_in_test in written_in_tests():
+        mapping = as_mapping(written_in_test, tmp_path)
+        if isinstance(mapping, dict) and "is not a key of a spec" in (refusal(written_in_test, tmp_path) or ""):
+            assert not accepts(mapping), written_in_test
 
 
 def wrong_in_tests() -> Iterator[str]:
@@ -150,8 +152,8 @@ NOT_OF_SHAPE = re.compile(  # keys against each other, and what JSON has not: Na
 @pytest.mark.parametrize("text", [text for text in wrong_in_tests() if not NOT_OF_SHAPE.search(text)])
 @pytest.mark.quick
 def test_the_schema_refuses_what_the_loader_refuses(text: str) -> None:
-    said = yaml.safe_load(text)
-    assert not accepts({**SMALL, **said} if isinstance(said, dict) else said)
+    spec = yaml.safe_load(text)
+    assert not accepts({**SMALL, **spec} if isinstance(spec, dict) else spec)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +193,8 @@ def test_the_refused_forms_of_a_file(text: str) -> None:
 
 def test_specs_of_init_and_the_demo_are_accepted(tmp_path: Path) -> None:
     assert kanon("demo", "--rows", 1000, "--directory", tmp_path / "demo").code == 0
-    made = kanon("init", tmp_path / "demo" / "people.parquet", "--output", tmp_path / "made.yml")
-    assert made.code == 0, made.err
+    run = kanon("init", tmp_path / "demo" / "people.parquet", "--output", tmp_path / "made.yml")
+    assert run.code == 0, run.err
     for path in (tmp_path / "demo" / "release.yml", tmp_path / "made.yml"):
         assert accepts(read(path))
         assert kanon("spec", "check", path).code == 0

@@ -29,7 +29,7 @@ RANDOM = random.Random(13)
 
 
 def _numbers(most: int) -> list[int]:
-    near = [each + step for each in (-100, -10, -5, 0, 5, 10, 18, 90, 100) for step in (-1, 0, 1)]
+    near = [item + step for item in (-100, -10, -5, 0, 5, 10, 18, 90, 100) for step in (-1, 0, 1)]
     return sorted({*near, *(RANDOM.randint(-most, most) for _ in range(40))})
 
 
@@ -41,7 +41,7 @@ INTEGERS = _numbers(10**6)
 FLOATS = [*map(float, INTEGERS), -0.0, 1e-7, -1e-7, 0.1 + 0.2, 1e14 + 0.5]
 FLOATS += [math.nextafter(10, 0), math.nextafter(-10, -11)]
 FLOATS += [RANDOM.uniform(-200, 200) for _ in range(40)]
-DECIMALS = [Decimal(each) / 100 for each in _numbers(10**5)]
+DECIMALS = [Decimal(number) / 100 for number in _numbers(10**5)]
 TEXTS = ["", " ", "a", "ab", "ab ", " ab", "é", "e\u0301", "🏥x", "東京都", "*", "**", "A", "it's", '"', "a\nb"]
 DAYS = [date(1, 1, 1), date(9, 12, 31), date(999, 3, 1), date(1900, 2, 28), date(2000, 2, 29), date(9999, 12, 31)]
 DAYS += [date(1999, 1, 1) + timedelta(days=RANDOM.randint(0, 9000)) for _ in range(30)]
@@ -69,9 +69,9 @@ COLUMNS: dict[str, tuple[str, Sequence[Any], Sequence[dict[str, Any]]]] = {
     "integer": ("INTEGER", [*INTEGERS, -(2**31), 2**31 - 1], RANGES + REDACTIONS),
     "long": ("BIGINT", [*INTEGERS, 1 - 10**15, 10**15 - 1], RANGES),
     "float": ("DOUBLE PRECISION", FLOATS, RANGES),
-    "single": ("REAL", sorted({_single(each) for each in FLOATS if abs(each) < 2**24}), RANGES),
+    "single": ("REAL", sorted({_single(item) for item in FLOATS if abs(item) < 2**24}), RANGES),
     "decimal": ("DECIMAL(18, 2)", DECIMALS, RANGES),
-    "whole": ("DECIMAL(12, 0)", [Decimal(each) for each in INTEGERS], RANGES + REDACTIONS),
+    "whole": ("DECIMAL(12, 0)", [Decimal(integer) for integer in INTEGERS], RANGES + REDACTIONS),
     "text": ("VARCHAR", TEXTS, REDACTIONS),
     "date": ("DATE", DAYS, CALENDAR),
     "moment": ("TIMESTAMP", MOMENTS, CALENDAR),
@@ -85,7 +85,7 @@ def test_an_expression_gives_every_value_the_label_of_its_hierarchy(engine: Engi
     table = create_table(engine, "people", {"id": "INTEGER", "x": type_name}, rows)
     column = table.columns[1]
     assert looks_plain(engine, table, column) == (column.kind != "float")
-    held = [each for _, each in sorted(engine.rows("SELECT id, x FROM people"))]
+    held = [item for _, item in sorted(engine.rows("SELECT id, x FROM people"))]
     for recipe in recipes:
         spec = parse({"source": "people", "quasi_identifiers": {"x": {"hierarchy": recipe}}})
         source = hierarchy_source(spec.quasi_identifiers["x"], column, spec, engine)
@@ -140,7 +140,7 @@ def _people(seed: int) -> list[tuple[Any, ...]]:
     wards, padded = ["N1", "N2", "S1", None], ["a", "ab", None]
     codes = [*range(990, 1003), None]
     choices = ages, weights, zips, born, wards, padded, codes
-    rows = [tuple(draw.choice(each) for each in choices) for _ in range(40)]
+    rows = [tuple(draw.choice(choice) for choice in choices) for _ in range(40)]
     return [(*draw.choice(rows), draw.choice(["flu", "cold", None])) for _ in range(160)]
 
 
@@ -171,10 +171,10 @@ def _spec(folder: Path, draw: random.Random) -> dict[str, Any]:
     levels = {name: draw.randint(0, 2) for name in recipes} | {"ward": draw.randint(0, 1)}
     chosen = draw.sample(list(recipes), 4)
     at = {name: {"min_level": levels[name], "max_level": levels[name]} for name in chosen}
-    asked = {name: {"hierarchy": recipes[name], **at[name]} for name in chosen}
+    quasi_identifiers = {name: {"hierarchy": recipes[name], **at[name]} for name in chosen}
     dropped = [name for name in recipes if name not in chosen and draw.random() < 0.5]
     how = {"keep": "*", "unmapped": "top", "suppression_limit": 1.0}
-    return {"quasi_identifiers": asked, "identifiers": dropped, **how}
+    return {"quasi_identifiers": quasi_identifiers, "identifiers": dropped, **how}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -200,8 +200,8 @@ def test_the_statement_fails_if_it_would_suppress_too_much(engine: Engine, limit
     """The classes of a column at level 0 are its values, which Python counts; new ones have no class of their own."""
     types, draw = {"a": "VARCHAR", "b": "VARCHAR"}, random.Random(7)
     create_table(engine, "people", types, [("pqrst"[i % 5], f"v{i}") for i in range(60)])
-    asked = {"a": {"hierarchy": "suppress"}}
-    spec = {"quasi_identifiers": asked, "keep": ["b"], "privacy": {"k": 3}, "suppression_limit": limit}
+    options = {"a": {"hierarchy": "suppress"}}
+    spec = {"quasi_identifiers": options, "keep": ["b"], "privacy": {"k": 3}, "suppression_limit": limit}
     statement = kanon_sql.anonymize_sql("people", spec, connection=engine.connection, strategy=strategy)
     failed, given = 0, 0
     for size in (0, *(draw.choice([7, 14, 21, 100]) for _ in range(15))):
@@ -214,8 +214,8 @@ def test_the_statement_fails_if_it_would_suppress_too_much(engine: Engine, limit
             assert engine.rows(statement) == held
             given += len(held) < size
         else:
-            said = f"{size - len(held)} of {size} rows would be left out, and the suppression limit is {limit};"
-            with pytest.raises(Exception, match=said if rows else "0 rows in the source; there is nothing to release"):
+            text = f"{size - len(held)} of {size} rows would be left out, and the suppression limit is {limit};"
+            with pytest.raises(Exception, match=text if rows else "0 rows in the source; there is nothing to release"):
                 engine.connection.execute(f"CREATE TABLE never AS {statement}")  # type: ignore[attr-defined]
             failed += bool(rows)
     assert engine.find("never") is None
@@ -225,8 +225,8 @@ def test_the_statement_fails_if_it_would_suppress_too_much(engine: Engine, limit
 
 def _run(engine: Engine, statement: str) -> list[tuple[Any, ...]]:
     *before, query = statement.split(";\n\n")
-    for each in before:
-        engine.run(each)
+    for setup in before:
+        engine.run(setup)
     return engine.rows(query)
 
 
@@ -235,8 +235,8 @@ def test_texts_that_are_equal_by_collation_are_listed() -> None:
     engine.connection.execute("CREATE TABLE people (zip VARCHAR COLLATE NOCASE)")
     engine.connection.execute("INSERT INTO people SELECT UNNEST(['Ab', 'aB', 'AB', 'cd', 'Cd', NULL, NULL])")
     for level in (0, 1):
-        asked = {"zip": {"hierarchy": {"redact": "right"}, "min_level": level, "max_level": level}}
-        spec = {"quasi_identifiers": asked, "privacy": {"k": 2}}
+        options = {"zip": {"hierarchy": {"redact": "right"}, "min_level": level, "max_level": level}}
+        spec = {"quasi_identifiers": options, "privacy": {"k": 2}}
         kanon_sql.anonymize("people", spec, connection=engine.connection, into=f"level_{level}")
         statement = kanon_sql.anonymize_sql("people", spec, connection=engine.connection)
         assert "VALUES" in statement

@@ -54,18 +54,18 @@ class Watched(Run):
     """A run that remembers what the strategy asked, in order."""
 
     def _seen(self, search: Callable[[Space], Search], space: Space) -> Search:
-        self.space, self.asked = space, list[Node]()
-        return watched(search(space), self.asked)
+        self.space, self.requested = space, list[Node]()
+        return watched(search(space), self.requested)
 
 
-def watched(search: Search, asked: list[Node]) -> Search:
+def watched(search: Search, nodes: list[Node]) -> Search:
     """A search whose questions are noted on their way to the driver."""
     answers = None
     try:
         while True:
             request = search.send(answers)
             if isinstance(request, Test):
-                asked += request.nodes
+                nodes += request.nodes
             answers = yield request
     except StopIteration as end:
         return end.value
@@ -121,12 +121,12 @@ def test_which_search_has_a_lead_in_auto(
     nodes: int, gain: int, first: str, tests: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`gain`: of every test. `tests`: of both searches for good nodes, before the proof begins."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def asking(name: str) -> Search:
         while True:
-            yield Test([(len(asked),)])
-            asked.append(name)
+            yield Test([(len(requests),)])
+            requests.append(name)
 
     for name in ("certified", "improving", "breeding"):
         monkeypatch.setattr(auto, name, lambda *_, name=name: asking(name))
@@ -136,13 +136,13 @@ def test_which_search_has_a_lead_in_auto(
     space: Any = SimpleNamespace(prunes=True, evaluations=None, may_suppress=1, listable=False)
     space.lattice, space.tags = SimpleNamespace(size=nodes), SimpleNamespace(status=lambda _: None)
     space.metric = SimpleNamespace(monotone=lambda _: False)
-    space.best = lambda: -gain * len(asked)
+    space.best = lambda: -gain * len(requests)
     search = auto.auto(space)
     request = next(search)
-    while "certified" not in asked:
+    while "certified" not in requests:
         request = search.send([False] * len(request.nodes))
-    before = asked.index("certified")
-    assert asked[:3] == [first] * 3
+    before = requests.index("certified")
+    assert requests[:3] == [first] * 3
     assert tests <= before <= tests + 2  # searches that are level ask together
 
 
@@ -212,7 +212,7 @@ def test_datafly_walks_the_path_of_sweeney(problem: Problem, by: str) -> None:
     path, top = sweeney_datafly(problem), problem.nodes[-1]
     run = Watched(problem, "datafly", by)
     run.check()
-    assert [node for node in run.asked if node != top] == [node for node in path if node != top]
+    assert [node for node in run.requested if node != top] == [node for node in path if node != top]
     if problem.scores(path[-1])[by] < inf:
         assert run.outcome.score == pytest.approx(problem.scores(path[-1])[by])
 
@@ -260,16 +260,16 @@ TAXI = Problem(
 
 
 @pytest.mark.parametrize(
-    ("name", "asked"),
+    ("name", "option"),
     [
         ("extended_igh", "000 222 221 220 212 211 202 121 112 022"),
         ("optimal_igh", "000 222 100 221 200 220 212 211 201 202 121 112 022"),
     ],
 )
-def test_the_routes_of_igh(name: str, asked: str) -> None:
+def test_the_routes_of_igh(name: str, option: str) -> None:
     """The paper's example begins 000, 222, 221, 220, and ends with 022, whose classes are smaller than those of 211."""
     run = Run(TAXI, name, "precision")
-    assert [as_digits(node) for node in run.judge.tested] == asked.split()
+    assert [as_digits(node) for node in run.judge.tested] == option.split()
     assert (run.outcome.node, run.outcome.proven_optimal) == ((0, 2, 2), True)
 
 
@@ -301,19 +301,19 @@ def test_igh_leaves_levels_above_the_lowest_unvisited() -> None:
 @given(problem=problems())
 def test_incognito_checks_the_nodes_of_the_paper(problem: Problem) -> None:
     assume(keeps_a_row(problem, "height"))
-    asked: list[list[Node]] = []
+    requests: list[list[Node]] = []
 
     def counting(space: Space, part: Lattice) -> Search:
-        asked.append([])
-        return watched(minimal_of(space, part), asked[-1])
+        requests.append([])
+        return watched(minimal_of(space, part), requests[-1])
 
     minimal_of = incognito.minimal_of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(incognito, "minimal_of", counting)
         run = Run(problem, "incognito", "height")
-    assert [set(questions) for questions in asked] == list(lefevre_incognito(problem))
-    assert all(len(questions) == len(set(questions)) for questions in asked)
-    assert set(run.judge.tested) <= set().union(*asked)
+    assert [set(questions) for questions in requests] == list(lefevre_incognito(problem))
+    assert all(len(questions) == len(set(questions)) for questions in requests)
+    assert set(run.judge.tested) <= set().union(*requests)
 
 
 def lefevre_incognito(problem: Problem) -> Iterator[set[Node]]:
@@ -421,7 +421,7 @@ def test_ola_takes_no_node_without_a_request() -> None:
 
 
 def test_strategies_that_need_a_monotone_model() -> None:
-    assert {name for name, each in STRATEGIES.items() if each.monotone_only} >= set(MONOTONE_ONLY)
+    assert {name for name, item in STRATEGIES.items() if item.monotone_only} >= set(MONOTONE_ONLY)
 
 
 @pytest.mark.parametrize("name", MONOTONE_ONLY)
@@ -478,14 +478,14 @@ def test_igh_refuses_files_that_differ_before_it_counts(name: str, case: str, tm
         (tmp_path / f"{column}.csv").write_text("".join(";".join(line) + "\n" for line in written), encoding="utf-8")
     people = pandas.DataFrame({column: [1, 2, 1, 2] for column in ("first", "second", "third")})
     spec: dict[str, Any] = {"quasi_identifiers": {"first": {}, "second": {}, "third": bounds}}
-    asked: dict[str, Any] = {"hierarchies": tmp_path, "strategy": name, "k": 2}
+    options: dict[str, Any] = {"hierarchies": tmp_path, "strategy": name, "k": 2}
     stages: list[str] = []
     with pytest.raises(SpecError, match=f"^{name} needs the same {what} for all .*'third' differs from 'first'; make"):
-        anonymize(people, spec, observer=Observer(stage=stages.append), **asked)
+        anonymize(people, spec, observer=Observer(stage=stages.append), **options)
     assert stages == []
     (tmp_path / "third.csv").write_text("9;z;*\n2;b;*\n1;a;*\n", encoding="utf-8")  # one hierarchy, another part of it
     spec["quasi_identifiers"]["third"] = {}
-    assert anonymize(people, spec, metric="precision", **asked).manifest["proven_optimal"]
+    assert anonymize(people, spec, metric="precision", **options).manifest["proven_optimal"]
 
 
 # What is written about them
@@ -504,12 +504,12 @@ def test_every_strategy_is_in_the_table_of_the_documentation() -> None:
 
 def test_searches_in_turns_share_the_tests_and_end_with_the_first() -> None:
     problem = replace(SPREAD, limit=0.0, _memo={})
-    asked: dict[str, int] = {"first": 0, "second": 0}
+    options: dict[str, int] = {"first": 0, "second": 0}
 
     def asking(name: str, nodes: list[Node], at_once: int) -> Search:
         for start in range(0, len(nodes), at_once):
             chunk = nodes[start : start + at_once]
-            asked[name] += sum(space_of[0].tags.status(node) is None for node in chunk)
+            options[name] += sum(space_of[0].tags.status(node) is None for node in chunk)
             yield Test(chunk)
         yield Score([problem.nodes[-1]])
 
@@ -522,4 +522,4 @@ def test_searches_in_turns_share_the_tests_and_end_with_the_first() -> None:
 
     outcome = Driver(lattice_of(problem), costs_of(problem), metric("height"), Table(problem), 0).run(both)
     assert outcome.ended == "complete"
-    assert 0 < asked["second"] <= asked["first"] + 4 - 8 + _NEAR
+    assert 0 < options["second"] <= options["first"] + 4 - 8 + _NEAR

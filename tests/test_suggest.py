@@ -62,9 +62,9 @@ def suggested() -> kanon_sql.Suggestions:
     return kanon_sql.suggest(PEOPLE, quasi_identifiers=NAMED)
 
 
-def of(made: kanon_sql.Suggestions, name: str) -> Any:
+def of(suggestions: kanon_sql.Suggestions, name: str) -> Any:
     """The column of a name."""
-    return next(column for column in made.columns if column.name == name)
+    return next(column for column in suggestions.columns if column.name == name)
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_categories_that_look_alike_in_other_columns_are_grouped(suggested: kano
 def test_the_written_spec_runs(suggested: kanon_sql.Suggestions, tmp_path: Path) -> None:
     PEOPLE.to_parquet(tmp_path / "people.parquet")
     (tmp_path / "specs").mkdir()
-    made = kanon_sql.suggest(tmp_path / "people.parquet", quasi_identifiers=NAMED)
-    assert made.columns == suggested.columns
-    path = made.write(tmp_path / "specs" / "release.yml")
-    said = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert said["source"] == "../people.parquet"
-    assert said["target"] == {"file": "people_anon.parquet"}
+    suggestions = kanon_sql.suggest(tmp_path / "people.parquet", quasi_identifiers=NAMED)
+    assert suggestions.columns == suggested.columns
+    path = suggestions.write(tmp_path / "specs" / "release.yml")
+    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert spec["source"] == "../people.parquet"
+    assert spec["target"] == {"file": "people_anon.parquet"}
     release = kanon_sql.anonymize(None, path, time_limit=1.0)
     assert release.manifest["verified"]
     assert (tmp_path / "specs" / "people_anon.parquet").exists()
@@ -154,21 +154,24 @@ def test_nothing_is_replaced_without_a_request(suggested: kanon_sql.Suggestions,
 
 
 def test_explicit_roles_take_precedence() -> None:
-    made = kanon_sql.suggest(PEOPLE, quasi_identifiers=["age"], identifiers=["ip"], keep=["married"])
-    assert {column.name: column.role for column in made.columns if column.reason == "your choice"} == {
+    suggestions = kanon_sql.suggest(PEOPLE, quasi_identifiers=["age"], identifiers=["ip"], keep=["married"])
+    assert {column.name: column.role for column in suggestions.columns if column.reason == "your choice"} == {
         "age": "quasi-identifier", "ip": "identifier", "married": "kept",
     }  # fmt: skip
-    assert {column.role for column in made.columns if column.name in ("city", "job", "zip")} == {"dropped"}
+    assert {column.role for column in suggestions.columns if column.name in ("city", "job", "zip")} == {"dropped"}
     with pytest.raises(SpecError, match="there is no column 'aeg'"):
         kanon_sql.suggest(PEOPLE, quasi_identifiers=["aeg"])
 
 
 def test_people_are_counted_if_a_column_of_people_repeats(tmp_path: Path) -> None:
     visits = pandas.DataFrame({"patient": [f"p{i % 40}" for i in range(120)], "age": [20 + i % 40 for i in range(120)]})
-    made = kanon_sql.suggest(visits)
-    assert (made.unit, [column.role for column in made.columns]) == ("patient", ["identifier", "quasi-identifier"])
-    told = yaml.safe_load(made.text(tmp_path / "release.yml"))
-    assert (told["unit"], told["identifiers"]) == ("patient", ["patient"])
+    suggestions = kanon_sql.suggest(visits)
+    assert (suggestions.unit, [column.role for column in suggestions.columns]) == (
+        "patient",
+        ["identifier", "quasi-identifier"],
+    )
+    spec = yaml.safe_load(suggestions.text(tmp_path / "release.yml"))
+    assert (spec["unit"], spec["identifiers"]) == ("patient", ["patient"])
     once = kanon_sql.suggest(visits.drop_duplicates("patient"))
     assert (once.unit, "unit" in yaml.safe_load(once.text())) == (None, False)
     assert kanon_sql.suggest(visits, keep=["patient"]).unit is None
@@ -186,18 +189,18 @@ def test_a_table_of_a_database_gets_a_spec_that_runs(engine: Engine, tmp_path: P
     create_table(
         engine, "odd people", {"name": "VARCHAR", "age": "INTEGER", "#: job": "VARCHAR", "ill": "INTEGER"}, rows
     )
-    made = kanon_sql.suggest("odd people", connection=engine.connection, quasi_identifiers=["age", "#: job"])
-    path = made.write(tmp_path / "release.yml")
+    suggestions = kanon_sql.suggest("odd people", connection=engine.connection, quasi_identifiers=["age", "#: job"])
+    path = suggestions.write(tmp_path / "release.yml")
     release = kanon_sql.anonymize("odd people", path, connection=engine.connection, target={"table": "odd_anon"})
     assert release.manifest["verified"]
     assert release.manifest["rows"] == 300
 
 
 def test_a_password_is_not_written() -> None:
-    made = kanon_sql.suggest(PEOPLE, quasi_identifiers=["age"])
-    told = replace(made, source="people", database="postgresql://me:secret@host/db").text()
-    assert "secret" not in told
-    assert "source: people" in told
+    suggestions = kanon_sql.suggest(PEOPLE, quasi_identifiers=["age"])
+    text = replace(suggestions, source="people", database="postgresql://me:secret@host/db").text()
+    assert "secret" not in text
+    assert "source: people" in text
 
 
 def test_names_and_reasons_cannot_break_the_file() -> None:
@@ -209,15 +212,15 @@ def test_names_and_reasons_cannot_break_the_file() -> None:
 def test_init_writes_a_spec_that_anonymize_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     PEOPLE[["person_id", "age", "zip", "job", "class", "diagnosis"]].to_csv("people.csv", index=False)
-    said = done("init", "people.csv")
-    assert "Written to release.yml" in said
-    assert "kanon anonymize --spec release.yml" in said
+    output = done("init", "people.csv")
+    assert "Written to release.yml" in output
+    assert "kanon anonymize --spec release.yml" in output
     assert "5-anonymous" in done("anonymize", "--spec", "release.yml")
     run = kanon("init", "people.csv")
     assert run.code == 2
     assert "use --overwrite to replace it" in run.err
-    told = json.loads(done("init", "people.csv", "--output", "other.yml", "--k", "7", "--json"))
-    assert told["k"] == 7
+    result = json.loads(done("init", "people.csv", "--output", "other.yml", "--k", "7", "--json"))
+    assert result["k"] == 7
     assert "privacy: {k: 7}" in Path("other.yml").read_text()
 
 
@@ -234,14 +237,14 @@ def test_init_writes_a_spec_that_anonymize_runs(tmp_path: Path, monkeypatch: pyt
     ],
 )
 def test_widths_are_one_two_and_five_and_nest(gap: str, span: str, widths: list[Any]) -> None:
-    made = chain(Decimal(gap), Decimal(span))
-    assert all(not coarser % finer for finer, coarser in pairwise(made))
+    steps = chain(Decimal(gap), Decimal(span))
+    assert all(not coarser % finer for finer, coarser in pairwise(steps))
     if widths != [2, 5]:
-        assert made == [Decimal(width) for width in widths]
+        assert steps == [Decimal(width) for width in widths]
 
 
 def test_a_tail_becomes_one_label_at_a_round_number() -> None:
-    numbers = [(Decimal(value), 100) for value in range(60)] + [(Decimal(900 + each), 3) for each in range(9)]
+    numbers = [(Decimal(value), 100) for value in range(60)] + [(Decimal(900 + item), 3) for item in range(9)]
     recipe = recipe_of(numbers)
     assert recipe["top"] % 5 == 0
     assert 55 <= recipe["top"] <= 65

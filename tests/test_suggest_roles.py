@@ -74,21 +74,21 @@ def write(path: Path, heading: str, rows: Iterable[Sequence[Any]]) -> Path:
     return path
 
 
-def roles(made: kanon_sql.Suggestions) -> dict[str, str]:
-    return {column.name: column.role for column in made.columns}
+def roles(suggestions: kanon_sql.Suggestions) -> dict[str, str]:
+    return {column.name: column.role for column in suggestions.columns}
 
 
 @pytest.mark.parametrize("language", HEADINGS)
 def test_columns_are_recognized_in_every_language_and_by_content(language: str, tmp_path: Path) -> None:
     names = HEADINGS[language].split(";")
-    made = kanon_sql.suggest(write(tmp_path / "discharges.csv", HEADINGS[language], discharges()))
-    assert made.unit == names[1]
-    assert [name for name, role in roles(made).items() if role in ("identifier", "dropped")] == [
+    suggestions = kanon_sql.suggest(write(tmp_path / "discharges.csv", HEADINGS[language], discharges()))
+    assert suggestions.unit == names[1]
+    assert [name for name, role in roles(suggestions).items() if role in ("identifier", "dropped")] == [
         names[place] for place in DROPPED
     ]
     exact_ones = {} if language == "neutral" else {names[12]: "sensitive"}
     others = dict.fromkeys((names[place] for place in range(16) if place not in DROPPED), "quasi-identifier")
-    assert {name: role for name, role in roles(made).items() if name in others} == others | exact_ones
+    assert {name: role for name, role in roles(suggestions).items() if name in others} == others | exact_ones
 
 
 @pytest.mark.slow
@@ -136,11 +136,11 @@ def test_every_column_gets_a_decision_and_few_are_unique_by_what_is_unchanged() 
         | {"wage group": [draw.choice("xy") for _ in range(300)]}
         | {f"v{number}": [draw.randrange(9) for _ in range(300)] for number in range(26)}
     )
-    made = kanon_sql.suggest(sheet)
-    of = roles(made)
+    suggestions = kanon_sql.suggest(sheet)
+    of = roles(suggestions)
     assert (of["religion"], of["salary"], of["wage group"]) == ("quasi-identifier", "quasi-identifier", "sensitive")
     assert Counter(of.values()) == {"quasi-identifier": 16, "sensitive": 1, "dropped": 12}, "none is kept"
-    assert not [note for note in made.notes if "unchanged" in note]
+    assert not [note for note in suggestions.notes if "unchanged" in note]
     kept = kanon_sql.suggest(sheet, keep=["v1", "v2", "v3", "v4"])
     assert "of the rows have values that no other has together in" in kept.notes[0]
     assert "Note: " + kept.notes[0].split(",")[0] in kept.text().replace("\n# ", " ")
@@ -148,15 +148,17 @@ def test_every_column_gets_a_decision_and_few_are_unique_by_what_is_unchanged() 
 
 def test_a_release_warns_of_rows_unique_by_unchanged_columns() -> None:
     sheet = pandas.DataFrame({"age": [30, 40] * 50, "pay": [*range(3), *[9] * 97], "id": [i // 2 for i in range(100)]})
-    asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "k": 2}
-    warnings = kanon_sql.anonymize(sheet, sensitive=["pay"], identifiers=["id"], **asked).manifest["warnings"]
-    (said,) = [warning for warning in warnings if "unchanged" in warning]
-    assert said.startswith("3.0 % of the rows have values that no other has in 'pay', which a release shows unchanged")
-    warnings = kanon_sql.anonymize(sheet, sensitive=["pay"], unit="id", **asked).manifest["warnings"]
-    (said,) = [warning for warning in warnings if "unchanged" in warning]
-    assert said.startswith("4.0 % of the people have")
+    options = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "k": 2}
+    warnings = kanon_sql.anonymize(sheet, sensitive=["pay"], identifiers=["id"], **options).manifest["warnings"]
+    (message,) = [warning for warning in warnings if "unchanged" in warning]
+    assert message.startswith(
+        "3.0 % of the rows have values that no other has in 'pay', which a release shows unchanged"
+    )
+    warnings = kanon_sql.anonymize(sheet, sensitive=["pay"], unit="id", **options).manifest["warnings"]
+    (message,) = [warning for warning in warnings if "unchanged" in warning]
+    assert message.startswith("4.0 % of the people have")
     rare = sheet.assign(pay=[7, *[9] * 99])
-    assert not [w for w in kanon_sql.anonymize(rare, sensitive=["pay"], keep=[], **asked).manifest["warnings"]
+    assert not [w for w in kanon_sql.anonymize(rare, sensitive=["pay"], keep=[], **options).manifest["warnings"]
                 if "unchanged" in w]  # fmt: skip
 
 
@@ -184,15 +186,15 @@ def test_a_label_names_no_value_that_few_people_have(tmp_path: Path) -> None:
             for i in range(400)]  # fmt: skip
     rows += [("u900", "VIPTOWN", "secret note")] + [("u901", "TWINTOWN", "?")] * 9
     people = pandas.DataFrame(rows, columns=["user_id", "town", "hours"])
-    made = kanon_sql.suggest(people, quasi_identifiers=["town", "hours"], identifiers=["user_id"])
-    assert made.unit == "user_id"
-    for column in made.of_role("quasi-identifier"):
+    suggestions = kanon_sql.suggest(people, quasi_identifiers=["town", "hours"], identifiers=["user_id"])
+    assert suggestions.unit == "user_id"
+    for column in suggestions.of_role("quasi-identifier"):
         labels = {label for level in column.levels for label in level.values()}
         assert labels
         assert not [label for label in labels if re.search(r"VIPTOWN|TWINTOWN|secret|\?", label)], column.name
         assert all(level[value] == "other" for level in column.levels[:1] for value in level
                    if value in ("VIPTOWN", "TWINTOWN", "secret note", "?"))  # fmt: skip
-    path = made.write(tmp_path / "release.yml")
+    path = suggestions.write(tmp_path / "release.yml")
     release = kanon_sql.anonymize(people, path)
     assert "VIPTOWN" not in release.to_df().to_csv()
 
@@ -220,9 +222,9 @@ def test_people_are_found_by_constant_columns_and_orders_are_not() -> None:
             order = [f"B{draw.randrange(10**7)}", date(2024, 1, 1) + timedelta(days=draw.randrange(300))]
             rows += [[*traits, *order, draw.randrange(9)] for _ in range(draw.randrange(1, 4))]
         assert customer < 120
-    made = kanon_sql.suggest(pandas.DataFrame(rows, columns=["a", "b", "c", "d", "e", "f"]))
-    assert made.unit == "a"
-    assert roles(made)["d"] == "quasi-identifier"
+    suggestions = kanon_sql.suggest(pandas.DataFrame(rows, columns=["a", "b", "c", "d", "e", "f"]))
+    assert suggestions.unit == "a"
+    assert roles(suggestions)["d"] == "quasi-identifier"
     alone = pandas.DataFrame(rows, columns=["a", "b", "c", "d", "e", "f"]).drop(columns=["b", "c"])
     assert kanon_sql.suggest(alone).unit is None, "nothing in it is a trait of people"
 

@@ -111,10 +111,10 @@ def test_only_our_comment_with_the_name_of_the_target_proves_it(school: Engine, 
 def test_our_own_release_is_replaced_completely(school: Engine, form: str) -> None:
     """By every form in turn, and back; a pair of forms once, either way."""
     others = FORMS[FORMS.index(form) :] if form in FORMS else FORMS
-    for each in [form, *(each for other in others for each in (other, form))]:
-        release(school, each, overwrite=True)
-        assert there(school) - {"pupils", "trips"} == {"school", *BESIDE.get(each, ())}
-        kind = {"view": "view", "local view": "view", "materialized": "materialized view"}.get(each, "table")
+    for form_ in [form, *(item for other in others for item in (other, form))]:
+        release(school, form_, overwrite=True)
+        assert there(school) - {"pupils", "trips"} == {"school", *BESIDE.get(form_, ())}
+        kind = {"view": "view", "local view": "view", "materialized": "materialized view"}.get(form_, "table")
         assert school.existing(school.place("school")).form == kind
 
 
@@ -144,10 +144,10 @@ def test_the_comment_states_the_guarantee_and_keeps_the_users_comment(school: En
         comments = {relation.name: text for relation, text in school.comments(school.place("school")).items()}
         *first, last = comments.pop("school").splitlines()
         assert "\n".join(first) == own
-        said = json.loads(last.removeprefix("kanon_sql: "))
-        assert said["is"] == "release"
+        result = json.loads(last.removeprefix("kanon_sql: "))
+        assert result["is"] == "release"
         if form in ("table", "view", "materialized", "anatomy"):
-            assert (said["k"], said["quasi_identifiers"]) == (3, ["age", "zip"])
+            assert (result["k"], result["quasi_identifiers"]) == (3, ["age", "zip"])
         assert all(json.loads(text.removeprefix("kanon_sql: "))["of"] == "school" for text in comments.values())
         assert not any(value in text for text in (last, *comments.values()) for value in ("flu", "asthma", "p1"))
 
@@ -179,8 +179,8 @@ def test_a_target_is_never_in_another_schema_of_the_search_path(
         engine.run(f"CREATE TABLE {second}.{name} AS SELECT 1 AS precious")
         says = 'kanon_sql: {"is": "a table that the view needs", "of": "school"}'
         engine.run(f"COMMENT ON TABLE {second}.{name} IS '{says}'")
-    made = release(engine, kind, overwrite=overwrite)
-    assert made.manifest["target"]["table"] == f"{first}.school"
+    released = release(engine, kind, overwrite=overwrite)
+    assert released.manifest["target"]["table"] == f"{first}.school"
     for name in ("school", *OWN):
         assert rows(engine, f"{second}.{name}") == [(1,)]
     engine.run(f"DROP TABLE {second}.school")

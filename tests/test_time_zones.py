@@ -22,8 +22,8 @@ def days(zone: str) -> list[str]:
     return sorted(f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%d}" for moment in MOMENTS)
 
 
-def labels(made: Any) -> list[str]:
-    return sorted(str(at) for (at,) in made.to_df().itertuples(index=False))
+def labels(source: Any) -> list[str]:
+    return sorted(str(at) for (at,) in source.to_df().itertuples(index=False))
 
 
 @pytest.mark.parametrize("search_in", ["embedded", "engine"])
@@ -32,10 +32,10 @@ def test_labels_are_of_the_time_zone_of_the_spec_or_of_the_server(postgres: Any,
     ((default,),) = postgres.rows("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")
     postgres.run("SET TimeZone TO 'Asia/Tokyo'")
     for given in (None, "America/New_York"):
-        made = anonymize("visits", SPEC, connection=postgres.connection, search_in=search_in, time_zone=given)
-        assert labels(made) == days(given or default)
-        assert made.manifest["time_zone"] == (given or default)
-        assert any("time zone" in each for each in made.manifest["warnings"]) == (given is None)
+        release = anonymize("visits", SPEC, connection=postgres.connection, search_in=search_in, time_zone=given)
+        assert labels(release) == days(given or default)
+        assert release.manifest["time_zone"] == (given or default)
+        assert any("time zone" in warning for warning in release.manifest["warnings"]) == (given is None)
     assert postgres.rows("SHOW TimeZone") == [("Asia/Tokyo",)]
     with pytest.raises(SpecError, match="there is no time zone 'nowhere'"):
         anonymize("visits", SPEC, connection=postgres.connection, time_zone="nowhere")
@@ -44,15 +44,15 @@ def test_labels_are_of_the_time_zone_of_the_spec_or_of_the_server(postgres: Any,
 def test_labels_of_files_are_of_utc_whatever_the_machine_is(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    with duckdb.connect("visits.duckdb") as made:
-        made.execute("CREATE TABLE visits AS SELECT UNNEST(?) AS at", [MOMENTS])
-        made.execute("COPY visits TO 'visits.parquet'")
+    with duckdb.connect("visits.duckdb") as connection:
+        connection.execute("CREATE TABLE visits AS SELECT UNNEST(?) AS at", [MOMENTS])
+        connection.execute("COPY visits TO 'visits.parquet'")
         for zone in ("Asia/Tokyo", "UTC"):  # a connection of one's own has the time zone that one set there
-            made.execute(f"SET TimeZone = '{zone}'")
-            release = anonymize("visits", SPEC, connection=made)
+            connection.execute(f"SET TimeZone = '{zone}'")
+            release = anonymize("visits", SPEC, connection=connection)
             assert (labels(release), release.manifest["time_zone"]) == (days(zone), zone)
         with pytest.raises(SpecError, match="`time_zone` do not go with a DuckDB connection of your own"):
-            anonymize("visits", SPEC, connection=made, time_zone="UTC")
+            anonymize("visits", SPEC, connection=connection, time_zone="UTC")
     for source in ({"source": "visits.parquet"}, {"source": "visits", "database": "visits.duckdb"}):
         for given in (None, "Asia/Tokyo"):
             release = anonymize(None, {**SPEC, **source}, time_zone=given, output="anon.csv", overwrite=True)

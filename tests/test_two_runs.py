@@ -107,15 +107,15 @@ def test_the_second_process_on_a_server_reports_why_it_adds_no_row(
     rows = 0
     with another(two, "3", "4") as process:
         for k in ("3", "4"):  # the first two make the table of the trail, the others add to it
-            said = at_once(one, k, process)
-            assert sorted(each == "done" for each in said) == [False, True]
-            (lost,) = (each for each in said if each != "done")
+            outcomes = at_once(one, k, process)
+            assert sorted(item == "done" for item in outcomes) == [False, True]
+            (lost,) = (item for item in outcomes if item != "done")
             assert re.match(r"kanon_(copies|releases) takes no .*, and nothing was released .* run again", lost)
             assert "\n" not in lost
             rows += 1
             trail = kanon_sql.releases("kanon_releases", database=postgres_dsn)
             assert (bool(trail), len(trail.entries)) == (True, rows)
-    loser = one if said[0] != "done" else two
+    loser = one if outcomes[0] != "done" else two
     assert ran(loser, "4", lambda: None) == "done"
     assert kanon_sql.releases("kanon_releases", database=postgres_dsn)
 
@@ -128,14 +128,14 @@ def test_the_second_process_on_a_database_file_learns_who_uses_it(tmp_path: Path
     one, two = specs(tmp_path, "people", "table: one", "table: two", more=f"database: {database}\n")
     with another(two, "3") as process:
         assert heard(process) == "staged"
-        said = ran(one, "3", lambda: None)
-        assert f"PID {process.pid}) has it open" in said
-        assert "\n" not in said
+        run = ran(one, "3", lambda: None)
+        assert f"PID {process.pid}) has it open" in run
+        assert "\n" not in run
         go_on(process)
         assert heard(process) == "done"
     assert ran(one, "3", lambda: None) == "done"
     trail = kanon_sql.releases("kanon_releases", database=database)
-    assert (bool(trail), [each.release for each in trail.entries]) == (True, ["two", "one"])
+    assert (bool(trail), [entry.release for entry in trail.entries]) == (True, ["two", "one"])
 
 
 @pytest.mark.slow
@@ -146,4 +146,4 @@ def test_two_processes_add_to_a_file_one_after_the_other(tmp_path: Path) -> None
     with another(two, "3") as process:
         assert at_once(one, "3", process) == ("done", "done")
     trail = kanon_sql.releases(tmp_path / "kanon_releases.jsonl")
-    assert (bool(trail), sorted(each.release for each in trail.entries)) == (True, ["one", "two"])
+    assert (bool(trail), sorted(entry.release for entry in trail.entries)) == (True, ["one", "two"])

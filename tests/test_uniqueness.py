@@ -19,7 +19,7 @@ from support.examples import examples
 HISTOGRAMS = st.dictionaries(st.integers(1, 40), st.integers(1, 60), min_size=1, max_size=8).map(
     lambda sizes: sorted(sizes.items())
 )
-WITH_ONES = HISTOGRAMS.map(lambda classes: [(1, 7), *(each for each in classes if each[0] > 1)])
+WITH_ONES = HISTOGRAMS.map(lambda classes: [(1, 7), *(class_ for class_ in classes if class_[0] > 1)])
 FRACTIONS = st.sampled_from([0.001, 0.05, 0.1, 0.25, 0.5, 0.9])
 EXAMPLES = examples(60)
 
@@ -250,7 +250,7 @@ def test_merging_classes_of_several_rows_can_raise_the_estimate(
 
 
 @pytest.mark.parametrize(
-    ("share", "fraction", "estimator", "said"),
+    ("share", "fraction", "estimator", "message"),
     [
         (1.0, 0.1, "dankar", "from 0 to below 1"),
         (-0.1, 0.1, "dankar", "from 0 to below 1"),
@@ -261,9 +261,9 @@ def test_merging_classes_of_several_rows_can_raise_the_estimate(
     ],
 )
 def test_sources_without_a_possible_estimate_are_refused(
-    share: float, fraction: float, estimator: str, said: str
+    share: float, fraction: float, estimator: str, message: str
 ) -> None:
-    with pytest.raises(SpecError, match=said):
+    with pytest.raises(SpecError, match=message):
         population_uniqueness(share, fraction, estimator)  # type: ignore[arg-type]
 
 

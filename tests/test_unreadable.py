@@ -111,10 +111,10 @@ UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("case", UNREADABLE)
 def test_a_value_that_is_not_a_table_is_named_with_a_remedy(case: str) -> None:
-    made, message = UNREADABLE[case]
+    value, message = UNREADABLE[case]
     for read in (lambda data: anonymize(data, SPEC), profile, lambda data: verify(data, quasi_identifiers=["zip"])):
         with pytest.raises(SourceError, match=f"^{message}"):
-            read(made())
+            read(value())
 
 
 def test_data_that_duckdb_can_scan_are_read() -> None:
@@ -150,7 +150,10 @@ def test_a_name_too_long_for_a_file_is_allowed(tmp_path: Path, name: str) -> Non
     (tmp_path / "spec.yml").write_text(f"source: {name}\nquasi_identifiers: [zip]\nhierarchies: h\n")
     with duckdb.connect() as connection:
         for options in ({}, {"connection": connection}, {"database": str(tmp_path / LONG)}):
-            for read in (lambda **asked: anonymize(name, SPEC, **asked), lambda **asked: profile(name, **asked)):
+            for read in (
+                lambda **options: anonymize(name, SPEC, **options),
+                lambda **options: profile(name, **options),
+            ):
                 with pytest.raises(SourceError, match=r"there is no (file|table|database file) "):
                     read(**options)
         with pytest.raises(SourceError, match=r"there is no (file|table) "):

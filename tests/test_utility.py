@@ -47,8 +47,8 @@ class Case:
         source["age"] = pandas.array(columns[0], dtype="Int64")
         shown = [[label for label, _ in row] for row in self.release]
         recipes = {"age": {}, "zip": {}, "city": {"hierarchy": {"taxonomy": str(self.hierarchy)}}}
-        asked = {"quasi_identifiers": recipes, "seed": self.seed, "queries": 40, **more}
-        return utility(source, pandas.DataFrame(shown, columns=NAMES), **asked)
+        options = {"quasi_identifiers": recipes, "seed": self.seed, "queries": 40, **more}
+        return utility(source, pandas.DataFrame(shown, columns=NAMES), **options)
 
     def domain(self, column: int) -> list[Any]:
         """The distinct values of a column, in order where there is one, NULL last."""
@@ -62,12 +62,12 @@ def labels(column: int, value: Any, domain: set[Any]) -> list[Label]:
     star: Label = ("*", frozenset(domain))
     if column == 0 and value is not None:
         low = value // 10 * 10
-        decade = frozenset(each for each in domain if each is not None and low <= each < low + 10)
+        decade = frozenset(value for value in domain if value is not None and low <= value < low + 10)
         return [exact, (f"[{low}, {low + 10})", decade), (f"{low}-{low + 9}", decade), star]
     if column == 1:
-        return [exact, (f"{value[0]}*", frozenset(each for each in domain if each[0] == value[0])), star]
+        return [exact, (f"{value[0]}*", frozenset(item for item in domain if item[0] == value[0])), star]
     if column == 2:
-        return [exact, (CITIES[value], frozenset(each for each in domain if CITIES[each] == CITIES[value])), star]
+        return [exact, (CITIES[value], frozenset(item for item in domain if CITIES[item] == CITIES[value])), star]
     return [exact, star] if column == 0 else [exact]
 
 
@@ -92,20 +92,20 @@ def case(seed: int, place: Path, local: bool = True) -> Case:
     for row in draw.sample(people, draw.randint(10, len(people))):
         choices = [labels(column, value, domains[column]) for column, value in enumerate(row)]
         picks = [draw.random() if local else level for level in levels]
-        released.append(tuple(each[int(pick * len(each))] for each, pick in zip(choices, picks, strict=True)))
+        released.append(tuple(item[int(pick * len(item))] for item, pick in zip(choices, picks, strict=True)))
     hierarchy = place / "city.csv"
     hierarchy.write_text("".join(f"{city};{country}\n" for city, country in CITIES.items()) + "CH;*\nAT;*\n")
     return Case(people, released, seed, hierarchy)
 
 
 @pytest.fixture(scope="module", params=range(8), ids=lambda seed: f"seed{seed}")
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     return case(request.param, tmp_path_factory.mktemp("utility"), local=request.param % 2 == 0)
 
 
 @pytest.fixture(scope="module")
-def measured(made: Case) -> Utility:
-    return made.measured()
+def measured(example: Case) -> Utility:
+    return example.measured()
 
 
 # Against plain Python
@@ -128,24 +128,24 @@ def exactly(source: Sequence[Row], columns: Sequence[int]) -> dict[Row, float]:
     return dict(Counter(tuple(row[column] for column in columns) for row in source))
 
 
-def test_marginals_are_those_of_plain_python(made: Case, measured: Utility) -> None:
-    for column, each in enumerate(measured.marginals):
-        one, other = exactly(made.source, [column]), spread(made.release, [column])
-        domain = made.domain(column)
-        gaps = [one.get((v,), 0) / len(made.source) - other.get((v,), 0) / len(made.release) for v in domain]
-        assert each.total_variation == pytest.approx(sum(map(abs, gaps)) / 2, abs=1e-9)
-        assert each.generalized == pytest.approx(
-            sum(len(row[column][1]) > 1 for row in made.release) / len(made.release)
+def test_marginals_are_those_of_plain_python(example: Case, measured: Utility) -> None:
+    for column, item in enumerate(measured.marginals):
+        one, other = exactly(example.source, [column]), spread(example.release, [column])
+        domain = example.domain(column)
+        gaps = [one.get((v,), 0) / len(example.source) - other.get((v,), 0) / len(example.release) for v in domain]
+        assert item.total_variation == pytest.approx(sum(map(abs, gaps)) / 2, abs=1e-9)
+        assert item.generalized == pytest.approx(
+            sum(len(row[column][1]) > 1 for row in example.release) / len(example.release)
         )
-        assert (each.earth_mover is None) == (KINDS[column] == "text")
-        if each.earth_mover is not None:
-            assert each.earth_mover == pytest.approx(earth_mover(one, other, domain), abs=1e-9)
+        assert (item.earth_mover is None) == (KINDS[column] == "text")
+        if item.earth_mover is not None:
+            assert item.earth_mover == pytest.approx(earth_mover(one, other, domain), abs=1e-9)
 
 
 def earth_mover(one: dict[Row, float], other: dict[Row, float], domain: Sequence[Any]) -> float:
     """All that passes from each value to the next."""
     known = [value for value in domain if value is not None]
-    sums = [sum(each.get((value,), 0) for value in known) for each in (one, other)]
+    sums = [sum(item.get((value,), 0) for value in known) for item in (one, other)]
     carried, moved = 0.0, 0.0
     for value in known:
         carried += one.get((value,), 0) / sums[0] - other.get((value,), 0) / sums[1]
@@ -153,18 +153,18 @@ def earth_mover(one: dict[Row, float], other: dict[Row, float], domain: Sequence
     return moved / (len(known) - 1) if len(known) > 1 else 0.0
 
 
-def test_associations_are_those_of_plain_python(made: Case, measured: Utility) -> None:
-    found = {each.columns: each for each in measured.associations}
+def test_associations_are_those_of_plain_python(example: Case, measured: Utility) -> None:
+    found = {association.columns: association for association in measured.associations}
     assert list(found) == [
-        each.columns for each in sorted(found.values(), key=lambda each: (-each.error, each.columns))
+        item.columns for item in sorted(found.values(), key=lambda item: (-item.error, item.columns))
     ]
     for i, j in combinations(range(len(NAMES)), 2):
-        each = found[NAMES[i], NAMES[j]]
+        item = found[NAMES[i], NAMES[j]]
         numbers = (i, j) == (0, 4)
-        assert each.measure == ("correlation" if numbers else "cramers_v")
+        assert item.measure == ("correlation" if numbers else "cramers_v")
         measure: Callable[[dict[Row, float]], float | None] = correlation if numbers else cramers_v
-        assert each.source == approximately(measure(exactly(made.source, [i, j])))
-        assert each.release == approximately(measure(spread(made.release, [i, j])))
+        assert item.source == approximately(measure(exactly(example.source, [i, j])))
+        assert item.release == approximately(measure(spread(example.release, [i, j])))
 
 
 def approximately(figure: float | None) -> Any:
@@ -205,41 +205,41 @@ def cramers_v(cells: dict[Row, float]) -> float | None:
     return float((corrected / least) ** 0.5) if least > 0 else None
 
 
-def test_count_queries_are_those_of_plain_python(made: Case, measured: Utility) -> None:
+def test_count_queries_are_those_of_plain_python(example: Case, measured: Utility) -> None:
     counts = measured.counts
     assert counts is not None
     errors, shares = [], []
-    domains = [made.domain(column) for column in range(len(NAMES))]
-    for query in drawn([of_source(made, column) for column in range(len(NAMES))], 40, made.seed):
-        asked = [
+    domains = [example.domain(column) for column in range(len(NAMES))]
+    for query in drawn([of_source(example, column) for column in range(len(NAMES))], 40, example.seed):
+        answers = [
             {domains[column][place] for place in groups}
             for column, groups in zip(query.subset, query.groups, strict=True)
         ]
         assert 1 <= len(query.subset) <= 3
-        assert all(asked)
+        assert all(answers)
         exact, estimate = (
-            sum(n for values, n in cells.items() if within(values, asked))
-            for cells in (exactly(made.source, query.subset), spread(made.release, query.subset))
+            sum(n for values, n in cells.items() if within(values, answers))
+            for cells in (exactly(example.source, query.subset), spread(example.release, query.subset))
         )
-        errors.append(abs(exact - estimate) / max(exact, SANITY_BOUND * len(made.source)))
-        shares.append(exact / len(made.source))
+        errors.append(abs(exact - estimate) / max(exact, SANITY_BOUND * len(example.source)))
+        shares.append(exact / len(example.source))
     assert counts.queries == len(errors) == 40
     assert counts.median == pytest.approx(quantiles(errors, n=2, method="inclusive")[0], abs=1e-8)
     assert counts.percentile_95 == pytest.approx(quantiles(errors, n=20, method="inclusive")[-1], abs=1e-8)
     assert counts.selectivity == pytest.approx(quantiles(shares, n=2, method="inclusive")[0], abs=1e-8)
 
 
-def within(values: Row, asked: Sequence[set[Any]]) -> bool:
-    return all(value in each for value, each in zip(values, asked, strict=True))
+def within(values: Row, ranges: Sequence[set[Any]]) -> bool:
+    return all(value in item for value, item in zip(values, ranges, strict=True))
 
 
-def of_source(made: Case, column: int) -> Any:
+def of_source(example: Case, column: int) -> Any:
     """A column as the measures see it; each value is a group of its own."""
-    counted = Counter(row[column] for row in made.source)
+    counted = Counter(row[column] for row in example.source)
     cells = [(None if value is None else str(value), n) for value, n in counted.items()]
-    each = attribute(Column(NAMES[column], "", KINDS[column]), cells, cells)
-    assert each.groups.tolist() == list(range(len(counted)))
-    return each
+    shared = attribute(Column(NAMES[column], "", KINDS[column]), cells, cells)
+    assert shared.groups.tolist() == list(range(len(counted)))
+    return shared
 
 
 # What must come out
@@ -272,8 +272,8 @@ def test_a_release_of_stars_reveals_nothing() -> None:
     shares = PEOPLE["age"].value_counts(normalize=True)
     uniform = sum(abs(share - 1 / len(shares)) for share in shares) / 2
     assert measured.marginals[0].total_variation == pytest.approx(uniform)
-    assert [each.generalized for each in measured.marginals] == [1, 1, 0]
-    assert {each.columns: each.release for each in measured.associations} == {
+    assert [marginal.generalized for marginal in measured.marginals] == [1, 1, 0]
+    assert {association.columns: association.release for association in measured.associations} == {
         ("age", "sex"): 0,
         ("age", "ill"): 0,
         ("sex", "ill"): 0,
@@ -317,10 +317,10 @@ def test_bounds_null_for_a_star_and_numbers_that_the_source_lacks() -> None:
 
 def test_a_column_of_many_values_is_examined_in_groups() -> None:
     counted = [(str(number / 8), 1 + number % 3) for number in range(1000)]
-    each = attribute(Column("pay", "", "float"), counted, counted)
-    assert len(each.numbers) == 100
-    assert max(each.group_rows) <= 25
-    assert each.group_rows @ each.numbers == pytest.approx(sum(float(text) * n for text, n in counted))
+    shared = attribute(Column("pay", "", "float"), counted, counted)
+    assert len(shared.numbers) == 100
+    assert max(shared.group_rows) <= 25
+    assert shared.group_rows @ shared.numbers == pytest.approx(sum(float(text) * n for text, n in counted))
     names = attribute(Column("name", "", "text"), counted, counted)
     assert len(names.numbers) == 100
     assert sorted(names.group_rows)[:99] == [3.0] * 99
@@ -352,7 +352,7 @@ def test_without_scikit_learn_the_other_measures_are_computed(monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("release", "more", "error", "said"),
+    ("release", "more", "error", "message"),
     [
         (PEOPLE, {"quasi_identifiers": ["zip"]}, SpecError, "the source has no column 'zip'"),
         (PEOPLE[["sex", "ill"]], {}, SpecError, "the release has no column 'age'"),
@@ -367,8 +367,8 @@ def test_without_scikit_learn_the_other_measures_are_computed(monkeypatch: pytes
         (PEOPLE, {"sensitiv": ["ill"]}, SpecError, "did you mean 'sensitive'"),
     ],
 )
-def test_impossible_measurements_are_refused(release: Any, more: Any, error: type[KanonError], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_impossible_measurements_are_refused(release: Any, more: Any, error: type[KanonError], message: str) -> None:
+    with pytest.raises(error, match=message):
         utility(PEOPLE, release, **{**NAMED, **more})
 
 
@@ -390,9 +390,9 @@ def test_tables_of_a_database_are_measured_like_data_in_memory(engine: Engine) -
         engine, "people", {"day": "DATE", **kept}, [(row.day.date(), row.pay, row.ill) for row in source.itertuples()]
     )
     create_table(engine, "released", {"day": "VARCHAR", **kept}, [*release.itertuples(index=False, name=None)])
-    asked: dict[str, Any] = {"quasi_identifiers": ["day"], "queries": 50}
-    of_tables = utility("people", "released", connection=engine.connection, **asked)  # type: ignore[attr-defined]
-    in_memory = utility(source, release, **asked)
+    options: dict[str, Any] = {"quasi_identifiers": ["day"], "queries": 50}
+    of_tables = utility("people", "released", connection=engine.connection, **options)  # type: ignore[attr-defined]
+    in_memory = utility(source, release, **options)
     assert {**of_tables.to_dict(), "source": "", "release": ""} == {**in_memory.to_dict(), "source": "", "release": ""}
     assert of_tables.marginals[0].generalized == 1
 
@@ -408,9 +408,9 @@ def test_the_results_are_a_table_and_json_with_descriptions() -> None:
         *("total_variation", "earth_mover", "cramers_v", "count_median", "count_percentile_95"),
         *("accuracy", "balanced_accuracy", "auc"),
     }
-    said = json.loads(json.dumps(measured.to_dict()))
-    assert said["associations"]["pairs"] == 3
-    assert said["models"][0]["column"] == "ill"
+    result = json.loads(json.dumps(measured.to_dict()))
+    assert result["associations"]["pairs"] == 3
+    assert result["models"][0]["column"] == "ill"
     assert "ill: accuracy" in str(measured)
     assert callable(kanon_sql.utility)  # and not the room of that name
 
@@ -424,7 +424,7 @@ def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pyt
         "sensitive: [ill]\nprivacy: {k: 5}\ntarget: {file: released.parquet}\n"
     )
     done("anonymize", "--spec", "release.yml")
-    said = json.loads(done("utility", "--spec", "release.yml", "--queries", 50, "--rows", 30, "--json"))
+    result = json.loads(done("utility", "--spec", "release.yml", "--queries", 50, "--rows", 30, "--json"))
     named = json.loads(
         done(
             "utility",
@@ -439,8 +439,8 @@ def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pyt
             "--json",
         )
     )
-    assert said["marginals"] == named["marginals"]
-    assert said["counts"]["queries"] == 50
+    assert result["marginals"] == named["marginals"]
+    assert result["counts"]["queries"] == 50
     shown = done("utility", "--spec", "release.yml", "--rows", 50)
     assert "200 of 200 rows (0.00% suppressed)" in shown
     assert "total variation" in shown
@@ -461,13 +461,13 @@ def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pyt
 def test_more_generalization_lowers_the_utility_of_adult() -> None:
     names = ["sex", "age", "race", "education", "occupation"]
     source = str(DATA / "adult" / "adult.csv")
-    asked = {"quasi_identifiers": names, "hierarchies": DATA / "adult" / "hierarchies", "sensitive": ["salary-class"]}
-    release = anonymize(source, k=5, keep=[], **asked).to_df()
-    measured = utility(source, release, queries=300, rows=2000, **asked)
+    options = {"quasi_identifiers": names, "hierarchies": DATA / "adult" / "hierarchies", "sensitive": ["salary-class"]}
+    release = anonymize(source, k=5, keep=[], **options).to_df()
+    measured = utility(source, release, queries=300, rows=2000, **options)
     assert 0.05 < measured.marginal_error < 0.5
     assert measured.counts is not None
     assert 0.05 < measured.counts.median < measured.counts.percentile_95 < 2
     (model,) = measured.learned
-    figures = [each["auc"] or 0 for each in (model.source, model.release, model.baseline)]
+    figures = [item["auc"] or 0 for item in (model.source, model.release, model.baseline)]
     assert figures == sorted(figures, reverse=True)
     assert model.baseline["auc"] == 0.5

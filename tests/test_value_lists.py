@@ -68,7 +68,7 @@ def judge_of(engine: Engine, models: Sequence[PrivacyModel], unit: str | None = 
         engine.run(queries.drop(table.relation, engine.dialect))
 
 
-def said(judge: Judge) -> list[Any]:
+def judgements(judge: Judge) -> list[Any]:
     costs = judge.costs()
     return [judge.rows_at_risk(NODES), judge.verdicts(NODES), judge.losses(NODES[0], costs), judge.classes(NODES[1])]
 
@@ -76,14 +76,16 @@ def said(judge: Judge) -> list[Any]:
 def in_lists(judge: Judge) -> bool:
     """Whether a node's test reads lists, and puts no class beside every value."""
     judge.rows_at_risk(NODE)
-    text = next(each.sql for each in judge.frequency_set.tables.log if each.name == "node_tests/node_test")
+    text = next(
+        statement.sql for statement in judge.frequency_set.tables.log if statement.name == "node_tests/node_test"
+    )
     return "class_lists" in text and "AS _c_to," not in text
 
 
 def answers(models: Sequence[PrivacyModel]) -> list[tuple[list[Any], bool]]:
     """What is said of rows and of people, and whether by lists."""
     judges = [judge_of(DuckDB(), models, unit) for unit in (None, "person")]
-    return [(said(judge), in_lists(judge)) for judge in judges]
+    return [(judgements(judge), in_lists(judge)) for judge in judges]
 
 
 @pytest.mark.parametrize(

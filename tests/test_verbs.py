@@ -52,7 +52,7 @@ def results() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, Any]:
+def verb_results() -> dict[str, Any]:
     return results()
 
 
@@ -68,7 +68,7 @@ def test_the_package_lists_its_verbs() -> None:
 def test_help_spells_out_every_option(name: str) -> None:
     verb = getattr(kanon_sql, name)
     parameters = inspect.signature(verb).parameters
-    assert not [each for each in parameters.values() if each.kind is inspect.Parameter.VAR_KEYWORD]
+    assert not [parameter for parameter in parameters.values() if parameter.kind is inspect.Parameter.VAR_KEYWORD]
     helped = pydoc.render_doc(verb, renderer=pydoc.plaintext)
     for option in parameters:
         assert option in helped
@@ -83,8 +83,8 @@ def test_a_misspelled_option_is_named_with_a_suggestion(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["search", "lattice", "explain", "verify", "risk", "compare", "hierarchy"])
 @pytest.mark.slow
-def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], tmp_path: Path) -> None:
-    result = made[name]
+def test_a_result_is_small_frozen_and_written(name: str, verb_results: dict[str, Any], tmp_path: Path) -> None:
+    result = verb_results[name]
     assert len(str(result).splitlines()) <= 24
     assert len(str(result)) < 2100
     assert len(repr(result)) < 150
@@ -104,15 +104,15 @@ def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], t
         result.write(tmp_path / "result.doc")
 
 
-def test_a_search_reports_the_same_as_compare(made: dict[str, Any]) -> None:
-    search = {each.strategy: each for each in made["compare"].searches}
-    assert search["ola"].node == made["search"].node
-    assert made["search"].to_df()["asked"].tolist()
-    assert made["lattice"].search.node == made["search"].node
+def test_a_search_reports_the_same_as_compare(verb_results: dict[str, Any]) -> None:
+    search = {search.strategy: search for search in verb_results["compare"].searches}
+    assert search["ola"].node == verb_results["search"].node
+    assert verb_results["search"].to_df()["asked"].tolist()
+    assert verb_results["lattice"].search.node == verb_results["search"].node
 
 
-def test_a_check_is_true_or_false(made: dict[str, Any]) -> None:
-    assert not made["verify"]
+def test_a_check_is_true_or_false(verb_results: dict[str, Any]) -> None:
+    assert not verb_results["verify"]
     coarse = PEOPLE.assign(age="*", zip="*")
     assert kanon_sql.verify(coarse, quasi_identifiers=["age", "zip"], k=3)
 
@@ -168,9 +168,9 @@ def test_a_copy_of_a_release_that_was_changed_is_refused(tmp_path: Path) -> None
 
 
 def test_warnings_of_a_release_are_warnings_of_python() -> None:
-    with pytest.warns(ReleaseWarning, match="cannot be repeated") as said:
+    with pytest.warns(ReleaseWarning, match="cannot be repeated") as caught:
         release = kanon_sql.anonymize(
             PEOPLE.assign(pay=range(30)), {**SPEC, "keep": ["ill"], "perturb": {"pay": {"noise": {"scale": 3.0}}}}, k=3
         )
-    assert [str(each.message) for each in said] == release.manifest["warnings"]
-    assert said[0].filename == __file__
+    assert [str(item.message) for item in caught] == release.manifest["warnings"]
+    assert caught[0].filename == __file__

@@ -62,18 +62,18 @@ def test_models_without_a_comparison_do_not_mention_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [{"t_closeness": {"ill": 0.9}}, {"l_diversity": {"ill": {"l": 1, "kind": "entropy"}}}]
+    "options", [{"t_closeness": {"ill": 0.9}}, {"l_diversity": {"ill": {"l": 1, "kind": "entropy"}}}]
 )
-def test_shares_of_people_with_several_values_are_unknown(asked: dict[str, Any]) -> None:
+def test_shares_of_people_with_several_values_are_unknown(options: dict[str, Any]) -> None:
     """Everybody in the first class has both values, everybody in the second one of them."""
     rows = [("a", i, ill) for i in range(10) for ill in ("ill", "well")]
     rows += [("b", 10 + i, ["ill", "well"][i % 2]) for i in range(10)]
     people = pandas.DataFrame(rows, columns=["zip", "person", "ill"])
-    check = kanon_sql.verify(people, quasi_identifiers=["zip"], unit="person", k=5, **asked)
+    check = kanon_sql.verify(people, quasi_identifiers=["zip"], unit="person", k=5, **options)
     assert not check
     finding = check.summary.findings[1]
     assert finding.achieved is None
-    assert finding.unsafe_classes == (2 if "t_closeness" in asked else 1)
+    assert finding.unsafe_classes == (2 if "t_closeness" in options else 1)
     assert "required, unknown found" in str(check)
 
 
@@ -94,30 +94,30 @@ def test_a_release_compares_itself_with_its_source_while_it_exists(
     """The class below 30 is suppressed, so that the released rows are not spread as the source's are."""
     monkeypatch.chdir(tmp_path)
     frame(SOURCE).to_csv("people.csv", index=False)
-    said: dict[str, Any] = {**RECIPE, "privacy": [t_closeness("ill", 0.2)], "suppression_limit": 0.4}
+    options: dict[str, Any] = {**RECIPE, "privacy": [t_closeness("ill", 0.2)], "suppression_limit": 0.4}
     if target == "memory":
-        release = kanon_sql.anonymize(frame(SOURCE), **said)
+        release = kanon_sql.anonymize(frame(SOURCE), **options)
     elif target == "connection":
         import duckdb
 
         connection = duckdb.connect()
         connection.execute("CREATE TABLE people AS SELECT * FROM 'people.csv'")
-        release = kanon_sql.anonymize("people", connection=connection, into="anon", **said)
+        release = kanon_sql.anonymize("people", connection=connection, into="anon", **options)
     elif target == "file":
-        release = kanon_sql.anonymize("people.csv", output="anon.csv", **said)
+        release = kanon_sql.anonymize("people.csv", output="anon.csv", **options)
     else:
         import duckdb
 
         with duckdb.connect("office.duckdb") as connection:
             connection.execute("CREATE TABLE people AS SELECT * FROM 'people.csv'")
-        release = kanon_sql.anonymize("people", database="office.duckdb", into="anon", **said)
-    (made,) = release.manifest["privacy"]
+        release = kanon_sql.anonymize("people", database="office.duckdb", into="anon", **options)
+    (privacy,) = release.manifest["privacy"]
     assert release.manifest["suppressed_rows"] == 40
-    assert made["achieved"] == pytest.approx(1 / 6)
+    assert privacy["achieved"] == pytest.approx(1 / 6)
     check = release.verify()
     assert check.holds
     assert check.compared_with == release.manifest["source"]
-    assert check.summary.findings[0].achieved == made["achieved"]
+    assert check.summary.findings[0].achieved == privacy["achieved"]
     if target == "file":
         Path("people.csv").unlink()
         alone = release.verify()

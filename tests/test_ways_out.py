@@ -48,15 +48,15 @@ def test_a_column_at_its_top_is_named(manifest: dict[str, Any]) -> None:
 
 def test_the_ways_out_lose_what_such_a_release_loses(manifest: dict[str, Any]) -> None:
     """Every search of this lattice is exhaustive, so that its node is the one that a release with that setting has."""
-    ways = {(each["column"], each["way"].split(":")[0]): each for each in manifest["ways_out"]}
+    ways = {(item["column"], item["way"].split(":")[0]): item for item in manifest["ways_out"]}
     for name in manifest["at_top"]:
         lower = {**SPEC["quasi_identifiers"], name: {**SPEC["quasi_identifiers"][name]}}
         lower[name]["max_level"] = manifest["heights"][name] - 1
-        made = kanon_sql.anonymize(PEOPLE, {**SPEC, "quasi_identifiers": lower}).manifest
+        built = kanon_sql.anonymize(PEOPLE, {**SPEC, "quasi_identifiers": lower}).manifest
         way = ways[name, "max_level"]
-        assert way["loss"] == pytest.approx(made["information_loss"]["loss"])
-        assert way["loss_of_column"] == pytest.approx(made["loss_per_attribute"][name])
-        assert way["suppressed_rows"] == made["suppressed_rows"]
+        assert way["loss"] == pytest.approx(built["information_loss"]["loss"])
+        assert way["loss_of_column"] == pytest.approx(built["loss_per_attribute"][name])
+        assert way["suppressed_rows"] == built["suppressed_rows"]
         weights = {
             other: {**recipe, "weight": 1.0 if other == name else 0.25}
             for other, recipe in SPEC["quasi_identifiers"].items()
@@ -77,12 +77,12 @@ def test_the_command_line_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     PEOPLE.to_csv("people.csv", index=False)
     Path("s.yml").write_text(yaml.safe_dump({**SPEC, "source": "people.csv"}))
-    said = done("anonymize", "--spec", "s.yml", "--output", "a.csv")
-    assert "At the top level, where all values have the same label: " in said
-    assert "--ways-out" in said
-    said = done("anonymize", "--spec", "s.yml", "--output", "b.csv", "--ways-out")
-    assert "strategy: refine" in said
-    assert "max_level: " in said
+    output = done("anonymize", "--spec", "s.yml", "--output", "a.csv")
+    assert "At the top level, where all values have the same label: " in output
+    assert "--ways-out" in output
+    output = done("anonymize", "--spec", "s.yml", "--output", "b.csv", "--ways-out")
+    assert "strategy: refine" in output
+    assert "max_level: " in output
 
 
 def test_init_asks_about_every_column_on_a_terminal(tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_init_asks_about_every_column_on_a_terminal(tmp_path: Path) -> None:
         except OSError:  # it has ended
             break
     _, status = os.waitpid(pid, 0)
-    said = shown.decode()
-    assert status == 0, said
-    assert "15 is not a multiple of 10" in " ".join(said.split())
-    assert "largest classes" in said
+    screen = shown.decode()
+    assert status == 0, screen
+    assert "15 is not a multiple of 10" in " ".join(screen.split())
+    assert "largest classes" in screen
     spec = yaml.safe_load((tmp_path / "release.yml").read_text(encoding="utf-8"))
     assert spec["quasi_identifiers"]["age"] == {"hierarchy": {"ranges": [10, 30], "top": 80}}
     assert Spec.model_validate(spec)

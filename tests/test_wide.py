@@ -42,17 +42,17 @@ ASKED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize("options", ASKED, ids=str)
 @pytest.mark.slow
 def test_a_release_in_pieces_is_the_same_release(
-    engine: Engine, make_table: MakeTable, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
+    engine: Engine, make_table: MakeTable, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     make_table(engine, "people", types(4), rows(60, 4))
-    asked = {"connection": engine.connection, "k": 3, "suppression_limit": 0.1, **asked}  # type: ignore[attr-defined]
+    options = {"connection": engine.connection, "k": 3, "suppression_limit": 0.1, **options}  # type: ignore[attr-defined]
     released = []
     for most in (split_joins.MOST_JOINS, 1):
         monkeypatch.setattr(split_joins, "MOST_JOINS", most)
-        release = kanon_sql.anonymize("people", spec(4), into=f"anon{most}", **asked)
+        release = kanon_sql.anonymize("people", spec(4), into=f"anon{most}", **options)
         assert ("kanon_piece_1" in release.manifest["sql"]["frequency_set"][1]) == (most < 4)
         released.append((str(release.to_df().values.tolist()), release.manifest["information_loss"]))
     (shown, lost), *others = released
@@ -66,11 +66,11 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for method in ("run", "rows"):
         before = getattr(DuckDB, method)
 
-        def told(self: DuckDB, sql: str, before: Any = before) -> Any:
+        def noting(self: DuckDB, sql: str, before: Any = before) -> Any:
             given.append(sql)
             return before(self, sql)
 
-        monkeypatch.setattr(DuckDB, method, told)
+        monkeypatch.setattr(DuckDB, method, noting)
     return given
 
 

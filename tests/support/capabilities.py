@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    config.stash[COLLECTED] |= {said for item in items for said in said_by(item)}
+    config.stash[COLLECTED] |= {reported for item in items for reported in said_by(item)}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,14 +38,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     passed = item.config.stash[PASSED]
     if report.failed or (report.passed and report.when == "call"):
-        for said in said_by(item):
-            passed[said] = passed.get(said, True) and report.passed
+        for reported in said_by(item):
+            passed[reported] = passed.get(reported, True) and report.passed
     return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--write-capabilities"):
-        passed = {said for said, did in session.config.stash[PASSED].items() if did}
+        passed = {reported for reported, did in session.config.stash[PASSED].items() if did}
         TABLE.write_text(with_table(TABLE.read_text(encoding="utf-8"), passed), encoding="utf-8")
 
 

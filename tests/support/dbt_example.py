@@ -51,11 +51,11 @@ def copied(project: Path) -> Path:
     generated = shutil.ignore_patterns("target", "dbt_packages", "logs", "*.duckdb*", "package-lock.yml")
     shutil.copytree(ROOT / "examples" / "dbt", project, ignore=generated)
     (project / "packages.yml").write_text(f"packages:\n  - local: {ROOT / 'dbt'}\n", encoding="utf-8")
-    told = project / "models" / "patients_k5.yml"  # Core takes a test's arguments without the word too, and warns
-    described = yaml.safe_load(told.read_text(encoding="utf-8"))
+    properties = project / "models" / "patients_k5.yml"  # Core takes a test's arguments without the word too, and warns
+    described = yaml.safe_load(properties.read_text(encoding="utf-8"))
     tests = described["models"][0]["data_tests"]
-    tests[1] = {name: said["arguments"] for name, said in tests[1].items()}
-    told.write_text(yaml.safe_dump(described), encoding="utf-8")
+    tests[1] = {name: reported["arguments"] for name, reported in tests[1].items()}
+    properties.write_text(yaml.safe_dump(described), encoding="utf-8")
     return project
 
 
@@ -79,9 +79,9 @@ def dbt(*line: str, fails: bool = False) -> str:
     """Run a command of dbt that must succeed, or must fail; what went wrong, in its words."""
     done = dbtRunner().invoke([*line, "--profiles-dir", ".", "--log-level", "none"])
     results = getattr(done.result, "results", [])
-    said = "\n".join(str(each.message) for each in results if str(each.status) not in ("success", "pass"))
-    assert done.success is not fails, f"dbt {' '.join(line)}: {said or done.exception}"
-    return said
+    text = "\n".join(str(result.message) for result in results if str(result.status) not in ("success", "pass"))
+    assert done.success is not fails, f"dbt {' '.join(line)}: {text or done.exception}"
+    return text
 
 
 def check_the_build(project: Path, dsn: str) -> None:
@@ -110,8 +110,8 @@ def check_a_planted_violation(dsn: str) -> None:
     in_postgres(dsn, planted.format("patients_k5_sql"))
     for target, model in (("duckdb", "patients_k5"), ("postgres", "patients_k5_sql")):
         line = ["test", "--target", target, "--select", model, "--exclude", "same_rows", "--store-failures"]
-        said = dbt(*line, fails=True).splitlines()
-        assert len(said) == 3, said  # of k, l and t
+        run = dbt(*line, fails=True).splitlines()
+        assert len(run) == 3, run  # of k, l and t
     query = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema LIKE '%dbt_test__audit'"
     for ask in (lambda sql: in_duckdb(project, sql), lambda sql: in_postgres(dsn, sql)):
         kept = [ask(f'SELECT * FROM "{schema}"."{table}"') for schema, table in ask(query)]
@@ -169,9 +169,9 @@ def check_odd_values_and_names(project: Path, dsn: str) -> None:
     values = [*ODD, *(f"v{i:03d}" for i in range(250))]
     columns = ['the "{{ city }}"', "{% ill %}"]
     rows: list[tuple[str | None, ...]] = [(value, str(i % 3)) for i, value in enumerate(values)] * 5 + [(None, "1")] * 7
-    told = [f"({', '.join(map(literal, row))})" for row in rows]
+    literals = [f"({', '.join(map(literal, row))})" for row in rows]
     named = ", ".join(f"{name} AS {quoted(column)}" for name, column in zip("ab", columns, strict=True))
-    text = f"SELECT {named} FROM (VALUES {', '.join(told)}) AS v(a, b)"
+    text = f"SELECT {named} FROM (VALUES {', '.join(literals)}) AS v(a, b)"
     (project / "models" / "odd.sql").write_text(queries.escaped(text), encoding="utf-8")
     dbt("run", "--select", "odd")
     dbt("run", "--select", "odd", "--target", "postgres")
@@ -217,11 +217,11 @@ def check_the_schema(project: Path) -> None:
     assert problems(unnested, of_models), "a schema that takes anything says nothing"
 
 
-def problems(said: Any, schema: dict[str, Any]) -> list[str]:
+def problems(output: Any, schema: dict[str, Any]) -> list[str]:
     from jsonschema import validators
 
     validator = validators.validator_for(schema)(schema)
-    return [f"{list(error.absolute_path)}: {error.message}" for error in validator.iter_errors(said)]
+    return [f"{list(error.absolute_path)}: {error.message}" for error in validator.iter_errors(output)]
 
 
 def relations(project: Path) -> set[str]:

@@ -72,8 +72,8 @@ class Package:
     def escape_single_quotes(self, text: str) -> str:
         return text.replace("'", "''")
 
-    def raise_compiler_error(self, said: str) -> None:
-        raise CompilerError(said)
+    def raise_compiler_error(self, message: str) -> None:
+        raise CompilerError(message)
 
     def _columns(self, query: str) -> Sequence[str]:
         name = f"dbt_columns_{abs(hash(query))}"

@@ -239,13 +239,13 @@ class Run:
             number: (ill, person) for number, ill, person in self.db.rows("SELECT number, ill, person FROM people")
         }
         for numbers in classes:
-            for each in self.case.models:
-                self.check_class(each, [known[number] for number in numbers], list(known.values()))
+            for model in self.case.models:
+                self.check_class(model, [known[number] for number in numbers], list(known.values()))
         sizes = self.sizes(classes)
         if min(sizes, default=self.case.k) < self.case.k:
             raise WrongError(f"a class of {min(sizes)}, and k is {self.case.k}")
-        for each in self.case.sized if sizes else ():
-            self.check_sizes(each, classes)
+        for model in self.case.sized if sizes else ():
+            self.check_sizes(model, classes)
         if self.population and not self.tampered:
             self.check_population(self.population, classes, sizes)
 
@@ -254,14 +254,14 @@ class Run:
         person = dict(self.db.rows("SELECT number, person FROM people"))
         return [len({person[n] for n in numbers}) if self.case.people else len(numbers) for numbers in classes]
 
-    def check_sizes(self, asked: OfSizes, classes: Sequence[Sequence[int]]) -> None:
+    def check_sizes(self, of_sizes: OfSizes, classes: Sequence[Sequence[int]]) -> None:
         """All classes together are safe by one model's definition."""
-        sizes, most = self.sizes(classes), [most for _, most in asked.figures]
-        for reached, allowed in zip(self.figures(asked, classes), most, strict=True):
+        sizes, most = self.sizes(classes), [most for _, most in of_sizes.figures]
+        for reached, allowed in zip(self.figures(of_sizes, classes), most, strict=True):
             if reached > allowed + _ROUNDING:
-                raise WrongError(f"classes of {sizes} are not safe by {asked}: {reached}, and {allowed} at most")
+                raise WrongError(f"classes of {sizes} are not safe by {of_sizes}: {reached}, and {allowed} at most")
 
-    def figures(self, asked: OfSizes, classes: Sequence[Sequence[int]]) -> list[float]:
+    def figures(self, of_sizes: OfSizes, classes: Sequence[Sequence[int]]) -> list[float]:
         """What all classes together reach by a model's definition; of people everybody's risk is the highest."""
         person, sizes = dict(self.db.rows("SELECT number, person FROM people")), self.sizes(classes)
         risks: dict[Any, float] = {}
@@ -269,7 +269,7 @@ class Run:
             for one in {person[number] for number in numbers}:
                 risks[one] = max(1 / size, risks.get(one, 0))
         reached = []
-        for model, (figure, _) in zip(asked.models, asked.figures, strict=True):
+        for model, (figure, _) in zip(of_sizes.models, of_sizes.figures, strict=True):
             if not (self.case.people and isinstance(model, ReleaseModel) and model.is_risk):
                 reached.append(figure(sizes))
             elif "threshold" in model.parameters:
@@ -283,12 +283,12 @@ class Run:
         keys = self.keys(population, classes)
         pairs = list(zip(sizes, population.standing_for(keys, self.node), strict=True))
         for size, people in pairs:
-            for each in self.case.populated:
-                if not each.is_safe(size, people):
-                    raise WrongError(f"a class of {size} that stands for {people} is not safe by {each}")
-        for each in self.case.populated if pairs else ():
-            if each.figure and each.figure(pairs) > each.highest:
-                raise WrongError(f"classes of {pairs} are not safe by {each}: {float(each.figure(pairs))}")
+            for column in self.case.populated:
+                if not column.is_safe(size, people):
+                    raise WrongError(f"a class of {size} that stands for {people} is not safe by {column}")
+        for column in self.case.populated if pairs else ():
+            if column.figure and column.figure(pairs) > column.highest:
+                raise WrongError(f"classes of {pairs} are not safe by {column}: {float(column.figure(pairs))}")
         if self.case.least and (rest := population.others(keys, self.node)):
             raise WrongError(f"of these of the population nobody is released: {rest}")
 
@@ -305,32 +305,34 @@ class Run:
             region |= found
         return regions
 
-    def check_achieved(self, said: Sequence[dict[str, Any]], shown: Sequence[tuple[Any, ...]]) -> None:
+    def check_achieved(self, findings: Sequence[dict[str, Any]], shown: Sequence[tuple[Any, ...]]) -> None:
         """The manifest lists each model of sizes and populations with what was asked and what was reached."""
         classes = _classes(shown)
         sizes = self.sizes(classes)
         reached = {"k-anonymity": [(self.case.k, min(sizes, default=None))]}
-        for each in self.case.sized:
-            figures = self.figures(each, classes) if sizes else [None] * len(each.models)
-            for model, figure in zip(each.models, figures, strict=True):
+        for column in self.case.sized:
+            figures = self.figures(column, classes) if sizes else [None] * len(column.models)
+            for model, figure in zip(column.models, figures, strict=True):
                 reached.setdefault(model.name, []).append((model.required, figure))
         # Beside a local recoding everyone of the population counts at one of her rows, and so for one class at most.
         if self.population and (self.node or not self.case.people):
             people = self.population.standing_for(self.keys(self.population, classes), self.node)
-            for each in self.case.populated:
-                model = each.make("voters")
-                worst = each.achieved(list(zip(sizes, people, strict=True))) if sizes else None
+            for column in self.case.populated:
+                model = column.make("voters")
+                worst = column.achieved(list(zip(sizes, people, strict=True))) if sizes else None
                 reached.setdefault(model.name, []).append((model.required, worst))
         for name, those in reached.items():
-            written = [(each["required"], each["achieved"]) for each in said if each["model"] == name]
+            written = [(item["required"], item["achieved"]) for item in findings if item["model"] == name]
             if not _agree(written, those):
                 raise WrongError(f"{name}: the manifest says {written}, and it is {those}")
 
-    def check_class(self, asked: Defined, of: Sequence[tuple[Any, int]], everybody: Sequence[tuple[Any, int]]) -> None:
+    def check_class(
+        self, defined: Defined, of: Sequence[tuple[Any, int]], everybody: Sequence[tuple[Any, int]]
+    ) -> None:
         """A class is safe by one model's definition."""
         values, table = (counted(all_of, self.case.people) for all_of in (of, everybody))
-        if not asked.is_safe(values, table):
-            raise WrongError(f"a class of {values} of {table} is not safe by {asked}")
+        if not defined.is_safe(values, table):
+            raise WrongError(f"a class of {values} of {table} is not safe by {defined}")
 
     def check_labels(self, shown: Sequence[tuple[Any, ...]], node: Sequence[int]) -> None:
         """Every cell is the label of its value, found by the engine's own equality, or a star."""
@@ -428,8 +430,8 @@ def _agree(written: Sequence[tuple[Any, float | None]], expected: Sequence[tuple
     """Whether models of one name require and reach the same."""
     pairs = zip(written, expected, strict=True) if len(written) == len(expected) else [((0, 0), (1, 1))]
     return all(
-        required == asked and (achieved is reached or abs((achieved or 0) - (reached or 0)) <= _ROUNDING)
-        for (required, achieved), (asked, reached) in pairs
+        required == requested and (achieved is reached or abs((achieved or 0) - (reached or 0)) <= _ROUNDING)
+        for (required, achieved), (requested, reached) in pairs
     )
 
 
@@ -437,9 +439,9 @@ def _field(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if set(text) & set(';"\n') else text
 
 
-def run(asked: tuple[str, int]) -> tuple[int, str, str]:
+def run(seeds: tuple[str, int]) -> tuple[int, str, str]:
     """Run one case of an engine: its seed, what became of it, and what was wrong."""
-    engine, seed = asked
+    engine, seed = seeds
     case, db = Case(seed, ENGINES[engine].pools), ENGINES[engine]()
     with tempfile.TemporaryDirectory(prefix="kanon_fuzz_") as folder:
         try:
@@ -467,15 +469,15 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the seed of the first case")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--engine", choices=list(ENGINES), default="duckdb")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     ends: Counter[str] = Counter()
-    for _, end, problem in runs(asked.engine, asked.first, asked.cases, asked.jobs):
+    for _, end, problem in runs(arguments.engine, arguments.first, arguments.cases, arguments.jobs):
         ends[end] += 1
         if problem:
             print(problem, flush=True)
         if sum(ends.values()) % 1000 == 0:
             print(f"{sum(ends.values()):,} cases: {dict(ends)}", file=sys.stderr, flush=True)
-    print(f"{asked.cases:,} cases on {asked.engine} from seed {asked.first}: {dict(ends)}")
+    print(f"{arguments.cases:,} cases on {arguments.engine} from seed {arguments.first}: {dict(ends)}")
     return 1 if ends["wrong"] else 0
 
 

@@ -91,8 +91,8 @@ class Case:
         self.k = self.rng.choice((1, 2, 2, 2, 3, 4))
         self.columns = [self._column(index) for index in range(self.rng.choice((1, 1, 2, 2, 3)))]
         # Rows come in groups that are alike, or nothing would ever be released.
-        made = [self.row() for _ in range(self.rng.randint(1, 5))]
-        self.rows = [self.rng.choice(made) for _ in range(self.rng.randint(1, 14))]
+        rows = [self.row() for _ in range(self.rng.randint(1, 5))]
+        self.rows = [self.rng.choice(rows) for _ in range(self.rng.randint(1, 14))]
         self.form = self.rng.choice(("table", "view", "view", "view", "file"))
         self.strategy = self.rng.choice(SEARCHES if self.rng.random() < 0.85 else RECODINGS)
         self.limit = self.rng.choice((0.0, 0.1, 0.5, 1.0))
@@ -120,14 +120,14 @@ class Case:
 
     def models_beside(self, population: str) -> list[Any]:
         """All privacy models, k among them; the population by its name."""
-        beside = [each.make(population) for each in self.populated]
-        of_sizes = [model for each in self.sized for model in each.models]
-        return [k_anonymity(self.k), *(each.model for each in self.models), *beside, *of_sizes]
+        beside = [column.make(population) for column in self.populated]
+        of_sizes = [model for item in self.sized for model in item.models]
+        return [k_anonymity(self.k), *(model.model for model in self.models), *beside, *of_sizes]
 
     @property
     def least(self) -> bool:
         """Whether a share of every class of the population must be released."""
-        return any(each.least for each in self.populated)
+        return any(column.least for column in self.populated)
 
     def refusal(self) -> str | None:
         """Words of the error with which a case must end, before any work, since what it asks does not go together."""
@@ -144,7 +144,7 @@ class Case:
         yield "needs a monotone privacy model", self.strategy in MONOTONE and self._is_odd()
         yield "a minimum presence above 0", self.least and (view or local or self.limit > 0)
         dealt = self.strategy == "mondrian_relaxed"
-        yield "puts equal rows into several classes", dealt and any(each.most < 1 for each in self.populated)
+        yield "puts equal rows into several classes", dealt and any(column.most < 1 for column in self.populated)
         yield "is not a table in the source's database", bool(self.populated) and view and self.population != "voters"
         nowhere = self.population == "nowhere.parquet"
         yield "is neither a table in the source's database nor a file", bool(self.populated) and nowhere
@@ -166,7 +166,7 @@ class Case:
         if self.one_illness:
             person = self.rng.randint(1, 12)
             return 1 + person % 4, person
-        ordered = any(" (ordered" in str(each) or " (hierarchical" in str(each) for each in self.models)
+        ordered = any(" (ordered" in str(model) or " (hierarchical" in str(model) for model in self.models)
         illness = None if not ordered and self.rng.random() < 0.05 else self.rng.choice((1, 1, 2, 2, 3, 4))
         return illness, self.rng.randint(1, 12)
 
@@ -202,10 +202,10 @@ class Case:
         return [None if self.rng.random() < 0.1 else self.rng.choice(pool) for pool in pools]
 
     def __str__(self) -> str:
-        asked = [*map(str, (*self.models, *self.populated, *self.sized)), *(["people"] if self.people else [])]
+        arguments = [*map(str, (*self.models, *self.populated, *self.sized)), *(["people"] if self.people else [])]
         if self.populated:
             people = "people" if self.population_people else "rows"
-            asked.append(f"{self.population}: {people}, {self.others} more, {self.lacking:d} less")
-        told = "; ".join(f"{c.name} {c.type}: {c.lines or c.recipe}" for c in self.columns)
+            arguments.append(f"{self.population}: {people}, {self.others} more, {self.lacking:d} less")
+        columns = "; ".join(f"{c.name} {c.type}: {c.lines or c.recipe}" for c in self.columns)
         how = f"k={self.k} limit={self.limit} {self.strategy} as {self.form}"
-        return f"case {self.seed}: {how}; {told}; {self.rows}; {asked}"
+        return f"case {self.seed}: {how}; {columns}; {self.rows}; {arguments}"

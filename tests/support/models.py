@@ -55,7 +55,7 @@ def size(of: Values) -> int:
 
 def one_value_each(*of: Values) -> bool:
     """Whether the shares of the values add up to 1."""
-    return all(size(each) == each.total() for each in of)
+    return all(size(item) == item.total() for item in of)
 
 
 HALVES = Hierarchy((1, 2, 3, 4), (("low", "low", "high", "high"), ("*", "*", "*", "*")))
@@ -108,7 +108,7 @@ def hierarchical_distance(of: Values, table: Values, hierarchy: Hierarchy) -> Fr
 
     for level in range(1, hierarchy.height + 1):
         for node in {above for _, above in extra(level - 1)}:
-            below = [each for (_, above), each in extra(level - 1).items() if above == node]
+            below = [item for (_, above), item in extra(level - 1).items() if above == node]
             too_many, too_few = sum(e for e in below if e > 0), -sum(e for e in below if e < 0)
             cost += Fraction(level, hierarchy.height) * min(too_many, too_few)
     return cost
@@ -258,7 +258,7 @@ class OfSizes:
     figures: Sequence[tuple[Callable[[Sequence[int]], float], float]]
 
     def __str__(self) -> str:
-        return " and ".join(f"{each.name} {each.required}" for each in self.models)
+        return " and ".join(f"{model.name} {model.required}" for model in self.models)
 
 
 def highest_risk(sizes: Sequence[int]) -> float:

@@ -46,7 +46,7 @@ def words() -> list[str]:
 
 
 @contextmanager
-def said() -> Iterator[set[str]]:
+def names_in_statements() -> Iterator[set[str]]:
     """The names in the statements that DuckDB is given, but for those of a scratch table."""
     names: set[str] = set()
     before = DuckDB.rows, DuckDB.run
@@ -150,8 +150,8 @@ def _releases(names: Sequence[str], work: Path, where: Mapping[str, Any]) -> dic
         kept = [name for name in others if name != person]
         roles: dict[str, Any] = {"quasi_identifiers": hierarchies, "sensitive": sensitive, "keep": kept}
         people: dict[str, Any] = {} if person is None else {"unit": person}
-        asked: dict[str, Any] = {"k": 2, "suppression_limit": 0.3, "into": "released", "overwrite": True}
-        options = {"strategy": "datafly", **asked, **people, **options}
+        shared: dict[str, Any] = {"k": 2, "suppression_limit": 0.3, "into": "released", "overwrite": True}
+        options = {"strategy": "datafly", **shared, **people, **options}
         return partial(kanon_sql.anonymize, "people", {**roles, **spec}, **options, **where)
 
     everybody = {"population": "everybody"}
@@ -200,8 +200,11 @@ def _releases(names: Sequence[str], work: Path, where: Mapping[str, Any]) -> dic
     }
     for place, strategy in enumerate(("mondrian", "kaca", "refine")):
         calls[strategy] = call(strategy=strategy, time_limit=1, **some_models[place], **some_models[place + 1])
-    asked: dict[str, Any] = {"show": "labels"}
-    return calls | {"before": call(single, into="before", **asked), "released": call(**asked, k=3, l_diversity={a: 2})}
+    shared: dict[str, Any] = {"show": "labels"}
+    return calls | {
+        "before": call(single, into="before", **shared),
+        "released": call(**shared, k=3, l_diversity={a: 2}),
+    }
 
 
 def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
@@ -226,30 +229,30 @@ def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callabl
     places: dict[str, Any] = {"location": [east, north], "time": time}
 
     def other(
-        verb: Callable[..., Any], *tables: str, told: Mapping[str, Any] = spec, **options: Any
+        verb: Callable[..., Any], *tables: str, roles: Mapping[str, Any] = spec, **options: Any
     ) -> Callable[[], Any]:
-        return partial(verb, *tables, spec=told, **options, **where)
+        return partial(verb, *tables, spec=roles, **options, **where)
 
     def boxes(**cloak: Any) -> Callable[[], Any]:
         used = {cloak[key] for key in ("dx", "dt", "k") if key in cloak}
-        told = {**places, "unit": others[0], "keep": [name for name in names[3:] if name not in used | {others[0]}]}
+        roles = {**places, "unit": others[0], "keep": [name for name in names[3:] if name not in used | {others[0]}]}
         options: dict[str, Any] = {"into": "boxes", "overwrite": True, "k": 2, "suppression_limit": 1.0, "cloak": cloak}
-        return partial(kanon_sql.cloak, "people", told, **options, **where)
+        return partial(kanon_sql.cloak, "people", roles, **options, **where)
 
     narrow: dict[str, Any] = {"quasi_identifiers": few["quasi_identifiers"], "sensitive": [a], "keep": others[1:]}
     every: dict[str, Any] = {"source": "people", "auxiliary": "everybody", "control": "everybody", "previous": "before"}
     calls: dict[str, Callable[[], Any]] = {
         "risk": other(kanon_sql.risk, "people", k=2, population="everybody"),
-        "risks of people": other(kanon_sql.risk, "people", told=people, **models, sampling_fraction=0.5),
-        "risks of a release": other(kanon_sql.risk, "people", told=people, release="released"),
+        "risks of people": other(kanon_sql.risk, "people", roles=people, **models, sampling_fraction=0.5),
+        "risks of a release": other(kanon_sql.risk, "people", roles=people, release="released"),
         "verify": other(kanon_sql.verify, "released", **least),
-        "verify people": other(kanon_sql.verify, "people", told=people, k=1, beta_likeness={a: 99}),
+        "verify people": other(kanon_sql.verify, "people", roles=people, k=1, beta_likeness={a: 99}),
         "verify against": other(kanon_sql.verify, "released", k=1, against="people"),
-        "attack": other(kanon_sql.attack, "released", told=narrow, **every, attempts=10),
+        "attack": other(kanon_sql.attack, "released", roles=narrow, **every, attempts=10),
         "attack people": other(
             kanon_sql.attack,
             "released",
-            told={**narrow, "unit": others[0]},
+            roles={**narrow, "unit": others[0]},
             source="people",
             auxiliary="people",
             attempts=10,
@@ -257,7 +260,7 @@ def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callabl
         "attack minimality": other(
             kanon_sql.attack,
             "released",
-            told={**spec, "privacy": {"k": 3, "l_diversity": {a: 2}}},
+            roles={**spec, "privacy": {"k": 3, "l_diversity": {a: 2}}},
             source="people",
             only=["minimality"],
         ),
@@ -268,10 +271,12 @@ def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callabl
         "report": partial(_reported, few, where),
         "profile": partial(kanon_sql.profile, "people", largest_set=1, **where),
         "suggest": partial(kanon_sql.suggest, "people", k=2, time_limit=1, **where),
-        "explain": other(kanon_sql.explain, "people", told=few),
-        "lattice": other(kanon_sql.lattice, "people", told=few),
-        "compare": other(kanon_sql.compare, "people", strategies=["samarati", "mondrian"], told=few),
-        "search in the database": other(kanon_sql.search, "people", search_in="database", told=few, l_diversity={a: 2}),
+        "explain": other(kanon_sql.explain, "people", roles=few),
+        "lattice": other(kanon_sql.lattice, "people", roles=few),
+        "compare": other(kanon_sql.compare, "people", strategies=["samarati", "mondrian"], roles=few),
+        "search in the database": other(
+            kanon_sql.search, "people", search_in="database", roles=few, l_diversity={a: 2}
+        ),
         "statement": partial(_run_statement, {**spec, **limit}, models, where),
         "clique": boxes(method="clique", dx=tolerance, dy=3, dt=9),
         "clique of own k": boxes(method="clique", dx=5, dt=tolerance, k=own_k),
@@ -292,7 +297,7 @@ def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callabl
         ),
     }
     for metric in METRICS:
-        calls[metric] = other(kanon_sql.search, "people", metric=metric, told=few)
+        calls[metric] = other(kanon_sql.search, "people", metric=metric, roles=few)
     return calls
 
 
@@ -348,22 +353,22 @@ def main() -> None:
     reader.add_argument("--only", nargs="*", default=())
     reader.add_argument("--words", nargs="*")
     reader.add_argument("--shifts", type=int, nargs="*", default=IN_EVERY_ROLE)
-    asked = reader.parse_args()
-    part, parts = map(int, asked.part.split("/"))
+    arguments = reader.parse_args()
+    part, parts = map(int, arguments.part.split("/"))
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as work:
-        with said() as generated, connected(asked.engine) as engine:
+        with names_in_statements() as generated, connected(arguments.engine) as engine:
             fill(engine, HARMLESS)
-            expected = found_by(HARMLESS, Path(work), asked.only, connection=engine.connection)
-        every = asked.words or [*words(), *sorted(generated - set(words()))]
+            expected = found_by(HARMLESS, Path(work), arguments.only, connection=engine.connection)
+        every = arguments.words or [*words(), *sorted(generated - set(words()))]
         every += HARMLESS[: -len(every) % AT_ONCE]
         groups = [every[first : first + AT_ONCE] for first in range(0, len(every), AT_ONCE)]
-        tables = [names[shift:] + names[:shift] for shift in asked.shifts for names in groups]
+        tables = [names[shift:] + names[:shift] for shift in arguments.shifts for names in groups]
         print(f"{len(every)} words, {len(tables)} tables, {len(expected)} calls", flush=True)
         for place, names in list(enumerate(tables))[part::parts]:
-            with connected(asked.engine) as engine:
+            with connected(arguments.engine) as engine:
                 fill(engine, names)
-                for problem in problems(names, Path(work), asked.only, expected, connection=engine.connection):
+                for problem in problems(names, Path(work), arguments.only, expected, connection=engine.connection):
                     print(problem, flush=True)
             print(f"table {place}", flush=True)
 

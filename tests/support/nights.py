@@ -47,7 +47,7 @@ def _groups(
     """What is kept of the rows, before and after, of classes that may share a tuple of the domain."""
     width = len(covers)
     classes = [{row[:width] for row in rows} for rows in (old, new)]
-    parent = {(side, each): (side, each) for side in (0, 1) for each in classes[side]}
+    parent = {(side, class_): (side, class_) for side in (0, 1) for class_ in classes[side]}
 
     def top(node: Any) -> Any:
         while parent[node] != node:
@@ -55,7 +55,7 @@ def _groups(
         return node
 
     for one in domain:
-        fitting = [(side, each) for side in (0, 1) for each in classes[side] if _fits(each, one, covers)]
+        fitting = [(side, class_) for side in (0, 1) for class_ in classes[side] if _fits(class_, one, covers)]
         if {side for side, _ in fitting} == {0, 1}:
             for node in fitting[1:]:
                 parent[top(node)] = top(fitting[0])
@@ -67,11 +67,11 @@ def _groups(
 
 
 def _fits(labels: Row, values: Row, covers: Sequence[Covers]) -> bool:
-    return all(each(label, value) for each, label, value in zip(covers, labels, values, strict=True))
+    return all(item(label, value) for item, label, value in zip(covers, labels, values, strict=True))
 
 
 def _moved(before: Counter[Row], after: Counter[Row], k: int) -> int:
-    came, left, stayed = (sum(each.values()) for each in (after - before, before - after, before & after))
+    came, left, stayed = (sum(item.values()) for item in (after - before, before - after, before & after))
     return sum(moved for moved in (came, left, stayed if came + left else 0) if moved < k)
 
 
@@ -106,7 +106,7 @@ def people_narrowed(
     width = len(covers)
     sides = [{row[:width] for row in rows} for rows in (old, new)]
     cells = {
-        row: tuple(next((each for each in side if _fits(each, row[:width], covers)), None) for side in sides)
+        row: tuple(next((item for item in side if _fits(item, row[:width], covers)), None) for side in sides)
         for row in {*people}
     }
     cells = {row: cell for row, cell in cells.items() if cell != (None, None)}
@@ -127,7 +127,7 @@ def narrowed(old: Sequence[Row], new: Sequence[Row], people: Sequence[Row], cove
     """The people who stand among k in either release and among fewer in both; those in no class are together."""
     width = len(covers)
     sides = [{row[:width] for row in rows} for rows in (old, new)]
-    cells = [tuple(next((each for each in side if _fits(each, one, covers)), None) for side in sides) for one in people]
+    cells = [tuple(next((row for row in side if _fits(row, one, covers)), None) for side in sides) for one in people]
     cells = [cell for cell in cells if cell != (None, None)]
     among = [Counter(cell[side] for cell in cells) for side in (0, 1)]
     both = Counter(cells)

@@ -232,10 +232,10 @@ class Problem:
             return self._memo["scores", node]
         sizes, rows, count = list(self.released(node).values()), len(self.rows), len(self.columns)
         losses, bits, cells = self.column_losses(node), self.bits(node), self.cells(node)
-        most, leaves = sum(each[-1] for each in self.level_bits()), [column.count for column in self.columns]
-        shares = [[(m or of) / of for m in each] for each, of in zip(cells, leaves, strict=True)]
+        most, leaves = sum(level_bit[-1] for level_bit in self.level_bits()), [column.count for column in self.columns]
+        shares = [[(m or of) / of for m in item] for item, of in zip(cells, leaves, strict=True)]
         penalties = [
-            [x if m != 1 else 0.0 for x, m in zip(*each, strict=True)] for each in zip(shares, cells, strict=True)
+            [x if m != 1 else 0.0 for x, m in zip(*share, strict=True)] for share in zip(shares, cells, strict=True)
         ]
         least = sum(1 / of for of in leaves)
         granularity = (sum(map(sum, shares)) / rows - least) / (count - least) if least < count else 0.0

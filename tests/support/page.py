@@ -70,8 +70,8 @@ def work_here(patch: pytest.MonkeyPatch) -> None:
     """Have workers run in a thread of this process: one of its own takes a second to start."""
 
     def start(work: Work, _: Path) -> None:
-        def take(kind: str, told: Any) -> None:
-            work._take(kind, json.loads(json.dumps(told, default=str)))
+        def take(kind: str, reported: Any) -> None:
+            work._take(kind, json.loads(json.dumps(reported, default=str)))
             work.on_event(work)
 
         patch.setattr(worker, "send", take)

@@ -102,9 +102,9 @@ class Typist:
         except Exception as error:
             self._complain(block, f"{type(error).__name__}: {error}")
         self.printed = printed.getvalue()
-        for said in re.findall(r"^ *(?:print\(.*\)|\))  # (.+)$", block.text, flags=re.M):
-            if said not in self.printed.splitlines():
-                self._complain(block, f"{said!r} is not in\n{self.printed}")
+        for reported in re.findall(r"^ *(?:print\(.*\)|\))  # (.+)$", block.text, flags=re.M):
+            if reported not in self.printed.splitlines():
+                self._complain(block, f"{reported!r} is not in\n{self.printed}")
 
     def _parse(self, block: Block) -> None:
         """A part of a spec, without what every spec has."""

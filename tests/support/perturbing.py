@@ -44,9 +44,9 @@ def hexdigest(text: str) -> str:
     return md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def derived(what: str, column: str, asked: dict[str, Any]) -> str:
+def derived(what: str, column: str, options: dict[str, Any]) -> str:
     """Of the secret, for one column perturbed in one way: a draw for one scale is none for another."""
-    purpose = json.dumps(["perturb", column, asked], sort_keys=True)
+    purpose = json.dumps(["perturb", column, options], sort_keys=True)
     return hmac.new(SECRET.encode(), f"{what}|{purpose}".encode(), sha256).hexdigest()
 
 
@@ -54,8 +54,8 @@ def noise_of(scale: float, distribution: str = "normal", **bounds: float) -> dic
     return {"noise": {"scale": float(scale), "distribution": distribution, **bounds}}
 
 
-def draws(rows: Sequence[Row], asked: dict[str, Any], column: str = "x") -> list[tuple[float, float]]:
-    digests = (hexdigest(derived("key", column, asked) + row_id) for row_id in row_ids(rows))
+def draws(rows: Sequence[Row], options: dict[str, Any], column: str = "x") -> list[tuple[float, float]]:
+    digests = (hexdigest(derived("key", column, options) + row_id) for row_id in row_ids(rows))
     return [((int(d[:8], 16) + 0.5) / 2**32, (int(d[8:16], 16) + 0.5) / 2**32) for d in digests]
 
 
@@ -77,16 +77,16 @@ def table(engine: Engine, rows: Sequence[Row], types: Sequence[str] = ("VARCHAR"
     return "people"
 
 
-def perturbed(engine: Engine, asked: dict[str, Any], secret: str, **more: Any) -> list[Row]:
+def perturbed(engine: Engine, options: dict[str, Any], secret: str, **more: Any) -> list[Row]:
     """All rows of `people` with the column x perturbed, in no order."""
-    settled = spec.parse({"source": "people", **QI, "perturb": {"x": asked}, "secret": secret, **more})
+    settled = spec.parse({"source": "people", **QI, "perturb": {"x": options}, "secret": secret, **more})
     table = engine.find("people")
     assert table is not None
     with engine.transaction():
         perturb.check(engine, table, settled)
-        with perturb.perturbed_source(engine, table, settled) as made:
-            rows = engine.rows(queries.select_all(made.relation, engine.dialect))
-    assert [column.kind for column in made.columns] == [column.kind for column in table.columns]
+        with perturb.perturbed_source(engine, table, settled) as source:
+            rows = engine.rows(queries.select_all(source.relation, engine.dialect))
+    assert [column.kind for column in source.columns] == [column.kind for column in table.columns]
     return rows
 
 

@@ -26,7 +26,7 @@ _numbers = count()
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requirement:
     """What every class is held to: rows, rows of the population, the share of these, different values."""
 
     k: int = 1
@@ -36,10 +36,10 @@ class Asked:
     values: int = 1
 
     def models(self, population: Any) -> list[PrivacyModel]:
-        made = [k_map(self.k_map, population), k_anonymity(self.k)]
+        chosen = [k_map(self.k_map, population), k_anonymity(self.k)]
         if self.least > 0 or self.most < 1:
-            made.append(delta_presence(float(self.least), float(self.most), population))
-        return made + ([l_diversity("ill", self.values)] if self.values > 1 else [])
+            chosen.append(delta_presence(float(self.least), float(self.most), population))
+        return chosen + ([l_diversity("ill", self.values)] if self.values > 1 else [])
 
     def is_safe(self, rows: int, people: int, values: int) -> bool:
         share = self.least * people <= rows <= self.most * people
@@ -61,24 +61,24 @@ class Sampled:
     def classes(self, node: Node) -> dict[Row, tuple[int, int]]:
         """The rows of each class, and those of the population that it stands for."""
         people = Counter(self.problem.labels(row, node) for row in self.people)
-        return {each: (rows, people[each]) for each, rows in self.problem.classes(node).items()}
+        return {item: (rows, people[item]) for item, rows in self.problem.classes(node).items()}
 
-    def unsafe(self, node: Node, asked: Asked) -> dict[Row, int]:
+    def unsafe(self, node: Node, requirement: Requirement) -> dict[Row, int]:
         """The classes that may not be released, with their rows; those of the population alone only if they count."""
         label = self.problem.labels
         rows, people = Counter(label(r, node) for r in self.problem.rows), Counter(label(r, node) for r in self.people)
         ills = Counter(
             name for name, _ in {(label(r, node), ill) for r, ill in zip(self.problem.rows, self.ills, strict=True)}
         )
-        counted = people if asked.least else rows
-        return {each: rows[each] for each in counted if not asked.is_safe(rows[each], people[each], ills[each])}
+        counted = people if requirement.least else rows
+        return {item: rows[item] for item in counted if not requirement.is_safe(rows[item], people[item], ills[item])}
 
-    def at_risk(self, node: Node, asked: Asked) -> int:
+    def at_risk(self, node: Node, requirement: Requirement) -> int:
         """The rows at risk; a class of the population alone counts as one where every class must be safe."""
-        return sum(max(rows, 1) for rows in self.unsafe(node, asked).values())
+        return sum(max(rows, 1) for rows in self.unsafe(node, requirement).values())
 
-    def loss(self, node: Node, asked: Asked) -> float:
-        return self.loss_without(self.unsafe(node, asked), node)
+    def loss(self, node: Node, requirement: Requirement) -> float:
+        return self.loss_without(self.unsafe(node, requirement), node)
 
     def loss_without(self, unsafe: Container[Row], node: Node) -> float:
         """The mean loss over all rows and columns, where the rows of some classes are suppressed."""
@@ -103,11 +103,13 @@ def samples(draw: st.DrawFn, **options: Any) -> Sampled:
 
 
 @st.composite
-def sampled(draw: st.DrawFn, **options: Any) -> tuple[Sampled, Asked]:
+def sampled(draw: st.DrawFn, **options: Any) -> tuple[Sampled, Requirement]:
     least = draw(st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 10), Fraction(3, 10)]))
     most = draw(st.sampled_from([share for share in SHARES if share >= least]))
-    asked = Asked(draw(st.integers(1, 2)), draw(st.integers(1, 8)), least, most if least or most < 1 else Fraction(1))
-    return draw(samples(**options)), Asked(asked.k, asked.k_map, least, most, draw(st.integers(1, 2)))
+    requirement = Requirement(
+        draw(st.integers(1, 2)), draw(st.integers(1, 8)), least, most if least or most < 1 else Fraction(1)
+    )
+    return draw(samples(**options)), Requirement(requirement.k, requirement.k_map, least, most, draw(st.integers(1, 2)))
 
 
 def counted_beside(
@@ -137,8 +139,8 @@ def counted_beside(
         tables = Scratch(here or engine)
         return build_frequency_set(engine, table, builders, tables, sensitive=model.sensitive, sampled_from=beside)
     finally:
-        for each in (table, people):
-            engine.run(queries.drop(each.relation, engine.dialect))
+        for item in (table, people):
+            engine.run(queries.drop(item.relation, engine.dialect))
 
 
 def people(rows: int, seed: int = 1) -> list[tuple[Any, ...]]:

@@ -298,8 +298,8 @@ class Case:
 
     def __str__(self) -> str:
         names = [column.name for column in self.columns]
-        asked = f"limit {self.limit}, {self.strategy}, {self.metric}"
-        return f"seed {self.seed}: {self.privacy}, {asked}, {names}\n{self.rows}"
+        arguments = f"limit {self.limit}, {self.strategy}, {self.metric}"
+        return f"seed {self.seed}: {self.privacy}, {arguments}, {names}\n{self.rows}"
 
 
 class Check:

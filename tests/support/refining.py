@@ -49,5 +49,7 @@ def small(rows: Sequence[tuple[str, ...]], hierarchies: Sequence[Hierarchy]) -> 
     engine = DuckDB()
     names = [f"q{j}" for j in range(len(hierarchies))]
     table = create_table(engine, "people", dict.fromkeys(names, "VARCHAR"), rows)
-    builders = {name: lambda _, made=made: made for name, made in zip(names, hierarchies, strict=True)}
+    builders = {
+        name: lambda _, hierarchy=hierarchy: hierarchy for name, hierarchy in zip(names, hierarchies, strict=True)
+    }
     return build_frequency_set(engine, table, builders, Scratch(engine))

@@ -170,7 +170,7 @@ def people(engine: Engine, tmp_path: Path) -> People:
 def everything(engine: Engine) -> list[Row]:
     """All tables and views that there are, temporary ones too."""
     if engine.dialect == "spark":
-        return sorted((None, each.name, each.tableType) for each in engine.connection.catalog.listTables())
+        return sorted((None, table.name, table.tableType) for table in engine.connection.catalog.listTables())
     listed = "SELECT table_schema, table_name, table_type FROM information_schema.tables ORDER BY 1, 2, 3"
     return engine.rows(listed)
 

@@ -44,7 +44,7 @@ class Counted:
 
     @property
     def sizes(self) -> list[int]:
-        return [self.size(each) for each in self.classes]
+        return [self.size(class_) for class_ in self.classes]
 
     @property
     def smallest_of(self) -> dict[Any, int]:
@@ -62,13 +62,13 @@ class Counted:
 
     def band(self, least: int, most: int | None) -> tuple[int, int, int | None]:
         """Classes and rows of the classes with a size between two, and the people whose smallest class is one."""
-        inside = [each for each in self.classes if least <= self.size(each) <= (most or len(self.rows))]
+        inside = [class_ for class_ in self.classes if least <= self.size(class_) <= (most or len(self.rows))]
         people = sum(least <= size <= (most or len(self.rows)) for size in self.smallest_of.values())
         return len(inside), sum(map(len, inside)), None if self.unit is None else people
 
     def above(self, risk: float) -> tuple[int, int | None, Fraction]:
         """Rows and people with a prosecutor's risk above a threshold, and the share of all people (or rows)."""
-        small = [each for each in self.classes if Fraction(1, self.size(each)) > Fraction(str(risk))]
+        small = [class_ for class_ in self.classes if Fraction(1, self.size(class_)) > Fraction(str(risk))]
         people = sum(Fraction(1, size) > Fraction(str(risk)) for size in self.smallest_of.values())
         share = Fraction(people, len(self.smallest_of))
         return sum(map(len, small)), None if self.unit is None else people, share
@@ -83,12 +83,14 @@ class Counted:
         return Counter({v: self.size([r for r in rows if r[column] == v]) for v in {row[column] for row in rows}})
 
     def of_values(self, column: str) -> list[Counter[Any]]:
-        return [self.values(each, column) for each in self.classes]
+        return [self.values(class_, column) for class_ in self.classes]
 
     def certain(self, column: str) -> int:
         """The rows (different people) of classes in which everybody has the most frequent value."""
-        told = [each for each in self.classes if max(self.values(each, column).values()) == self.size(each)]
-        return self.size([row for each in told for row in each])
+        homogeneous = [
+            class_ for class_ in self.classes if max(self.values(class_, column).values()) == self.size(class_)
+        ]
+        return self.size([row for item in homogeneous for row in item])
 
     def attribution(self, column: str) -> Fraction:
         right = sum(max(values.values()) for values in self.of_values(column))
@@ -104,8 +106,8 @@ class Counted:
 
     def homogeneous(self, column: str) -> tuple[int, int, int | None]:
         """Classes in which every row (or person) has one value in common, their rows, and the people in them."""
-        same = [each for each in self.classes if self.in_common(each, column)]
-        people = None if self.unit is None else len({row[self.unit] for each in same for row in each})
+        same = [class_ for class_ in self.classes if self.in_common(class_, column)]
+        people = None if self.unit is None else len({row[self.unit] for item in same for row in item})
         return len(same), sum(map(len, same)), people
 
 

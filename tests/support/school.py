@@ -84,14 +84,14 @@ class Role:
 def roles(postgres: PostgreSQL, postgres_dsn: str) -> Iterator[list[Role]]:
     """Three roles that may see the schema, and nothing in it."""
     schema = postgres.rows("SELECT current_schema()")[0][0]
-    made: list[Role] = []
+    created: list[Role] = []
     with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
         try:
             for _ in range(3):
-                made.append(Role(administrator, postgres_dsn, schema))
-            yield made
+                created.append(Role(administrator, postgres_dsn, schema))
+            yield created
         finally:
-            for role in made:
+            for role in created:
                 role.drop()
 
 

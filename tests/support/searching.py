@@ -115,7 +115,7 @@ class Run:
         costs = costs_of(problem)
         self.driver = Driver(lattice_of(problem), costs, metric(by), self.judge, problem.may_suppress, **options)
         if stop < inf:
-            self.judge.after = lambda asked: self._spend(asked == stop)
+            self.judge.after = lambda requested: self._spend(requested == stop)
         self.outcome = self.driver.run(lambda space: self._seen(strategy(name), space))
 
     def _seen(self, search: Callable[[Space], Search], space: Space) -> Search:

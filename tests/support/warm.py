@@ -23,9 +23,9 @@ CLIENT = """\
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
-    asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
-    socket.send_fds(server, [len(asked).to_bytes(8, "big")], [0, 1, 2])
-    server.sendall(asked)
+    request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+    socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
+    server.sendall(request)
     ended = server.recv(1)
 sys.exit(ended[0] if ended else "kanon was killed")
 """
@@ -113,8 +113,8 @@ def _answer(client: socket.socket) -> NoReturn:
     code = 1
     try:
         length, streams, _, _ = socket.recv_fds(client, 8, 3)
-        asked = client.makefile("rb").read(int.from_bytes(length, "big"))
-        arguments, folder, environment = json.loads(asked)
+        request = client.makefile("rb").read(int.from_bytes(length, "big"))
+        arguments, folder, environment = json.loads(request)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
