@@ -39,7 +39,7 @@ All commands and their options, as in `kanon COMMAND --help`. Options that are n
 | 1 | done, but a check failed, in `verify`, `run` and `releases verify`, and in `risk` and `attack` with `--fail-above` |
 | 2 | an error, which one line on standard error reports with a remedy; nothing was released |
 | 3 | done, but all rows are suppressed or the quasi-identifiers no longer distinguish any rows, in `anonymize` and `run` with `--fail-empty` |
-| 130, 143 | stopped by Ctrl-C or by SIGTERM; [nothing is left unfinished](../databases.md#what-an-interrupted-run-leaves) |
+| 130, 143 | stopped by Ctrl-C or by SIGTERM; [nothing is left unfinished](../databases.md#interrupted-runs) |
 """  # noqa: E501
 
 SPEC = """\

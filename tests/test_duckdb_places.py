@@ -101,7 +101,7 @@ def test_unattachable_files_are_reported_in_one_sentence(office: Path, options: 
 
 
 @pytest.mark.usefixtures("office")
-@pytest.mark.capability("a target that may not be written is told before any work")
+@pytest.mark.capability("an early error if the target is not writable")
 def test_a_target_in_a_file_that_is_only_read_is_refused_before_any_work() -> None:
     with duckdb.connect() as mine:
         mine.execute("ATTACH 'office.duckdb' AS office (READ_ONLY)")
@@ -218,7 +218,7 @@ def test_a_wrong_name_creates_no_file(office: Path, verb: str) -> None:
 # A table that is missing
 
 
-@pytest.mark.capability("a missing table is looked for in other schemas")
+@pytest.mark.capability("a hint at other schemas if a table is missing")
 def test_a_missing_table_is_searched_for_in_other_schemas(engine: Engine, make_table: Any) -> None:
     table = make_table(engine, "customers", {"age": "INTEGER"}, [(1,)])
     with pytest.raises(SourceError, match=r"no table custmers in the database; did you mean \S*customers\?$"):
@@ -330,7 +330,7 @@ def test_invalid_limits_are_refused(options: dict[str, Any], message: str) -> No
         profile("hr.people", database="office.duckdb", **options)
 
 
-@pytest.mark.capability("a source larger than the memory limit, which is spilled")
+@pytest.mark.capability("a source larger than the memory limit (spilled to disk)")
 def test_a_table_larger_than_the_memory_is_spilled_and_released(office: Path) -> None:
     (office / "spill").mkdir()
     name = "MD5(i::VARCHAR) || MD5((i + 1)::VARCHAR)"

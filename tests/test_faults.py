@@ -102,7 +102,7 @@ def test_a_missing_extra_names_the_command_that_installs_it(ward: Path, monkeypa
     assert snapshot(ward) == before
 
 
-@pytest.mark.capability("a target that may not be written is told before any work")
+@pytest.mark.capability("an early error if the target is not writable")
 def test_missing_permissions_are_reported_before_any_work(postgres: PostgreSQL, make_table: Any) -> None:
     people = make_table(postgres, "people", COLUMNS, PEOPLE)
     schema, reached = people.relation.parts[0], list[str]()

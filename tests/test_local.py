@@ -327,7 +327,7 @@ def test_every_row_is_released_under_labels_that_cover_it(
         assert covers(ages, age)
 
 
-@pytest.mark.capability("local recodings, worked out in an embedded DuckDB")
+@pytest.mark.capability("local recodings, computed in an embedded DuckDB")
 @pytest.mark.spark(form=["table"])
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @pytest.mark.parametrize("form", ["table", "view"])

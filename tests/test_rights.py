@@ -72,7 +72,7 @@ def test_rights_to_columns_stay_where_the_columns_do(server: PostgreSQL, roles: 
 
 
 @pytest.mark.parametrize("kind", ["table", "view", "materialized", "anatomy", "local view"])
-@pytest.mark.capability("owners and grants that stay")
+@pytest.mark.capability("owners and grants are kept")
 def test_an_owner_who_can_read_the_source_stays_the_owner(server: PostgreSQL, roles: list[Role], kind: str) -> None:
     owner, reader, _ = roles
     release(server, kind)

@@ -71,7 +71,7 @@ def rewrite(path: str, old: str, new: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
+@pytest.mark.capability("a pipeline step that renews changed releases (`kanon run`)")
 def test_unchanged_releases_are_skipped_and_every_change_is_detected(folder: Path) -> None:
     assert ran(dry_run=True) == ("would release", ("there is no release yet",))
     assert not Path(".kanon").exists()

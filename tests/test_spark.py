@@ -161,7 +161,7 @@ def test_a_release_replaces_one_of_any_form(cluster: Spark) -> None:
         assert not [name for name in left if "__staged" in name or "__replaced" in name]
 
 
-@pytest.mark.capability("a live view that counts its classes again")
+@pytest.mark.capability("a live view that recounts its classes")
 def test_a_view_counts_its_classes_whenever_it_is_read(cluster: Spark) -> None:
     release(cluster, form="view", quasi_identifiers=["zip"], identifiers=["name", "age"])
     before = len(rows_of(cluster))
@@ -231,7 +231,7 @@ def test_an_attack_finds_the_same_as_on_duckdb(cluster: Spark, here: DuckDB) -> 
     assert on_spark == elsewhere
 
 
-@pytest.mark.capability("a compiled statement that makes the release")
+@pytest.mark.capability("a compiled statement that creates the release")
 @pytest.mark.parametrize("form", ["table", "view"])
 def test_a_compiled_statement_creates_the_release(cluster: Spark, form: str) -> None:
     release(cluster)

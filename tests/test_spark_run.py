@@ -75,7 +75,7 @@ def manifest() -> dict[str, Any]:
     return known
 
 
-@pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
+@pytest.mark.capability("a pipeline step that renews changed releases (`kanon run`)")
 def test_a_run_releases_skips_and_compares(cluster: Spark) -> None:
     assert ran() == ("released", ("there is no release yet",))
     first, node = rows_of(cluster), manifest()["node"]

@@ -163,7 +163,7 @@ TAMPERINGS = {
 }
 
 
-@pytest.mark.capability("a release that is not as promised leaves the old one")
+@pytest.mark.capability("a failed check keeps the previous release")
 @pytest.mark.spark(target=["table"])
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 @pytest.mark.parametrize("target", ["none", "table", "csv", "parquet"])
@@ -225,7 +225,7 @@ def refuses(
     assert target not in ("csv", "parquet") or path.read_text() == "old"
 
 
-@pytest.mark.capability("a compiled statement that makes the release")
+@pytest.mark.capability("a compiled statement that creates the release")
 @pytest.mark.parametrize("target", [{"into": "released"}, {"into": "released", "form": "view"}])
 def test_the_statement_of_a_target_creates_it(people: People, target: dict[str, str]) -> None:
     node, sql = standalone(people, **target)

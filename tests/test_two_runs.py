@@ -96,7 +96,7 @@ def at_once(here: Path, k: str, process: subprocess.Popen[str]) -> tuple[str, st
     return ran(here, k, when_staged), heard(process)
 
 
-@pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
+@pytest.mark.capability("a pipeline step that renews changed releases (`kanon run`)")
 @pytest.mark.slow
 def test_the_second_process_on_a_server_reports_why_it_adds_no_row(
     postgres: PostgreSQL, postgres_dsn: str, tmp_path: Path

@@ -24,7 +24,7 @@ OPERATIONS = st.lists(
 
 @FEW
 @given(problem=problems(most_columns=2, texts=TEXTS[:-1]), operations=OPERATIONS)
-@pytest.mark.capability("a live view that counts its classes again")
+@pytest.mark.capability("a live view that recounts its classes")
 @pytest.mark.slow
 def test_a_view_stays_safe_whatever_changes_below_it(
     engine: Engine, tmp_path: Path, problem: Problem, operations: list[tuple[str, int, int]]
