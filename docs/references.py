@@ -224,7 +224,7 @@ def _options(function: Callable[..., None]) -> Iterator[str]:
 
 PIPELINES = "Pipelines"  # the keys that no option of a verb sets
 PARTS = {  # models that are not below a hierarchy, privacy or perturbation, with their headings
-    "Attribute": "Keys of a quasi-identifier",
+    "AttributeSpec": "Keys of a quasi-identifier",
     "ColumnForm": "Keys of a column of a file",
     "Privacy": "privacy",
     "Target": "target",
@@ -249,7 +249,7 @@ def spec() -> str:
     for model, title in PARTS.items():
         parts += _part(f"## {title}", models[model])
     parts.append("## Hierarchies\n\nA hierarchy is a file, the word `suppress`, or a mapping with one of these.\n")
-    for name in _below(models["Attribute"]["properties"]["hierarchy"]):
+    for name in _below(models["AttributeSpec"]["properties"]["hierarchy"]):
         parts += _part(f"### {next(iter(models[name]['properties']))}", models[name])
     parts.append("## Parts of privacy models and of perturbations\n")
     for owner in ("Privacy", "Risk", "Perturbation"):
