@@ -85,12 +85,12 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
         )
     if spec.waiting or spec.incremental:
         raise SpecError(
-            "rows that wait need a table beside the release, and a dbt model makes no other; leave out `incremental` "
+            "waiting rows need a second table, and a dbt model creates only one; leave out `incremental` "
             "and `waiting`, or use `kanon run`"
         )
     if spec.differencing_limit not in (None, "unlimited"):
         raise SpecError(
-            "dbt replaces the table of a model without showing it to the model, so that nobody would compare the two; "
+            "dbt replaces the table of a model before the model can read it, so the two releases cannot be compared; "
             "leave out `differencing_limit`, or use `kanon run`"
         )
 

@@ -331,7 +331,7 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise TargetError(f"{path} cannot be written: {reason}; make room, or name another place") from error
+        raise TargetError(f"{path} cannot be written: {reason}; free some space, or name another place") from error
 
 
 def _remove(folder: Path, lock: int | None) -> None:

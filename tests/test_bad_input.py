@@ -138,7 +138,7 @@ ROLES: list[tuple[str, Files, str]] = [
 FIGURES: list[tuple[str, Files, str]] = [
     *((f"{FILE} --k {k} {OUT}", {}, f"k: give a whole number of at least 1, not {k}") for k in (0, -3)),
     *((f"{command} --k 121 {OUT}", {}, "k is 121 but people") for command in (FILE, TABLE)),
-    (f"{FILE} --k 1000000 {OUT}", {}, "has only 120 rows, so that not even one class could hold them; lower k"),
+    (f"{FILE} --k 1000000 {OUT}", {}, "has only 120 rows, too few for a single class; lower k"),
     *(
         (f"{FILE} --suppression-limit {limit} {OUT}", {}, "suppression_limit: give a fraction of the rows from 0 to 1")
         for limit in ("1.01", "-0.01", "2", "nan", "inf")
@@ -181,7 +181,7 @@ HIERARCHIES: list[tuple[str, Files, str]] = [
     ),
     (f"{FILE} {OUT}", {"h/age.csv": "young;*\n"}, "h/age.csv: none of its values ('young', …) is of the column's type"),
     (f"anonymize people.csv {ILL} {OUT}", {}, "column 'disease' has no hierarchy; use --hierarchies"),
-    (f"{FILE} --hierarchies g {OUT}", {}, "there is no hierarchy file g/age.csv for column 'age'; make one with"),
+    (f"{FILE} --hierarchies g {OUT}", {}, "there is no hierarchy file g/age.csv for column 'age'; create one with"),
     (f"{FILE} --hierarchies people.csv {OUT}", {}, "people.csv/age.csv cannot be read (Not a directory)"),
     ("anonymize --spec bad.yml", spec("{age: {hierarchy: {table: ages}}}"), "the table ages, which does not exist"),
     ("anonymize --spec bad.yml", spec("{zip: {hierarchy: {ranges: [7, 10]}}}"), "10 is not a multiple of 7"),
@@ -237,7 +237,7 @@ TARGETS: list[tuple[str, Files, str]] = [
     *((f"{TABLE} --into {name} --overwrite", {}, f"the target {name} is the source") for name in ("people", "PEOPLE")),
     (f"{TABLE} --into main.people --as view --overwrite", {}, "the target main.people is the source"),
     (f"anonymize seen --database hospital.duckdb {QI} --into people --overwrite", {}, "has no comment of a release"),
-    (f"{TABLE} --into nowhere.anon", {}, "there is no schema nowhere for anon; make it first"),
+    (f"{TABLE} --into nowhere.anon", {}, "there is no schema nowhere for anon; create it first"),
     (f"{FILE} {OUT} --mask --sql", {}, "leave out --mask or --sql"),
     (f"{TABLE} --into anon_2 --as view --mask", {}, "a view drops rows instead of masking them"),
     (f"{TABLE} --into mine --as view", {}, "the view mine needs a table mine__age, which exists already"),
@@ -384,7 +384,7 @@ ON_SERVER: list[tuple[str, str]] = [
     ("anonymize nope {0} --into x", "there is no table nope in the database"),
     ("anonymize nowhere.people {0} --into x", "there is no table nowhere.people in the database"),
     ("anonymize people.csv {0} --into x", "people.csv is a file, which postgresql cannot read; load it into a table"),
-    ("anonymize people {0} --into nowhere.x", "there is no schema nowhere for x; make it first"),
+    ("anonymize people {0} --into nowhere.x", "there is no schema nowhere for x; create it first"),
     ("anonymize people {0} --into x --quasi-identifiers age,job", "there is no quasi-identifier column 'job'"),
     ("anonymize people {0} --into x --quasi-identifiers Age", "column 'Age'; did you mean 'age'?"),
     ("anonymize people {0} --into x --k 121", "k is 121 but people has only 120 rows"),

@@ -113,7 +113,7 @@ def test_a_log_contains_no_value_of_the_data(folder: Path, name: str, roles: str
         run = kanon(*line)
         assert (run.code, message in run.err, run.err.count("\n")) == (2, True, 2)
         shown = run.err.splitlines()[1]
-        assert shown == f"kanon: the data say: {repr(VALUE) if name == 'hierarchy' else repr(min('x', VALUE))}"
+        assert shown == f"kanon: values of the data: {repr(VALUE) if name == 'hierarchy' else repr(min('x', VALUE))}"
 
 
 @pytest.mark.usefixtures("folder")

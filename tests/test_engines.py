@@ -282,7 +282,7 @@ def test_place_in_a_schema(engine: Engine) -> None:
         assert engine.place('odd schema."odd.name"').parts[-2:] == ("odd schema", "odd.name")
     finally:
         engine.run('DROP SCHEMA "odd schema"')
-    with pytest.raises(TargetError, match="there is no schema odd schema for x; make it first"):
+    with pytest.raises(TargetError, match="there is no schema odd schema for x; create it first"):
         engine.place("odd schema.x")
 
 

@@ -59,8 +59,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "other column": (
         lambda: convert(from_rows([["m"], ["f"], [""]], "sex.csv"), "integer", "sex.csv"),
-        "sex.csv: none of its values ('m', …) is of the column's type, integer; "
-        "give the hierarchy made for this column",
+        "sex.csv: none of its values ('m', …) is of the column's type, integer; give the hierarchy of this column",
     ),
     "two texts of one value": (
         lambda: convert(from_rows([["1", "low"], ["01", "high"]], "age.csv"), "integer", "age.csv"),

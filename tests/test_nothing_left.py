@@ -37,7 +37,7 @@ def test_the_model_that_left_nothing_is_named(strategy: str, privacy: dict[str, 
     assert empty == bool(models) == bool(text)
     if text:
         assert release.manifest["warnings"][0] == text
-        assert all(part in text for part in ["all 200 released rows are alike in age and sex", *models])
+        assert all(part in text for part in ["all 200 released rows look the same in age and sex", *models])
 
 
 def test_equal_rows_keep_all_information_and_no_rows_keep_none() -> None:

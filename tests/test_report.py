@@ -427,7 +427,7 @@ def test_figures_that_need_the_source_report_that_it_is_missing(tmp_path: Path) 
     assert alone.figures.risk[0]["release"] == released.manifest["smallest_class"]
     assert "Source" in alone.record
     target.unlink()
-    with pytest.raises(SourceError, match=r"the release cannot be read: .* make it first"):
+    with pytest.raises(SourceError, match=r"the release cannot be read: .* create it first"):
         kanon_sql.report(None, spec)
 
 

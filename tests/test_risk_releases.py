@@ -334,9 +334,9 @@ def test_classes_of_the_population_alone_are_no_classes_of_the_release(engine: E
 
 def test_wildcards_and_anatomies_are_for_k_alone(engine: Engine, source: str) -> None:
     options: dict[str, Any] = {"privacy": RISKS["mean"], "connection": engine.connection}
-    with pytest.raises(SpecError, match=r"wildcards is made for k alone, not for .*mean prosecutor risk"):
+    with pytest.raises(SpecError, match=r"wildcard suppression supports only k, not .*mean prosecutor risk"):
         kanon_sql.anonymize(source, SPEC, strategy="prioprivacy", prioprivacy={"wildcard_suppression": True}, **options)
-    with pytest.raises(SpecError, match="made for k alone, not for mean prosecutor risk"):
+    with pytest.raises(SpecError, match="support only k, not mean prosecutor risk"):
         kanon_sql.anonymize(source, {**SPEC, "sensitive": ["ill"]}, into="x", form="anatomy", **options)
 
 

@@ -54,7 +54,7 @@ def test_a_column_name_takes_precedence_over_a_position(tmp_path: Path) -> None:
         (" => low\n", r"1_age.txt, line 1: there is no value before `=>`"),
         ("20 => *\n", r"1_age.txt, line 1: a rule cannot make `\*`"),
         ('20,"31 => low\n', r"1_age.txt, line 1: .*correct the quotes"),
-        ("\n", r"1_age.txt holds no rule"),
+        ("\n", r"1_age.txt contains no rule"),
     ],
 )
 def test_errors_are_reported_with_file_and_line(tmp_path: Path, text: str, problem: str) -> None:

@@ -193,7 +193,7 @@ def test_an_error_while_files_are_placed_takes_them_back(
 
     monkeypatch.setattr(os, "replace", but_once(os.replace))
     monkeypatch.setattr(os, "link", but_once(os.link) if links else without_links)
-    with pytest.raises(TargetError, match=f"{failing} cannot be written: No space left on device; make room"):
+    with pytest.raises(TargetError, match=f"{failing} cannot be written: No space left on device; free some space"):
         place_all(targets)
     order = ["names", "counts", "rows"]
     assert list(dict.fromkeys(tried)) == order[: order.index(failing) + 1]
@@ -238,7 +238,7 @@ def test_files_placed_meanwhile_by_others_are_not_removed(tmp_path: Path) -> Non
 def test_an_unwritable_place_is_reported(tmp_path: Path, where: str) -> None:
     (tmp_path / "file").write_text("a")
     with (
-        pytest.raises(TargetError, match=f"{where}/release.csv cannot be written: (No such|Not a).*; make room, or"),
+        pytest.raises(TargetError, match=f"{where}/release.csv cannot be written: (No such|Not a).*; free some space"),
         Staging() as staging,
     ):
         stage(staging, tmp_path / where / "release.csv", "a")

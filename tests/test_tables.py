@@ -212,7 +212,7 @@ def test_a_schema_has_its_own_capitals_on_a_server(postgres: PostgreSQL) -> None
     assert postgres.place(f"{database}.{schema}.x") == Relation(schema, "x")
     with pytest.raises(TargetError, match=f"there is no schema {schema.upper()} for x; there is {schema}, in its own"):
         postgres.place(f"{schema.upper()}.x")
-    with pytest.raises(TargetError, match="there is no schema nowhere for x; make it first"):
+    with pytest.raises(TargetError, match="there is no schema nowhere for x; create it first"):
         postgres.place("nowhere.x")
     with pytest.raises(TargetError, match=r"elsewhere\.public\.x is in another database than"):
         postgres.place("elsewhere.public.x")

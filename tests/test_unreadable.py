@@ -56,7 +56,7 @@ def test_the_files_of_a_table_are_not_a_table(tmp_path: Path, kind: str) -> None
     anonymize(str(part), SPEC)  # while nothing says that it is a table
     (folder / log).parent.mkdir()
     (folder / log).write_text("{}")
-    refused = rf"people is a {kind} table, whose files hold deleted and replaced rows"
+    refused = rf"people is a {kind} table, whose files also contain deleted and replaced rows"
     for pattern in (folder / "**/*.parquet", tmp_path / "linked" / "*.parquet"):
         with pytest.raises(SourceError, match=refused):
             anonymize(str(pattern), SPEC)

@@ -42,7 +42,7 @@ def _print_error(error: KanonError, with_values: bool) -> None:
 
     print("kanon:", in_flags(" ".join(str(error).splitlines())), file=sys.stderr)
     if error.values and with_values:
-        print("kanon: the data say:", ", ".join(error.values), file=sys.stderr)
+        print("kanon: values of the data:", ", ".join(error.values), file=sys.stderr)
 
 
 def _note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:

@@ -276,7 +276,7 @@ class DuckDB:
         *path, table = name_readings(name)[-1]
         home = self._home(path)
         if home is None:
-            raise TargetError(f"there is no schema {'.'.join(path)} for {table}; make it first, or name another")
+            raise TargetError(f"there is no schema {'.'.join(path)} for {table}; create it first, or name another")
         relation = Relation(*home, table)
         existing = self.existing(relation)
         return existing.relation if existing else relation

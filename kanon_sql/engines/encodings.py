@@ -51,7 +51,7 @@ def recognized(path: Path) -> str:
     if "utf-8" in first:
         raise SourceError(
             f"{path} is in two encodings: line {first['utf-8']:,} is UTF-8, and line {first['other']:,} is not; "
-            "correct it, or say with `encoding` which one holds"
+            "correct it, or set `encoding` to read all lines the same way"
         )
     if undefined := _CP1252_HAS_NOT.intersection(kept):
         raise SourceError(

@@ -48,8 +48,8 @@ def refuse_files_of_tables(paths: Sequence[Path]) -> None:
         for what, log in _LOGS.items():
             if next(folder.glob(log), None):
                 raise SourceError(
-                    f"{folder} is a {what} table, whose files hold deleted and replaced rows too; read the table with "
-                    "its own library, and give the Arrow table that it returns in Python"
+                    f"{folder} is a {what} table, whose files also contain deleted and replaced rows; read the table "
+                    "with its own library, and give the Arrow table that it returns in Python"
                 )
 
 

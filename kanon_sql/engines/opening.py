@@ -25,7 +25,7 @@ def open_engine(session: Session, create: bool = False) -> Engine:
     database, limits = session.database, session.limits
     if database is not None and names_a_server(database):
         if session.attach:
-            raise SpecError("`attach` takes DuckDB files, beside a DuckDB file as `database` or none; leave it out")
+            raise SpecError("`attach` works only with a DuckDB file as `database`, or without `database`; leave it out")
         if names_spark(database):
             from kanon_sql.engines.spark import Spark
 

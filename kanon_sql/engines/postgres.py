@@ -240,7 +240,7 @@ class PostgreSQL:
         with self._pinned():
             schemas = [name for (name,) in self._cursor.execute(SCHEMAS, [schema]).fetchall()]
         if schema not in (*schemas, "pg_temp"):
-            other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; make it first, or name another"
+            other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; create it first, or name another"
             raise TargetError(f"there is no schema {schema} for {table}{other}")
 
     def relations(self) -> list[Relation]:

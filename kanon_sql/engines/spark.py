@@ -187,7 +187,7 @@ class Spark:
         with _explained():
             exists = len(path) <= 2 and self.connection.catalog.databaseExists(f"{_quoted(catalog)}.{_quoted(schema)}")
         if not exists:
-            raise TargetError(f"there is no schema {'.'.join(path)} for {table}; make it first, or name another")
+            raise TargetError(f"there is no schema {'.'.join(path)} for {table}; create it first, or name another")
         return Relation(catalog, schema, table)
 
     def lasting(self, relation: Relation) -> Relation:

@@ -280,7 +280,7 @@ def _read(path: Path, column: str) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise HierarchyError(
-            f"there is no hierarchy file {path} for column {column!r}; make one with "
+            f"there is no hierarchy file {path} for column {column!r}; create one with "
             "`kanon hierarchy build`, or give a recipe in the spec"
         ) from None
     except OSError as error:

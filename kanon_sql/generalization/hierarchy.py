@@ -305,7 +305,7 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
         first = next(printed(value) for value in hierarchy.values if value is not None)
         raise HierarchyError(
             f"{name}: none of its values ({first}, …) is of the column's type, {kind}; "
-            "give the hierarchy made for this column"
+            "give the hierarchy of this column"
         )
     return _merged(entries, name)
 
@@ -328,7 +328,7 @@ def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], wher
     if all(value is None for value, *_ in entries):
         first = next(printed(value) for value in hierarchy.values if value is not None)
         raise HierarchyError(
-            f"{where}: none of its values ({first}, …) fits the column's type; give the hierarchy made for this column"
+            f"{where}: none of its values ({first}, …) fits the column's type; give the hierarchy of this column"
         )
     return _merged(entries, where, hierarchy.starred)
 

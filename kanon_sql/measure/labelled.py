@@ -138,9 +138,7 @@ def labelled_people(
 def _check_people(whole: Source, model: PrivacyModels) -> None:
     for column in model.sensitive.values():
         if whole.table.column(column) is None:
-            raise SpecError(
-                f"the source has no column {column!r}, which is counted; give the source that the release was made of"
-            )
+            raise SpecError(f"the source has no column {column!r}, which is counted; give the source of the release")
 
 
 def _shown_rows(frequency_set: FrequencySet, node: Node, table: Table, spec: Spec) -> FullDomain:
@@ -198,7 +196,7 @@ def _level(hierarchy: Hierarchy, name: str, labels: set[str | None]) -> int:
             return level
     raise SpecError(
         f"column {name!r} of the release has labels that are not all on one level of its hierarchy, so that it is "
-        "unknown which rows they stand for; give the hierarchy that the release was made with, or a population with "
+        "unknown which rows they stand for; give the hierarchy that the release used, or a population with "
         "the same labels; of a local recoding, verify the file or table that was released, with the evidence that was "
         "kept with it (`.kanon/` next to a file), or release again"
     )

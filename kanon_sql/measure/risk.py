@@ -86,7 +86,7 @@ class RiskMeasurement:
     def of(
         self, role: str, name: str, source: Source, whole: Whole | None = None, of_whole: Classes | None = None
     ) -> TableRisk:
-        """Measure one table. Of a release, `whole` is the table that it was made of, with its classes."""
+        """Measure one table. Of a release, `whole` is its source, with the classes."""
         models = self._models(role, source, whole, self.spec.unit)
         with contextlib.ExitStack() as stack:
             # First, so that a problem with the unit or the population is found before any long query.
@@ -289,7 +289,7 @@ def _sensitive(
     # Every class is safe by this model, unless it has a value that the whole table lacks.
     if findings["guess"].unsafe_classes:
         raise SourceError(
-            f"{role} has values of {column!r} that the source lacks; name the source that the release was made of, or "
+            f"{role} has values of {column!r} that the source lacks; name the source of the release, or "
             "leave out a column that was changed"
         )
     return attribution.sensitive(column, findings, homogeneous, members)
@@ -301,9 +301,7 @@ def _check_rows(before: Source, after: Whole) -> None:
     if released == 0:
         raise _empty(after.name)
     if released > rows:
-        raise SourceError(
-            f"the release has {released:,} rows and the source {rows:,}; name the source that the release was made of"
-        )
+        raise SourceError(f"the release has {released:,} rows and the source {rows:,}; name the source of the release")
 
 
 def _empty(name: str) -> SourceError:

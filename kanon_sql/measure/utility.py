@@ -147,7 +147,7 @@ class UtilityMeasurement:
         if self.rows["release"] > self.rows["source"]:
             raise SourceError(
                 f"the release has {self.rows['release']:,} rows, and the source only {self.rows['source']:,}; name the "
-                "source that the release was made of"
+                "source of the release"
             )
 
     def _attribute(self, number: int, name: str) -> SharedColumn:
@@ -164,8 +164,7 @@ class UtilityMeasurement:
         """SourceError if no label of a column fits a value of the source; a note if labels cannot be read."""
         if compared.lost == self.rows["release"]:
             raise SourceError(
-                f"no released {compared.name} can stand for any that the source has; name the source that the release "
-                "was made of"
+                f"no released {compared.name} can stand for any that the source has; name the source of the release"
             )
         if compared.unread:
             values = "any value" if generalized else "none"

@@ -75,7 +75,7 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
     for column in table.columns:
         name, now = column.name, types[column.name]
         if name not in earlier and name not in named:
-            text = f"the column {name!r} is new: the earlier release did not know it"
+            text = f"the column {name!r} is new: the earlier release did not have it"
             yield Drift("new column", name, spec.new_columns, text)
         elif name in earlier and earlier[name] != now:
             text = f"the column {name!r} is of type {now} now, and was {earlier[name]}"
@@ -84,7 +84,7 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
             yield Drift("changed type", name, "accept" if unread else spec.changed_types, text)
     for name in earlier:
         if name not in types:
-            yield Drift("lost column", name, "accept", f"the column {name!r} is gone")
+            yield Drift("lost column", name, "accept", f"the column {name!r} is missing")
 
 
 def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Iterator[Drift]:

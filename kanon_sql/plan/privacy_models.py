@@ -111,9 +111,9 @@ def check_feasible(models: PrivacyModels, spec: Spec, table: Table) -> None:
     if models.k_alone and not models.of_release:
         return
     if spec.wildcard_suppression:
-        raise SpecError(f"a release with wildcards is made for k alone, not for {models.name}; leave out one of them")
+        raise SpecError(f"wildcard suppression supports only k, not {models.name}; leave out one of the two")
     if spec.target and spec.target.form == "anatomy":
-        raise SpecError(f"the groups of an anatomy are made for k alone, not for {models.name}; use `form='table'`")
+        raise SpecError(f"the groups of an anatomy support only k, not {models.name}; use `form='table'`")
 
 
 def _check_redrawn(models: PrivacyModels) -> None:

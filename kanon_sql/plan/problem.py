@@ -104,8 +104,7 @@ def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Jud
     check_sizes(model, rows, frequency_set.population)
     if model.k > rows:
         raise SpecError(
-            f"k is {model.k:,} but {spec.source} has only {rows:,} rows, so that not even one class could hold them; "
-            "lower k"
+            f"k is {model.k:,} but {spec.source} has only {rows:,} rows, too few for a single class; lower k"
         )
     check_shares(spec, model, frequency_set)
     judge = Judge(frequency_set, model)

@@ -160,7 +160,7 @@ def settle_spec(
     else:
         models = _models(privacy)
         if k is not None and any(model.class_size for model in models):
-            raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
+            raise SpecError("`k` is set, and `privacy` also has a model for the size of classes; leave out one of them")
         settled = settle(Spec, source, spec, {**overrides, "privacy": None}, releases)
     folders = [Path(spec).parent] if isinstance(spec, (str, Path)) else []
     return with_code(settled.with_models(models) if models else settled, folders)

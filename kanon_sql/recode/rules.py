@@ -127,7 +127,7 @@ def _parsed(path: Path) -> tuple[ReplacementRule, ...]:
             lines[value] = number
         rules.append(rule)
     if not rules:
-        raise SpecError(f"{path} holds no rule; write v1,v2 => label, or remove the file")
+        raise SpecError(f"{path} contains no rule; write v1,v2 => label, or remove the file")
     return tuple(rules)
 
 

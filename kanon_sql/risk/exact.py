@@ -33,8 +33,8 @@ class Exact:
         whom = "people" if self.by_people else "rows"
         together = f"together in {listed(self.columns)}" if len(self.columns) > 1 else f"in {self.columns[0]!r}"
         return (
-            f"{share} of the {whom} have values that no other has {together}, which a release shows unchanged: whoever "
-            "knows these values finds the row; generalize such columns with `quasi_identifiers`, or drop them"
+            f"{share} of the {whom} have values that no other has {together}, which a release shows unchanged: anyone "
+            "who knows these values finds the row; generalize such columns with `quasi_identifiers`, or drop them"
         )
 
 

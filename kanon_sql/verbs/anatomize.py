@@ -1,8 +1,9 @@
 """The original Anatomy: exact quasi-identifiers, with sensitive values per group of rows.
 
 Xiao and Tao 2006, "Anatomy: simple and effective privacy preservation" (VLDB), sections 3 to 5. The release is NOT
-k-anonymous: the quasi-identifiers are unchanged, so whoever knows them finds the row. Hidden is which of at least l
-sensitive values belongs to it. This is a separate verb, so that it cannot be mistaken for k-anonymity.
+k-anonymous: the quasi-identifiers are unchanged, so anyone who knows these finds the row. The release hides
+which of at least l sensitive values belongs to the row. This is a separate verb, so that nobody mistakes it for
+k-anonymity.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def anatomize(
 ) -> Release:
     """Release exact rows and, separately, the sensitive values of groups of at least `l` rows, all different.
 
-    The arguments are those of `anonymize`; the spec names a target and one sensitive column. Whoever knows a person's
-    quasi-identifiers learns that the person is in the table, and that the person has each of the group's values with a
-    probability of at most 1 / l. Not k-anonymous, as the manifest states. Raises KanonError; then nothing was written.
+    The arguments are those of `anonymize`; the spec names a target and one sensitive column. Anyone who knows a
+    person's quasi-identifiers learns that the person is in the table, and that the person has each of the group's
+    values with a probability of at most 1 / l. Not k-anonymous, as the manifest states. Raises KanonError; then nothing
+    was written.
 
     The assignment of rows to groups: `kanon_sql.release.exact_anatomy`.
 
@@ -98,7 +100,7 @@ def _described(source: Source, spec: Spec, l: int, published: Published[Summary]
         "sql": {"release": published.sql},
         "seconds": phases.described(),
         "warnings": [
-            "the quasi-identifiers are released as they are: anyone who knows them finds the person's row, and learns "
+            "the quasi-identifiers are released unchanged: anyone who knows them finds the person's row, and learns "
             "that the person is in the table",
             *anatomy.warnings(spec, source.table),
             *source.warnings,

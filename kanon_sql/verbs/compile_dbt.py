@@ -112,7 +112,7 @@ def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | 
     reads, name = _names(plan.problem.source, spec, ref)
     if plan.outcome is None:
         raise SpecError(
-            f"{spec.strategy} lists the tuples of its classes, which no seed of a dbt project should hold; "
+            f"{spec.strategy} lists the tuples of its classes, which a seed of a dbt project should not contain; "
             "name a search strategy, or release by a Python model"
         )
     dialects = dialects or [plan.recoding.engine.dialect]

@@ -37,7 +37,7 @@ _LASTING = (
     "node_tests/released_classes",
     "classes",
 )
-_CLASSES = "What every class shows that {} made, with its rows, the leaves under each cell and its level."
+_CLASSES = "The labels of every class from {}, with its rows, the leaves under each cell and its level."
 
 
 @dataclass(frozen=True)

@@ -367,7 +367,7 @@ def _class_by_class(plan: Plan) -> list[str]:
 
 
 def _homogeneity_warning(column: Homogeneous, summary: Summary) -> str:
-    """The warning that whoever knows a person's class knows the person's sensitive value."""
+    """The warning that a person's class reveals the sensitive value."""
     whose = "" if column.people is None else f" of {of_size(column.people, 'people')}"
     classes = f"{column.classes:,} of {summary.classes:,} classes"
     return (

@@ -30,8 +30,8 @@ def nothing_left(plan: Plan, figures: Figures) -> str | None:
     if not figures.released_rows:
         fact = f"nothing is left: all {problem.frequency_set.rows:,} rows were suppressed"
     else:
-        alike = f"all {figures.released_rows:,} released rows are alike in {listed(problem.columns)}"
-        fact = f"nothing is left of the quasi-identifiers: {alike}"
+        same = f"all {figures.released_rows:,} released rows look the same in {listed(problem.columns)}"
+        fact = f"nothing is left of the quasi-identifiers: {same}"
     below = list(problem.lattice.predecessors(problem.lattice.top))
     if not below:
         return f"{fact}, since `min_level` allows nothing less general; lower it"

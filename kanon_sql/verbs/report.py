@@ -174,7 +174,7 @@ def _open_release(stack: contextlib.ExitStack, spec: ReleaseSpec, connection: An
             opened_source(target.file or target.table, session, None if target.file else connection)
         )
     except SourceError as error:
-        raise SourceError(f"the release cannot be read: {error}; make it first, with `kanon anonymize`") from None
+        raise SourceError(f"the release cannot be read: {error}; create it first, with `kanon anonymize`") from None
 
 
 def _open_source(

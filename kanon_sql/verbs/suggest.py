@@ -523,7 +523,7 @@ def _generalized(
     """A quasi-identifier with the suggested hierarchy, without the levels that merge nothing."""
     suggestion = suggested(described, counts, related, common)
     if suggestion.levels and "" in counts:
-        suggestion = Suggested(why="it holds the empty text, which is NULL in a file: shown, or not")
+        suggestion = Suggested(why="it contains the empty text, which is NULL in a file: shown, or not")
     suggestion, labels = _shortened(suggestion, described, counts, data)
     recipe = None if suggestion.levels else suggestion.recipe
     return replace(column, recipe=recipe, why=suggestion.why, labels=labels, levels=suggestion.levels)

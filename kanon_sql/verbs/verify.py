@@ -218,5 +218,5 @@ def _check_whole(model: PrivacyModels, whole: Whole) -> None:
         if whole.source.table.column(column) is None:
             raise SpecError(
                 f"{whole.name} has no column {column!r}, to compare the classes by; use `against` "
-                "the source that the release was made of"
+                "the source of the release"
             )
