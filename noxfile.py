@@ -1,4 +1,4 @@
-"""Tasks of one word: `nox -s quick`, `nox -s lint`. Run `nox --list` for all of them."""
+"""One-word tasks: `nox -s quick`, `nox -s lint`. Run `nox --list` for the others."""
 
 import nox
 

@@ -137,7 +137,7 @@ def test_the_line_of_the_crontab_runs_and_mails_failures(clinic: Path) -> None:
     assert not (clinic / "mailed").exists()
     ran(clinic, "sh", "-c", command.replace("/srv/clinic", str(clinic / "bin" / "nowhere")))
     mailed = (clinic / "mailed").read_text()
-    assert mailed == "mail -s kanon data@example.org: the release of tonight was not made\n"
+    assert mailed == "mail -s kanon data@example.org: tonight's release failed\n"
 
 
 def test_the_specs_of_the_page_are_specs(tmp_path: Path) -> None:
