@@ -11,7 +11,7 @@ FROM $release AS r
 GROUP BY $x_min, $x_max, $y_min, $y_max, $since, $until;
 
 -- name: drawn_boxes
--- Draw a sample of boxes to attack: those with the smallest hash of their number and a seed.
+-- Draw a sample of boxes to attack, by the smallest hash of their number and a seed.
 SELECT b.class, b.x_min, b.x_max, b.y_min, b.y_max, b.since, b.until, b.n
 FROM $boxes AS b
 ORDER BY MD5(CAST(b.class AS TEXT) || $seed), b.class
@@ -28,7 +28,7 @@ GROUP BY b.class, b.n
 HAVING COUNT(DISTINCT p.owner) = 1;
 
 -- name: drawn_observations
--- Draw a sample of observations of a person at a place and time: those with the smallest hash of their row number and a seed.
+-- Draw a sample of observations of a person at a place and time, by the smallest hash of their row number and a seed.
 -- gives: target (the row's number), owner, x, y, t
 SELECT p.row_id AS target, $owner AS owner, $x AS x, $y AS y, $t AS t
 FROM $people AS p

@@ -46,7 +46,7 @@ SELECT h.value, COUNT(DISTINCT h.person) AS n FROM $held AS h GROUP BY h.value;
 SELECT COUNT(DISTINCT c.class) AS classes FROM $counted AS c;
 
 -- name: drawn_classes
--- Draw whole classes, until they have so many rows and are so many, or all are drawn: those with the smallest hash of their number and a seed.
+-- Draw whole classes, until they have so many rows and are so many, or all are drawn, by the smallest hash of their number and a seed.
 -- gives: class, the labels, n (rows)
 SELECT k.class, $labels, k.n
 FROM (

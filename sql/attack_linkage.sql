@@ -47,7 +47,7 @@ SELECT $id AS id, [COALESCE('=' || CAST($columns AS TEXT), '')] AS key FROM $peo
 SELECT t.id AS target, s.id AS row_id FROM $targets AS t JOIN $source AS s ON s.key = t.key;
 
 -- name: drawn_classes
--- Draw a sample of the release's classes: those with the smallest hash of their number and a seed.
+-- Draw a sample of the release's classes, by the smallest hash of their number and a seed.
 SELECT k.class, $labels, k.n FROM $classes AS k
 ORDER BY MD5(CAST(k.class AS TEXT) || $seed), k.class
 LIMIT $most;
@@ -89,7 +89,7 @@ GROUP BY $columns;
 SELECT MIN(r.row_id) AS row_id FROM $release AS r GROUP BY $columns HAVING COUNT(*) = 1;
 
 -- name: drawn_rows
--- Draw a sample of rows: those with the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
+-- Draw a sample of rows, by the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
 -- gives: class (the row's number), the columns as text, n (1)
 SELECT r.row_id AS class, CAST($columns AS TEXT), 1 AS n
 FROM $release AS r

@@ -15,7 +15,7 @@ FROM $classes AS k
 GROUP BY $labels;
 
 -- name: targets
--- Draw a sample of rows to attack: those with the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
+-- Draw a sample of rows to attack, by the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
 -- gives: target (the row's number), the columns
 SELECT p.row_id AS target, $columns FROM $people AS p
 WHERE p.row_id * 2654435761 % 4294967296 <= $part * 4294967296
@@ -23,7 +23,7 @@ ORDER BY MD5(CAST(p.row_id AS TEXT) || $seed), p.row_id
 LIMIT $most;
 
 -- name: targets_of_people
--- Draw a sample of people to attack, one row per person: those with the smallest hash of their row number and a seed.
+-- Draw a sample of people to attack, one row per person, by the smallest hash of their row number and a seed.
 -- gives: target (the row's number), the columns
 -- engines: duckdb
 SELECT p.row_id AS target, $columns

@@ -1,7 +1,7 @@
 -- What the order of the released rows reveals about the order of the source.
 
 -- name: drawn_rows
--- Draw a sample of a table's first rows: those with the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
+-- Draw a sample of a table's first rows, by the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
 SELECT drawn.row_id
 FROM (
   SELECT r.row_id, MD5(CAST(r.row_id AS TEXT) || $seed) AS digest

@@ -61,7 +61,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("minimality", "unit"): (
         COLUMNS,
         "{unit: id, privacy: {minimality: mask}}",
-        "`minimality` redraws the values of rows, and with `unit` those of people are counted; leave out one of them",
+        "`minimality` redraws the values of rows, and `unit` counts the values of people; leave out one of them",
     ),
     ("minimality", "a model about all values"): (
         COLUMNS,
@@ -112,7 +112,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("wildcard_suppression", "sql"): (
         COLUMNS,
         "{strategy: prioprivacy, prioprivacy: {wildcard_suppression: true}}",
-        "one statement counts equal rows, and those of a release with wildcards are not; leave out "
+        "one statement counts equal rows, and the rows of a release with wildcards are not equal; leave out "
         "`wildcard_suppression` or `sql`",
     ),
     ("perturb", "sql"): (
@@ -192,7 +192,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("keep", "a frequency set of elsewhere"): (
         COLUMNS,
         "keep: '*'",
-        "a frequency set does not record which other columns its table has; name those to release with `keep`",
+        "a frequency set does not record which other columns its table has; name the columns to release with `keep`",
     ),
     ("show", "a frequency set of elsewhere"): (
         COLUMNS,

@@ -241,7 +241,7 @@ def test_printed_statements_warn_of_their_values(words: str) -> None:
     run = kanon(name, "people.csv", *options)
     text = " ".join(run.err.split())
     assert "note: dropped, no role: zip, disease; keep them with --keep" in text
-    assert "note: the statement lists values of the data, those of its hierarchies: keep it as private as" in text
+    assert "note: the statement lists the values of its hierarchies, and so of the data: keep it as private as" in text
     Path("ranges.yml").write_text("quasi_identifiers: {age: {hierarchy: {ranges: [10]}}}")
     run = kanon(name, "people.csv", *more, "--spec", "ranges.yml", "--identifiers", "name,zip,disease")
     assert (run.code, "values of the data" in run.err, "dropped" in run.err) == (0, False, False)

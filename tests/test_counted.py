@@ -92,7 +92,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a population": ({"privacy": {"k_map": {"k": 3, "population": "voters.csv"}}}, "a population is counted"),
     "a local recoding": ({"strategy": "mondrian"}, "name a search strategy"),
     "a mean": ({"show": "mean"}, "one statement has only labels"),
-    "all columns": ({"keep": "*"}, "name those to release"),
+    "all columns": ({"keep": "*"}, "name the columns to release"),
     "a missing column": (
         {"sensitive": ["ill", "pay"], "privacy": {"l_diversity": {"pay": {"l": 2}}}},
         "'pay'",

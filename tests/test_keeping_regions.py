@@ -162,7 +162,11 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
     write_regions(replace(regions, regions=regions.regions[1:]), Path("other.parquet"))
     refused: list[tuple[dict[str, Any], type[KanonError], str]] = [
         ({"node_from": manifest}, SourceError, "there is no file of regions regions.parquet"),
-        ({"node_from": manifest, "regions": "other.parquet"}, SourceError, "are not those that the manifest names"),
+        (
+            {"node_from": manifest, "regions": "other.parquet"},
+            SourceError,
+            "are not the regions that the manifest names",
+        ),
         ({"regions": "other.parquet", "show": "bounds"}, SpecError, "the regions show 'age' as ranges"),
         ({"regions": "other.parquet", "quasi_identifiers": ["city"]}, SpecError, "the regions are of age, city"),
         ({"regions": "other.parquet", "k": 300}, SpecError, "k is 300"),

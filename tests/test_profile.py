@@ -159,7 +159,7 @@ def test_a_column_that_identifies_only_in_combination_is_a_quasi_identifier(engi
 def test_a_column_that_adds_nothing_is_not_a_quasi_identifier(engine: Engine) -> None:
     profiled = people(engine, 1000, a=lambda i: i // 4, b=lambda i: i // 500, c=lambda i: i // 500)
     assert suggested(profiled) == {"a": "quasi-identifier", "b": "", "c": ""}
-    assert profiled.columns[1].reason == "it adds less than 1 % of the rows to those at risk, in any set counted"
+    assert profiled.columns[1].reason == "it adds less than 1 % of the rows to the rows at risk, in any set counted"
 
 
 def test_one_percent_of_the_values_is_enough(engine: Engine) -> None:

@@ -217,7 +217,8 @@ def test_no_time(engine: Engine) -> None:
     profiled = profile(engine, wide(engine, 6), time_limit=0)
     assert (profiled.complete, profiled.sets, profiled.possible_sets) == (False, (), 35)
     assert profiled.notes == (
-        "stopped after 0 seconds: 0 of 35 sets were counted, and the suggestions rest on those and on the names",
+        "stopped after 0 seconds: 0 of 35 sets were counted, and the suggestions are based on these sets and on the "
+        "names",
     )
     assert profiled.columns == profile(engine, _found(engine, "wide"), 1, 0).columns
     assert [c.distinct for c in profiled.columns] == [2, 3, 4, 5, 6, 2]

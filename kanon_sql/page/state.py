@@ -167,7 +167,7 @@ class Page:
 
 def _count(draft: Draft) -> DraftCounts:
     if not draft.quasi_identifiers:
-        raise SpecError("no column is a quasi-identifier; under Columns, choose those that others might know")
+        raise SpecError("no column is a quasi-identifier; under Columns, choose the columns that others might know")
     spec = draft.spec(privacy={"k": 1}, strategy="auto", target=None)
     with opened(None, spec, warns=False) as source:
         return counted(source, spec, Observer())

@@ -1,4 +1,4 @@
-"""Drift: differences of a source and its hierarchies from those of an earlier release, and the policy for them."""
+"""Drift: differences between a source and its hierarchies and an earlier release, and the policy for them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WAYS_OUT: dict[str, str] = {
 
 
 def drift(manifest: Mapping[str, Any], source: Source, spec: Spec) -> list[Drift]:
-    """The differences of an open source, with all its columns, and its hierarchies from those in a manifest.
+    """The differences of an open source, with all its columns, and its hierarchies from a manifest.
 
     Entries that the manifest of an older version lacks are not compared. Reads the hierarchies, but no rows.
     HierarchyError if a hierarchy cannot be read.

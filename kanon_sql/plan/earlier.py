@@ -87,14 +87,14 @@ def regions_file(earlier: Earlier) -> Path:
         raise SourceError(f"there is no file of regions {path}; name it with `regions`, or leave out `node_from`")
     if named and sha256(path) != named.get("sha256"):
         raise SourceError(
-            f"the regions in {path} are not those that the manifest names; give the ones of that release, or leave out "
+            f"the regions in {path} are not the regions that the manifest names; give the right file, or leave out "
             "`node_from` and recode again"
         )
     return path
 
 
 def check_columns(earlier: Earlier, spec: Spec) -> None:
-    """Refuse quasi-identifiers that differ from those of the node or the earlier release."""
+    """Refuse quasi-identifiers that differ from the node or the earlier release."""
     earlier_columns = earlier.manifest["roles"]["quasi_identifiers"] if earlier.manifest else earlier.levels
     if earlier_columns is None:
         return

@@ -186,7 +186,7 @@ def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan
 
 
 def recode(problem: Problem, observer: Observer, regions: Regions | None = None) -> Plan:
-    """Run the local recoding of the spec within its time limit, on all tuples or on those outside the regions."""
+    """Run the local recoding of the spec within its time limit, on all tuples or on the tuples outside the regions."""
     spec, recoder, judge = problem.spec, RECODERS[problem.spec.strategy], problem.judge
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit

@@ -21,7 +21,7 @@ from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.spec import Spec, may_suppress, speakable, suppresses
 
-_EQUAL_ROWS_ONLY = " (a local recoding counts those rows of the population that are equal to rows of the sample)"
+_EQUAL_ROWS_ONLY = " (a local recoding counts only rows of the population that are equal to rows of the sample)"
 
 
 def check_population(spec: Spec, models: PrivacyModels) -> None:
@@ -53,7 +53,7 @@ def check_population(spec: Spec, models: PrivacyModels) -> None:
 
 
 def _check_recoder(spec: Spec, models: PrivacyModels) -> None:
-    """A local recoding counts only those rows of the population that are equal to rows of the sample."""
+    """A local recoding counts only rows of the population that are equal to rows of the sample."""
     if models.every_class:
         raise SpecError(
             "a minimum presence above 0 concerns every class of the population, and a local recoding has classes of "

@@ -1,4 +1,4 @@
-"""The privacy models of a run, those of the spec and those passed in Python, and whether its source supports them."""
+"""The privacy models of a run, from the spec and from Python, and whether its source supports them."""
 
 from __future__ import annotations
 
@@ -150,8 +150,7 @@ def _check_released(column: str, spec: Spec) -> None:
         )
     if column in spec.perturb:
         raise SpecError(
-            f"{column!r} is perturbed, so that its released values are not those that the privacy model counts; leave "
-            "out the one or the other"
+            f"{column!r} is perturbed, but the privacy model counts its original values; leave out the one or the other"
         )
 
 

@@ -169,7 +169,7 @@ def settle_spec(
 def with_code(spec: Spec, folders: Sequence[Path] = ()) -> Spec:
     """The spec with the code that it names as `module:name` imported; SpecError if it must not run, see `own.imported`.
 
-    `folders`: those of spec files. Code in the folders of the data is allowed, too.
+    `folders`: of spec files. Code in the folders of the data is allowed, too.
     """
     if not spec.references and not spec.privacy.models:
         return spec

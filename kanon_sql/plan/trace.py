@@ -32,7 +32,7 @@ _PARTS = {
 
 
 class Trace:
-    """The answers of a search, together with those of an earlier one. Every line has the fingerprint of the problem.
+    """The answers of a search, and of an earlier one. Every line has the fingerprint of the problem.
 
     `resumed`: the trace of an earlier run, complete or left by a killed process; SpecError if it is not a trace.
     `path`: the file that the trace will be written to; until the run ends, answers are in a file next to it.

@@ -54,7 +54,7 @@ class PrivacyModels:
 
     @property
     def every(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
-        """All models, those about single classes first."""
+        """All models, models about single classes first."""
         return *self.models, *self.of_release
 
     @property
@@ -184,7 +184,7 @@ class PrivacyModels:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The columns that are counted but not released: those of models with `released=False`, and the unit's."""
+        """The columns that are counted but not released: the columns of models with `released=False`, and the unit."""
         columns = (model.sensitive for model in (*self.models, *self.redrawn) if not model.released)
         return tuple(dict.fromkeys((*filter(None, columns), *((self.unit,) if self.unit else ()))))
 
@@ -234,7 +234,7 @@ class PrivacyModels:
 
     @property
     def of_classes(self) -> PrivacyModels:
-        """Models about single classes that imply these: classes so large that those about the whole release are met."""
+        """Models about single classes that imply these: class sizes that satisfy the models about the whole release."""
         least = LeastSize()
         for model in self.of_release:
             least = _raised(least, model, model.sufficient_size)

@@ -74,7 +74,7 @@ def _dankar(classes: Histogram, fraction: float) -> float:
 
 
 def _zayatz(classes: Histogram, fraction: float) -> float:
-    """L. Zayatz, 1991: Bayes' rule, with the class sizes of the population distributed as those of the sample."""
+    """L. Zayatz, 1991: Bayes' rule, with the class sizes of the population distributed as in the sample."""
     n = _rows(classes)
     population = n / fraction
     seen_once = sum(number * _seen_once(size, n, population) for size, number in classes)

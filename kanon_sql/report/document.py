@@ -253,7 +253,7 @@ def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _pictures(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
-    """The charts of a page, those of columns with the rows that they show."""
+    """The charts of a page; charts of columns include the rows that they show."""
     manifest = figures["manifest"]
     k, rows, released = figures["k"], manifest["rows"], manifest["released_rows"]
     proven = [entry for entry in figures["loss_by_k"] if entry["score"] is not None]

@@ -136,7 +136,7 @@ def _titled(name: str, content: str) -> Element:
 
 
 def clean(content: str) -> str:
-    """Text for XML: column names can contain any characters, and those that XML excludes are replaced."""
+    """Text for XML: column names can contain any characters, and characters that XML excludes are replaced."""
     return _NOT_XML.sub("\ufffd", content)
 
 

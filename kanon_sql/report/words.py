@@ -87,7 +87,7 @@ def who(manifest: Manifest) -> str:
 
 
 def quasi_identifiers(manifest: Manifest) -> list[str]:
-    """The columns that form the classes; for cloaked data, those of places and times."""
+    """The columns that form the classes; for cloaked data, the columns of places and times."""
     roles = manifest["roles"]
     if roles.get("quasi_identifiers") is not None:
         return list(roles["quasi_identifiers"])

@@ -146,7 +146,7 @@ def _values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[Val
 
 
 def _sampled_values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[tuple[Any, ...]]:
-    """Some distinct values as text, those with the lowest digests, with their rows."""
+    """Some distinct values as text, with their rows: the values with the lowest digests."""
     holes: dict[str, Hole] = {"column": [counts.name], "source": source, "most": _MOST_VALUES}
     share = _AMPLE * _MOST_VALUES / counts.counts.distinct
     if share < 1 and counts.counts.distinct > _HARDLY_EQUAL * counts.rows:
@@ -288,7 +288,7 @@ class _ExaminedColumn:
         return different and characters >= FREE_TEXT_CHARACTERS and words >= FREE_TEXT_WORDS
 
     def _rows(self, seen: int) -> int:
-        """The rows of the table, extrapolated from those of the examined values."""
+        """The rows of the table, extrapolated from the examined values."""
         return round(seen * self._filled / self._seen) if self._sampled and self._seen else seen
 
     def _identifier(self, kind: str, how: str, said: str, rows: int, exact: bool = False) -> Identifier:

@@ -13,7 +13,7 @@ from kanon_sql.risk.single_columns import ColumnCounts
 
 FEWEST_PEOPLE = 0.01  # of the rows: a column of fewer values identifies something else
 _FEWEST_REPEATED = 10  # values in several rows, below which there is no conclusion
-_CONSTANT = 0.95  # of the values in several rows: those within which a column is constant
+_CONSTANT = 0.95  # of the values in several rows: the share within which a column is constant
 _BY_CHANCE = 0.8  # above which equal values of two rows mean nothing
 _FEWEST_TRAITS = 2
 _MOST_SEXES = 6

@@ -68,7 +68,7 @@ class Roles:
 
 
 def settle(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[Table, Roles]:
-    """Remove the columns without a role that `keep` does not name from a table, and examine those that it names."""
+    """Remove the columns without a role from a table, except those in `keep`, which are examined."""
     named = spec.named
     free = [column for column in table.columns if column.name not in named]
     kept = [column for column in free if spec.keep == EVERY or column.name in spec.kept_by_name]
@@ -202,7 +202,7 @@ class _Evidence:
         return {columns[number].name: [int(count) for count in counts] for number, *counts in rows}
 
     def _split(self, columns: Sequence[Column]) -> tuple[dict[str, str], dict[str, str]]:
-        """Plain names (new: old) of the columns that are compared by value, and of those compared as text."""
+        """Plain names (new: old) of the columns that are compared by value, and of columns compared as text."""
         named = {self._plain[c.name]: c for c in columns}
         natives = {plain: c.name for plain, c in named.items() if _sorted_by_value(c)}
         return natives, {plain: c.name for plain, c in named.items() if plain not in natives}

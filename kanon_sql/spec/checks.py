@@ -156,7 +156,7 @@ _PRIVACY = (
         "minimality",
         "unit",
         lambda spec: bool(spec.privacy.minimality and spec.unit),
-        "`minimality` redraws the values of rows, and with `unit` those of people are counted",
+        "`minimality` redraws the values of rows, and `unit` counts the values of people",
         "leave out one of them",
     ),
     Conflict(
@@ -326,7 +326,7 @@ _ONE_STATEMENT = tuple(
         (
             "wildcard_suppression",
             lambda spec: spec.wildcard_suppression,
-            "one statement counts equal rows, and those of a release with wildcards are not",
+            "one statement counts equal rows, and the rows of a release with wildcards are not equal",
             "leave out `wildcard_suppression` or `sql`",
         ),
         (
@@ -380,7 +380,7 @@ _COUNTED_ELSEWHERE = tuple(
             "keep",
             lambda spec: spec.keep == EVERY,
             "a frequency set does not record which other columns its table has",
-            "name those to release with `keep`",
+            "name the columns to release with `keep`",
         ),
         (
             "show",

@@ -140,5 +140,5 @@ class CloakSpec(ReleaseSpec):
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
-        """The columns that the spec names, with those of the rows' own tolerances and k."""
+        """The columns that the spec names, including columns of the rows' own tolerances and k."""
         return {**super().roles, "cloak": self.cloak.columns}

@@ -603,7 +603,7 @@ class Spec(ReleaseSpec):
 
     @property
     def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
-        """The privacy models passed in Python, in addition to those of `privacy`."""
+        """The privacy models passed in Python, in addition to `privacy`."""
         return self._models
 
     def with_models(self, models: Sequence[PrivacyModel | ReleaseModel]) -> Spec:
@@ -656,7 +656,7 @@ class Spec(ReleaseSpec):
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The columns that are counted but not released: the unit, and those of models with `released=False`."""
+        """The columns that are counted but not released: the unit, and the columns of models with `released=False`."""
         models = [model for model in self.models if isinstance(model, PrivacyModel) and not model.released]
         return tuple(dict.fromkeys((*super().hidden, *filter(None, (model.sensitive for model in models)))))
 

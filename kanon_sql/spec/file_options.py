@@ -60,7 +60,7 @@ class Reading:
         return tuple(name for name, value in values.items() if value)
 
     def of(self, column: str) -> ColumnReading:
-        """The options of a column; a column with a type or format ignores those of `every` that do not fit it.
+        """The options of a column; a column with a type or format ignores options of `every` that do not fit it.
 
         >>> reading = Reading(every=ColumnReading(decimal=","), columns={"zip": ColumnReading("text")})
         >>> reading.of("zip").decimal, reading.of("pay").decimal

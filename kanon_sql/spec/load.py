@@ -114,7 +114,7 @@ def session(source: object = None, **options: Any) -> Session:
 def merge(spec: SpecType | type[SpecType], **overrides: Any) -> SpecType:
     """Override the values of a spec, or build one of a model from the overrides alone; None means unset.
 
-    The names are those of `KEYWORDS`: the spec's own keys, the keys of `privacy` and `target` without their block, and
+    The names are in `KEYWORDS`: the spec's own keys, the keys of `privacy` and `target` without their block, and
     `priorities` (column: priority). Columns listed again keep their recipe, and privacy models of other columns stay. A
     new file or table to write does not inherit the permission to overwrite.
     """

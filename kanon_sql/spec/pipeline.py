@@ -79,7 +79,7 @@ def loaded_to_read(path: Path, model: type[SpecType], overrides: Mapping[str, An
 
 
 def mapping_to_read(path: Path) -> dict[str, Any]:
-    """The keys of the release in a spec file, without those for pipelines."""
+    """The keys of the release in a spec file, without the keys for pipelines."""
     if not key_of_runs(read(path)):
         return mapping_of(path)
     releases = _mappings(path, {})

@@ -22,7 +22,7 @@ def best_first(space: Space) -> Search:
     has proven it when it ends. A lattice too large to list is a SpecError.
 
     Where the privacy model is not monotone, the bisection is on whether nodes promise (`Space.promises`), which is
-    monotone; those that do are tested one by one, as far as they could be the best.
+    monotone; nodes that do are tested one by one, as far as they could be the best.
     """
     if not space.listable:
         raise SpecError(f"best_first has to list all nodes, and {space.lattice.size:.1e} are too many; choose auto")

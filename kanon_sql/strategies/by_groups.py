@@ -87,7 +87,7 @@ def _cheapest_first(group: Group) -> Search:
 
 
 def _scored(group: Group, request: Score) -> Search:
-    """Ask for what those nodes lose that could be the group's best, unless their levels say so."""
+    """Request the losses of nodes that could be the group's best, unless their levels determine the losses."""
     for node in request.nodes if group.counts_suppressed else ():
         if group.space.tags.status(node) and group.space.could_win(node):
             yield Score([group.whole(node)], all_of_them=True)

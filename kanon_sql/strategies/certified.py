@@ -34,7 +34,7 @@ def certified(space: Space) -> Search:
 
     Where the privacy model is not monotone, all this is done with the nodes that promise (`Space.promises`), which is
     monotone, in the place of the anonymous ones; the remaining open ones are all tested. Only nodes
-    that do not promise then rule out those below them; any other node that is not anonymous is ruled out alone.
+    that do not promise then rule out the nodes below; any other node that is not anonymous is ruled out alone.
 
     The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.

@@ -21,7 +21,7 @@ from kanon_sql.generalization.lattice import Lattice, Node, maximal
 from kanon_sql.loss import Costs, LevelParts, Metric
 from kanon_sql.strategies.space import beats
 
-_SOLVER = "glucose4"  # the fastest here of those that can be stopped after a number of conflicts
+_SOLVER = "glucose4"  # the fastest here of the solvers that can be stopped after a number of conflicts
 _CONFLICTS = 2_000  # per call, well below a second; then the clock is checked
 _EXACT = 5_000  # maximum whole steps from the bottom to the top, if no cost is rounded
 _ROUNDED = 2_000  # and if they are: the length of the chain of booleans

@@ -47,7 +47,7 @@ class Evaluator(Protocol):
         """The rows that every node would suppress."""
 
     def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """The rows that every node would suppress, and those that also every node below it would suppress."""
+        """The rows that every node would suppress, and the rows that every node below it would suppress, too."""
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """The rows at risk of a node, and every attribute's mean loss with those rows suppressed."""
@@ -321,7 +321,7 @@ class Driver:
                 self._rule_out(self._clauses, node)
 
     def _counted(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """The rows at risk of every node, and those that every node below it also leaves at risk."""
+        """The rows at risk of every node, and the rows that every node below it leaves at risk, too."""
         if self.prunes and not self.monotone_model:
             return self.judge.verdicts(nodes)
         return [(at_risk, 0) for at_risk in self.judge.rows_at_risk(nodes)]

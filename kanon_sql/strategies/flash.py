@@ -46,7 +46,7 @@ def _ranking(costs: Costs) -> Callable[[Node], Rank]:
 
 
 def _settle_from(space: Space, node: Node, rank: Callable[[Node], Rank]) -> Generator[Test | Score, list[bool], None]:
-    """Search a path from this node, then from the unknown nodes directly above those that failed on the way."""
+    """Search a path from this node, then from the unknown nodes directly above the nodes that failed on the way."""
     queue = [(rank(node), node)]
     while queue:
         _, head = heappop(queue)
@@ -69,7 +69,7 @@ def _path(space: Space, node: Node, rank: Callable[[Node], Rank]) -> Iterator[No
 
 
 def _bisect(space: Space, path: list[Node]) -> Generator[Test | Score, list[bool], list[Node]]:
-    """Find the lowest anonymous node of a path, by binary search; return those that were not anonymous."""
+    """Find the lowest anonymous node of a path, by binary search; return the nodes that were not anonymous."""
     low, high, failed = 0, len(path), []
     while low < high:
         middle = (low + high - 1) // 2

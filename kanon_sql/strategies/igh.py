@@ -20,7 +20,7 @@ def extended_igh(space: Space) -> Search:
     metrics; among equal nodes it has the least average class size. By any other metric it is the best
     anonymous node of that level, and a node above it can be better.
 
-    The routes are those of a depth-first walk, in-order, no higher than the lowest level found anonymous; levels above
+    The routes follow a depth-first walk, in-order, no higher than the lowest level found anonymous; levels above
     it are not searched. The bottom is tested first, as in the paper's example: 000, 222, 221, 220. The paper's listing
     starts from the bottom, which would be pre-order.
     """
@@ -30,7 +30,7 @@ def extended_igh(space: Space) -> Search:
 def optimal_igh(space: Space) -> Search:
     """Find the same node as `extended_igh` by pre-order and post-order routes (Mahanan et al., SOCA 2020).
 
-    The conditions and guarantees are those of `extended_igh`. We know the algorithm only from the later paper (2021),
+    Conditions and guarantees: as in `extended_igh`. The source for the algorithm is only the later paper (2021),
     which states that it performs both orders, but not how they are combined. Here they alternate, test by test, on
     common tags, until one of them is finished.
     """

@@ -1,4 +1,4 @@
-"""Counts a searched lattice level by level: all nodes, those that are settled, and those that were checked."""
+"""Counts a searched lattice level by level: all nodes, settled nodes, and checked nodes."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def memetic(space: Space) -> Search:
     population is lowered under its cost. KGen (De Pascale et al. 2022) breeds anywhere in the lattice by the cost
     alone; the names of the rest are Moscato's (1989). Crossover takes levels randomly from both parents.
 
-    Tests at most `space.evaluations` nodes (default: 5,000), not counting those that the tags answer.
+    Tests at most `space.evaluations` nodes (default: 5,000), not counting nodes that the tags answer.
     Under a monotone privacy model every descent ends at a k-minimal node. On lattices of at most 200,000 nodes the
     result is the optimum, and proven, if the metric has a bound and the search ends within its budget. Otherwise
     its score is not guaranteed. The same seed repeats the same run.

@@ -1,4 +1,4 @@
-"""The open nodes of a lattice that is small enough to list: those that could still be better than the best."""
+"""The open nodes of a lattice that is small enough to list: nodes that could still be better than the best."""
 
 from __future__ import annotations
 

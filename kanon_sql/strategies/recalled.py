@@ -14,7 +14,7 @@ from kanon_sql.strategies.driver import Evaluator
 class Answers:
     """Answers about nodes, in the order of the first request for a node.
 
-    `tests`: the rows at risk, and those that also every node below leaves at risk, None if not requested.
+    `tests`: the rows at risk, and the rows at risk at every node below, None if not requested.
     `figures`: results of the judge's methods, by their names.
     """
 
@@ -52,7 +52,7 @@ class Recalled:
         return [rows for rows, _ in self._tested(nodes, test, set(self._answers.tests))]
 
     def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """The rows that every node would suppress, and those that also every node below it would suppress."""
+        """The rows that every node would suppress, and the rows that every node below it would suppress, too."""
         answered = {node for node, (_, below) in self._answers.tests.items() if below is not None}
         return [(rows, below or 0) for rows, below in self._tested(nodes, self._judge.verdicts, answered)]
 

@@ -93,7 +93,7 @@ class Space:
     prospects: Tags | None = None
     """Whether a node or one below it can be anonymous, which is monotone under every model; None: same as the tags."""
     prunes: bool = True
-    """Whether a node that is not anonymous can rule out those below it; otherwise all have prospects."""
+    """Whether a node that is not anonymous can rule out the nodes below it; otherwise all have prospects."""
     seed: int = 0
     """For strategies with random choices."""
     evaluations: int | None = None

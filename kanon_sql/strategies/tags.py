@@ -180,7 +180,7 @@ class Border:
         return not self._outside(word, self._above).all()
 
     def add(self, node: Node) -> None:
-        """Add a node that is not covered, and remove those that it covers."""
+        """Add a node that is not covered, and remove the nodes that it covers."""
         import numpy as np
 
         word = self._bits.of(node)

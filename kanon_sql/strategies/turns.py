@@ -21,7 +21,7 @@ def in_turns(space: Space, *searches: Search, start: int = 0, patience: float = 
 
     Searches get equal shares of the tests. A negative start is a head start of the others, and ends after `patience`
     tests without a better node. Searches that are only a little ahead have their tests executed in the same statement
-    as those of the search whose turn it is.
+    as the tests of the search whose turn it is.
     """
     requests = _begun(searches)
     tested = dict.fromkeys(searches, start) | {searches[0]: 0}

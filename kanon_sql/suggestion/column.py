@@ -69,7 +69,7 @@ class Suggested:
 
 
 def suggested(column: Column, counts: Mapping[Any, int], co_counts: CoCounts, common: Common) -> Suggested:
-    """The suggestion for a column with these counts of values; `co_counts` counts them by those of other columns.
+    """The suggestion for a column with these counts of values; `co_counts` counts them by values of other columns.
 
     `common`: the values that labels may name, since enough people have them.
     """
@@ -203,7 +203,7 @@ def _is_iso_date(text: str) -> bool:
 
 
 def merging(labels: Sequence[int]) -> list[int]:
-    """The levels that merge values: those with fewer labels than the level below, and more than one.
+    """The levels that merge values: levels with fewer labels than the level below, and more than one.
 
     >>> merging([72, 72, 15, 15, 8, 1])
     [2, 4]

@@ -1,7 +1,7 @@
 """Categories with similar rows in other columns, merged step by step: the agglomerative information bottleneck.
 
 N. Slonim, N. Tishby, NIPS 1999: the pair of groups is merged that loses the least information about the other columns,
-whose distributions are smoothed by those of all rows. The result is not semantic.
+whose distributions are smoothed by the distribution of all rows. The result is not semantic.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def _after(numbers: Counted, mode: Decimal) -> Decimal:
 
 
 def _at_quantiles(numbers: Counted, labels: int, among: Sequence[Decimal] | None) -> Iterator[Decimal]:
-    """Round edges near the quantiles of so many labels; of those of the level below, where there is one."""
+    """Round edges near the quantiles of so many labels, among the edges of the level below if there is one."""
     for part in range(1, labels):
         exact = quantile(numbers, part / labels)
         if among is None:

@@ -82,7 +82,7 @@ def _fitting(attributes: Sequence[SharedColumn], tuples: Int64s, classes: Sequen
 def _extended(
     attribute: SharedColumn, groups: Int64s, target: Int64s, fitting: Int64s, cells: Int64s
 ) -> tuple[Int64s, Int64s]:
-    """The pairs of a tuple and a prefix that is one column longer, from those of a tuple and a prefix.
+    """The pairs of a tuple and a prefix that is one column longer, from the pairs of a tuple and the shorter prefix.
 
     `groups`: of the tuples' values. `cells`: per longer prefix, the number of codes * the number of the prefix + code.
     Either the codes that cover a value are looked up among the prefixes, or the other way round, whichever are fewer.

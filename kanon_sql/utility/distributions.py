@@ -215,7 +215,7 @@ def _of_labels(attribute: SharedColumn, released: Floats, least: int) -> list[Bi
 
 
 def _apart(shown: ColumnDisplay) -> Iterator[tuple[int, Int64s]]:
-    """Labels that exclude each other, those of the fewest values first, with the positions of their values."""
+    """Labels that exclude each other, the labels of the fewest values first, with the positions of their values."""
     ends = np.cumsum(shown.counts)
     taken = np.zeros(len(shown.values), dtype=bool)
     for label in np.lexsort((-shown.rows, shown.counts)):

@@ -1,4 +1,4 @@
-"""How far the associations between columns in a release are from those in its source."""
+"""Differences of the associations between columns in a release and in its source."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class _Task:
         }
 
     def _answers(self, rows: Int64s, random: np.random.Generator) -> tuple[NDArray[np.bool_], Floats]:
-        """Which answers are not NULL, and the answers: the mean number, or a value drawn among those of the label."""
+        """Which answers are not NULL, and the answers: the mean number, or a value drawn from the label."""
         target = self.attributes[self.target]
         weights = np.delete(target.weights, _null(target), axis=1)[rows[:, self.target]]
         chances = weights.sum(axis=1, keepdims=True)

@@ -37,7 +37,7 @@ def anatomize(
 ) -> Release:
     """Release exact rows and, separately, the sensitive values of groups of at least `l` rows, all different.
 
-    The arguments are those of `anonymize`; the spec names a target and one sensitive column. Anyone who knows a
+    Arguments: as in `anonymize`; the spec names a target and one sensitive column. Anyone who knows a
     person's quasi-identifiers learns that the person is in the table, and that the person has each of the group's
     values with a probability of at most 1 / l. Not k-anonymous, as the manifest states. Raises KanonError; then nothing
     was written.

@@ -213,7 +213,7 @@ def _material(
 
 
 def _without_unused(opened: Mapping[str, Source], spec: Spec, location: Sequence[str]) -> dict[str, Source]:
-    """The tables, those of people without the columns that no attack reads.
+    """The tables; tables of people lack the columns that no attack reads.
 
     Cloaked places, a control and priors can require any column.
     """

@@ -33,7 +33,7 @@ def cloak(
 ) -> Release:
     """Turn every place into a box and every time into an interval, so that at least `k` different units share both.
 
-    The arguments are those of `anonymize`. `location`: the two columns of a place; `time`: the column of the time;
+    Arguments: as in `anonymize`. `location`: the two columns of a place; `time`: the column of the time;
     `unit`: the column of the people or devices, which are counted instead of rows. `cloak`: a method, or a mapping of
     the method and its options. The written release is verified. Raises KanonError; then nothing was written.
 

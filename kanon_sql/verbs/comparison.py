@@ -72,7 +72,7 @@ class Comparison(Result):
     """Searches and local recodings of one table, side by side, for one k or several.
 
     `by_k`: what the searches proved together, per k; `k`, `privacy`, `proven_score`, `lower_bound`, `minimal_nodes`
-    and `minimal_nodes_complete` are those of the first k. `searches`: the result of every strategy, ordered by k.
+    and `minimal_nodes_complete`: for the first k. `searches`: the result of every strategy, ordered by k.
     """
 
     source: str

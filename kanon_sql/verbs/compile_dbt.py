@@ -83,7 +83,7 @@ def compile_dbt(
 
     `ref`: the dbt model or seed that the SQL reads (default: the name of the source's table). The new model is named
     after the target's table (`into`), or after the ref, with `_anon`. `dialects`: the SQL dialects to print (default:
-    that of the source's engine). `frequency_set`: as in `compile`. `source`, `spec` and options are those of
+    that of the source's engine). `frequency_set`: as in `compile`. `source`, `spec` and options: as in
     `anonymize`. Raises KanonError, also for a release that takes more than one statement.
 
     >>> import pandas

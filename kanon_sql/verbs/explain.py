@@ -111,7 +111,7 @@ def explain(
 ) -> Explanation:
     """Show every SQL statement of a run, with an explanation, its plan, result and time. Nothing is written.
 
-    `source`, `spec` and options are those of `anonymize`.
+    `source`, `spec` and options: as in `anonymize`.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})

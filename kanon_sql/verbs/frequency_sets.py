@@ -31,7 +31,7 @@ def frequency_set_sql(
 ) -> str:
     """The query to run in another system: distinct quasi-identifiers and counted values, with numbers of rows.
 
-    Nothing is opened: `table` (default: the spec's source) and the columns are those of that system, in its spelling.
+    Nothing is opened: `table` (default: the spec's source) and the columns belong to that system, in its spelling.
     Raises KanonError for models that a frequency set cannot serve: of people, of a population.
 
     >>> print(frequency_set_sql({"source": "PATIENTS", "quasi_identifiers": ["ZIP"]}, dialect="snowflake"))
@@ -67,7 +67,7 @@ def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Pl
 
 
 def columns_of(spec: Spec) -> list[str]:
-    """The columns that a search needs: the quasi-identifiers, and those whose values a privacy model counts."""
+    """The columns that a search needs: the quasi-identifiers, and columns whose values a privacy model counts."""
     of_models = [model.sensitive for model in spec.models if model.sensitive is not None]
     return list(dict.fromkeys([*spec.quasi_identifiers, *spec.privacy.counted, *of_models]))
 

@@ -60,7 +60,7 @@ def lattice(
 ) -> LatticePicture:
     """Search, and draw the lattice: which nodes are anonymous, which were checked, which is the best.
 
-    `source`, `spec` and options are those of `search`; nothing is written.
+    `source`, `spec` and options: as in `search`. Nothing is written.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})

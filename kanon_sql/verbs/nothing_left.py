@@ -36,13 +36,13 @@ def nothing_left(plan: Plan, figures: Figures) -> str | None:
     if not below:
         return f"{fact}, since `min_level` allows nothing less general; lower it"
     models = plan.recoding.judge.model
-    if plan.outcome:  # the judge's models are those of the released node: keep only those that apply to any node
+    if plan.outcome:  # the judge has the models of the released node: keep only models that apply to any node
         models = replace(models, models=tuple(model for model in models.models if model in models.requested))
     forcing = _forcing(problem, models, below)
     if forcing is None:
         return f"{fact}, though a less general node meets the models; try another strategy or more time"
     last = forcing.every[-1]
-    # A derived class size replaces the models of the whole release, so name those instead.
+    # A derived class size replaces the models of the whole release, so name these models instead.
     causes = [last] if last in models.requested else models.of_release
     names = " and ".join(model.name for model in causes)
     return f"{fact}, since nothing less general meets {names}; {', or '.join(_ways_out(problem, causes[0]))}"

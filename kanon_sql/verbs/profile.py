@@ -171,7 +171,7 @@ def profiled(
        small or, if small sets are inconclusive, one of a chain. The chain begins with the column that puts most rows
        into classes smaller than 5, and grows by the column that adds most of them.
 
-    Sets consist of at most 12 columns: first those named like quasi-identifiers, then those with the most values.
+    Sets consist of at most 12 columns: first columns named like quasi-identifiers, then those with the most values.
     They contain no identifiers, constants or measures, and no sensitive columns that differ in nearly every row.
     After `time_limit` seconds (None: never) no more sets are counted. `on_progress(what, done, total)` is called for
     columns and sets. Raises SourceError for an empty table.
@@ -292,7 +292,7 @@ def _quasi_identifier(column: ColumnCounts, gain: Gain, combined: bool) -> tuple
         return QUASI_IDENTIFIER, reason
     if not combined:
         return NOTHING, f"alone it distinguishes few rows, and {MOST_COLUMNS} columns go before it in the sets"
-    return NOTHING, "it adds less than 1 % of the rows to those at risk, in any set counted"
+    return NOTHING, "it adds less than 1 % of the rows to the rows at risk, in any set counted"
 
 
 def _notes(left_out: int, counted: int, possible: int, complete: bool, time_limit: float | None) -> Iterator[str]:
@@ -304,7 +304,7 @@ def _notes(left_out: int, counted: int, possible: int, complete: bool, time_limi
     if not complete:
         yield (
             f"stopped after {time_limit:g} seconds: {counted:,} of {possible:,} sets were counted, and the "
-            "suggestions rest on those and on the names"
+            "suggestions are based on these sets and on the names"
         )
 
 

@@ -265,7 +265,7 @@ class Release(Result):
         ((rows,),) = engine.rows(queries.text("frequency_sets/row_count", engine.dialect, relation=staged["release"]))
         if rows != self.manifest["released_rows"]:
             raise VerificationError(
-                f"the release has {rows:,} rows now, not those that it was written with; release again"
+                f"the release has {rows:,} rows now, and had other rows when it was written; release again"
             )
         summary = self._summary_of_copy(Source(engine, engine.table(staged["release"])), written_as, made_in)
         if summary and not summary.holds:
@@ -274,7 +274,7 @@ class Release(Result):
             )
 
     def _summary_of_copy(self, copy: Source, written_as: str, made_in: Engine) -> Summary | None:
-        """The findings in a copy: of all models, or of those that can be checked without the source."""
+        """The findings in a copy: of all models, or of the models that can be checked without the source."""
         if self.model is None:
             return None
         try:

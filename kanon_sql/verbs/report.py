@@ -112,7 +112,7 @@ def report(
 ) -> Report:
     """Report on the release of a spec, compared with its source: required and achieved privacy, risks and utility.
 
-    `source` and `spec` are those of `anonymize`; the spec's target is the release. `manifest`: that of its run, or its
+    `source` and `spec`: as in `anonymize`; the spec's target is the release. `manifest`: that of its run, or its
     JSON file. Without it the search runs again, and its levels and losses are reported if it finds the same release.
     `without`: parts to leave out, of `risk`, `columns`, `loss_by_k`, `lattice` and `attacks`. For parts that cannot be
     measured, for instance because the source was deleted, the report says why. Nothing is written; see `Report.write`.
@@ -261,7 +261,7 @@ def _without_plan(manifest: Mapping[str, Any], costs: Mapping[str, Any]) -> dict
         "the spec would release other rows today: the source, the spec or a hierarchy has changed, or the search was "
         "stopped. So levels, losses and the search are not reported; the manifest of the run has them"
     )
-    of_plan = dict.fromkeys(name for name in costs if name != "people")  # the people are those of the source
+    of_plan = dict.fromkeys(name for name in costs if name != "people")  # the source's people
     unknown: dict[str, Any] = {**of_plan, "strategy": None, "hierarchies": {}, "damage": []}
     warnings = [warning, *manifest["warnings"]]
     return {**manifest, **unknown, "suppressed_rows": suppressed, "warnings": warnings}

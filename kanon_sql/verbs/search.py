@@ -97,8 +97,8 @@ def search(
 ) -> Search:
     """Search the lattice for the best node that meets the privacy model; nothing is written.
 
-    `source`, `spec` and options are those of `anonymize`. `frequency_set` (a file of tuples that another system
-    counted), `dialect` and `table` (how to print the release for that system) are those of `compile`. Raises
+    `source`, `spec` and options: as in `anonymize`. `frequency_set` (a file of tuples that another system
+    counted), `dialect` and `table` (how to print the release for that system): as in `compile`. Raises
     KanonError; InfeasibleError if no node meets the model.
 
     >>> import pandas

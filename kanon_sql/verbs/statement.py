@@ -80,7 +80,7 @@ def anonymize_sql(
 ) -> str:
     """Search, and return the release as one self-contained SQL statement; nothing is written.
 
-    `source`, `spec` and options are those of `anonymize`; `dialect` is that of `compile`. A hierarchy of more than 200
+    `source`, `spec` and options: as in `anonymize`; `dialect`: as in `compile`. A hierarchy of more than 200
     values that cannot be written as an expression becomes a table, created by statements before. Raises KanonError,
     also for a release that takes more than one statement: masked, perturbed, an anatomy, or with wildcards.
 
@@ -118,7 +118,7 @@ def compile(
 ) -> Compiled:
     """Search, and return the release as SQL for this engine or for another system; nothing is written.
 
-    `source`, `spec` and options are those of `anonymize`. `dialect`: that of the other system, `snowflake`, `bigquery`,
+    `source`, `spec` and options: as in `anonymize`. `dialect`: that of the other system, `snowflake`, `bigquery`,
     …; it was not executed there. `table`: the table to read there (default: the source's name). `frequency_set`: a
     Parquet or CSV file with the result of `frequency_set_sql`, searched instead of the source. Raises KanonError, also
     for a release that one statement, the dialect or a frequency set cannot express.
@@ -186,7 +186,7 @@ def warn_of(plan: Plan, *printed: queries.Statement) -> None:
         text = f"dropped, no role: {', '.join(dropped)}; keep them with `keep`"
         warnings.warn(text, StatementWarning, stacklevel=4)
     if any(statement.has_values for statement in printed):
-        text = "the statement lists values of the data, those of its hierarchies: keep it as private as the source"
+        text = "the statement lists the values of its hierarchies, and so of the data: keep it as private as the source"
         warnings.warn(text, StatementWarning, stacklevel=4)
 
 

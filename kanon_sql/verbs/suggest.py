@@ -233,7 +233,7 @@ def looked_at(
     ask: Ask | None = None,
     observer: Observer | None = None,
 ) -> Suggestions:
-    """The same suggestions without the final checks; `options`: those of `suggest`, except the ones named here."""
+    """The same suggestions without the final checks; `options`: as in `suggest`, except the ones named here."""
     check_values(k=k, suppression_limit=suppression_limit, time_limit=time_limit)
     role_options = {name: options.get(name) for name in _ROLES}
     place_options = {name: value for name, value in options.items() if name not in _ROLES}

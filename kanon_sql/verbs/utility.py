@@ -183,7 +183,7 @@ def utility(
     observer: Observer | None = None,
     **options: Unpack[UtilityOptions],
 ) -> Utility:
-    """Compare marginals, associations, count queries and trained models of a release with those of its source.
+    """Compare marginals, associations, count queries and trained models between a release and its source.
 
     `source`, `release`: a file, a table, a DataFrame or an Arrow table; by default the source and the target of the
     spec. All common columns are measured. `predict`: the columns that models are trained to predict from all others

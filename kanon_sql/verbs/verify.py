@@ -32,7 +32,7 @@ _NOT_READ = "not read"  # the source of a spec whose target is verified: it need
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """The findings of a check: numbers of classes, and of those that do not meet the models; never their rows.
+    """The findings of a check: numbers of all classes and of unsafe classes; never their rows.
 
     `offending_sizes`: sizes of classes below k, with their numbers. `compared_with`: the table that models compare the
     classes with, the source or `ITSELF`; None if no model compares. `problem`: why nothing could be checked, or None.
