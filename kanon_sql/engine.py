@@ -87,6 +87,20 @@ class Rights:
 
 
 @dataclass(frozen=True)
+class Attached:
+    """Something that users attached to a table or view and that is lost if it is dropped, such as an index or a view.
+
+    `name`: in words. `statement`: creates it again on a relation of the same name with these `columns`; empty if that
+    is impossible. `needs_table`: whether only a relation of the same form can have it.
+    """
+
+    name: str
+    columns: tuple[str, ...] = ()
+    statement: str = ""
+    needs_table: bool = True
+
+
+@dataclass(frozen=True)
 class Statement:
     """A statement that was run: its name, its purpose, its seconds, and the rows it returned or wrote, if available.
 
@@ -234,6 +248,30 @@ class Engine(Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """One consistent snapshot; rolled back if the block raises."""
+
+
+class TransactionalEngine(Engine, Protocol):
+    """An engine with transactions, in which the rows of a permanent table can be replaced."""
+
+    def hold(self, relation: Relation) -> None:
+        """Prevent other sessions from writing to a table until the transaction ends; they can still read it."""
+
+    def refill(self, relation: Relation, query: str, comment: str) -> int | None:
+        """Replace the rows of a permanent table and its comment, in a transaction; returns the rows written.
+
+        Other sessions see the old rows until the transaction ends. TargetError if the rows cannot be replaced.
+        """
+
+    def result_types(self, query: str) -> list[tuple[str, str]]:
+        """The columns of a query's result, with types that are equal for equal types."""
+
+    def attached(self, relation: Relation) -> list[Attached]:
+        """Everything that is lost if a table or view is dropped, other than its privileges and its own comment."""
+
+
+def has_transactions(engine: Engine) -> TypeGuard[TransactionalEngine]:
+    """Whether an engine has transactions."""
+    return engine.has_transactions
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Column, Engine, FilesRead, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import Attached, Column, Engine, FilesRead, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb_errors import explained, message_of
 from kanon_sql.engines.duckdb_files import (
@@ -59,6 +59,21 @@ _COMMENTS = """
 SELECT table_name, comment FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
 UNION ALL
 SELECT view_name, comment FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
+"""
+# A view reads a table by its name, so it survives.
+_ATTACHED = """
+SELECT 'the index ' || index_name, NULL, NULL
+FROM duckdb_indexes() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3
+UNION ALL
+SELECT 'the constraint ' || constraint_text, NULL, NULL
+FROM duckdb_constraints() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3
+UNION ALL
+SELECT 'the default of the column ' || column_name, NULL, NULL
+FROM duckdb_columns()
+WHERE database_name = $1 AND schema_name = $2 AND table_name = $3 AND COALESCE(column_default, 'NULL') <> 'NULL'
+UNION ALL
+SELECT 'the comment on the column ' || column_name, column_name, comment
+FROM duckdb_columns() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3 AND comment IS NOT NULL
 """
 _LASTING = "SELECT 1 FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE() LIMIT 1"
 _MANY = 2_000  # rows; fewer are loaded faster as parameters than as arrays
@@ -306,6 +321,30 @@ class DuckDB:
     def rights(self, _: Relation) -> Rights:
         """DuckDB has no owners and no grants."""
         return Rights()
+
+    def hold(self, _: Relation) -> None:
+        """Do nothing: of two transactions that change a table, DuckDB refuses the second."""
+
+    def refill(self, relation: Relation, query: str, comment: str) -> int | None:
+        """Replace the rows of a table and its comment."""
+        self.run(queries.comment(relation, comment, self.dialect))
+        self.run(queries.delete_all(relation, self.dialect))
+        return self.run(queries.insert(relation, query, self.dialect))
+
+    def result_types(self, query: str) -> list[tuple[str, str]]:
+        """The columns of a query's result with their types."""
+        return [(name, type_name) for name, type_name, *_ in self.rows(f"DESCRIBE {query}")]
+
+    def attached(self, relation: Relation) -> list[Attached]:
+        """The indexes, constraints, defaults and comments on columns of a table or view."""
+        found = self.connection.execute(_ATTACHED, relation.parts).fetchall()
+        return [self._attached(relation, *row) for row in found]
+
+    def _attached(self, relation: Relation, name: str, column: str | None, comment: str | None) -> Attached:
+        if column is None or comment is None:
+            return Attached(name)
+        statement = queries.comment_column(relation, column, comment, self.dialect)
+        return Attached(name, (column,), statement, needs_table=False)
 
     def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
         """DuckDB has no owners."""

@@ -14,18 +14,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import Attached, Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.named_queries import NamedQueries
 from kanon_sql.engines.postgres_sql import (
     AFTER_DUCKDB,
     ALL,
+    ATTACHED,
     BEFORE_CHRIST,
+    BEFORE_CHRIST_AGAIN,
     COLUMNS,
     COMMENTS,
     CSV,
+    DESCRIBED,
     HASH_JOINS,
     HIDDEN,
+    HOLD,
     LABELS,
     LONGEST,
     LOOK_UP,
@@ -36,6 +41,8 @@ from kanon_sql.engines.postgres_sql import (
     PATH,
     PIN,
     READ,
+    READ_ONLY,
+    REFILL,
     REFUSALS,
     RIGHTS,
     SCHEMAS,
@@ -83,6 +90,10 @@ _URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOS
 _OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57", "58")
 _BY_ANOTHER = ("42P07", "40001")  # a table was created or changed by another session
 _MEANWHILE = "another session created or replaced the same table meanwhile; nothing was released, run again"
+_CANCELED = (
+    "the standby stopped the statement because it kept a change of the primary waiting; run again, or set "
+    "hot_standby_feedback or a longer max_standby_streaming_delay on the standby"
+)
 
 
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
@@ -96,6 +107,8 @@ class PostgreSQL:
     The connection is set to autocommit, and its session to the few settings that our SQL needs. Every statement runs in
     a transaction whose search_path is the server's own schemas, so that no other function or operator is called in
     their place. The user's search_path is read first, and does not change.
+
+    A session that may not create temporary tables names the queries instead; see `NamedQueries`.
     """
 
     dialect = "postgres"
@@ -114,11 +127,14 @@ class PostgreSQL:
         self.connection = connection
         self.limits = limits or Limits()
         self._path: tuple[list[str], str | None] = ([], None)
+        self._named = NamedQueries()
         self._refuse_open_transaction()
         with explained():
             connection.autocommit = True
             self._cursor = cursor_of(connection)
-            self._cursor.execute(SESSION)
+            ((*_, read_only, has_temporary),) = self._cursor.execute(SESSION).fetchall()
+        self._read_only = read_only == "on"
+        self.has_temporary_tables = has_temporary and not self._read_only
         if self.limits.time_zone:
             self._check_time_zone(self.limits.time_zone)
         interrupts.interrupted_by_signals(self)
@@ -156,7 +172,7 @@ class PostgreSQL:
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
         with self._pinned():
-            return self._cursor.execute(sql, prepare=False).fetchall()
+            return self._cursor.execute(self._named.complete(sql), prepare=False).fetchall()
 
     def run(self, sql: str) -> int | None:
         """Run a statement; returns the number of rows that it wrote, if PostgreSQL reports it."""
@@ -174,7 +190,7 @@ class PostgreSQL:
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
-        return "\n".join(line for (line,) in self.rows(f"EXPLAIN {sql}"))
+        return "\n".join(line for (line,) in self.rows(f"EXPLAIN {self._named.complete(sql)}"))
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by a name from a user, first with its exact capitals, then with any."""
@@ -197,14 +213,32 @@ class PostgreSQL:
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that exists; a domain is described by its base type."""
+        if self._is_named(relation):
+            return self._described(relation, form)
         with self._pinned():
             described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         columns = (Column(name, type_name, kind_of(plain, category)) for name, type_name, plain, category in described)
         return Table(relation, form, tuple(columns))
 
+    def _is_named(self, relation: Relation) -> bool:
+        return queries.parts(relation, self.dialect)[0] == "pg_temp" and relation.name in self._named
+
+    def _described(self, relation: Relation, form: str) -> Table:
+        """Describe a named query by the columns of its result."""
+        with self._pinned():
+            self.rows(f"{queries.select_all(relation, self.dialect)} LIMIT 0")
+            result, described = self._cursor.pgresult, self._cursor.description or []
+            assert result
+            modifiers = [result.fmod(place) for place in range(len(described))]
+            columns = [column.name for column in described], [column.type_code for column in described], modifiers
+            found = self._cursor.execute(DESCRIBED, columns).fetchall()
+        return Table(relation, form, tuple(Column(name, kind, kind_of(*of)) for name, kind, *of in found))
+
     def check_writable(self, relation: Relation) -> None:
-        """Refuse a place in a schema where the user may not create tables."""
+        """Refuse a place in a schema where the user may not create tables, and any in a read-only session."""
         schema, table = relation.parts
+        if self._read_only:
+            raise TargetError(READ_ONLY.format(table))
         with self._pinned():
             ((may, user),) = self._cursor.execute(MAY_CREATE, [schema, schema]).fetchall()
         if not may:
@@ -296,13 +330,50 @@ class PostgreSQL:
         self.run("RELEASE SAVEPOINT kanon_owner")
         return True
 
+    def hold(self, relation: Relation) -> None:
+        """Lock a table against writers. Its readers are not affected."""
+        self.run(_sql(HOLD, relation.parts))
+
+    def refill(self, relation: Relation, query: str, comment: str) -> int | None:
+        """Replace the rows of a table and its comment, by DELETE wherever possible.
+
+        TRUNCATE would make readers wait, and show an empty table to those whose snapshot is older. It is used if a
+        publication would not copy a DELETE, and for a table without rows: rows of another session that are not in our
+        snapshot would otherwise stay.
+        """
+        with self._pinned():
+            ((hides_rows, truncates),) = self._cursor.execute(REFILL, [_sql("{}", relation.parts)]).fetchall()
+        if hides_rows:
+            raise TargetError(
+                f"row-level security hides rows of {relation.name} from this role, so they cannot be replaced; use a "
+                "role that its policies do not apply to"
+            )
+        if truncates or not self.run(queries.delete_all(relation, self.dialect)):
+            self.run(_sql("TRUNCATE {}", relation.parts))
+        rows = self.run(queries.insert(relation, self._named.complete(query), self.dialect))
+        self.run(queries.comment(relation, comment, self.dialect))
+        return rows
+
+    def result_types(self, query: str) -> list[tuple[str, str]]:
+        """The columns of a query's result with their types; a domain is its base type."""
+        return list(self._result_types(query).items())
+
+    def attached(self, relation: Relation) -> list[Attached]:
+        """What depends on a table or view, and its indexes, comments on columns, statistics targets and parameters."""
+        with self._pinned():
+            found = self._cursor.execute(ATTACHED, [_sql("{}", relation.parts)]).fetchall()
+        return [
+            Attached(name, tuple(columns), statement or "", needs_table)
+            for name, columns, statement, needs_table in found
+        ]
+
     def lasting(self, relation: Relation) -> Relation:
         """The name of a relation in a view's definition: PostgreSQL stores a reference."""
         return relation
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
         """Create a lasting table or view from a query, with a comment."""
-        return create_and_comment(self, relation, query, form, comment)
+        return create_and_comment(self, relation, self._named.complete(query), form, comment)
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table and fill it, column by column."""
@@ -312,6 +383,9 @@ class PostgreSQL:
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
         """Create a temporary table and fill it, in batches of rows."""
+        if not self.has_temporary_tables:
+            self._named.define(relation.name, self._values(types, batches))
+            return
         temporary = Relation("pg_temp", relation.name)
         self.run(queries.drop(temporary, self.dialect))
         self.run(queries.create_table(temporary, types, self.dialect))
@@ -319,10 +393,35 @@ class PostgreSQL:
             for row in chain.from_iterable(zip(*columns, strict=True) for columns in batches):
                 copy.write_row(row)
 
+    def _values(self, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]) -> str:
+        """The query of values in batches of rows: an array of texts for each column."""
+        from psycopg import sql
+        from psycopg.adapt import PyFormat, Transformer
+
+        texts: list[list[str | None]] = [[] for _ in types]
+        dumpers = Transformer(self.connection)
+
+        def text_of(value: Any) -> str | None:
+            dumped = None if value is None else dumpers.get_dumper(value, PyFormat.TEXT).dump(value)
+            return None if dumped is None else bytes(dumped).decode()
+
+        for columns in batches:
+            for column, of_column in zip(columns, texts, strict=True):
+                of_column.extend(map(text_of, column))
+        arrays = [
+            f"CAST(CAST({sql.Literal(of_column).as_string(self.connection)} AS text[]) AS {type_name}[])"
+            for type_name, of_column in zip(types.values(), texts, strict=True)
+        ]
+        names = ", ".join(queries.identifier(name, self.dialect) for name in types)
+        return f"SELECT * FROM unnest({', '.join(arrays)}) AS loaded ({names})"
+
     def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
     ) -> None:
         """Create a table of the rows whose text a type allows."""
+        if not self.has_temporary_tables:
+            self._name_castable(relation, none, written, type_name, columns)
+            return
         self.send(none, self, relation)
         if type_name.startswith(("date", "timestamp")):
             self.run(_sql(AFTER_DUCKDB, queries.parts(written, self.dialect)))
@@ -333,6 +432,35 @@ class PostgreSQL:
         with self._pinned():
             ((rows,),) = self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=written))
             self._insert_by_halves(insert, 0, rows)
+
+    def _name_castable(
+        self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
+    ) -> None:
+        """Name the query of the rows whose text a type allows."""
+        if type_name.startswith(("date", "timestamp")):
+            shown = {name: queries.identifier(name, self.dialect) for name in columns}
+            shown["text"] = f"{BEFORE_CHRIST_AGAIN} AS text"
+            read = _sql(f"SELECT {', '.join(shown.values())} FROM {{}} AS w", queries.parts(written, self.dialect))
+            self._named.define(written.name, read)
+        valid = partial(queries.valid_texts, written, type_name, columns, self.dialect)
+        if self.connection.info.server_version >= _TELLS_VALID_INPUT:
+            castable = [valid()]
+        else:
+            ((rows,),) = self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=written))
+            castable = [valid(rows=part) for part in self._valid_rows(valid, 0, rows)]
+        self._named.define(relation.name, queries.union_all([none, *castable]))
+
+    def _valid_rows(self, valid: Callable[..., str], first: int, end: int) -> list[tuple[int, int]]:
+        """The same as `_insert_by_halves`, but returns the rows."""
+        try:
+            with self.connection.transaction():
+                self.rows(f"SELECT COUNT(v) FROM ({valid(rows=(first, end))}) AS v")
+        except SourceError:
+            if end - first <= 1:
+                return []
+            middle = (first + end) // 2
+            return [*self._valid_rows(valid, first, middle), *self._valid_rows(valid, middle, end)]
+        return [(first, end)]
 
     def _insert_by_halves(self, insert: Callable[..., str], first: int, end: int) -> None:
         """Find the texts that a type does not allow by bisection, on a server without pg_input_is_valid."""
@@ -349,6 +477,8 @@ class PostgreSQL:
         """Create a temporary table, here or in an embedded DuckDB, from a query here."""
         if isinstance(target, DuckDB):
             self.fetch_into(query, target, relation)
+        elif target is self and not self.has_temporary_tables:
+            self._named.define(relation.name, query)
         elif target is self:
             temporary = Relation("pg_temp", relation.name)
             self.run(queries.drop(temporary, self.dialect))
@@ -358,7 +488,10 @@ class PostgreSQL:
 
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table."""
-        self.run(queries.drop(relation, self.dialect))
+        if self.has_temporary_tables:
+            self.run(queries.drop(relation, self.dialect))
+        else:
+            self._named.forget(relation.name)
 
     def frame(self, relation: Relation, arrow: bool = False) -> Any:
         """A relation's rows as a pandas DataFrame or an Arrow table, with DuckDB's types."""
@@ -386,7 +519,7 @@ class PostgreSQL:
 
     def filled(self, relation: Relation, rows: int | None) -> None:
         """Analyze a temporary table, since autovacuum does not."""
-        if rows != 0:
+        if rows != 0 and self.has_temporary_tables:
             self.run(_sql("ANALYZE {}", queries.parts(relation, self.dialect)))
 
     def integer_type(self, largest: int) -> str:
@@ -471,7 +604,7 @@ class PostgreSQL:
 
     def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
         selected = ", ".join(_sent(column, type_name) for column, type_name in types.items())
-        copied = f"SELECT {selected} FROM ({query}) AS fetched"
+        copied = self._named.complete(f"SELECT {selected} FROM ({query}) AS fetched")
         with self._pinned():
             with self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
                 for chunk in copy:
@@ -558,11 +691,18 @@ def explained() -> Iterator[None]:
     except psycopg.Error as error:
         state = error.sqlstate or ""
         if state in _BY_ANOTHER:
-            raise SourceError(_MEANWHILE) from None
+            on_standby = "recovery" in (error.diag.message_primary or "")
+            raise SourceError(_CANCELED if on_standby else _MEANWHILE) from None
         if state[:2] in _OF_THE_STATEMENT and error.diag.message_primary:
             raise SourceError(f"PostgreSQL says: {error.diag.message_primary}") from None
         if error.diag.schema_name == "pg_catalog" or "concurrently" in (error.diag.message_primary or ""):
             raise SourceError(_MEANWHILE) from None
+        if state.startswith("23") and error.diag.table_name:
+            named = f"constraint {error.diag.constraint_name}" if error.diag.constraint_name else "NOT NULL constraint"
+            raise SourceError(
+                f"the {named} of {error.diag.table_name} does not allow a row ({type(error).__name__}); change or drop "
+                "the constraint, and run again"
+            ) from None
         if not state and isinstance(error, psycopg.OperationalError):
             raise SourceError("PostgreSQL says: the connection is lost; see the server's log, and run again") from None
         raise SourceError(

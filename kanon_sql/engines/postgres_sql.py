@@ -1,12 +1,15 @@
 """Statements on PostgreSQL's catalog and session, and for copying rows out of it."""
 
-# Dates as ISO, floats in full, backslashes plain, text as Unicode.
+# Dates as ISO, floats in full, backslashes plain, text as Unicode. On a standby, and by default_transaction_read_only,
+# transactions are read-only, so that they cannot even create temporary tables.
 SESSION = """
 SELECT
   pg_catalog.set_config('datestyle', 'ISO', false),
   pg_catalog.set_config('extra_float_digits', '1', false),
   pg_catalog.set_config('standard_conforming_strings', 'on', false),
-  pg_catalog.set_config('client_encoding', 'UTF8', false)
+  pg_catalog.set_config('client_encoding', 'UTF8', false),
+  pg_catalog.current_setting('transaction_read_only'),
+  pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')
 """
 # The user's search_path, including pg_catalog and pg_temp; before PIN, only qualified names are safe.
 PATH = "SELECT pg_catalog.current_schemas(true)::pg_catalog.text[], pg_catalog.current_schema()"
@@ -74,6 +77,80 @@ SELECT
 FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
 ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
 """
+HOLD = "LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE"
+# Whether policies hide rows of a table from us, and whether a publication copies its rows but would not copy a DELETE:
+# it needs a replica identity, or is not to publish deletions.
+REFILL = """
+SELECT
+  row_security_active(c.oid),
+  EXISTS (
+    SELECT FROM pg_publication_tables AS t JOIN pg_publication AS p ON p.pubname = t.pubname
+    WHERE t.schemaname = n.nspname AND t.tablename = c.relname AND p.pubtruncate
+      AND NOT (p.pubdelete AND (c.relreplident = 'f' OR EXISTS (
+        SELECT FROM pg_index AS i
+        WHERE i.indrelid = c.oid
+          AND CASE c.relreplident WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident ELSE FALSE END
+      )))
+  )
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.oid = %s::regclass
+"""
+# Everything that a relation takes with it, or that prevents dropping it: in words, the columns that it needs, the
+# statement that creates it again (NULL: there is none), and whether that needs a table. The rule of a view and the
+# index of a constraint are parts of these.
+ATTACHED = """
+WITH r AS (
+  SELECT c.oid, c.relkind, c.reloptions, format('%%I.%%I', n.nspname, c.relname) AS name
+  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  WHERE c.oid = %s::regclass
+),
+a AS (SELECT a.* FROM pg_attribute AS a JOIN r ON a.attrelid = r.oid WHERE a.attnum > 0 AND NOT a.attisdropped),
+i AS (
+  SELECT i.indexrelid AS oid
+  FROM pg_index AS i JOIN r ON i.indrelid = r.oid
+  WHERE NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conindid = i.indexrelid AND k.conrelid = r.oid)
+)
+SELECT DISTINCT
+  'the ' || CASE
+    WHEN w.ev_class <> r.oid THEN pg_describe_object('pg_class'::regclass, w.ev_class, 0)
+    ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END,
+  ARRAY[]::text[], NULL, TRUE
+FROM r
+  JOIN pg_depend AS d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = r.oid
+  LEFT JOIN pg_rewrite AS w ON d.classid = 'pg_rewrite'::regclass AND w.oid = d.objid
+WHERE d.deptype IN ('a', 'n')
+  AND NOT COALESCE(w.ev_class = r.oid AND w.rulename = '_RETURN', FALSE)
+  AND NOT (d.classid = 'pg_class'::regclass AND d.objid IN (SELECT oid FROM i))
+UNION ALL
+SELECT
+  'the ' || pg_describe_object('pg_class'::regclass, i.oid, 0),
+  ARRAY(
+    SELECT a.attname::text FROM pg_depend AS d JOIN a ON a.attnum = d.refobjsubid
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = i.oid AND d.refclassid = 'pg_class'::regclass
+      AND d.refobjid = a.attrelid
+  ),
+  pg_get_indexdef(i.oid), TRUE
+FROM i
+UNION ALL
+SELECT
+  'the comment on the column ' || a.attname, ARRAY[a.attname::text],
+  format('COMMENT ON COLUMN %%s.%%I IS %%L', r.name, a.attname, d.description), FALSE
+FROM r JOIN a ON TRUE
+  JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = r.oid AND d.objsubid = a.attnum
+UNION ALL
+SELECT
+  'the statistics target of the column ' || a.attname, ARRAY[a.attname::text],
+  format('ALTER TABLE %%s ALTER %%I SET STATISTICS %%s', r.name, a.attname, a.attstattarget), TRUE
+FROM r JOIN a ON TRUE
+WHERE a.attstattarget >= 0
+UNION ALL
+SELECT
+  'the storage parameter ' || o.option_name, ARRAY[]::text[],
+  format('ALTER TABLE %%s SET (%%I = %%L)', r.name, o.option_name, o.option_value), TRUE
+FROM r, LATERAL pg_options_to_table(r.reloptions) AS o
+WHERE r.relkind IN ('r', 'p', 'm')
+ORDER BY 1
+"""
 # Row security on a relation or below a view, and for which role: a view reads with its owner's privileges.
 HIDDEN = """
 WITH RECURSIVE beneath AS (
@@ -123,6 +200,14 @@ FROM described JOIN pg_type AS t ON t.oid = type
 WHERE typtype <> 'd'
 ORDER BY attnum
 """
+DESCRIBED = """
+SELECT
+  d.name, format_type(t.oid, d.modifier), format_type(t.oid, NULL),
+  CASE WHEN typtype = 'b' AND typelem = 0 AND typnamespace <> 'pg_catalog'::regnamespace THEN '' ELSE typcategory END
+FROM unnest(%s::text[], %s::oid[], %s::integer[]) WITH ORDINALITY AS d (name, type, modifier, place)
+  JOIN pg_type AS t ON t.oid = d.type
+ORDER BY d.place
+"""
 # Every value is quoted and NULL is not, so that no value can be read as NULL or as the end of a line.
 CSV = r"FORMAT csv, NULL '\N', FORCE_QUOTE *"
 READ = r"""
@@ -145,9 +230,8 @@ CASE
   ELSE CAST({} AS TEXT)
 END
 """
-AFTER_DUCKDB = r"""
-UPDATE {} SET text = REGEXP_REPLACE(text, '^(\d+-\d\d-\d\d) \(BC\)(.*)$', '\1\2 BC') WHERE text LIKE '%(BC)%'
-"""
+BEFORE_CHRIST_AGAIN = r"REGEXP_REPLACE(text, '^(\d+-\d\d-\d\d) \(BC\)(.*)$', '\1\2 BC')"
+AFTER_DUCKDB = f"UPDATE {{}} SET text = {BEFORE_CHRIST_AGAIN} WHERE text LIKE '%(BC)%'"
 # Reasons for a failed connection, by the text of libpq's error.
 REFUSALS = {
     "authentication|password|role .* does not exist|pg_hba": "it refuses the user or the password",
@@ -158,6 +242,10 @@ REFUSALS = {
     "SSL|certificate|GSS": "it and we do not agree about encryption; see sslmode",
     "too many|starting up|shutting down|recovery": "it takes no connections now; try again later",
 }
+READ_ONLY = (
+    "this session of PostgreSQL is read-only (it is on a standby, or default_transaction_read_only is on), so there "
+    "can be no {} in it; write a file with `output`, or connect to the primary as a role that may write"
+)
 NO_URL = (
     "a PostgreSQL database is named as postgresql://user:password@host:port/database, "
     "with %40 for @ and %2F for / in the password; the given name reads otherwise"

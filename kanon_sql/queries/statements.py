@@ -35,6 +35,11 @@ def insert(relation: Relation, query: str, dialect: str) -> str:
     return f"INSERT INTO {t.named(relation, dialect)} {query}"
 
 
+def delete_all(relation: Relation, dialect: str) -> str:
+    """The statement that deletes all rows of a table."""
+    return f"DELETE FROM {t.named(relation, dialect)}"
+
+
 def add_and_delete_a_row(relation: Relation, dialect: str) -> tuple[str, str]:
     """The two statements that add a row of NULL to an empty table, and delete it again."""
     name = t.named(relation, dialect)
@@ -71,6 +76,12 @@ def drop(relation: Relation, dialect: str, form: str = "table") -> str:
 def comment(relation: Relation, text: str, dialect: str, form: str = "table") -> str:
     """The statement that sets the comment of a table or view."""
     return f"COMMENT ON {_kind(form)} {t.named(relation, dialect)} IS {t.printed(t.literal(text), dialect)}"
+
+
+def comment_column(relation: Relation, column: str, text: str, dialect: str) -> str:
+    """The statement that sets the comment of a column."""
+    of = f"{t.named(relation, dialect)}.{t.identifier(column, dialect)}"
+    return f"COMMENT ON COLUMN {of} IS {t.printed(t.literal(text), dialect)}"
 
 
 def grant(
@@ -167,13 +178,21 @@ def insert_castable(
     `columns`: those of both tables, after `value`. `rows`: for a server that cannot test whether a text is valid, the
     first row and the one after the last to try; the statement fails if one of them is not.
     """
+    valid = valid_texts(written, type_name, columns, dialect, rows)
+    names = ", ".join(t.identifier(name, dialect) for name in columns)
+    return f"INSERT INTO {t.named(values, dialect)} (value, {names}) {valid}"
+
+
+def valid_texts(
+    written: Relation, type_name: str, columns: Sequence[str], dialect: str, rows: tuple[int, int] | None = None
+) -> str:
+    """The query of the written texts that are valid for a type, as `value`, and more columns; see `insert_castable`."""
     # A cast would cut a text that is too long; an assignment refuses it.
     value = "text" if type_name.startswith("character") else f"CAST(text AS {type_name})"
     is_valid = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
     where = f"row >= {rows[0]} AND row < {rows[1]}" if rows else f"text IS NULL OR {is_valid}"
-    into, source = (t.named(relation, dialect) for relation in (values, written))
     names = ", ".join(t.identifier(name, dialect) for name in columns)
-    return f"INSERT INTO {into} (value, {names}) SELECT {value}, {names} FROM {source} WHERE {where}"
+    return f"SELECT {value}, {names} FROM {t.named(written, dialect)} WHERE {where}"
 
 
 def fingerprint(relation: Relation, columns: Sequence[str], texts: Sequence[str], dialect: str) -> str:

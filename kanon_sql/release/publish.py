@@ -163,8 +163,11 @@ def _keep(
     (piece,) = pieces(relation)
     if not engine.has_transactions:
         staging.defer(lambda: None, lambda: tables.drop(engine, {relation: "table"}))
-    sql = queries.create_as(relation, piece.query, engine.dialect, temporary=True)
-    statement = timed(piece, sql, lambda: engine.run(sql))
+    if engine.has_temporary_tables:
+        sql = queries.create_as(relation, piece.query, engine.dialect, temporary=True)
+        statement = timed(piece, sql, lambda: engine.run(sql))
+    else:
+        statement = timed(piece, piece.query, lambda: engine.send(piece.query, engine, relation))
     written = time.monotonic()
     checked = verify(engine, {piece.name: relation})
     return Published(relation, checked, (statement,), written - started, time.monotonic() - written)
@@ -187,9 +190,9 @@ def _publish_tables(
         staging.defer(put, lambda: tables.discard(placement))
         staging.staged_tables[folder or placement.target] = placement.place
     # A view needs its companions first.
-    statements = [
-        tables.create(placement, piece) for piece in sorted(pieces(placement.place), key=lambda piece: not piece.stem)
-    ]
+    staged = sorted(pieces(placement.place), key=lambda piece: not piece.stem)
+    tables.make_room(placement, staged)
+    statements = [tables.create(placement, piece) for piece in staged]
     tables.finish(placement)
     written = time.monotonic()
     checked = verify(engine, {piece.name: piece.at(placement.place) for piece in placement.created})

@@ -1,7 +1,8 @@
 """Release tables and views: checks before they are replaced, comments that mark them as ours, and privileges.
 
 The last line of a table's comment identifies it: `kanon_sql: {…}`. Only the target itself and relations whose comment
-names that target are ever dropped.
+names that target are ever dropped. In a transaction, a table whose columns stay the same is not dropped: its rows are
+replaced, so that views, indexes and everything else that users attached to it stay.
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ from secrets import token_hex
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Grant, Rights, Statement, Table, written
+from kanon_sql.engine import (
+    Attached,
+    Column,
+    Engine,
+    Grant,
+    Rights,
+    Statement,
+    Table,
+    TransactionalEngine,
+    has_transactions,
+    written,
+)
 from kanon_sql.errors import KanonError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release.pieces import Piece, timed
@@ -34,7 +46,8 @@ class Placement:
 
     `place`: the target itself where a transaction hides it until its end, otherwise an unused name.
     `old`: relation to be replaced -> its form; `before`: -> its owner and privileges, which stay, like `user_comment`.
-    `created`: the pieces created so far.
+    `created`: the pieces created so far. `standing`: the tables whose rows are replaced. `attached`: relation -> what
+    users had attached to the dropped one, to be created again.
     """
 
     engine: Engine
@@ -44,6 +57,8 @@ class Placement:
     before: dict[Relation, Rights]
     user_comment: str = ""
     created: list[Piece] = field(default_factory=list)
+    standing: set[Relation] = field(default_factory=set)
+    attached: dict[Relation, list[Attached]] = field(default_factory=dict)
 
 
 def check(engine: Engine, target: Target, source: Table) -> Table | None:
@@ -105,7 +120,7 @@ def quoted(relation: Relation) -> str:
 def prepare(engine: Engine, target: Target) -> Placement:
     """Find the place of a target; TargetError if an existing relation must not be replaced.
 
-    Inside a transaction the target and its companions are dropped, never another table.
+    In a transaction, nobody else can write to the tables that will be replaced from now on.
     """
     relation = engine.place(str(target.table))
     if not engine.has_transactions:
@@ -118,20 +133,110 @@ def prepare(engine: Engine, target: Target) -> Placement:
     if present and present[0].relation == relation and not _ours(comments.get(relation)):
         _refuse_foreign(target, present[0])
     old = {table.relation: table.form for table in present}
+    if has_transactions(engine):
+        for table in present:
+            if table.form == "table":
+                engine.hold(table.relation)
     rights = {table: engine.rights(table) for table in old}
     place = relation if engine.has_transactions else relation.sibling(unused_name(relation, "staged"))
-    placement = Placement(engine, relation, place, old, rights, _user_comment(comments.get(relation)))
-    if engine.has_transactions:
-        drop(engine, old)
-    return placement
+    return Placement(engine, relation, place, old, rights, _user_comment(comments.get(relation)))
+
+
+def make_room(placement: Placement, pieces: Sequence[Piece]) -> None:
+    """In a transaction, drop the relations that the pieces replace, except tables that stay and get new rows.
+
+    TargetError if the target must be dropped and something depends on it.
+    """
+    engine = placement.engine
+    if not has_transactions(engine):
+        return
+    by_place = {piece.at(placement.target): piece for piece in pieces}
+    for relation, form in placement.old.items():
+        piece = by_place.get(relation)
+        if piece and form == piece.form == "table" and _fits(engine, relation, piece):
+            placement.standing.add(relation)
+            continue
+        if piece and relation == placement.target:
+            placement.attached[relation] = _restorable(engine, relation, form, piece)
+        drop(engine, {relation: form})
+
+
+def _fits(engine: TransactionalEngine, relation: Relation, piece: Piece) -> bool:
+    """Whether the rows of a piece have the columns of a table; a table with a key of ours is always created anew."""
+    return piece.key is None and engine.result_types(piece.query) == _types(engine, relation)
+
+
+def _types(engine: TransactionalEngine, relation: Relation) -> list[tuple[str, str]]:
+    return engine.result_types(queries.select_all(relation, engine.dialect))
+
+
+def _restorable(engine: TransactionalEngine, relation: Relation, form: str, piece: Piece) -> list[Attached]:
+    """What is attached to a relation and can be created again; TargetError if there is anything else."""
+    same_form = form == _FORMS.get(piece.form, piece.form)
+    attached = engine.attached(relation)
+    lost = [each for each in attached if not each.statement or (each.needs_table and not same_form)]
+    if lost:
+        raise _in_the_way(relation, _why_dropped(engine, relation, form, piece), lost)
+    return attached
+
+
+def _restore(engine: Engine, relation: Relation, attached: Sequence[Attached]) -> None:
+    """Create again what was attached to a replaced relation; TargetError if a column does not exist any more."""
+    columns = {column.name for column in engine.table(relation).columns} if attached else set()
+    lost = [each for each in attached if not columns.issuperset(each.columns)]
+    if lost:
+        missing = next(name for name in lost[0].columns if name not in columns)
+        raise _in_the_way(relation, f"it does not have the column {missing} any more", lost)
+    for each in attached:
+        engine.run(each.statement)
+
+
+def _in_the_way(relation: Relation, why: str, lost: Sequence[Attached]) -> TargetError:
+    return TargetError(
+        f"{relation.name} cannot be replaced: {why}, and {_depend([each.name for each in lost])} on it; drop what "
+        "depends on it, and create it again after the release, or name another target"
+    )
+
+
+def _depend(names: Sequence[str]) -> str:
+    """The subject of a sentence with its verb.
+
+    >>> _depend(["the view bi"]), _depend(["the view bi", "the index by_age"])
+    ('the view bi depends', 'the view bi and the index by_age depend')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last} depend" if others else f"{last} depends"
+
+
+def _why_dropped(engine: TransactionalEngine, relation: Relation, form: str, piece: Piece) -> str:
+    """Why a relation cannot stay, in words."""
+    new_form = _FORMS.get(piece.form, piece.form)
+    if form != new_form:
+        return f"the {form} becomes a {new_form}"
+    if form != "table":
+        return f"each release creates the {form} again"
+    before, after = dict(_types(engine, relation)), dict(engine.result_types(piece.query))
+    changes = [f"{name} is missing" for name in before if name not in after]
+    changes += [f"{name} is new" for name in after if name not in before]
+    for name in before.keys() & after.keys():
+        if before[name] != after[name]:
+            old, new = (Column(name, kind, "").type_without_values for kind in (before[name], after[name]))
+            changes.append(f"{name} changes from {old} to {new}")
+    return f"its columns change ({', '.join(sorted(changes)) or 'their order'})"
 
 
 def create(placement: Placement, piece: Piece) -> Statement:
     """Create a piece with its comment, and return the statement; a target keeps its user's comment."""
     engine, relation = placement.engine, piece.at(placement.place)
-    sql = queries.create_as(relation, piece.query, engine.dialect, piece.form)
     placement.created.append(piece)
-    statement = timed(piece, sql, lambda: engine.create(relation, piece.query, piece.form, _comment(placement, piece)))
+    if has_transactions(engine) and relation in placement.standing:
+        sql = queries.insert(relation, piece.query, engine.dialect)
+        statement = timed(piece, sql, lambda: engine.refill(relation, piece.query, _comment(placement, piece)))
+    else:
+        sql = queries.create_as(relation, piece.query, engine.dialect, piece.form)
+        comment = _comment(placement, piece)
+        statement = timed(piece, sql, lambda: engine.create(relation, piece.query, piece.form, comment))
+        _restore(engine, relation, placement.attached.get(relation, ()))
     declare_key(engine, relation, piece.key)
     if not piece.released:
         placement.before.pop(piece.at(placement.target), None)
@@ -146,13 +251,17 @@ def make_private(engine: Engine, relation: Relation, query: str, about: Mapping[
 
 
 def finish(placement: Placement) -> None:
-    """Restore the owner of the replaced target, where possible, and all privileges that were granted on it."""
+    """Restore the owner of the replaced target, where possible, and all privileges that were granted on it.
+
+    Tables that stayed still have them.
+    """
     engine, owner = placement.engine, placement.before.get(placement.target, Rights()).owner
-    if owner and owner != engine.rights(placement.place).owner:
-        engine.set_owner(
-            owner, {piece.at(placement.place): _FORMS.get(piece.form, piece.form) for piece in placement.created}
-        )
-    for piece in placement.created:
+    created = [piece for piece in placement.created if piece.at(placement.place) not in placement.standing]
+    forms = {piece.at(placement.place): _FORMS.get(piece.form, piece.form) for piece in created}
+    others = {relation: form for relation, form in forms.items() if owner and owner != engine.rights(relation).owner}
+    if owner and others:
+        engine.set_owner(owner, others)
+    for piece in created:
         relation, rights = piece.at(placement.place), placement.before.get(piece.at(placement.target))
         if rights:
             columns = {column.name for column in engine.table(relation).columns}

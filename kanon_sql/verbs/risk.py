@@ -176,7 +176,8 @@ def risk(
     with contextlib.ExitStack() as stack:
         measuring.observer.stage("Reading")
         before = stack.enter_context(opened(source, settled.model_copy(update=without_tables), connection))
-        check_engine(before.engine, "risk")
+        if not before.engine.has_transactions:
+            check_engine(before.engine, "risk")
         written = release if release is not None else _written(target, before)
         as_it_is = settled.model_copy(update=AS_IT_IS)  # the options for reading the source do not apply to the release
         after = None if written is None else stack.enter_context(opened_whole(written, as_it_is, connection, before))
