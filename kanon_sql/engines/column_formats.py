@@ -66,7 +66,7 @@ class _ConversionTrial:
     filled: int
     fitting: int
     first_row: int | None
-    alike: bool
+    uniform: bool
 
     @property
     def all(self) -> bool:
@@ -75,7 +75,7 @@ class _ConversionTrial:
     @property
     def nearly(self) -> bool:
         """Whether the other values look like mistakes, or like a word for a missing value."""
-        return self.fitting >= (_MOST_OF_MANY if self.alike else _NEARLY_ALL) * self.filled > 0
+        return self.fitting >= (_MOST_OF_MANY if self.uniform else _NEARLY_ALL) * self.filled > 0
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class _Columns:
     def tried(self, column: str, way: Conversion) -> _ConversionTrial:
         """How many values of a column a conversion can read."""
         holes = {"missing": way.missing, "fits": way.fits}
-        ((filled, fitting, first, alike),) = self._rows("readable", column, **holes)
-        return _ConversionTrial(way, filled, fitting, first, bool(alike))
+        ((filled, fitting, first, uniform),) = self._rows("readable", column, **holes)
+        return _ConversionTrial(way, filled, fitting, first, bool(uniform))
 
     def sample(self, column: str, null: Sequence[str]) -> list[str]:
         """A few values of a text column."""

@@ -53,19 +53,19 @@ def labelled_population(
     names: Sequence[str],
     spec: Spec,
     model: PrivacyModels,
-    beside: Engine | None = None,
+    population_engine: Engine | None = None,
     levels: Mapping[str, int] | None = None,
     evidence: Evidence | None = None,
 ) -> Iterator[PopulationQuery | None]:
     """The query of the models' population with the labels of a release, and the engine to run it.
 
-    `beside`: the engine with the population's table, if it is not the release's. The hierarchies of the spec are fitted
-    to the population; columns without one show values or `*`. A column's level is the lowest one that has all labels of
-    the release: at a higher one, classes would contain at least as many of the population. SpecError if there is no
-    such level. `levels`: of the columns, if available. `evidence`: of a local recoding, the labels of the source's
-    tuples.
+    `population_engine`: with the population's table, if it differs from the release's. The hierarchies of the spec are
+    fitted to the population; columns without one show values or `*`. A column's level is the lowest one that has all
+    labels of the release: at a higher one, classes would contain at least as many of the population. SpecError if there
+    is no such level. `levels`: of the columns, if available. `evidence`: of a local recoding, the labels of the
+    source's tuples.
     """
-    home = beside or release.engine
+    home = population_engine or release.engine
     with opened_population(home, spec, model) as population, contextlib.closing(home.embedded()) as here:
         if population is None:
             yield None

@@ -17,7 +17,7 @@ from kanon_sql.recode.show import shown_names
 from kanon_sql.spec import AttributeSpec, ReleaseSpec, Spec
 
 
-def opened_beside(
+def opened_for_comparison(
     table: Any, spec: ReleaseSpec, connection: Any, is_source: bool = False
 ) -> contextlib.AbstractContextManager[Source]:
     """Open a table or data for reading; files and data in memory are read without the spec's database.

@@ -69,9 +69,9 @@ def shown(
     `evidence`: of a local recoding, the labels of the source's tuples.
     """
     with contextlib.ExitStack() as stack:
-        beside = whole.source.engine if whole else None
+        source_engine = whole.source.engine if whole else None
         population = kept or stack.enter_context(
-            labelled_population(release, names, spec, model, beside, levels, evidence)
+            labelled_population(release, names, spec, model, source_engine, levels, evidence)
         )
         missing = [column for column in model.hidden if release.table.column(column) is None]
         if missing:

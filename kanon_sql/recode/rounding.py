@@ -80,8 +80,8 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
     return _bounds(order, *_rounder(order, recipe, values))
 
 
-def _bounds(order: Order, ends: Ends, alike: bool = False) -> Bounds:
-    """The bounds of all positions; `alike`: the values up to the upper bound of a range have the same bounds."""
+def _bounds(order: Order, ends: Ends, shares_bounds: bool = False) -> Bounds:
+    """The bounds of all positions; `shares_bounds`: the values up to the upper bound of a range have the same bounds."""
     bounds: list[tuple[Value, Value, int, int]] = [(None, None, place, place) for place in range(len(order.values))]
     start, placed = _placed(order.values)
     if not placed:
@@ -92,7 +92,7 @@ def _bounds(order: Order, ends: Ends, alike: bool = False) -> Bounds:
     while position < len(placed):
         lower, upper = ends(placed[position])
         first, last = bisect_left(keys, key_of(lower)), bisect_right(keys, key_of(upper)) - 1
-        end = last + 1 if alike else position + 1
+        end = last + 1 if shares_bounds else position + 1
         bounds[start + position : start + end] = [(lower, upper, start + first, start + last)] * (end - position)
         position = end
     return Bounds(*zip(*bounds, strict=True))
@@ -128,7 +128,7 @@ def _can_be_rounded(column: Column, value: Value) -> bool:
 
 
 def _rounder(order: Order, recipe: object, values: Sequence[Value]) -> tuple[Ends, bool]:
-    """How to round a column's values, and whether they are `alike`; values that cannot be rounded stay."""
+    """How to round a column's values, and whether values share bounds; values that cannot be rounded stay."""
     column = order.attribute.column
     axis = _Moments(column, values) if column.kind in _MOMENTS else _Numbers(column, values)
     if isinstance(recipe, RangesRecipe | DatesRecipe):
@@ -136,11 +136,11 @@ def _rounder(order: Order, recipe: object, values: Sequence[Value]) -> tuple[End
     else:
         ends = _by_leaves(order) if isinstance(recipe, _LISTS | None) else None
     chosen = ends or axis.by_step
-    alike = chosen is ends and isinstance(recipe, RangesRecipe | DatesRecipe) and _are_alike(recipe, values)
-    return (lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)), alike
+    shares_bounds = chosen is ends and isinstance(recipe, RangesRecipe | DatesRecipe) and _share_bounds(recipe, values)
+    return (lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)), shares_bounds
 
 
-def _are_alike(recipe: RangesRecipe | DatesRecipe, values: Sequence[Value]) -> bool:
+def _share_bounds(recipe: RangesRecipe | DatesRecipe, values: Sequence[Value]) -> bool:
     """Whether all values of a range have the same bounds; floats on a boundary and numbers below `bottom` do not."""
     return set(map(type, values)) in ({int}, {date}) and getattr(recipe, "bottom", None) is None
 

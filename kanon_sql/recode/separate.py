@@ -1,6 +1,6 @@
-"""A database beside the run's own, where a local recoding does its work and may be interrupted at any moment.
+"""A separate database for a local recoding, which can be interrupted there at any moment.
 
-A statement that is interrupted inside a transaction takes the transaction with it, and a run is one transaction.
+Interrupting a statement aborts its transaction, and a run is one transaction.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from kanon_sql.recode.task import Local
 
 @contextmanager
 def separate_database(frequency_set: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
-    """The frequency set where no transaction of the run is open: in a DuckDB of its own, unless it is there already.
+    """The frequency set outside of the run's transaction: copied into a private DuckDB unless it is in one already.
 
-    A value is its text there, whatever the column's type.
+    In the copy, values are texts, whatever the column's type.
     """
     if frequency_set.engine is not source or not frequency_set.engine.is_embedded:
         yield frequency_set
         return
-    beside = frequency_set.engine.embedded()
+    private = frequency_set.engine.embedded()
     try:
         for relation in (frequency_set.relation, *frequency_set.references.values()):
             query = queries.select_all(relation, frequency_set.engine.dialect)
-            frequency_set.engine.send(query, beside, relation)
-        attributes = tuple(_moved(frequency_set.engine, a, beside) for a in frequency_set.attributes)
-        yield replace(frequency_set, tables=Scratch(beside), attributes=attributes)
+            frequency_set.engine.send(query, private, relation)
+        attributes = tuple(_moved(frequency_set.engine, a, private) for a in frequency_set.attributes)
+        yield replace(frequency_set, tables=Scratch(private), attributes=attributes)
     finally:
-        beside.close()
+        private.close()
 
 
 def bring_back(local: Local, at: Engine, results: Scratch) -> Local:
-    """Send what a local algorithm gives back to where the frequency set came from."""
+    """Send the results of a local algorithm to the engine of the frequency set."""
     if at is results.engine:
         return local
 
@@ -50,9 +50,9 @@ def bring_back(local: Local, at: Engine, results: Scratch) -> Local:
     return replace(local, assignment=bring("assignment", local.assignment), cuts=cuts, classes=classes)
 
 
-def _moved(engine: Engine, attribute: Attribute, beside: Engine) -> Attribute:
+def _moved(engine: Engine, attribute: Attribute, private: Engine) -> Attribute:
     mapping, levels = attribute.coded.mapping, range(attribute.hierarchy.height + 1)
     codes = [f"code_{level}" for level in levels]
-    beside_query = queries.text("mappings/mapping_codes", engine.dialect, mapping=mapping, codes=codes)
-    engine.send(beside_query, beside, mapping)
+    query = queries.text("mappings/mapping_codes", engine.dialect, mapping=mapping, codes=codes)
+    engine.send(query, private, mapping)
     return replace(attribute, column=replace(attribute.column, type="VARCHAR"))

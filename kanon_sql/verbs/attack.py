@@ -17,7 +17,7 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.copied import OTHER, copied, encoded, in_same_engine
-from kanon_sql.measure.tables import known_hierarchy, opened_beside, shown_columns
+from kanon_sql.measure.tables import known_hierarchy, opened_for_comparison, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.privacy_models import models_of
 from kanon_sql.plan.source import IN_MEMORY, Source, name_of, settle_either
@@ -129,7 +129,7 @@ def attack(
         tables = stack.enter_context(Scratch(here, "attack"))
         observer.stage("Reading")
         opened = {
-            role: stack.enter_context(opened_beside(table, settled, connection, is_source=role == "source"))
+            role: stack.enter_context(opened_for_comparison(table, settled, connection, is_source=role == "source"))
             for role, table in data.items()
             if table is not None
         }

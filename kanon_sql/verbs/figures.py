@@ -451,9 +451,9 @@ def _in_bands(classes: Classes, starts: Sequence[int]) -> list[int]:
             count = classes.of_people.between(start, None if following is None else following - 1)
         else:
             count = sum(
-                alike.rows
-                for alike in classes.by_size
-                if alike.size >= start and (following is None or alike.size < following)
+                group.rows
+                for group in classes.by_size
+                if group.size >= start and (following is None or group.size < following)
             )
         counts.append(count)
     return counts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.measure.tables import opened_beside
+from kanon_sql.measure.tables import opened_for_comparison
 from kanon_sql.measure.utility import UtilityMeasurement
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import name_of, settle_spec
@@ -209,7 +209,7 @@ def utility(
         tables = stack.enter_context(Scratch(here, "utility"))
         observer.stage("Reading")
         both = {
-            side: stack.enter_context(opened_beside(table, settled, connection, is_source=side == "source"))
+            side: stack.enter_context(opened_for_comparison(table, settled, connection, is_source=side == "source"))
             for side, table in data.items()
         }
         names = {side: name_of(table) for side, table in data.items()}
