@@ -81,7 +81,7 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
 
 
 def _bounds(order: Order, ends: Ends, shares_bounds: bool = False) -> Bounds:
-    """The bounds of all positions; `shares_bounds`: the values up to the upper bound of a range have the same bounds."""
+    """The bounds of all positions; `shares_bounds`: values up to the upper bound of a range have the same bounds."""
     bounds: list[tuple[Value, Value, int, int]] = [(None, None, place, place) for place in range(len(order.values))]
     start, placed = _placed(order.values)
     if not placed:
