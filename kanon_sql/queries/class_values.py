@@ -1,11 +1,7 @@
-"""Class values: rewrites a query that groups by classes to count the values of a sensitive column within them first.
+"""Class values: the rows of every value of a sensitive column in every class, and the other figures of a value.
 
-A condition such as `MAX(c) <= 0.8 * SUM(n)` needs `c`, the number of rows per class and sensitive value. A query with
-such a condition becomes two GROUP BYs: the inner one by class and value, the outer one by class, which adds up the
-query's original aggregates. So the same text serves models with and without values.
-
-Conditions that compare a class with the whole table take the table's figures from a reference: a relation of one row
-per value (`sql/privacy.sql`). Conditions on the order of the values also need the values that a class lacks: for these,
+Figures that compare a class with the whole table need its reference: a relation of one row per value
+(`sql/privacy.sql`). Figures that depend on the order of the values also need the values that a class lacks: for these,
 all classes are joined with all values. People are counted in a separate GROUP BY, since their counts do not add up.
 """
 
@@ -18,31 +14,45 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from kanon_sql.privacy import PEOPLE, POPULATION_UNIT, UNIT
-from kanon_sql.queries.value_lists import (
-    CLASS_LISTS,
-    PLACE,
-    CountedColumn,
-    counted_in,
-    figure,
-    fold,
-    list_figures,
-    named_figure,
-    to_fold,
-)
 
 CLASS_VALUES = "class_values"
-_IN_CLASS, _REFERENCE, _WITHOUT_TABLE = "in_class", "reference", ("c",)
-_ADD_UP: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.Sum: exp.Sum,
-    exp.Count: exp.Sum,
-    exp.Min: exp.Min,
-    exp.Max: exp.Max,
-}
-_INSIDE = ("from_", "joins", "where", "laterals")
-LARGEST = "LARGEST"  # the function that adds up the rows of the most frequent values
+PLACE = "overall_place"  # a figure of ours: the value's place in the order of the table's values
+RANK = "place"  # a figure of ours: the value's place among those of its class, the most frequent first
+_IN_CLASS, _REFERENCE = "in_class", "reference"
 _ORDERED = ("c_to", "overall_c_to")
 _OVERALL = ("value", "overall_c", "overall_size", "overall_pairs", "overall_values")
 _GROUPED = re.compile(r"(c|overall_c|first)_(\d+)")
+_OF_TABLE = ("raw", "overall_c", "overall_c_to", "overall_size", "overall_pairs", "overall_values")
+
+
+@dataclass(frozen=True)
+class CountedColumn:
+    """A column whose values are counted: its name, what is counted, and the relation of the table's own figures.
+
+    `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL can be a value here.
+    `every`: whether to include the values that a class lacks, for a model that depends on their order; another model
+    on the same column, which counts only values that occur, must not see them.
+    `populated`: whether the rows of a population alone (n = 0) are included.
+    """
+
+    name: str
+    unit: str | None = None
+    every: bool = False
+    reference: exp.Table | None = None
+    nullable: bool = False
+    populated: bool = False
+
+    def figure(self, name: str) -> exp.Column:
+        """The column of a figure of one value in a class, such as `c`, its rows."""
+        every, people = "_every" if self.every else "", "_people" if self.unit else ""
+        return exp.column(f"_{name}_of{every}{people}{self.name}")
+
+    @property
+    def table(self) -> exp.Table:
+        """The reference."""
+        if self.reference is None:
+            raise ValueError(f"no reference is given for the values of {self.name}")
+        return self.reference.copy()
 
 
 def is_value_figure(name: str) -> bool:
@@ -62,215 +72,100 @@ def units(unit: str) -> exp.AggFunc:
     return exp.Count(this=exp.Distinct(expressions=[_column(unit)]))
 
 
-def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
-    """Rewrite every SELECT that uses figures of values to select from its class values, in place.
+def counts_people(aggregate: exp.Expr) -> bool:
+    """Whether an aggregate counts people, which cannot be added up over the values of a class."""
+    counts = isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Distinct)
+    return counts and [column.name for column in aggregate.this.expressions] in ([UNIT], [POPULATION_UNIT])
 
-    `has_lists`: whether lists can replace window functions, which take twice as long.
+
+def class_values(
+    rows: exp.Select,
+    keys: Sequence[exp.Column],
+    sums: Mapping[str, exp.Expr],
+    figures: Mapping[CountedColumn, Sequence[str]],
+) -> exp.Subquery:
+    """The query of the class values: the keys, aggregates of the rows, and a column per figure of a counted column.
+
+    `rows`: a SELECT without columns. The sums are in one row per class, or in several that add up, and else NULL.
     """
-    if not any(_is_figure(column) for column in tree.find_all(exp.Column)):
-        return
-    selects: dict[int, tuple[exp.Select, dict[CountedColumn, dict[str, None]]]] = {}
-    _count_largest(tree, has_lists)
-    for column in filter(_is_figure, tree.find_all(exp.Column)):
-        select = column.find_ancestor(exp.Select)
-        if not column.table and select is not None:
-            name, counted = column.meta["kanon"]
-            selects.setdefault(id(select), (select, {}))[1].setdefault(counted, {})[name] = None
-    # The innermost first, because an outer SELECT copies it.
-    for select, figures in sorted(selects.values(), key=lambda item: -item[0].depth):
-        if _is_split(select):
-            continue
-        ordered = sorted(figures, key=lambda counted: (counted.name, counted.every))
-        folded = to_fold(select) if has_lists else []
-        in_lists = {counted for aggregate in folded for counted in counted_in(aggregate)}
-        named = {
-            counted: list_figures(figures[counted], counted) if counted in in_lists else list(figures[counted])
-            for counted in ordered
-        }
-        _split(select, named)
-        fold(select, folded)
-
-
-def _is_dense(counted: CountedColumn, names: Iterable[str]) -> bool:
-    """Whether all classes are joined with all values; lists compare the places of the values in the class instead."""
-    return counted.every and PLACE not in names
-
-
-def _is_figure(column: exp.Expr) -> bool:
-    return column.meta_get("kanon") is not None
-
-
-def _count_largest(tree: exp.Expr, has_lists: bool) -> None:
-    for largest in list(tree.find_all(exp.Anonymous)):
-        if largest.name.upper() == LARGEST:
-            c, count = largest.expressions
-            largest.replace(_largest(c, count, has_lists))
-
-
-def _largest(c: exp.Column, count: exp.Expr, has_lists: bool) -> exp.Expr:
-    """The rows of the `count` most frequent values."""
-    if has_lists:
-        return exp.Anonymous(this="LIST_SUM", expressions=[exp.Max(this=c, expressions=[count])])
-    place = figure("place", c.meta["kanon"][1])
-    among = exp.Case().when(exp.LTE(this=place, expression=exp.paren(count)), c).else_(exp.Literal.number(0))
-    return exp.Sum(this=among)
-
-
-def _is_split(select: exp.Select) -> bool:
-    source = select.args.get("from_")
-    return source is not None and source.this.alias_or_name in (CLASS_VALUES, CLASS_LISTS)
-
-
-def _split(select: exp.Select, figures: Mapping[CountedColumn, Sequence[str]]) -> None:
-    """Turn a SELECT with a GROUP BY into one over its class values."""
-    inner = _Inner(select, figures)
-    group = select.args.get("group")
-    for key in list(group.expressions) if group else []:
-        inner.take_key(key)
-    for aggregate in _aggregates(select):
-        inner.take(aggregate)
-    first, *others = inner.branches()
-    values: exp.Query = first
+    first, *others = _ClassValues(rows, keys, sums, figures).branches()
+    query: exp.Query = first
     for branch in others:
-        values = exp.union(values, branch, distinct=False)
-    for part in _INSIDE:
-        select.set(part, None)
-    select.from_(exp.Subquery(this=values, alias=exp.TableAlias(this=exp.to_identifier(CLASS_VALUES))), copy=False)
+        query = exp.union(query, branch, distinct=False)
+    return subquery(query, CLASS_VALUES)
 
 
-def _aggregates(select: exp.Select) -> list[exp.Expr]:
-    """The aggregates of a SELECT, without its subqueries', that are not over figures of values; with their FILTER."""
-    aggregates: list[exp.Expr] = []
-    for aggregate in select.find_all(exp.AggFunc):
-        whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
-        own = whole.find_ancestor(exp.Select) is select and not isinstance(whole.parent, exp.Window)
-        if own and not any("kanon" in column.meta for column in aggregate.find_all(exp.Column)):
-            aggregates.append(whole)
-    return aggregates
+@dataclass(frozen=True)
+class _ClassValues:
+    """Builds the query of the class values from one query per counted column."""
 
-
-class _Inner:
-    """The columns of a SELECT's inner GROUP BYs: its keys, its aggregates, and the figures of values."""
-
-    def __init__(self, select: exp.Select, figures: Mapping[CountedColumn, Sequence[str]]) -> None:
-        self._select = select
-        self._figures = figures
-        self._parts = {part: select.args.get(part) for part in _INSIDE}
-        self._keys: list[tuple[str, exp.Expr]] = []
-        self._aggregates: dict[exp.Expr, str] = {}
-
-    def take_key(self, key: exp.Expr) -> None:
-        """Have the inner query compute a key, and the outer one group by its name."""
-        taken = {name for name, _ in self._keys}
-        is_plain = isinstance(key, exp.Column) and key.name not in taken
-        name = key.name if is_plain else f"_key_{len(self._keys)}"
-        self._keys.append((name, key.copy()))
-        for same in [key_there for key_there in self._select.find_all(type(key)) if key_there == key]:
-            if isinstance(same.find_ancestor(exp.Select, *_SOURCES), exp.Select) and (
-                same.find_ancestor(exp.Select) is self._select
-            ):
-                _replace(same, exp.column(exp.to_identifier(name, quoted=_quoted(key))))
-
-    def take(self, aggregate: exp.Expr) -> None:
-        """Have the inner query compute an aggregate, and the outer one add it up."""
-        function = aggregate.this if isinstance(aggregate, exp.Filter) else aggregate
-        outer = exp.Max if _is_distinct(function) else _ADD_UP.get(type(function))
-        if outer is None or (outer is not exp.Max and isinstance(function.this, exp.Distinct)):
-            raise ValueError(f"{function.sql()} cannot be added up over the values of a class")
-        name = self._name_of_same(aggregate)
-        if name is None:
-            name = self._aggregates[aggregate.copy()] = self._name(function)
-        aggregate.replace(outer(this=_column(name)))
-
-    def _name_of_same(self, aggregate: exp.Expr) -> str | None:
-        """The name of an equal aggregate; a condition's `SUM(n)` equals the query's `SUM(f.n)`."""
-        if aggregate in self._aggregates:
-            return self._aggregates[aggregate]
-        if not _is_sum_of_rows(aggregate):
-            return None
-        unqualified = _unqualified(aggregate)
-        return next((name for taken, name in self._aggregates.items() if _unqualified(taken) == unqualified), None)
-
-    def _name(self, function: exp.Expr) -> str:
-        taken = {*self._aggregates.values(), *(name for name, _ in self._keys)}
-        name = function.this.name if isinstance(function.this, exp.Column) else ""
-        return name if name and name not in taken else f"_sum_{len(taken)}"
+    rows: exp.Select
+    keys: Sequence[exp.Column]
+    sums: Mapping[str, exp.Expr]
+    figures: Mapping[CountedColumn, Sequence[str]]
 
     def branches(self) -> list[exp.Select]:
-        """The rows per class and value, one query per column; aggregates are computed in one of the queries only."""
-        adding = next((counted for counted, names in self._figures.items() if not _is_dense(counted, names)), None)
-        counts_people = any(_is_distinct(aggregate) for aggregate in self._aggregates)
-        if counts_people or any(counted.populated for counted in self._figures):
+        """The rows per class and value, one query per column; only one of the queries has the sums."""
+        columns = sorted(self.figures, key=lambda counted: (counted.name, counted.every))
+        adding = next((counted for counted in columns if not self._is_dense(counted)), None)
+        if any(map(counts_people, self.sums.values())) or any(counted.populated for counted in columns):
             adding = None
-        # The first branch has the aggregates: a UNION takes its types.
-        own = [] if adding or not self._aggregates else [self._of_classes()]
-        in_order = sorted(self._figures.items(), key=lambda item: item[0] is not adding)
-        return own + [self._of_values(counted, names, counted is adding) for counted, names in in_order]
+        # The first branch has the sums: a UNION takes its types.
+        in_order = sorted(columns, key=lambda counted: counted is not adding)
+        of_values = [self._of_values(counted, counted is adding) for counted in in_order]
+        if adding or (of_values and not self.sums):
+            return of_values
+        return [self._grouped([*self._sums(True), *self._figures({})]), *of_values]
 
-    def _of_classes(self) -> exp.Select:
-        """The aggregates of each class, where they cannot be added up over values."""
-        query = exp.select(*self._named_keys(), *self._sums(True), *self._no_figures())
-        return self._grouped(query)
+    def _is_dense(self, counted: CountedColumn) -> bool:
+        """Whether all classes are joined with all values; lists compare the places of the values instead."""
+        return counted.every and PLACE not in self.figures[counted]
 
-    def _of_values(self, counted: CountedColumn, names: Sequence[str], adding: bool) -> exp.Select:
-        """The figures per class and value of one column."""
+    def _of_values(self, counted: CountedColumn, adding: bool) -> exp.Select:
+        """The figures per class and value of one column; with the sums if it is `adding`."""
         # A value that occurs for no known person does not count: its c is NULL, which all aggregates ignore.
         rows: exp.Expr = exp.Sum(this=exp.column("n"))
         if counted.unit:
             people = rows if counted.unit == PEOPLE else units(counted.unit)
             rows = exp.Nullif(this=people, expression=exp.Literal.number(0))
-        values = exp.cast(rows, "BIGINT")
-        if tuple(names) == _WITHOUT_TABLE:
-            query = exp.select(*self._named_keys(), *self._sums(adding), *self._no_figures({(counted, "c"): values}))
-            return self._grouped_values(query, counted)
-        of_value = exp.alias_(exp.column(counted.name), "_value"), exp.alias_(values, "_c")
-        query = exp.select(*self._named_keys(), *(self._sums(True) if adding else ()), *of_value)
-        grouped = self._grouped_values(query, counted)
-        return self._figured(grouped, counted, names, adding)
-
-    def _figured(self, grouped: exp.Select, counted: CountedColumn, names: Sequence[str], adding: bool) -> exp.Select:
-        """The figures of values that need more than the number of rows per class and value."""
-        keys = _keys_of(_IN_CLASS, (name for name, _ in self._keys))
-        source = _named_subquery(grouped, _IN_CLASS)
+        c, names = exp.cast(rows, "BIGINT"), self.figures[counted]
+        if list(names) == ["c"]:
+            return self._by_value([*self._sums(adding), *self._figures({(counted, "c"): c})], counted)
+        of_value = [exp.alias_(exp.column(counted.name), "_value"), exp.alias_(c, "_c")]
+        in_class = subquery(self._by_value([*(self._sums(True) if adding else ()), *of_value], counted), _IN_CLASS)
+        keys = [_column(key.name, _IN_CLASS) for key in self.keys]
         values = _ValueFigures(counted, keys)
-        if _is_dense(counted, names):
-            source, query = _named_subquery(_dense(source, keys, counted), _IN_CLASS), exp.select()
-        figures = {(counted, name): values.figure(name) for name in names}
-        query = exp.select(*keys, *self._sums(adding, named=True), *self._no_figures(figures)).from_(source, copy=False)
-        if values.reads_table(names) and not _is_dense(counted, names):
+        is_dense = self._is_dense(counted)
+        if is_dense:
+            in_class = subquery(_dense(in_class, values), _IN_CLASS)
+        figures = self._figures({(counted, name): values.figure(name) for name in names})
+        sums = [_column(name) for name in self.sums] if adding else self._sums(False)
+        query = exp.select(*keys, *sums, *figures).from_(in_class, copy=False)
+        if values.reads_table(names) and not is_dense:
             query = query.join(values.reference, on=values.same_value, join_type="LEFT", copy=False)
         return query
 
-    def _grouped_values(self, query: exp.Select, counted: CountedColumn) -> exp.Select:
+    def _by_value(self, columns: Sequence[exp.Expr], counted: CountedColumn) -> exp.Select:
         """Group by class and value; a population's rows have no value, not even NULL."""
-        grouped = self._grouped(query, exp.column(counted.name))
+        grouped = self._grouped(columns, exp.column(counted.name))
         return grouped.having("SUM(n) > 0", copy=False) if counted.populated else grouped
 
-    def _grouped(self, query: exp.Select, *more: exp.Expr) -> exp.Select:
-        for part, content in self._parts.items():
-            query.set(
-                part, [expression.copy() for expression in content] if isinstance(content, list) else _copied(content)
-            )
-        keys = [key.copy() for _, key in self._keys]
-        return query.group_by(*keys, *more, copy=False) if keys or more else query
+    def _grouped(self, columns: Sequence[exp.Expr], *more: exp.Column) -> exp.Select:
+        query = self.rows.copy().select(*(key.copy() for key in self.keys), *columns, copy=False)
+        keys = [*(key.copy() for key in self.keys), *more]
+        return query.group_by(*keys, copy=False) if keys else query
 
-    def _named_keys(self) -> list[exp.Expr]:
-        return [_named(key, name) for name, key in self._keys]
-
-    def _sums(self, given: bool, named: bool = False) -> list[exp.Expr]:
-        """The aggregates: computed, or by their names where a subquery has computed them; NULL unless `given`."""
+    def _sums(self, computed: bool) -> list[exp.Expr]:
         return [
-            _column(name)
-            if given and named
-            else exp.alias_(aggregate.copy() if given else exp.null(), name, quoted=True)
-            for aggregate, name in self._aggregates.items()
+            exp.alias_(aggregate.copy() if computed else exp.null(), name, quoted=True)
+            for name, aggregate in self.sums.items()
         ]
 
-    def _no_figures(self, given: Mapping[tuple[CountedColumn, str], exp.Expr] = {}) -> list[exp.Expr]:
-        """The figures of the values of all columns: the given ones, and NULL for the others."""
+    def _figures(self, computed: Mapping[tuple[CountedColumn, str], exp.Expr]) -> list[exp.Expr]:
+        """The figures of the values of all columns: the computed ones, and NULL for the others."""
         return [
-            exp.alias_(given.get((counted, name), _null(name)), named_figure(name, counted))
-            for counted, names in self._figures.items()
+            exp.alias_(computed.get((counted, name), _null(name)), counted.figure(name).name)
+            for counted, names in self.figures.items()
             for name in names
         ]
 
@@ -287,13 +182,11 @@ class _ValueFigures:
 
     @property
     def reference(self) -> exp.Expr:
-        if self.counted.reference is None:
-            raise ValueError(f"no reference is given for the values of {self.counted.name}")
-        return exp.alias_(self.counted.reference.copy(), _REFERENCE, table=True)
+        return exp.alias_(self.counted.table, _REFERENCE, table=True)
 
     @property
     def same_value(self) -> exp.Expr:
-        return exp.EQ(this=exp.column("value", _REFERENCE), expression=exp.column("_value", _IN_CLASS))
+        return exp.column("value", _REFERENCE).eq(exp.column("_value", _IN_CLASS))
 
     def reads_table(self, names: Sequence[str]) -> bool:
         return any(name in (*_OVERALL, PLACE) or _GROUPED.fullmatch(name) for name in names)
@@ -305,7 +198,7 @@ class _ValueFigures:
             return exp.column(f"_{name}", _IN_CLASS)
         if name == "size":
             return exp.column("_size", _IN_CLASS) if every else _over(exp.Sum(this=c), self.keys)
-        if name == "place":
+        if name == RANK:
             return _over(exp.RowNumber(), self.keys, [exp.Ordered(this=c, desc=True)])
         if name == PLACE:
             return self.overall("place")
@@ -322,7 +215,7 @@ class _ValueFigures:
         if name == "c":
             return _over(exp.Sum(this=exp.column("_c", _IN_CLASS)), keys)
         number = _over(exp.RowNumber(), keys, [exp.Ordered(this=exp.column("_value", _IN_CLASS))])
-        return exp.EQ(this=number, expression=exp.Literal.number(1))
+        return number.eq(exp.Literal.number(1))
 
     def overall(self, name: str) -> exp.Expr:
         """A figure of the whole table; looked up separately for NULL, which equals nothing in a join."""
@@ -330,24 +223,22 @@ class _ValueFigures:
         if not self.counted.nullable:
             return joined
         is_null = exp.Is(this=exp.column("value", "r"), expression=exp.null())
-        of_null = (
-            exp.select(exp.column(name, "r")).from_(exp.alias_(_table(self.counted), "r", table=True)).where(is_null)
-        )
+        table = exp.alias_(self.counted.table, "r", table=True)
+        of_null = exp.select(exp.column(name, "r")).from_(table).where(is_null)
         here = exp.Is(this=exp.column("_value", _IN_CLASS), expression=exp.null())
         return exp.Case().when(here, of_null.subquery()).else_(joined)
 
 
-def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: CountedColumn) -> exp.Select:
+def _dense(in_class: exp.Subquery, figures: _ValueFigures) -> exp.Select:
     """All classes with all values of the table: the class's rows of the value, and of the values up to it."""
-    figures = _ValueFigures(counted, keys)
-    placed = exp.select(*keys, exp.column("_c", _IN_CLASS), exp.alias_(figures.overall("place"), "_place"))
+    placed = exp.select(*figures.keys, exp.column("_c", _IN_CLASS), exp.alias_(figures.overall("place"), "_place"))
     placed = placed.from_(in_class).join(figures.reference, on=figures.same_value, join_type="LEFT")
     here, there = exp.column("_place", "v"), exp.column("place", _REFERENCE)
-    own_keys = _keys_of("v", (key.name for key in keys))
+    own_keys = [_column(key.name, "v") for key in figures.keys]
     c, table = exp.column("_c", "v"), [exp.column(name, _REFERENCE) for name in _OF_TABLE]
-    at = exp.Case().when(exp.EQ(this=here, expression=there), c).else_(exp.Literal.number(0))
-    through = exp.Case().when(exp.LTE(this=here.copy(), expression=there.copy()), c.copy()).else_(exp.Literal.number(0))
-    if not counted.unit:
+    at = exp.Case().when(here.eq(there), c).else_(exp.Literal.number(0))
+    through = exp.Case().when(here <= there, c.copy()).else_(exp.Literal.number(0))
+    if not figures.counted.unit:
         table = [column for column in table if column.name != "overall_pairs"]
     sums = {"_c": at, "_c_to": through, "_size": c.copy()}
     added = [exp.alias_(exp.cast(exp.Sum(this=rows), "BIGINT"), name) for name, rows in sums.items()]
@@ -355,19 +246,16 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: CountedC
     query = query.select(
         *(exp.alias_(column, "_value" if column.name == "raw" else f"_{column.name}") for column in table), copy=False
     )
-    query = query.from_(_named_subquery(placed, "v"), copy=False)
+    query = query.from_(subquery(placed, "v"), copy=False)
     query = query.join(figures.reference, join_type="CROSS", copy=False)
     return query.group_by(
         *(key.copy() for key in own_keys), there.copy(), *(column.copy() for column in table), copy=False
     )
 
 
-def _keys_of(relation: str, names: Iterable[str]) -> list[exp.Column]:
-    return [_column(name, relation) for name in names]
-
-
-_OF_TABLE = ("raw", "overall_c", "overall_c_to", "overall_size", "overall_pairs", "overall_values")
-_SOURCES = (exp.From, exp.Join, exp.Where)
+def subquery(query: exp.Query, name: str) -> exp.Subquery:
+    """A query to select from."""
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(name)))
 
 
 def _null(name: str) -> exp.Expr:
@@ -380,49 +268,5 @@ def _over(function: exp.Expr, keys: Sequence[exp.Expr], order: Sequence[exp.Expr
     return exp.Window(this=function, partition_by=[key.copy() for key in keys], order=ordered)
 
 
-def _named_subquery(query: exp.Select, name: str) -> exp.Subquery:
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(name)))
-
-
-def _table(counted: CountedColumn) -> exp.Table:
-    assert counted.reference is not None
-    return counted.reference.copy()
-
-
-def _replace(same: exp.Expr, column: exp.Column) -> None:
-    selected = isinstance(same.parent, exp.Select) and not isinstance(same, exp.Column)
-    same.replace(column if not selected else exp.alias_(column, same.output_name or column.name))
-
-
-def _named(key: exp.Expr, name: str) -> exp.Expr:
-    plain = isinstance(key, exp.Column) and key.name == name
-    return key.copy() if plain else exp.alias_(key.copy(), name, quoted=True)
-
-
-def _is_sum_of_rows(aggregate: exp.Expr) -> bool:
-    return isinstance(aggregate, exp.Sum) and isinstance(aggregate.this, exp.Column) and aggregate.this.name == "n"
-
-
-def _is_distinct(aggregate: exp.Expr) -> bool:
-    """Whether an aggregate counts people."""
-    counts = isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Distinct)
-    return counts and [column.name for column in aggregate.this.expressions] in ([UNIT], [POPULATION_UNIT])
-
-
-def _unqualified(aggregate: exp.Expr) -> exp.Expr:
-    copy = aggregate.copy()
-    for column in copy.find_all(exp.Column):
-        column.set("table", None)
-    return copy
-
-
-def _quoted(key: exp.Expr) -> bool:
-    return isinstance(key, exp.Column) and bool(key.this.args.get("quoted"))
-
-
 def _column(name: str, table: str | None = None) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=table)
-
-
-def _copied(content: exp.Expr | None) -> exp.Expr | None:
-    return content.copy() if content is not None else None

@@ -112,7 +112,7 @@ def _local_release(release: LocalReleaseQuery, dialect: str, apart: Sequence[Wri
     if release.population is not None:
         query = query.with_(COUNTED, as_=_local_counted(release, release.population))
     counted = RECODED if release.population is None else COUNTED
-    query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted, once)
+    query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, dialect, counted, once)
     if release.limit is not None:
         all_rows, shown = (exp.select().from_(exp.to_table(name)) for name in (_CODED, RECODED))
         query = within_limit(query, "class", all_rows, shown, release.limit, dialect)

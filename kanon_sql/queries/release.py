@@ -39,7 +39,7 @@ class FullDomainQuery(ReleaseQuery):
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
         counted = self.counted(dialect)
-        return counted.sql(dialect) if counted else t.printed(_release(self), dialect)
+        return counted.sql(dialect) if counted else t.printed(_release(self, dialect), dialect)
 
     def counted(self, dialect: str) -> CountedRelease | None:
         """The release of classes that are already counted, if they are."""
@@ -49,7 +49,7 @@ class FullDomainQuery(ReleaseQuery):
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 
-def _release(release: FullDomainQuery) -> exp.Expr:
+def _release(release: FullDomainQuery, dialect: str) -> exp.Expr:
     """A view's query, which counts its classes whenever it is executed."""
     cells = list(enumerate(release.columns))
     keyed = [(i, cell) for i, cell in cells if cell.key] or [(i, c) for i, c in cells if c.recoded][:1]
@@ -62,7 +62,7 @@ def _release(release: FullDomainQuery) -> exp.Expr:
     if release.population is not None:
         query = query.with_(COUNTED, as_=_counted(release, keyed))
     counted = RECODED if release.population is None else COUNTED
-    return with_safe_classes(query, [t.column(f"c{i}") for i, _ in keyed], RECODED, release.safe, counted)
+    return with_safe_classes(query, [t.column(f"c{i}") for i, _ in keyed], RECODED, release.safe, dialect, counted)
 
 
 def _counted_classes(release: FullDomainQuery, held: Relation, dialect: str) -> CountedRelease:
@@ -176,6 +176,7 @@ def with_safe_classes(
     keys: Sequence[exp.Expr],
     rows: str,
     safe: Predicate,
+    dialect: str,
     counted_in: str = RECODED,
     materialized: bool | None = None,
 ) -> exp.Select:
@@ -185,8 +186,7 @@ def with_safe_classes(
         counted = Predicate("SUM(n)", unit=condition.unit)
         of_table = reference_tree(Relation(rows), name, name, counted, groups)
         query = query.with_(f"{REFERENCE}{name}", as_=of_table)
-    is_safe = exp.func("COALESCE", t.predicate(_referring(safe)), exp.false())
-    classes = exp.select(*keys).from_(counted_in).group_by(*keys).having(is_safe)
+    classes = t.with_condition(exp.select(*keys).from_(counted_in).group_by(*keys), _referring(safe), dialect)
     return query.with_(CLASSES, as_=classes, materialized=materialized)
 
 

@@ -21,9 +21,9 @@ class RoundStatement:
     query: str
     holes: Sequence[Mapping[str, t.Hole]]
 
-    def tree(self) -> exp.Query:
+    def tree(self, dialect: str) -> exp.Query:
         """The query, as a part of another."""
-        queries = [t.tree(self.query, **holes) for holes in self.holes]
+        queries = [t.tree(self.query, dialect, **holes) for holes in self.holes]
         return exp.union(*queries, distinct=False, copy=False) if len(queries) > 1 else queries[0]
 
 
@@ -40,7 +40,7 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[RoundStateme
     recursive query may not read its rows twice.
     """
     *shared, opened, ended = steps
-    zero, one_more = t.literal(0), exp.Add(this=exp.Max(this=t.column("round")), expression=t.literal(1))
+    zero, one_more = t.literal(0), exp.Max(this=t.column("round")) + 1
     here = exp.select(one_more).from_("open").subquery()
     next_round = exp.union(
         _of_round(columns, t.table(Relation(opened.table)), here, is_open=True),
@@ -48,20 +48,20 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[RoundStateme
         distinct=False,
         copy=False,
     )
-    may_go_on = exp.and_(t.column("is_open"), exp.LT(this=t.column("round"), expression=t.literal(most)))
+    may_go_on = exp.and_(t.column("is_open"), t.column("round") < most)
     open_rows = exp.select(*map(t.column, (*columns, "round"))).from_(_ROUNDS).where(may_go_on)
     next_round = next_round.with_("open", as_=open_rows, copy=False)
     for step in shared:
-        next_round = next_round.with_(step.table, as_=step.tree(), materialized=True, copy=False)
+        next_round = next_round.with_(step.table, as_=step.tree(dialect), materialized=True, copy=False)
     for step in (opened, ended):
-        next_round = next_round.with_(step.table, as_=step.tree(), copy=False)
+        next_round = next_round.with_(step.table, as_=step.tree(dialect), copy=False)
     every = exp.union(
         _of_round(columns, t.table(start), zero, is_open=True),
         next_round.subquery(copy=False),
         distinct=False,
         copy=False,
     )
-    is_last = exp.EQ(this=t.column("round"), expression=t.literal(most))
+    is_last = t.column("round").eq(t.literal(most))
     query = exp.select(*map(t.column, (*columns, "round", "is_open"))).from_(_ROUNDS)
     query = query.where(exp.or_(exp.not_(t.column("is_open")), is_last))
     return t.printed(query.with_(_ROUNDS, as_=every, recursive=True, copy=False), dialect)

@@ -75,7 +75,7 @@ class _Printed:
             query = query.with_(EVERYBODY, as_=self._everybody(release.population))
         twice = dialects.is_executed(self.dialect) or None  # computed once, where the dialect can
         query = query.with_(NUMBERED, as_=self._numbered(), materialized=twice)
-        query = with_safe_classes(query, [t.column(CLASS)], RECODED, release.safe, NUMBERED, twice)
+        query = with_safe_classes(query, [t.column(CLASS)], RECODED, release.safe, self.dialect, NUMBERED, twice)
         if release.limit is None:
             return query
         rows = exp.select().from_(exp.to_table(NUMBERED)).where(*self._own())

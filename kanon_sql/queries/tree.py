@@ -20,8 +20,8 @@ from sqlglot import exp
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries.class_values import LARGEST, count_values, follows_order, is_value_figure, units
-from kanon_sql.queries.value_lists import CountedColumn, figure
+from kanon_sql.queries.class_values import CountedColumn, follows_order, is_value_figure, units
+from kanon_sql.queries.classes import Classes, is_largest
 from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
 
@@ -124,7 +124,7 @@ class Crossed:
 
 
 Columns = Sequence[str] | Mapping[str, str]
-Hole = Relation | Masked | Predicate | Columns | Steps | Same | str | int | float | None
+Hole = Relation | Masked | Predicate | Columns | Steps | Same | exp.Expr | str | int | float | None
 
 
 def text(name: str, dialect: str, **holes: Hole) -> str:
@@ -133,13 +133,21 @@ def text(name: str, dialect: str, **holes: Hole) -> str:
     >>> text("frequency_sets/row_count", "postgres", relation=Relation("public", 'odd "name"'))
     'SELECT COUNT(*) AS rows FROM "public"."odd ""name\""" AS r'
     """
-    return printed(tree(name, **holes), dialect)
+    return printed(tree(name, dialect, **holes), dialect)
 
 
-def tree(name: str, **holes: Hole) -> exp.Query:
-    """A query of `sql/` with its holes filled, to use as a part of another."""
-    filled = _fill(_template(name), holes)
+def tree(name: str, dialect: str = "", **holes: Hole) -> exp.Query:
+    """A query of `sql/` with its holes filled, to use as a part of another; `dialect`: if it has conditions."""
+    filled = _fill(_template(name), holes, _has_lists(dialect))
     assert isinstance(filled, exp.Query)
+    return filled
+
+
+def with_condition(query: exp.Select, condition: Predicate, dialect: str) -> exp.Select:
+    """A query of classes, those that meet a condition: `HAVING COALESCE($condition, FALSE)`."""
+    meets = exp.func("COALESCE", exp.Placeholder(this="condition"), exp.false())
+    filled = _fill(query.having(meets), {"condition": condition}, _has_lists(dialect))
+    assert isinstance(filled, exp.Select)
     return filled
 
 
@@ -172,6 +180,15 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
         return filled.replace(_NODE_MARK_TEXT, str(node))
 
     return fill
+
+
+def expression(text: str, /, **holes: Hole) -> exp.Expr:
+    """An expression of ours with its holes filled, of which it may lack some.
+
+    >>> expression("$value * $times", value=exp.column("age"), times=2).sql()
+    'age * 2'
+    """
+    return _filled(_condition(text), holes)
 
 
 def sentence(name: str) -> str:
@@ -214,14 +231,18 @@ def is_null(expression: exp.Expr) -> exp.Expr:
     return exp.Is(this=expression.copy(), expression=exp.null())
 
 
-def predicate(given: Predicate) -> exp.Expr:
-    """A condition with its values and its aggregates filled in, combined with the conditions in `also`; or a figure."""
-    tree = _with_aggregates(_condition(given.text), given)
-    holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
-    condition = _fill(tree, {name: value for name, value in given.values.items() if name in holes})
-    if given.of_figures and given.also:
-        return exp.func("GREATEST", condition, *map(predicate, given.also))
-    return exp.and_(condition, *map(predicate, given.also)) if given.also else condition
+def predicate(given: Predicate, classes: Classes | None = None) -> exp.Expr:
+    """A condition with its values and its aggregates filled in, combined with the conditions in `also`; or a figure.
+
+    `classes`: have them compute the aggregates, and read these.
+    """
+    condition = _filled(_with_aggregates(_condition(given.text), given), given.values)
+    if classes:
+        condition = classes.read(condition, _counted(given) if given.counted else None)
+    also = [predicate(another, classes) for another in given.also]
+    if given.of_figures and also:
+        return exp.func("GREATEST", condition, *also)
+    return exp.and_(condition, *also) if also else condition
 
 
 def _condition(text: str) -> exp.Expr:
@@ -239,10 +260,6 @@ def _with_aggregates(condition: exp.Expr, given: Predicate) -> exp.Expr:
     for named in [column_there for column_there in tree.find_all(exp.Column) if column_there.name in given.columns]:
         aggregate = _condition(given.columns[named.name])
         named.replace(aggregate if isinstance(aggregate, exp.AggFunc) else exp.paren(aggregate))
-    if given.counted:
-        counted = _counted(given)
-        for value in [column_there for column_there in tree.find_all(exp.Column) if is_value_figure(column_there.name)]:
-            value.replace(figure(value.name, counted))
     if given.unit:
         for people in [aggregate for aggregate in tree.find_all(exp.Sum) if aggregate == _ROWS]:
             people.replace(units(given.unit))
@@ -251,6 +268,14 @@ def _with_aggregates(condition: exp.Expr, given: Predicate) -> exp.Expr:
             people.replace(units(given.population_unit))
     expression: exp.Expr = tree.this
     return expression
+
+
+def _counts_values(filling: Hole) -> bool:
+    """Whether a hole is filled with a condition that needs figures of the values of a column."""
+    if not isinstance(filling, Predicate):
+        return False
+    names = re.findall(r"\w+", " ".join([filling.text, *filling.columns.values()]))
+    return bool(filling.counted and any(map(is_value_figure, names))) or any(map(_counts_values, filling.also))
 
 
 def _counted(given: Predicate) -> CountedColumn:
@@ -280,7 +305,7 @@ def over_classes(given: Predicate, weight: str | None = None) -> tuple[Predicate
     inner = aggregate.this.sql("duckdb")
     of_class: exp.Expr = exp.column("of_class")
     if weight and isinstance(aggregate, exp.Sum):
-        of_class = exp.Mul(this=of_class, expression=exp.column(weight))
+        of_class = of_class * exp.column(weight)
     aggregate.set("this", of_class)
     return Predicate(aggregate.sql("duckdb")), replace(given, text=inner)
 
@@ -301,7 +326,7 @@ def check_condition(given: Predicate, population: bool = False) -> None:
                 raise SpecError(f"{tree.sql()!r} uses {part.sql()!r}; it may use {', '.join(may_use)}")
             if isinstance(part, exp.Placeholder) and part.name not in given.values:
                 raise SpecError(f"{tree.sql()!r} uses ${part.name}, which is not among the model's parameters")
-            if not isinstance(part, _CONDITION) and not _is_largest(part):
+            if not isinstance(part, _CONDITION) and not is_largest(part):
                 raise SpecError(f"{tree.sql()!r} uses {part.sql()!r}, which a privacy model cannot contain")
 
 
@@ -310,10 +335,6 @@ def _parsed(text: str) -> exp.Expr:
         return sqlglot.parse_one(text, "duckdb")
     except sqlglot.errors.ParseError:
         raise SpecError(f"{text!r} is not a condition in SQL; write one such as rows >= $k") from None
-
-
-def _is_largest(part: exp.Expr) -> bool:
-    return isinstance(part, exp.Anonymous) and part.name.upper() == LARGEST
 
 
 _CONDITION = (
@@ -358,6 +379,7 @@ _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
 _COLUMNS = (Mapping, list, tuple)
+_SOURCES = ("from_", "joins", "where", "laterals")
 _LISTS = (exp.GroupingSets, exp.Select, exp.Group, exp.Order, exp.Array, exp.Window, exp.Tuple)
 
 
@@ -379,19 +401,63 @@ def _holes(name: str) -> set[str]:
     return {hole.name for hole in _template(name).find_all(exp.Placeholder)}
 
 
-def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
+def _filled(expression: exp.Expr, holes: Mapping[str, Hole]) -> exp.Expr:
+    tree = exp.Paren(this=expression)  # a parent, so that a bare hole can be replaced like any other
+    found = {hole.name for hole in tree.find_all(exp.Placeholder)}
+    filled: exp.Expr = _fill(tree, {name: filling for name, filling in holes.items() if name in found}).this
+    return filled
+
+
+def _fill(template: exp.Expr, holes: dict[str, Hole], has_lists: bool = False) -> exp.Expr:
     tree = template.copy()
     found = list(tree.find_all(exp.Placeholder))
     if {hole.name for hole in found} != set(holes):
         raise ValueError(f"holes {sorted({hole.name for hole in found})} filled with {sorted(holes)}")
-    # Columns last: their list item, with the other holes in it, is copied for all columns.
-    for hole in (hole for hole in found if not isinstance(holes[hole.name], _COLUMNS)):
-        _fill_one(hole, holes[hole.name])
-    columns = [hole for hole in found if isinstance(holes[hole.name], _COLUMNS)]
-    while columns:
+    # Conditions on counted values last, together with the others of the same SELECT, whose keys and sums they need.
+    of_values = [hole.parent_select for hole in found if _counts_values(holes[hole.name])]
+    conditions: dict[int, list[tuple[exp.Expr, Predicate]]] = {id(select): [] for select in of_values}
+    # Columns after other holes: their list item, with these in it, is copied for all columns.
+    for hole in found:
+        filling, select = holes[hole.name], id(hole.parent_select)
+        if isinstance(filling, Predicate) and select in conditions:
+            conditions[select].append((hole, filling))
+        elif not isinstance(filling, _COLUMNS):
+            _fill_one(hole, filling)
+    while columns := [hole for hole in tree.find_all(exp.Placeholder) if isinstance(holes[hole.name], _COLUMNS)]:
         _fill_one(columns[0], holes[columns[0].name])
-        columns = list(tree.find_all(exp.Placeholder))
+    # The innermost SELECT first, because an outer one copies it.
+    for of_select in sorted(conditions.values(), key=lambda of_select: -of_select[0][0].depth):
+        _read_classes(of_select, has_lists)
     return tree
+
+
+def _read_classes(conditions: Sequence[tuple[exp.Expr, Predicate]], has_lists: bool) -> None:
+    """Have the SELECT of some conditions read its classes from a query that computes what the conditions need.
+
+    SELECT f.age, SUM(f.n) AS size FROM t AS f GROUP BY f.age HAVING $safe
+    SELECT f.age, _sum_0 AS size FROM (SELECT age, … FROM … GROUP BY age) AS f WHERE $safe
+    """
+    select = conditions[0][0].parent_select
+    assert select is not None
+    group, having, source = select.args.get("group"), select.args.get("having"), select.args["from_"].this
+    keys = group.expressions if group else []
+    if not all(isinstance(key, exp.Column) and key.table in ("", source.alias) for key in keys):
+        raise ValueError(f"classes are grouped by {keys}; group by columns of the first relation")
+    own = (aggregate for aggregate in select.find_all(exp.AggFunc) if aggregate.parent_select is select)
+    aggregates, rows = [aggregate for aggregate in own if not isinstance(aggregate.parent, exp.Window)], exp.Select()
+    for part in _SOURCES:
+        rows.set(part, select.args.get(part))
+        select.set(part, None)
+    classes = Classes(rows, keys, has_lists)
+    for aggregate in aggregates:
+        aggregate.replace(classes.column(aggregate))
+    for hole, condition in conditions:
+        hole.replace(predicate(condition, classes))
+    select.set("group", None)
+    select.set("having", None)
+    if having:
+        select.set("where", exp.Where(this=having.this))
+    select.from_(classes.query().subquery(source.alias or "classes", copy=False), copy=False)
 
 
 def _fill_one(hole: exp.Expr, filling: Hole) -> None:
@@ -399,9 +465,13 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
         place = hole.parent if isinstance(hole.parent, exp.Table) else hole
         alias = place.args.get("alias")
         place.replace(table(filling, alias.name if alias else None))
-    elif isinstance(filling, Masked):
+    elif isinstance(filling, (Masked, exp.Query)):
+        query = filling.query if isinstance(filling, Masked) else filling.copy()
         place = hole.find_ancestor(exp.Table) or hole
-        place.replace(exp.Subquery(this=filling.query, alias=place.args.get("alias")))
+        place.replace(exp.Subquery(this=query, alias=place.args.get("alias")))
+    elif isinstance(filling, exp.Expr):
+        nested = isinstance(filling, exp.Binary) and isinstance(hole.parent, exp.Binary)
+        hole.replace(exp.paren(filling.copy()) if nested else filling.copy())
     elif isinstance(filling, Predicate):
         hole.replace(predicate(filling))
     elif isinstance(filling, Steps):
@@ -444,20 +514,18 @@ def _steps(steps: Steps) -> exp.Expr:
     for name, cost in steps.costs.items():
         left = column(name, steps.left)
         if steps.right is None:
-            differs: exp.Expr = exp.LT(this=left, expression=exp.Literal.number(0))
+            differs: exp.Expr = left < 0
         else:
-            differs = exp.NEQ(this=left, expression=column(name, steps.right))
-        step = exp.Mul(this=exp.cast(differs, "FLOAT"), expression=exp.cast(exp.Literal.number(cost), "FLOAT"))
-        total = exp.Add(this=total, expression=step)
-    return exp.Paren(this=total)
+            differs = left.neq(column(name, steps.right))
+        total += exp.cast(differs, "FLOAT") * exp.cast(literal(cost), "FLOAT")
+    return exp.paren(total)
 
 
 def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
     """Print a tree as text, with sqlglot's options; the tree is changed, so it cannot be used afterwards.
 
-    Resolves the engine's schema for scratch tables, and rewrites queries that use class values.
+    Resolves the engine's schema for scratch tables.
     """
-    count_values(tree, _has_lists(dialect))
     if dialect not in _COLLATED:
         for text in list(tree.find_all(exp.Collate)):
             text.replace(text.this)

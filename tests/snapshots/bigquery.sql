@@ -153,230 +153,246 @@ WITH `kanon_recoded` AS (
     `kanon_class`
   FROM (
     SELECT
-      `in_class`.`kanon_class`,
-      `n`,
-      `in_class`.`_c` AS `_c_of_sensitive_0`,
-      CASE
-        WHEN `in_class`.`_value` IS NULL
-        THEN (
-          SELECT
-            `r`.`overall_c`
-          FROM `kanon_reference_sensitive_0` AS `r`
-          WHERE
-            `r`.`value` IS NULL
+      `kanon_class`,
+      SUM(`_sum_0`) AS `_sum_0`,
+      SUM(`_c_of_sensitive_0` * LN(CAST(`_c_of_sensitive_0` AS FLOAT64))) AS `_figure_0`,
+      SUM(`_c_of_sensitive_0`) AS `_figure_1`,
+      COUNT(`_c_of_sensitive_1`) AS `_figure_2`,
+      SUM(`_c_of_every_sensitive_2`) AS `_figure_3`,
+      MAX(`_size_of_every_sensitive_2`) AS `_figure_4`,
+      SUM(
+        ABS(
+          `_c_to_of_every_sensitive_2` * `_overall_size_of_every_sensitive_2` - `_overall_c_to_of_every_sensitive_2` * `_size_of_every_sensitive_2`
         )
-        ELSE `reference`.`overall_c`
-      END AS `_overall_c_of_sensitive_0`,
-      CASE
-        WHEN `in_class`.`_value` IS NULL
-        THEN (
-          SELECT
-            `r`.`overall_values`
-          FROM `kanon_reference_sensitive_0` AS `r`
-          WHERE
-            `r`.`value` IS NULL
+      ) AS `_figure_5`,
+      MAX(GREATEST(`_overall_values_of_every_sensitive_2` - 1, 1)) AS `_figure_6`,
+      MAX(`_overall_size_of_every_sensitive_2`) AS `_figure_7`,
+      COUNT(`_c_of_sensitive_0`) AS `_figure_8`,
+      COUNT(`_overall_c_of_sensitive_0`) AS `_figure_9`,
+      SUM(
+        GREATEST(
+          (
+            `_c_of_sensitive_0` * `_overall_size_of_sensitive_0` - `_overall_c_of_sensitive_0` * `_size_of_sensitive_0`
+          ),
+          0
         )
-        ELSE `reference`.`overall_values`
-      END AS `_overall_values_of_sensitive_0`,
-      CASE
-        WHEN `in_class`.`_value` IS NULL
-        THEN (
-          SELECT
-            `r`.`overall_size`
-          FROM `kanon_reference_sensitive_0` AS `r`
-          WHERE
-            `r`.`value` IS NULL
+      ) AS `_figure_10`,
+      MAX(`_overall_size_of_sensitive_0`) AS `_figure_11`,
+      MAX(`_c_of_sensitive_0`) AS `_figure_12`,
+      MAX(
+        CAST(`_c_of_sensitive_0` AS FLOAT64) / `_overall_c_of_sensitive_0` / (
+          1 + LEAST(9, -LN((
+            CAST(`_overall_c_of_sensitive_0` AS FLOAT64) / `_overall_size_of_sensitive_0`
+          )))
         )
-        ELSE `reference`.`overall_size`
-      END AS `_overall_size_of_sensitive_0`,
-      SUM(`in_class`.`_c`) OVER (PARTITION BY `in_class`.`kanon_class`) AS `_size_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_c_of_sensitive_1`,
-      CAST(NULL AS INT64) AS `_c_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_size_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_c_to_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_overall_size_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_overall_c_to_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_overall_values_of_every_sensitive_2`
+      ) AS `_figure_13`,
+      MAX(CAST(`_overall_size_of_sensitive_0` AS FLOAT64)) AS `_figure_14`,
+      MAX(`_overall_values_of_sensitive_0`) AS `_figure_15`,
+      MAX(CAST(`_c_of_sensitive_0` AS FLOAT64) / `_overall_c_of_sensitive_0`) AS `_figure_16`,
+      MIN(CAST(`_c_of_sensitive_0` AS FLOAT64) / `_overall_c_of_sensitive_0`) AS `_figure_17`
     FROM (
       SELECT
+        `in_class`.`kanon_class`,
+        `_sum_0`,
+        `in_class`.`_c` AS `_c_of_sensitive_0`,
+        CASE
+          WHEN `in_class`.`_value` IS NULL
+          THEN (
+            SELECT
+              `r`.`overall_c`
+            FROM `kanon_reference_sensitive_0` AS `r`
+            WHERE
+              `r`.`value` IS NULL
+          )
+          ELSE `reference`.`overall_c`
+        END AS `_overall_c_of_sensitive_0`,
+        CASE
+          WHEN `in_class`.`_value` IS NULL
+          THEN (
+            SELECT
+              `r`.`overall_size`
+            FROM `kanon_reference_sensitive_0` AS `r`
+            WHERE
+              `r`.`value` IS NULL
+          )
+          ELSE `reference`.`overall_size`
+        END AS `_overall_size_of_sensitive_0`,
+        SUM(`in_class`.`_c`) OVER (PARTITION BY `in_class`.`kanon_class`) AS `_size_of_sensitive_0`,
+        CASE
+          WHEN `in_class`.`_value` IS NULL
+          THEN (
+            SELECT
+              `r`.`overall_values`
+            FROM `kanon_reference_sensitive_0` AS `r`
+            WHERE
+              `r`.`value` IS NULL
+          )
+          ELSE `reference`.`overall_values`
+        END AS `_overall_values_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_c_of_sensitive_1`,
+        CAST(NULL AS INT64) AS `_c_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_size_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_c_to_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_overall_size_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_overall_c_to_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_overall_values_of_every_sensitive_2`
+      FROM (
+        SELECT
+          `kanon_class`,
+          SUM(`n`) AS `_sum_0`,
+          `_sensitive_0` AS `_value`,
+          CAST(SUM(`n`) AS INT64) AS `_c`
+        FROM `kanon_numbered`
+        GROUP BY
+          `kanon_class`,
+          `_sensitive_0`
+      ) AS `in_class`
+      LEFT JOIN `kanon_reference_sensitive_0` AS `reference`
+        ON `reference`.`value` = `in_class`.`_value`
+      UNION ALL
+      SELECT
         `kanon_class`,
-        SUM(`n`) AS `n`,
-        `_sensitive_0` AS `_value`,
-        CAST(SUM(`n`) AS INT64) AS `_c`
+        NULL AS `_sum_0`,
+        CAST(NULL AS INT64) AS `_c_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_overall_c_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_overall_size_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_size_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_overall_values_of_sensitive_0`,
+        CAST(SUM(`n`) AS INT64) AS `_c_of_sensitive_1`,
+        CAST(NULL AS INT64) AS `_c_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_size_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_c_to_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_overall_size_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_overall_c_to_of_every_sensitive_2`,
+        CAST(NULL AS INT64) AS `_overall_values_of_every_sensitive_2`
       FROM `kanon_numbered`
       GROUP BY
         `kanon_class`,
-        `_sensitive_0`
-    ) AS `in_class`
-    LEFT JOIN `kanon_reference_sensitive_0` AS `reference`
-      ON `reference`.`value` = `in_class`.`_value`
-    UNION ALL
-    SELECT
-      `kanon_class`,
-      NULL AS `n`,
-      CAST(NULL AS INT64) AS `_c_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_overall_c_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_overall_values_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_overall_size_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_size_of_sensitive_0`,
-      CAST(SUM(`n`) AS INT64) AS `_c_of_sensitive_1`,
-      CAST(NULL AS INT64) AS `_c_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_size_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_c_to_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_overall_size_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_overall_c_to_of_every_sensitive_2`,
-      CAST(NULL AS INT64) AS `_overall_values_of_every_sensitive_2`
-    FROM `kanon_numbered`
-    GROUP BY
-      `kanon_class`,
-      `_sensitive_1`
-    UNION ALL
-    SELECT
-      `in_class`.`kanon_class`,
-      NULL AS `n`,
-      CAST(NULL AS INT64) AS `_c_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_overall_c_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_overall_values_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_overall_size_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_size_of_sensitive_0`,
-      CAST(NULL AS INT64) AS `_c_of_sensitive_1`,
-      `in_class`.`_c` AS `_c_of_every_sensitive_2`,
-      `in_class`.`_size` AS `_size_of_every_sensitive_2`,
-      `in_class`.`_c_to` AS `_c_to_of_every_sensitive_2`,
-      `in_class`.`_overall_size` AS `_overall_size_of_every_sensitive_2`,
-      `in_class`.`_overall_c_to` AS `_overall_c_to_of_every_sensitive_2`,
-      `in_class`.`_overall_values` AS `_overall_values_of_every_sensitive_2`
-    FROM (
+        `_sensitive_1`
+      UNION ALL
       SELECT
-        `v`.`kanon_class`,
-        CAST(SUM(CASE WHEN `v`.`_place` = `reference`.`place` THEN `v`.`_c` ELSE 0 END) AS INT64) AS `_c`,
-        CAST(SUM(CASE WHEN `v`.`_place` <= `reference`.`place` THEN `v`.`_c` ELSE 0 END) AS INT64) AS `_c_to`,
-        CAST(SUM(`v`.`_c`) AS INT64) AS `_size`,
-        `reference`.`raw` AS `_value`,
-        `reference`.`overall_c` AS `_overall_c`,
-        `reference`.`overall_c_to` AS `_overall_c_to`,
-        `reference`.`overall_size` AS `_overall_size`,
-        `reference`.`overall_values` AS `_overall_values`
+        `in_class`.`kanon_class`,
+        NULL AS `_sum_0`,
+        CAST(NULL AS INT64) AS `_c_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_overall_c_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_overall_size_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_size_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_overall_values_of_sensitive_0`,
+        CAST(NULL AS INT64) AS `_c_of_sensitive_1`,
+        `in_class`.`_c` AS `_c_of_every_sensitive_2`,
+        `in_class`.`_size` AS `_size_of_every_sensitive_2`,
+        `in_class`.`_c_to` AS `_c_to_of_every_sensitive_2`,
+        `in_class`.`_overall_size` AS `_overall_size_of_every_sensitive_2`,
+        `in_class`.`_overall_c_to` AS `_overall_c_to_of_every_sensitive_2`,
+        `in_class`.`_overall_values` AS `_overall_values_of_every_sensitive_2`
       FROM (
         SELECT
-          `in_class`.`kanon_class`,
-          `in_class`.`_c`,
-          CASE
-            WHEN `in_class`.`_value` IS NULL
-            THEN (
-              SELECT
-                `r`.`place`
-              FROM `kanon_reference_sensitive_2` AS `r`
-              WHERE
-                `r`.`value` IS NULL
-            )
-            ELSE `reference`.`place`
-          END AS `_place`
+          `v`.`kanon_class`,
+          CAST(SUM(CASE WHEN `v`.`_place` = `reference`.`place` THEN `v`.`_c` ELSE 0 END) AS INT64) AS `_c`,
+          CAST(SUM(CASE WHEN `v`.`_place` <= `reference`.`place` THEN `v`.`_c` ELSE 0 END) AS INT64) AS `_c_to`,
+          CAST(SUM(`v`.`_c`) AS INT64) AS `_size`,
+          `reference`.`raw` AS `_value`,
+          `reference`.`overall_c` AS `_overall_c`,
+          `reference`.`overall_c_to` AS `_overall_c_to`,
+          `reference`.`overall_size` AS `_overall_size`,
+          `reference`.`overall_values` AS `_overall_values`
         FROM (
           SELECT
-            `kanon_class`,
-            `_sensitive_2` AS `_value`,
-            CAST(SUM(`n`) AS INT64) AS `_c`
-          FROM `kanon_numbered`
-          GROUP BY
-            `kanon_class`,
-            `_sensitive_2`
-        ) AS `in_class`
-        LEFT JOIN `kanon_reference_sensitive_2` AS `reference`
-          ON `reference`.`value` = `in_class`.`_value`
-      ) AS `v`
-      CROSS JOIN `kanon_reference_sensitive_2` AS `reference`
-      GROUP BY
-        `v`.`kanon_class`,
-        `reference`.`place`,
-        `reference`.`raw`,
-        `reference`.`overall_c`,
-        `reference`.`overall_c_to`,
-        `reference`.`overall_size`,
-        `reference`.`overall_values`
-    ) AS `in_class`
-  ) AS `class_values`
-  GROUP BY
-    `kanon_class`
-  HAVING
+            `in_class`.`kanon_class`,
+            `in_class`.`_c`,
+            CASE
+              WHEN `in_class`.`_value` IS NULL
+              THEN (
+                SELECT
+                  `r`.`place`
+                FROM `kanon_reference_sensitive_2` AS `r`
+                WHERE
+                  `r`.`value` IS NULL
+              )
+              ELSE `reference`.`place`
+            END AS `_place`
+          FROM (
+            SELECT
+              `kanon_class`,
+              `_sensitive_2` AS `_value`,
+              CAST(SUM(`n`) AS INT64) AS `_c`
+            FROM `kanon_numbered`
+            GROUP BY
+              `kanon_class`,
+              `_sensitive_2`
+          ) AS `in_class`
+          LEFT JOIN `kanon_reference_sensitive_2` AS `reference`
+            ON `reference`.`value` = `in_class`.`_value`
+        ) AS `v`
+        CROSS JOIN `kanon_reference_sensitive_2` AS `reference`
+        GROUP BY
+          `v`.`kanon_class`,
+          `reference`.`place`,
+          `reference`.`raw`,
+          `reference`.`overall_c`,
+          `reference`.`overall_c_to`,
+          `reference`.`overall_size`,
+          `reference`.`overall_values`
+      ) AS `in_class`
+    ) AS `class_values`
+    GROUP BY
+      `kanon_class`
+  ) AS `classes`
+  WHERE
     COALESCE(
-      SUM(`n`) >= 2
+      `_sum_0` >= 2
       AND (
         LN((
-          CAST(SUM(`_c_of_sensitive_0`) AS FLOAT64)
-        )) - SUM(`_c_of_sensitive_0` * LN(CAST(`_c_of_sensitive_0` AS FLOAT64))) / (
-          CAST(SUM(`_c_of_sensitive_0`) AS FLOAT64)
+          CAST(`_figure_1` AS FLOAT64)
+        )) - `_figure_0` / (
+          CAST(`_figure_1` AS FLOAT64)
         )
       ) >= (
         LN(CAST(1.2 AS FLOAT64)) - 0.000000001
       )
-      AND COUNT(`_c_of_sensitive_1`) >= 1
+      AND `_figure_2` >= 1
       AND (
         (
-          SUM(`_c_of_every_sensitive_2`) = MAX(`_size_of_every_sensitive_2`)
+          `_figure_3` = `_figure_4`
         )
         AND (
-          SUM(
-            ABS(
-              `_c_to_of_every_sensitive_2` * `_overall_size_of_every_sensitive_2` - `_overall_c_to_of_every_sensitive_2` * `_size_of_every_sensitive_2`
-            )
-          ) <= 0.9 * (
-            CAST(SUM(`_c_of_every_sensitive_2`) AS FLOAT64) * MAX(`_overall_size_of_every_sensitive_2`) * MAX(GREATEST(`_overall_values_of_every_sensitive_2` - 1, 1))
+          `_figure_5` <= 0.9 * (
+            CAST(`_figure_3` AS FLOAT64) * `_figure_7` * `_figure_6`
           )
         )
       )
       AND (
         (
-          COUNT(`_c_of_sensitive_0`) = COUNT(`_overall_c_of_sensitive_0`)
+          `_figure_8` = `_figure_9`
         )
         AND (
-          SUM(
-            GREATEST(
-              (
-                `_c_of_sensitive_0` * `_overall_size_of_sensitive_0` - `_overall_c_of_sensitive_0` * `_size_of_sensitive_0`
-              ),
-              0
-            )
-          ) <= 0.8 * (
-            CAST(SUM(`_c_of_sensitive_0`) AS FLOAT64) * MAX(`_overall_size_of_sensitive_0`)
+          `_figure_10` <= 0.8 * (
+            CAST(`_figure_1` AS FLOAT64) * `_figure_11`
           )
         )
       )
-      AND MAX(`_c_of_sensitive_0`) <= 0.9 * SUM(`n`)
+      AND `_figure_12` <= 0.9 * `_sum_0`
       AND (
         (
-          COUNT(`_c_of_sensitive_0`) = COUNT(`_overall_c_of_sensitive_0`)
+          `_figure_8` = `_figure_9`
         )
         AND (
-          MAX(
-            CAST(`_c_of_sensitive_0` AS FLOAT64) / `_overall_c_of_sensitive_0` / (
-              1 + LEAST(9, -LN((
-                CAST(`_overall_c_of_sensitive_0` AS FLOAT64) / `_overall_size_of_sensitive_0`
-              )))
-            )
-          ) * (
-            MAX(CAST(`_overall_size_of_sensitive_0` AS FLOAT64)) / SUM(`n`)
+          `_figure_13` * (
+            `_figure_14` / `_sum_0`
           ) <= 1 + 0.000000001
         )
       )
       AND (
         (
-          COUNT(`_c_of_sensitive_0`) = COUNT(`_overall_c_of_sensitive_0`)
+          `_figure_8` = `_figure_9`
         )
         AND (
-          COUNT(`_c_of_sensitive_0`) = MAX(`_overall_values_of_sensitive_0`)
-          AND GREATEST(
-            LN(
-              MAX(CAST(`_c_of_sensitive_0` AS FLOAT64) / `_overall_c_of_sensitive_0`) * (
-                MAX(CAST(`_overall_size_of_sensitive_0` AS FLOAT64)) / SUM(`n`)
-              )
-            ),
-            -LN(
-              MIN(CAST(`_c_of_sensitive_0` AS FLOAT64) / `_overall_c_of_sensitive_0`) * (
-                MAX(CAST(`_overall_size_of_sensitive_0` AS FLOAT64)) / SUM(`n`)
-              )
-            )
-          ) < 9
+          `_figure_8` = `_figure_15`
+          AND GREATEST(LN(`_figure_16` * (
+            `_figure_14` / `_sum_0`
+          )), -LN(`_figure_17` * (
+            `_figure_14` / `_sum_0`
+          ))) < 9
         )
       ),
       FALSE
