@@ -17,7 +17,7 @@ def members(assignment: Relation, key: str, positions: Relation, dialect: str) -
     place, group = t.column("position", "p"), t.column("class", "a")
     rows = exp.alias_(exp.func("SUM", t.column("n", "a")), "n", quoted=True)
     query = exp.select(group, place, rows).from_(t.table(assignment, "a"), copy=False)
-    query = query.join(t.table(positions, "p"), on=exp.EQ(this=t.column("code_0", "p"), expression=t.column(key, "a")))
+    query = query.join(t.table(positions, "p"), on=t.column("code_0", "p").eq(t.column(key, "a")))
     return t.printed(query.where(t.is_not_null(group)).group_by(group.copy(), place.copy()), dialect)
 
 
@@ -36,7 +36,7 @@ def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relatio
             exp.alias_(exp.func("MAX", place.copy()), f"high_{j}", quoted=True),
             copy=False,
         )
-        equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "a"))
+        equal = t.column("code_0", f"p{j}").eq(t.column(key, "a"))
         query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
     query = query.where(t.is_not_null(group)).group_by(group.copy())
     return t.printed(in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)]), dialect)
@@ -70,10 +70,10 @@ def _reached(boxes: Relation, shown: Sequence[DisplayForm]) -> exp.Expr:
             place: exp.Expr = t.column(f"{end}_{j}", "b")
             if attribute.bounds:
                 alias = f"{bound}{j}"
-                here = exp.EQ(this=t.column("position", alias), expression=place.copy())
+                here = t.column("position", alias).eq(place)
                 query = query.join(t.table(attribute.bounds, alias), on=here, copy=False)
                 query = query.select(exp.alias_(t.column(bound, alias), f"{bound}_{j}", quoted=True), copy=False)
-                alone = exp.EQ(this=t.column(f"low_{j}", "b"), expression=t.column(f"high_{j}", "b"))
+                alone = t.column(f"low_{j}", "b").eq(t.column(f"high_{j}", "b"))
                 place = exp.Case().when(alone, place).else_(t.column(reached, alias))
             query = query.select(exp.alias_(place, f"{end}_{j}", quoted=True), copy=False)
     joined = [f"{bound}{j}" for j, attribute in enumerate(shown) if attribute.bounds for bound in ("lower", "upper")]
@@ -87,16 +87,14 @@ def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Displa
     """
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(_reached(boxes, shown), copy=False)
     if cuts:
-        query = query.join(
-            t.table(cuts, "c"), on=exp.EQ(this=t.column("class", "c"), expression=t.column("class", "b")), copy=False
-        )
+        query = query.join(t.table(cuts, "c"), on=t.column("class", "c").eq(t.column("class", "b")), copy=False)
     for j, attribute in enumerate(shown):
         region = "c" if attribute.how == "labels" and cuts else "b"
         for end in ("low", "high"):
-            place = exp.EQ(this=t.column("position", f"{end}{j}"), expression=t.column(f"{end}_{j}", region))
+            place = t.column("position", f"{end}{j}").eq(t.column(f"{end}_{j}", region))
             query = query.join(t.table(attribute.positions, f"{end}{j}"), on=place, copy=False)
         if attribute.statistic:
-            same = exp.EQ(this=t.column("class", f"s{j}"), expression=t.column("class", "b"))
+            same = t.column("class", f"s{j}").eq(t.column("class", "b"))
             query = query.join(t.table(attribute.statistic, f"s{j}"), on=same, copy=False)
         query = query.select(*_shown(attribute, j), copy=False)
     joined = [f"{alias}{j}" for j, _ in enumerate(shown) for alias in ("low", "high", "s")]
@@ -108,7 +106,7 @@ _RANGES = ("ranges", "bounds", "mean", "median", "mode")
 
 def _shown(attribute: DisplayForm, j: int) -> list[exp.Expr]:
     low, high = f"low{j}", f"high{j}"
-    single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
+    single = t.column("position", low).eq(t.column("position", high))
     # NULL has the first position, NaN and values outside the hierarchy the last ones: these form no range with others.
     unordered = exp.or_(*(t.is_null(end) for end in _ends(attribute, j)))
     not_a_range = exp.and_(unordered, exp.not_(single))
@@ -120,16 +118,16 @@ def _shown(attribute: DisplayForm, j: int) -> list[exp.Expr]:
         _common(attribute, j, t.literal),
     )
     first = _common(attribute, j, lambda level: t.column(f"first_{level}", low))
-    last: exp.Expr = exp.Sub(this=exp.Add(this=first.copy(), expression=leaves.copy()), expression=t.literal(1))
+    last: exp.Expr = first + leaves - 1
     whole: exp.Expr = t.column("starred", high)
     if attribute.how in _RANGES:
-        width = exp.Sub(this=t.column("position", high), expression=t.column("position", low))
+        width = t.column("position", high) - t.column("position", low)
         spread = (
             exp.Case()
             .when(single.copy(), t.column("leaves_0", low))
             .when(not_a_range.copy(), t.literal(attribute.leaf_count))
         )
-        leaves = spread.else_(exp.Add(this=width, expression=exp.Literal.number(1)))
+        leaves = spread.else_(width + 1)
         first, last = t.column("position", low), t.column("position", high)
         whole = exp.or_(whole, not_a_range.copy())
     levels = exp.Case().when(whole.copy(), t.literal(attribute.height)).else_(levels)
@@ -176,6 +174,6 @@ def _common(attribute: DisplayForm, j: int, of: Callable[[int], exp.Expr]) -> ex
     """An expression for the lowest level on which both ends have the same label; the top if nodes are not nested."""
     case = exp.Case()
     for level in range(attribute.height) if attribute.nested else range(1):
-        equal = exp.EQ(this=t.column(f"code_{level}", f"low{j}"), expression=t.column(f"code_{level}", f"high{j}"))
+        equal = t.column(f"code_{level}", f"low{j}").eq(t.column(f"code_{level}", f"high{j}"))
         case = case.when(equal, of(level))
     return case.else_(of(attribute.height))

@@ -51,7 +51,7 @@ class Moment:
             function = "MAKE_TIMESTAMPTZ" if self.zoned else "MAKE_TIMESTAMP"
             return exp.func(function, exp.cast(column, "BIGINT"))
         if self.kind == "date":
-            return exp.Paren(this=exp.Add(this=_EPOCH.copy(), expression=exp.cast(column, "INTEGER")))
+            return exp.paren(_EPOCH + exp.cast(column, "INTEGER"))
         return exp.cast(column, "BIGINT" if self.kind == "integer" else "DOUBLE")
 
 
@@ -104,7 +104,7 @@ def cloak_points(
         n: t.column(v, "p") if isinstance(v, str) else exp.cast(t.literal(repr(v)), "DOUBLE") for n, v in own.items()
     }
     if "dt" in values:
-        values["dt"] = exp.Mul(this=values["dt"], expression=exp.cast(t.literal(repr(ticks)), "DOUBLE"))
+        values["dt"] = values["dt"] * exp.cast(t.literal(repr(ticks)), "DOUBLE")
     values = {name: exp.cast(exp.null(), "TINYINT") for name in ("dx", "dy", "dt")} | values
     wanted = values.pop("own_k")
     if not isinstance(own["own_k"], str):
@@ -119,7 +119,7 @@ def cloak_points(
 def cloak_boxes(boxes: Relation, time: Moment, dialect: str) -> str:
     """The query of boxes as released: intervals in the time's own type; 0 instead of -0, which looks different."""
     plain: dict[str, exp.Expr] = {
-        name: exp.Add(this=t.column(name, "b"), expression=exp.cast(t.literal(0), "DOUBLE"))
+        name: t.column(name, "b") + exp.cast(t.literal(0), "DOUBLE")
         for name in ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")
     }
     columns = [exp.alias_(value, name, quoted=True) for name, value in plain.items()]

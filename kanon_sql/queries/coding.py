@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -88,7 +89,7 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, s
             code = _mapped(attribute, raw, alias, f"code_{level}")
             columns.append(exp.alias_(code, attribute.code_column(level), quoted=True))
         for level in attribute.loss_levels:
-            loss = exp.Mul(this=n.copy(), expression=_mapped(attribute, raw, alias, f"loss_{level}"))
+            loss = n * _mapped(attribute, raw, alias, f"loss_{level}")
             columns.append(exp.alias_(loss, attribute.loss_column(level), quoted=True))
     query = exp.select(*columns, n).from_(t.table(tuples, "t"), copy=False)
     for index, attribute in enumerate(attributes):
@@ -128,18 +129,14 @@ def packed(
     aliases = []
     for key, attributes in keys.items():
         number: list[exp.Expr] = [exp.column("bits", f"b{j}") for j in attributes]
-        query.select(_as(exp.cast(reduce(_plus, number), "BIGINT"), key), copy=False)
+        query.select(_as(exp.cast(reduce(operator.add, number), "BIGINT"), key), copy=False)
         for j, code in attributes.items():
             alias = f"b{j}"
             of_attribute = exp.column("attribute", alias).eq(j)
-            same = exp.EQ(this=exp.column("code", alias), expression=t.column(code, "f"))
+            same = exp.column("code", alias).eq(t.column(code, "f"))
             query.join(t.table(bits, alias), on=exp.and_(of_attribute, same), copy=False)
             aliases.append(alias)
     return t.printed(in_pieces(query, aliases), dialect)
-
-
-def _plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Add(this=left, expression=right)
 
 
 def with_population(
@@ -181,6 +178,6 @@ def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Exp
 
 def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str) -> exp.Select:
     # NULL never joins, and IS NOT DISTINCT FROM would forbid PostgreSQL a hash join.
-    equal = exp.EQ(this=t.column("value", alias), expression=raw.copy())
+    equal = t.column("value", alias).eq(raw)
     kind = "INNER" if attribute.nulls is None else "LEFT"
     return query.join(t.table(attribute.mapping, alias), on=equal, join_type=kind, copy=False)

@@ -19,7 +19,7 @@ def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
     group = t.column("class")
     query = exp.select(group).from_(t.table(relation), copy=False).group_by(group.copy(), copy=False)
     for j, end in enumerate(last):
-        is_j = exp.EQ(this=t.column("attribute"), expression=t.literal(j))
+        is_j = t.column("attribute").eq(t.literal(j))
         for side, most in (("low", 0), ("high", end)):
             largest = exp.func("MAX", exp.Case().when(is_j.copy(), t.column(side)))
             cut = exp.func("COALESCE", largest, t.literal(most))
@@ -47,14 +47,14 @@ def labelled(
         t.table(tuples, "t"), copy=False
     )
     for relation, alias, key, other in ((recoded, "r", "tuple", "t"), (nodes, "v", "node", "r")):
-        same = exp.EQ(this=exp.column(key, table=alias), expression=exp.column(key, table=other))
+        same = exp.column(key, table=alias).eq(exp.column(key, table=other))
         query = query.join(t.table(relation, alias), on=same, copy=False)
     for j, columns in enumerate(levels):
         level, code = t.column(f"level_{j}", "v"), exp.Case()
         for number, column in enumerate(columns):
-            code = code.when(exp.EQ(this=level.copy(), expression=t.literal(number)), t.column(column, "t"))
+            code = code.when(level.eq(t.literal(number)), t.column(column, "t"))
         wanted = {"attribute": t.literal(j), "rule_level": level, "code": code}
-        equal = exp.and_(*(exp.EQ(this=t.column(name, f"a{j}"), expression=value) for name, value in wanted.items()))
+        equal = exp.and_(*(t.column(name, f"a{j}").eq(value) for name, value in wanted.items()))
         query = query.join(t.table(labels, f"a{j}"), on=equal, copy=False)
         query = query.select(*(exp.alias_(t.column(name, f"a{j}"), f"{name}_{j}", quoted=True) for name in _SHOWN))
     return t.printed(in_pieces(query, [f"a{j}" for j, _ in enumerate(levels)]), dialect)
@@ -69,7 +69,7 @@ def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> s
     query = exp.select(exp.column("class", table="k")).from_(t.table(classes, "k"), copy=False)
     for j in range(count):
         same = exp.NullSafeEQ(this=t.column("label", f"a{j}"), expression=t.column(f"label_{j}", "k"))
-        equal = exp.and_(exp.EQ(this=t.column("attribute", f"a{j}"), expression=t.literal(j)), same)
+        equal = exp.and_(t.column("attribute", f"a{j}").eq(t.literal(j)), same)
         query = query.join(t.table(labels, f"a{j}"), on=equal, copy=False)
         query = query.select(*(exp.alias_(t.column(name, f"a{j}"), f"{name}_{j}") for name in ("level", "code")))
     return t.printed(in_pieces(query, [f"a{j}" for j in range(count)]), dialect)
@@ -84,7 +84,7 @@ def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Seque
     of_patterns = [exp.column("pattern"), exp.column("class"), exp.alias_(exp.Literal.number(0), "n")]
     for j, columns in enumerate(levels):
         for number, column in enumerate(columns):
-            here = exp.EQ(this=t.column(f"level_{j}"), expression=t.literal(number))
+            here = t.column(f"level_{j}").eq(t.literal(number))
             code = exp.Case().when(here, t.column(f"code_{j}"))
             of_tuples.append(t.column(column))
             of_patterns.append(exp.alias_(code, column, quoted=True))
@@ -101,7 +101,7 @@ def assigned(
     """The query of the tuples that are assigned to a class: class, and columns of the frequency set."""
     group = t.column("class", "a")
     query = exp.select(group, *(t.column(name, "f") for name in columns)).from_(t.table(frequency_set, "f"), copy=False)
-    same = exp.and_(*(exp.EQ(this=t.column(key, "a"), expression=t.column(key, "f")) for key in keys))
+    same = exp.and_(*(t.column(key, "a").eq(t.column(key, "f")) for key in keys))
     return t.printed(query.join(t.table(assignment, "a"), on=same).where(t.is_not_null(group)), dialect)
 
 
@@ -122,8 +122,7 @@ def cells_of_node(
 def _leaves(given: str | int) -> exp.Expr:
     if not isinstance(given, str):
         return t.literal(given)
-    more = exp.cast(exp.Div(this=t.column(given, "a"), expression=t.column("n", "a")), "BIGINT")
-    return exp.Add(this=more, expression=exp.Literal.number(1))
+    return exp.cast(t.column(given, "a") / t.column("n", "a"), "BIGINT") + 1
 
 
 def cells_of_classes(
@@ -132,7 +131,7 @@ def cells_of_classes(
 ) -> str:  # fmt: skip
     """The query of the cells of a local recoding, with the columns of `cells_of_node`."""
     query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
-    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
+    same = t.column("class", "k").eq(t.column("class", "a"))
     leaves = [t.column(f"leaves_{j}", "k") for j, _ in enumerate(most)]
     return _with_leaves(query.join(t.table(classes, "k"), on=same), leaves, most, weights, dialect)
 
@@ -151,10 +150,8 @@ def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequenc
     """The logarithm of the leaves' part of all combinations, whose product could overflow with many columns."""
     total: exp.Expr = exp.cast(exp.Literal.number(0), "DOUBLE")
     for j, (number, every) in enumerate(zip(leaves, most, strict=True)):
-        share = exp.Div(this=exp.cast(exp.paren(number.copy()), "DOUBLE"), expression=t.literal(every))
-        part: exp.Expr = exp.Ln(this=share)
-        part = exp.Mul(this=part, expression=t.literal(weights[j])) if weights else part
-        total = exp.Add(this=total, expression=part)
+        part: exp.Expr = exp.Ln(this=exp.cast(exp.paren(number), "DOUBLE") / every)
+        total += part * weights[j] if weights else part
     return total
 
 
@@ -177,14 +174,14 @@ def covered(
     number = exp.alias_(exp.Window(this=exp.RowNumber(), order=in_order), "tuple")
     tuples = exp.select(number, rows, *places).from_(t.table(frequency_set, "f"), copy=False)
     for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
-        equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "f"))
+        equal = t.column("code_0", f"p{j}").eq(t.column(key, "f"))
         tuples = tuples.join(t.table(relation, f"p{j}"), on=equal, copy=False)
     tuples = in_pieces(
         tuples.group_by(*(place.copy() for place in group), copy=False), {f"p{j}" for j, _ in enumerate(keys)}
     )
     inside = _inside("first", "last", len(keys))
     share = _log_share([t.column(f"leaves_{j}", "k") for j, _ in enumerate(keys)], most)
-    mass = exp.Div(this=t.column("n", "k"), expression=exp.Exp(this=share))
+    mass = t.column("n", "k") / exp.Exp(this=share)
     query = exp.select(t.column("tuple", "t"), t.column("n", "t"), exp.alias_(mass, "mass"))
     query = query.from_(tuples.subquery("t")).join(t.table(classes, "k"), on=exp.and_(*inside), join_type="LEFT")
     return t.printed(query, dialect)
@@ -207,7 +204,7 @@ def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Se
     """
     query = exp.select(*(t.column(name, "f") for name in (*keys, "n"))).from_(t.table(tuples, "f"), copy=False)
     for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
-        equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "f"))
+        equal = t.column("code_0", f"p{j}").eq(t.column(key, "f"))
         query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
         query = query.select(exp.alias_(t.column("position", f"p{j}"), f"place_{j}", quoted=True), copy=False)
     inside = _inside("low", "high", len(keys))
@@ -221,11 +218,4 @@ def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Se
 
 def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t.Hole) -> str:
     """The query `name` with the distances computed in it; `distances`: the holes of `kaca/distances`."""
-    query = t.tree(name, distances=_DISTANCES, **holes)
-    computed = t.tree("kaca/distances", **distances)
-    for table in [table for table in query.find_all(exp.Table) if table.name == _DISTANCES.name]:
-        table.replace(computed.subquery(table.alias))
-    return t.printed(query, dialect)
-
-
-_DISTANCES = Relation("kaca_distances")
+    return t.text(name, dialect, distances=t.tree("kaca/distances", dialect, **distances), **holes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
@@ -54,8 +53,9 @@ def _over_content(
         content = exp.DPipe(this=content, expression=_numbered(column))
     kept = [exp.alias_(t.opened(t.column(old), open_types.get(old)), new, quoted=True) for new, old in columns.items()]
     identified = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(t.table(source))
-    numbered = sqlglot.parse_one(number, "duckdb")
-    return exp.select(*(t.column(new) for new in columns), numbered).from_(identified.subquery("identified"))
+    return exp.select(*(t.column(new) for new in columns), t.expression(number)).from_(
+        identified.subquery("identified")
+    )
 
 
 def _numbered(column: str) -> exp.Expr:
@@ -88,7 +88,7 @@ def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -
             shown: exp.Expr = t.column(column.column, "r")
         else:
             alias = f"p{index}"
-            equal = exp.EQ(this=t.column("row_id", alias), expression=t.column("row_id", "r"))
+            equal = t.column("row_id", alias).eq(t.column("row_id", "r"))
             query = query.join(t.table(column.values, alias), on=equal, join_type="LEFT")
             shown = exp.Cast(this=t.column("value", alias), to=exp.Var(this=column.type))
         query = query.select(exp.alias_(shown, column.name, quoted=True))

@@ -60,6 +60,6 @@ def _grouped(query: exp.Query, groups: Sequence[Sequence[object]]) -> exp.Select
             exp.alias_(exp.cast(rows, "BIGINT"), f"_overall_c_{level}"),
         ]
     plain = (exp.column(name, table="r") for name in query.named_selects if name != "overall_c")
-    same = exp.EQ(this=exp.column("value", table="g"), expression=exp.column("raw", table="r"))
+    same = exp.column("value", table="g").eq(exp.column("raw", table="r"))
     source = exp.select(*plain, *figures).from_(query.subquery("r"), copy=False)
     return source.join(listed, on=same, join_type="LEFT", copy=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -71,21 +72,21 @@ def refine_tuples(
     Codes are BIGINT here, so that their squares are exact.
     """
     keys = [attribute.code(0, "f") for attribute in attributes]
-    columns: list[exp.Expr] = [exp.alias_(_row_number(keys), "id"), t.column("n", "f")]
+    columns: list[exp.Expr] = [_row_number(keys).as_("id"), t.column("n", "f")]
     query = exp.select().from_(t.table(frequency_set, "f"), copy=False)
     for index, attribute in enumerate(attributes):
         for level in range(attribute.coded.height + 1):
             code = exp.cast(attribute.code(level, "f"), "BIGINT")
-            columns.append(exp.alias_(code, attribute.coded.code_column(level), quoted=True))
+            columns.append(code.as_(attribute.coded.code_column(level), quoted=True))
             cost = t.column(f"cost_{level}", f"c{index}")
-            columns.append(exp.alias_(cost, attribute.cost(level, "t").name, quoted=True))
+            columns.append(cost.as_(attribute.cost(level, "t").name, quoted=True))
         for end in _ENDS if attribute.spanned else ():
-            columns.append(exp.alias_(t.column(end, f"c{index}"), attribute.end(end, "t").name, quoted=True))
-        equal = exp.EQ(this=t.column("code", f"c{index}"), expression=keys[index].copy())
+            columns.append(t.column(end, f"c{index}").as_(attribute.end(end, "t").name, quoted=True))
+        equal = t.column("code", f"c{index}").eq(keys[index])
         query = query.join(t.table(attribute.costs, f"c{index}"), on=equal, copy=False)
     for word in words:
         bits = [t.column(f"bits_{word.number}", f"c{i}") for i, a in enumerate(attributes) if word.number in a.words]
-        columns.append(exp.alias_(_sum(bits), word.name))
+        columns.append(_sum(bits).as_(word.name))
     query = query.select(*columns, copy=False)
     return t.printed(in_pieces(query, [f"c{index}" for index, _ in enumerate(attributes)]), dialect)
 
@@ -97,7 +98,7 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Generalization
     """
     # Nested by attribute: costly ones are dropped early, and the planner need not order twelve joins.
     codes = [attribute.code(0, "t") for attribute in attributes]
-    nothing = [exp.alias_(exp.cast(t.literal(0), "BIGINT"), name) for name in ("key", "cost")]
+    nothing = [exp.cast(t.literal(0), "BIGINT").as_(name) for name in ("key", "cost")]
     query = exp.select(t.column("id", "t"), t.column("n", "t"), *nothing, *codes).from_(
         t.table(tuples, "t"), copy=False
     )
@@ -108,15 +109,12 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Generalization
 
 def _one_more(inner: exp.Select, attribute: GeneralizationSteps, codes: Sequence[str], most: int) -> exp.Select:
     """Add generalizations on one more attribute, without those that cost too much; `codes`: of the next attributes."""
-    key, cost = (exp.Add(this=t.column(name, "t"), expression=t.column(name, "m")) for name in ("key", "cost"))
-    conditions = [
-        exp.EQ(this=t.column("code", "m"), expression=attribute.code(0, "t")),
-        exp.LTE(this=cost.copy(), expression=t.literal(most)),
-    ]
+    key, cost = (t.column(name, "t") + t.column(name, "m") for name in ("key", "cost"))
+    on = exp.and_(t.column("code", "m").eq(attribute.code(0, "t")), cost <= most)
     kept = [t.column(name, "t") for name in ("id", "n")]
-    query = exp.select(*kept, exp.alias_(key, "key"), exp.alias_(cost, "cost"), *(t.column(c, "t") for c in codes))
+    query = exp.select(*kept, key.as_("key"), cost.as_("cost"), *(t.column(c, "t") for c in codes))
     query.from_(inner.subquery("t", copy=False), copy=False)
-    return query.join(t.table(attribute.levels, "m"), on=exp.and_(*conditions), copy=False)
+    return query.join(t.table(attribute.levels, "m"), on=on, copy=False)
 
 
 def refine_classes(
@@ -133,40 +131,34 @@ def refine_classes(
     codes, squared codes, and costs, from which follows the class without one of them. For a span its ends, and its
     ends without the tuple at them.
     """
-    columns: list[exp.Expr] = [t.column("class", "s"), exp.alias_(exp.Count(this=exp.Star()), "tuples")]
-    columns.append(exp.alias_(exp.cast(exp.Sum(this=t.column("n", "t")), "BIGINT"), "n"))
+    columns: list[exp.Expr] = [t.column("class", "s"), exp.Count(this=exp.Star()).as_("tuples")]
+    columns.append(exp.cast(exp.Sum(this=t.column("n", "t")), "BIGINT").as_("n"))
     costs = []
     for attribute in attributes:
         shown, top = exp.Case(), attribute.coded.height
         for level in range(top):
-            code, cost, name = (
-                attribute.code(level, "t"),
-                attribute.cost(level, "t"),
-                attribute.coded.code_column(level),
-            )
-            equal = exp.EQ(this=exp.Min(this=code), expression=exp.Max(this=code))
+            code, cost = attribute.code(level, "t"), attribute.cost(level, "t")
+            name = attribute.coded.code_column(level)
+            equal = exp.Min(this=code).eq(exp.Max(this=code))
             shown = shown.when(equal, exp.Min(this=cost))
-            columns.append(
-                exp.alias_(exp.Case().when(equal, exp.Min(this=code)).else_(t.literal(-1)), name, quoted=True)
-            )
-            squares = exp.Mul(this=code, expression=code)
-            for kind, added in (("sum", code), ("squares", squares), ("costs", cost)):
-                columns.append(exp.alias_(exp.Sum(this=added), f"{name}_{kind}", quoted=True))
+            columns.append(exp.Case().when(equal, exp.Min(this=code)).else_(t.literal(-1)).as_(name, quoted=True))
+            for kind, added in (("sum", code), ("squares", code * code), ("costs", cost)):
+                columns.append(exp.Sum(this=added).as_(f"{name}_{kind}", quoted=True))
         last = exp.Min(this=attribute.cost(top, "t"))
-        columns.append(exp.alias_(last, f"{attribute.coded.code_column(top)}_costs", quoted=True))
+        columns.append(last.as_(f"{attribute.coded.code_column(top)}_costs", quoted=True))
         costs.append(shown.else_(last) if top else last)
         if attribute.spanned:
             columns += _ends(attribute)
-            single = exp.EQ(this=exp.Min(this=attribute.code(0, "t")), expression=exp.Max(this=attribute.code(0, "t")))
+            single = exp.Min(this=attribute.code(0, "t")).eq(exp.Max(this=attribute.code(0, "t")))
             low, high = exp.Min(this=attribute.end("low", "t")), exp.Max(this=attribute.end("high", "t"))
             costs[-1] = exp.Case().when(single, exp.Min(this=attribute.cost(0, "t"))).else_(_span(low, high, last))
-    columns += [exp.alias_(exp.BitwiseAndAgg(this=t.column(word.name, "t")), word.name) for word in words]
+    columns += [exp.BitwiseAndAgg(this=t.column(word.name, "t")).as_(word.name) for word in words]
+    columns.append(_sum(costs).as_("cost"))
     among = exp.select(t.column("class")).from_(t.table(dirty))
-    columns.append(exp.alias_(_sum(costs), "cost"))
-    columns.append(exp.alias_(exp.In(this=t.column("class", "s"), query=exp.Subquery(this=among)), "dirty"))
-    equal = exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s"))
+    columns.append(t.column("class", "s").isin(query=among).as_("dirty"))
     query = exp.select(*columns).from_(t.table(state, "s"), copy=False)
-    query.join(t.table(tuples, "t"), on=equal, copy=False).group_by(t.column("class", "s"), copy=False)
+    query.join(t.table(tuples, "t"), on=t.column("id", "t").eq(t.column("id", "s")), copy=False)
+    query.group_by(t.column("class", "s"), copy=False)
     return t.printed(query, dialect)
 
 
@@ -181,14 +173,14 @@ def _ends(attribute: GeneralizationSteps) -> list[exp.Expr]:
         both = exp.func(order, value, value.copy(), t.literal(2))
         for place, name in enumerate((end, f"next_{end}"), start=1):
             found = exp.func("LIST_EXTRACT", both.copy(), t.literal(place))
-            columns.append(exp.alias_(found, attribute.end(name, "t").name, quoted=True))
+            columns.append(found.as_(attribute.end(name, "t").name, quoted=True))
     return columns
 
 
 def _span(low: exp.Expr, high: exp.Expr, top: exp.Expr) -> exp.Expr:
     """The cost of a span: its width, but at most the cost of the top."""
-    low, high = (exp.Mod(this=exp.Paren(this=end), expression=t.literal(SPAN_UNIT)) for end in (low, high))
-    return exp.func("LEAST", top.copy(), exp.Sub(this=high, expression=low))
+    low, high = (exp.paren(end) % SPAN_UNIT for end in (low, high))
+    return exp.func("LEAST", top.copy(), high - low)
 
 
 def refine_rests(
@@ -199,21 +191,16 @@ def refine_rests(
     `own`: the rows of the tuple, `before`: the cost of all rows of the class with it. A class of one tuple has no rest.
     The m other members share a code if and only if m times the sum of their squares is the square of their sum.
     """
-    members = exp.Paren(this=exp.Sub(this=t.column("tuples", "c"), expression=t.literal(1)))
-    costs = [_rest_cost(attribute, members) for attribute in attributes]
-    rest = exp.Cast(
-        this=exp.func("ROUND", exp.Div(this=exp.Paren(this=_sum(costs)), expression=members.copy())), to=_bigint()
-    )
-    rows = exp.Sub(this=t.column("n", "c"), expression=t.column("n", "t"))
-    before = exp.Mul(this=t.column("n", "c"), expression=t.column("cost", "c"))
-    columns = [t.column("id", "t"), t.column("class", "s"), t.column("dirty", "c"), exp.alias_(rows, "n")]
-    columns += [exp.alias_(rest, "cost"), exp.alias_(t.column("n", "t"), "own"), exp.alias_(before, "before")]
+    members = exp.paren(t.column("tuples", "c") - 1)
+    costs = _sum([_rest_cost(attribute, members) for attribute in attributes])
+    rest = exp.cast(exp.func("ROUND", exp.paren(costs) / members), "BIGINT")
+    columns: list[exp.Expr] = [t.column("id", "t"), t.column("class", "s"), t.column("dirty", "c")]
+    columns += [(t.column("n", "c") - t.column("n", "t")).as_("n"), rest.as_("cost"), t.column("n", "t").as_("own")]
+    columns.append((t.column("n", "c") * t.column("cost", "c")).as_("before"))
     query = exp.select(*columns).from_(t.table(state, "s"), copy=False)
-    same_tuple = exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s"))
-    same_class = exp.EQ(this=t.column("class", "c"), expression=t.column("class", "s"))
-    query.join(t.table(tuples, "t"), on=same_tuple, copy=False).join(t.table(classes, "c"), on=same_class, copy=False)
-    query.where(exp.GT(this=t.column("tuples", "c"), expression=t.literal(1)), copy=False)
-    return t.printed(query, dialect)
+    query.join(t.table(tuples, "t"), on=t.column("id", "t").eq(t.column("id", "s")), copy=False)
+    query.join(t.table(classes, "c"), on=t.column("class", "c").eq(t.column("class", "s")), copy=False)
+    return t.printed(query.where(t.column("tuples", "c") > 1, copy=False), dialect)
 
 
 def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
@@ -221,30 +208,22 @@ def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
     case, top = exp.Case(), attribute.coded.height
     for level in range(1 if attribute.spanned else top):
         name, code = attribute.coded.code_column(level), attribute.code(level, "t")
-        added = exp.Paren(this=exp.Sub(this=t.column(f"{name}_sum", "c"), expression=code))
-        squares = exp.Paren(
-            this=exp.Sub(
-                this=t.column(f"{name}_squares", "c"), expression=exp.Mul(this=code.copy(), expression=code.copy())
-            )
+        added = exp.paren(t.column(f"{name}_sum", "c") - code)
+        squares = exp.paren(t.column(f"{name}_squares", "c") - code * code)
+        case = case.when(
+            (members * squares).eq(added * added), t.column(f"{name}_costs", "c") - attribute.cost(level, "t")
         )
-        equal = exp.EQ(
-            this=exp.Mul(this=members.copy(), expression=squares),
-            expression=exp.Mul(this=added, expression=added.copy()),
-        )
-        costs = exp.Sub(this=t.column(f"{name}_costs", "c"), expression=attribute.cost(level, "t"))
-        case = case.when(equal, costs)
     most: exp.Expr = t.column(f"{attribute.coded.code_column(top)}_costs", "c")
     if attribute.spanned:
         most = _span(_without(attribute, "low"), _without(attribute, "high"), most)
-    last = exp.Mul(this=members.copy(), expression=most)
+    last = members * most
     return case.else_(last) if top else last
 
 
 def _without(attribute: GeneralizationSteps, end: str) -> exp.Expr:
     """An end of a class's span without one of its tuples."""
     own, other = attribute.end(end, "t"), attribute.end(end, "c")
-    equal = exp.EQ(this=own, expression=other)
-    return exp.Case().when(equal, attribute.end(f"next_{end}", "c")).else_(other.copy())
+    return exp.Case().when(own.eq(other), attribute.end(f"next_{end}", "c")).else_(other.copy())
 
 
 def refine_gains(
@@ -279,38 +258,34 @@ def refine_gains(
             continue
         tops.append(attribute.cost(top, "t"))
         for level in range(top):
-            equal = exp.EQ(this=attribute.code(level, "d"), expression=attribute.code(level, "t"))
-            saved = exp.Sub(this=attribute.cost(level + 1, "t"), expression=attribute.cost(level, "t"))
+            equal = attribute.code(level, "d").eq(attribute.code(level, "t"))
+            saved = attribute.cost(level + 1, "t") - attribute.cost(level, "t")
             shared.append(exp.Case().when(equal, saved).else_(t.literal(0)))
         equals += [equal.copy()] if top and not attribute.free else []
-    taken = exp.Paren(this=exp.Sub(this=_sum(tops), expression=exp.Paren(this=_sum(shared))))
-    together = exp.Paren(this=exp.Add(this=t.column("n", "d"), expression=t.column("own", "m")))
-    after = exp.Mul(this=together, expression=taken)
-    before = exp.Mul(this=t.column("n", "d"), expression=t.column("cost", "d"))
-    gain = exp.Add(this=exp.Sub(this=t.column("most", "m"), expression=after), expression=before)
+    taken = exp.paren(exp.paren(_sum(tops)) - exp.paren(_sum(shared)))
+    together = exp.paren(t.column("n", "d") + t.column("own", "m"))
+    gain = t.column("most", "m") - together * taken + t.column("n", "d") * t.column("cost", "d")
     columns: list[exp.Expr] = [t.column(name, "m") for name in ("id", "own", "class")]
-    columns += [exp.alias_(t.column("class", "d"), "target"), exp.alias_(gain, "gain")]
-    # A class with one more tuple costs no less, so the tuple will cost at least as much as the target's rows do now.
-    least = exp.Mul(this=t.column("cost", "d"), expression=t.column("own", "m"))
+    columns += [t.column("class", "d").as_("target"), gain.as_("gain")]
     is_new: exp.Expr = t.column("dirty", "d")
     if not changed:
-        is_new = exp.Paren(this=exp.Or(this=t.column("dirty", "m"), expression=is_new))
+        is_new = exp.or_(t.column("dirty", "m"), is_new)
     conditions: list[exp.Expr] = [
         *(equals if near is not None else _lost_bits(words, together)),
-        exp.NEQ(this=t.column("class", "d"), expression=t.column("class", "m")),
-        exp.LT(this=least, expression=t.column("most", "m")),
+        t.column("class", "d").neq(t.column("class", "m")),
+        # A class with one more tuple costs no less, so the tuple will cost at least as much as the target's rows now.
+        t.column("cost", "d") * t.column("own", "m") < t.column("most", "m"),
         is_new,
     ]
     query = exp.select(*columns).from_(t.table(movers, "m"))
-    query = query.join(t.table(tuples, "t"), on=exp.EQ(this=t.column("id", "t"), expression=t.column("id", "m")))
+    query = query.join(t.table(tuples, "t"), on=t.column("id", "t").eq(t.column("id", "m")))
     query = query.join(t.table(classes, "d"), on=exp.and_(*conditions)).where(*_movers(near, places))
     pairs = query.subquery("pairs")
-    gains = exp.GT(this=t.column("gain"), expression=t.literal(0))
     # Aggregated as they come: the pairs with a gain would not fit into memory.
-    order = exp.func("ROW", exp.Neg(this=t.column("gain")), t.column("target"))
-    same = [exp.alias_(exp.Min(this=t.column(name)), name) for name in ("own", "class")]
-    best = [exp.alias_(_best(name, order, targets), name) for name in ("target", "gain")]
-    return t.printed(exp.select("id", *same, *best).from_(pairs).where(gains).group_by("id"), dialect)
+    order = exp.func("ROW", -t.column("gain"), t.column("target"))
+    same = [exp.Min(this=t.column(name)).as_(name) for name in ("own", "class")]
+    best = [_best(name, order, targets).as_(name) for name in ("target", "gain")]
+    return t.printed(exp.select("id", *same, *best).from_(pairs).where(t.column("gain") > 0).group_by("id"), dialect)
 
 
 def _lost_bits(words: Sequence[LabelWord], together: exp.Expr) -> list[exp.Expr]:
@@ -321,15 +296,14 @@ def _lost_bits(words: Sequence[LabelWord], together: exp.Expr) -> list[exp.Expr]
     for word in words:
         missing = exp.BitwiseNot(this=t.column(word.name, "t"))
         lost = exp.func("BIT_COUNT", exp.BitwiseAnd(this=t.column(word.name, "d"), expression=missing))
-        costs.append(exp.Mul(this=exp.cast(lost, "BIGINT"), expression=t.literal(word.least)))
-    more = exp.Mul(this=together.copy(), expression=exp.Paren(this=_sum(costs)))
-    least = exp.Mul(this=t.column("cost", "d"), expression=t.column("own", "m"))
-    return [exp.LT(this=exp.Add(this=more, expression=least), expression=t.column("most", "m"))]
+        costs.append(exp.cast(lost, "BIGINT") * word.least)
+    least = t.column("cost", "d") * t.column("own", "m")
+    return [together * exp.paren(_sum(costs)) + least < t.column("most", "m")]
 
 
 def _joined_span(attribute: GeneralizationSteps) -> exp.Expr:
     """The cost of a span for a target that takes a tuple in."""
-    equal = exp.EQ(this=attribute.code(0, "d"), expression=attribute.code(0, "t"))
+    equal = attribute.code(0, "d").eq(attribute.code(0, "t"))
     low, high = (
         exp.func(widest, attribute.end(end, "d"), attribute.end(end, "t"))
         for end, widest in zip(_ENDS, ("LEAST", "GREATEST"), strict=True)
@@ -347,21 +321,15 @@ def _best(name: str, order: exp.Expr, targets: int | None) -> exp.Expr:
 
 def _movers(near: int | None, places: tuple[int, int] | None) -> list[exp.Expr]:
     if near is not None:
-        most = exp.Mul(this=t.column("own", "m"), expression=t.literal(near))
-        return [exp.LTE(this=t.column("most", "m"), expression=most)]
+        return [t.column("most", "m") <= t.column("own", "m") * near]
     first, end = places or (1, 1)
     place = t.column("place", "m")
-    return [exp.GTE(this=place, expression=t.literal(first)), exp.LT(this=place.copy(), expression=t.literal(end))]
+    return [place >= first, place < end]
 
 
 def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:
-    copies = [term.copy() for term in terms] or [t.literal(0)]
-    return reduce(lambda total, term: exp.Add(this=total, expression=term), copies)
+    return reduce(operator.add, terms or [t.literal(0)])
 
 
 def _row_number(keys: Sequence[exp.Expr]) -> exp.Expr:
     return exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[key.copy() for key in keys]))
-
-
-def _bigint() -> exp.DataType:
-    return exp.DataType.build("BIGINT")

@@ -6,10 +6,8 @@ A value that the recipe would refuse (a number that is not finite, a year withou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
 
-import sqlglot
 from sqlglot import exp
 
 from kanon_sql.generalization.calendar import unit
@@ -29,16 +27,17 @@ def ruled(rule: Rule, value: exp.Expr, kind: str, exact: int | None = None) -> e
     match rule:
         case Itself():
             # -0 equals 0 to the engine, but looks different.
-            return _filled("CASE WHEN $value = 0 THEN 0 ELSE $value END", value=value) if kind == "float" else value
+            zero = "CASE WHEN $value = 0 THEN 0 ELSE $value END"
+            return t.expression(zero, value=value) if kind == "float" else value
         case Range():
             return _range(rule, value, kind, exact)
         case Redaction():
             return _redacted(rule, value if kind == "text" else exp.cast(value, "TEXT"))
         case Calendar():
             at_midnight = rule.unit == "hour" and kind == "date"
-            return _calendar(_part("midnight" if at_midnight else rule.unit), value)
+            return _calendar("midnight" if at_midnight else rule.unit, value)
         case Age():
-            return _calendar_of(_age(rule, value), value)
+            return _of_date(_age(rule, value), value)
         case Edges():
             return _between(rule.edges, value, exact)
         case Prefix():
@@ -48,11 +47,11 @@ def ruled(rule: Rule, value: exp.Expr, kind: str, exact: int | None = None) -> e
 def _range(rule: Range, value: exp.Expr, kind: str, exact: int | None) -> exp.Expr:
     floored = value if kind == "integer" else exp.func("FLOOR", value)
     whole = value if kind == "integer" and exact is not None else exp.cast(floored, "BIGINT")
-    from_origin = whole if not rule.origin else exp.Sub(this=whole.copy(), expression=t.literal(rule.origin))
-    numbers = {"whole": whole, "from_origin": from_origin, "width": t.literal(rule.width)}
-    low = _filled("$whole - MOD(MOD($from_origin, $width) + $width, $width)", **numbers)
+    from_origin = whole if not rule.origin else whole - rule.origin
+    floor = "$whole - MOD(MOD($from_origin, $width) + $width, $width)"
+    low = t.expression(floor, whole=whole, from_origin=from_origin, width=rule.width)
     low, high = _cut(rule, low, exp.Add(this=low.copy(), expression=t.literal(rule.width)))
-    label = _filled("'[' || CAST($low AS TEXT) || ', ' || CAST($high AS TEXT) || ')'", low=low, high=high)
+    label = t.expression("'[' || CAST($low AS TEXT) || ', ' || CAST($high AS TEXT) || ')'", low=low, high=high)
     return _ends(rule, value, label, exact)
 
 
@@ -68,9 +67,9 @@ def _cut(rule: Range, low: exp.Expr, high: exp.Expr) -> tuple[exp.Expr, exp.Expr
 def _ends(rule: Range, value: exp.Expr, label: exp.Expr, exact: int | None) -> exp.Expr:
     case = _unless_beyond(exp.Case(), value, exact)
     if rule.top is not None:
-        case = case.when(exp.GTE(this=value.copy(), expression=t.literal(rule.top)), t.literal(f">= {rule.top}"))
+        case = case.when(value >= rule.top, t.literal(f">= {rule.top}"))
     if rule.bottom is not None:
-        case = case.when(exp.LT(this=value.copy(), expression=t.literal(rule.bottom)), t.literal(f"< {rule.bottom}"))
+        case = case.when(value < rule.bottom, t.literal(f"< {rule.bottom}"))
     if label.find(exp.Greatest, exp.Least):  # some systems ignore NULL in these
         return case.when(t.is_not_null(value), label)
     return case.else_(label) if case.args.get("ifs") else label
@@ -80,7 +79,7 @@ def _unless_beyond(case: exp.Case, value: exp.Expr, exact: int | None) -> exp.Ca
     """Add a branch to a case: `*` for numbers that might not be exact."""
     if exact is None:
         return case
-    beyond = _filled("NOT $value BETWEEN $low AND $high", value=value, low=t.literal(-exact), high=t.literal(exact))
+    beyond = t.expression("NOT $value BETWEEN $low AND $high", value=value, low=-exact, high=exact)
     return case.when(beyond, exp.Literal.string("*"))
 
 
@@ -91,21 +90,19 @@ def _redacted(rule: Redaction, value: exp.Expr) -> exp.Expr:
         "left": "$stars || SUBSTRING($value, $next)",
     }[rule.side]
     case = f"CASE WHEN LENGTH($value) > $hidden THEN {shown} ELSE SUBSTRING($stars, 1, LENGTH($value)) END"
-    numbers = {"hidden": t.literal(rule.hidden), "next": t.literal(rule.hidden + 1)}
-    return _filled(case, value=value, stars=t.literal(stars), **numbers)
+    return t.expression(case, value=value, stars=stars, hidden=rule.hidden, next=rule.hidden + 1)
 
 
 def _prefix(rule: Prefix, value: exp.Expr) -> exp.Expr:
-    numbers = {"length": t.literal(rule.length), "pad": t.literal(rule.pad or 0)}
     whole = "CASE WHEN LENGTH($value) < $pad THEN LPAD($value, $pad, '0') ELSE $value END" if rule.pad else "$value"
-    return _filled(f"SUBSTRING({whole}, 1, $length) || '*'", value=value, **numbers)
+    return t.expression(f"SUBSTRING({whole}, 1, $length) || '*'", value=value, length=rule.length, pad=rule.pad)
 
 
 def _between(edges: Sequence[int], value: exp.Expr, exact: int | None) -> exp.Expr:
     case = _unless_beyond(exp.Case(), value, exact)
     labels = [f"< {edges[0]}", *(f"[{low}, {high})" for low, high in pairwise(edges))]
     for edge, label in zip(edges, labels, strict=True):
-        case = case.when(exp.LT(this=value.copy(), expression=t.literal(edge)), t.literal(label))
+        case = case.when(value < edge, t.literal(label))
     return case.when(t.is_not_null(value), t.literal(f">= {edges[-1]}"))
 
 
@@ -130,53 +127,24 @@ _AGE = (
 )
 
 
-def _part(name: str) -> exp.Expr:
-    """The label of a calendar unit, with a hole for the date."""
-    if name in _CALENDAR:
-        return _parsed(_CALENDAR[name])
-    of = unit(name)
-    years = of.years if of else 1
-    return _filled(_BAND, years=t.literal(years), last=t.literal(years - 1))
-
-
 def _age(rule: Age, value: exp.Expr) -> exp.Expr:
     """The band of an age; with bands of one year the age."""
-    as_of = {"year": t.literal(rule.as_of.year), "day": t.literal(rule.as_of.month * 100 + rule.as_of.day)}
-    age = exp.paren(_filled(_AGE, value=value, **as_of))
+    day = rule.as_of.month * 100 + rule.as_of.day
+    age = exp.paren(t.expression(_AGE, value=value, year=rule.as_of.year, day=day))
     if rule.band.width > 1:
         return _range(rule.band, age, "integer", None)
     return _ends(rule.band, age, exp.cast(age, "TEXT"), None)
 
 
-def _calendar(part: exp.Expr, value: exp.Expr) -> exp.Expr:
-    return _calendar_of(_with(part, value=value), value)
+def _calendar(name: str, value: exp.Expr) -> exp.Expr:
+    """The label of a date by a calendar unit."""
+    of = unit(name)
+    years = of.years if of else 1
+    return _of_date(t.expression(_CALENDAR.get(name, _BAND), value=value, years=years, last=years - 1), value)
 
 
-def _calendar_of(label: exp.Expr, value: exp.Expr) -> exp.Expr:
+def _of_date(label: exp.Expr, value: exp.Expr) -> exp.Expr:
     # An infinite date has no year, or an infinite one.
     inside = "COALESCE(EXTRACT(YEAR FROM $value) BETWEEN 1 AND 9999, FALSE)"
-    return _filled(f"CASE WHEN {inside} THEN $label WHEN $value IS NOT NULL THEN '*' END", label=label, value=value)
-
-
-def _filled(text: str, /, **holes: exp.Expr) -> exp.Expr:
-    """An expression of ours with its holes filled."""
-    return _with(_parsed(text), **holes)
-
-
-def _with(expression: exp.Expr, **holes: exp.Expr) -> exp.Expr:
-    """An expression with the named holes filled."""
-    tree = exp.Paren(this=expression.copy())
-    for hole in list(tree.find_all(exp.Placeholder)):
-        if hole.name not in holes:
-            continue
-        filling = holes[hole.name].copy()
-        hole.replace(
-            exp.paren(filling) if isinstance(filling, exp.Binary) and isinstance(hole.parent, exp.Binary) else filling
-        )
-    computed: exp.Expr = tree.this
-    return computed
-
-
-@cache
-def _parsed(text: str) -> exp.Expr:
-    return sqlglot.parse_one(text, "duckdb")
+    case = f"CASE WHEN {inside} THEN $label WHEN $value IS NOT NULL THEN '*' END"
+    return t.expression(case, label=label, value=value)

@@ -41,13 +41,13 @@ def mapping(
     columns |= {f"label_{level}": t.column(f"label_{level}", "v") for level in range(1, height)}
     columns |= {f"label_{height}": exp.Literal.string(top)}
     for level in loss_levels:
-        columns[f"loss_{level}"] = exp.Sub(this=t.column("leaves", f"l{level}"), expression=exp.Literal.number(1))
+        columns[f"loss_{level}"] = t.column("leaves", f"l{level}") - 1
     typed = {
         name: exp.Cast(this=of, to=exp.Var(this=types[name])) if name in types else of for name, of in columns.items()
     }
     query = exp.select(*(exp.alias_(of, name, quoted=True) for name, of in typed.items())).from_(t.table(values, "v"))
     for level, relation in enumerate(levels, start=1):
-        same = exp.EQ(this=t.column("label", f"l{level}"), expression=t.column(f"label_{level}", "v"))
+        same = t.column("label", f"l{level}").eq(t.column(f"label_{level}", "v"))
         query = query.join(t.table(relation, f"l{level}"), on=same)
     printed = t.printed(query, dialect)
     if nulls is None:

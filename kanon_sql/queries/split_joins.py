@@ -83,5 +83,5 @@ def _take(trees: Iterable[exp.Expr], piece_of: dict[str, _Piece]) -> None:
 
 
 def _by_row(piece: _Piece) -> exp.Join:
-    same = exp.EQ(this=t.column(_ROW, piece.name), expression=t.column(_ROW, _ROWS))
+    same = t.column(_ROW, piece.name).eq(t.column(_ROW, _ROWS))
     return exp.Join(this=exp.to_table(piece.name), on=same, kind="INNER")

@@ -24,7 +24,7 @@ def within_limit(
     count = exp.Count(this=exp.Star())
     all_rows = source.select(exp.alias_(count, "all_rows"), append=False).subquery("s")
     held_rows = released.select(exp.alias_(count.copy(), "held_rows"), append=False).subquery("h")
-    left = exp.Sub(this=exp.column("all_rows", "s"), expression=exp.column("held_rows", "h"))
+    left = exp.column("all_rows", "s") - exp.column("held_rows", "h")
     counted = exp.select(exp.column("all_rows", "s"), exp.alias_(left, "left_out"))
     query = query.with_(_LEFT_OUT, as_=counted.from_(all_rows).join(held_rows, join_type="CROSS"))
     message = exp.select(exp.alias_(_message(limit), "message")).from_(exp.to_table(_LEFT_OUT)).subquery("c")
@@ -38,12 +38,12 @@ def _message(limit: float | str) -> exp.Expr:
     """The error about the rows that are left out, or 0; it includes their number, so no planner fails early."""
     rows, left_out = exp.column("all_rows"), exp.column("left_out")
     if isinstance(limit, str):
-        beyond: exp.Expr = exp.GT(this=left_out, expression=exp.Literal.number(int(limit.split()[0])))
+        beyond: exp.Expr = left_out > int(limit.split()[0])
     else:
         some = exp.func("NULLIF", rows.copy(), exp.Literal.number(0))  # a system may divide even if there are no rows
-        share = exp.Div(this=exp.cast(left_out, "DOUBLE"), expression=some)
-        beyond = exp.GT(this=share, expression=exp.cast(exp.Literal.number(limit), "DOUBLE"))
-    none = exp.EQ(this=rows.copy(), expression=exp.Literal.number(0))
+        share, most = exp.cast(left_out, "DOUBLE") / some, exp.cast(exp.Literal.number(limit), "DOUBLE")
+        beyond = exp.GT(this=share, expression=most)
+    none = rows.eq(exp.Literal.number(0))
     of_limit = f" rows would be left out, and the suppression limit is {limit}; compile the release again"
     case = exp.Case().when(none, _text(rows, " rows in the source; there is nothing to release"))
     case = case.when(beyond, _text(left_out, " of ", rows, of_limit))
