@@ -76,7 +76,7 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
     """SpecError for a release that is not one table that dbt rebuilds in every run."""
     if model.get("config", {}).get("materialized") == "incremental":
         raise SpecError(
-            "a release is judged as a whole, so rows cannot be added to it one run at a time: set "
+            "a release is verified as a whole, so rows cannot be added incrementally; set "
             "materialized='table' for this model"
         )
     if spec.target and spec.target.form == "anatomy":

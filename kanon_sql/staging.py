@@ -217,7 +217,7 @@ def make_private(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     if os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH:
         raise TargetError(
-            f"anybody can write to {folder}, which is for its owner alone; check what is in it, and give it to "
+            f"anybody can write to {folder}, which must be private; check its contents, and make it private with "
             "its owner alone (`chmod 700`)"
         )
 

@@ -271,7 +271,7 @@ COMMANDS: list[tuple[str, Files, str]] = [
     (f"{BUILD} zip --redact middle", {}, "give right or left, not 'middle'"),
     (f"{BUILD} zip --dates week,month", {}, "weeks do not nest in months"),
     (f"{BUILD} zip --taxonomy nope.csv", {}, "there is no hierarchy file nope.csv"),
-    (f"{BUILD} zip --taxonomy t.csv", {"t.csv": "a;b\nb;a\n"}, "the parents run in a circle"),
+    (f"{BUILD} zip --taxonomy t.csv", {"t.csv": "a;b\nb;a\n"}, "the parents form a cycle"),
     (f"{BUILD} zip --suppress --output old.csv", {}, "the file old.csv exists already; use --overwrite"),
     (f"{BUILD} zip --suppress --output people.csv --overwrite", {}, "the target people.csv is the source"),
     (f"{BUILD} zip --suppress --output no/zip.csv", {}, "there is no folder no"),

@@ -70,7 +70,7 @@ def test_no_part_of_a_connection_string_is_printed(folder: Path, text: str) -> N
 
 def test_a_connection_string_without_quotes_is_refused_without_its_words() -> None:
     run = kanon("profile", "t", "--database", "host=127.0.0.1", f"password={CANARY}")
-    assert run == Run(2, "", "kanon: the words of a connection string belong together; put quotes around them\n")
+    assert run == Run(2, "", "kanon: a connection string with spaces needs quotes; put quotes around it\n")
 
 
 @pytest.mark.parametrize("form", ["POSTGRESQL://", " postgresql://", "keywords"])

@@ -242,7 +242,7 @@ def _set(column: str, value: Any) -> Change:
         (
             lambda t: t.insert(0, "q", 2.5),
             {"cloak": {"method": "clique", "dx": 1, "dt": 9, "k": "q"}},
-            "300 rows have a k of their own in 'q'",
+            "300 rows have a value in 'q' that is not a whole number",
         ),
         (None, {"cloak": {"method": "clique", "dx": 0, "dt": 0}}, "no row could be cloaked with 3 units"),
     ],
@@ -328,7 +328,7 @@ def test_anonymize_and_its_command_name_the_command_that_takes_the_options(trips
         ),
         (
             {"cloak": {"method": "clique", "dx": 1, "dt": 1, "shared": False}},
-            "cloak: clique has no other form than the shared one; leave shared out",
+            "cloak: clique always shares boxes; leave out shared",
         ),
         (
             {"cloak": {"method": "temporal", "level": 3, "cell": 5}},

@@ -86,27 +86,27 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no number": (
         lambda: ranges([1, "old"], [10], "age"),
-        "column 'age': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'age': a value is not a finite number; replace it by a number or NULL, or use a hierarchy file",
     ),
     "infinity": (
         lambda: ranges([math.inf], [10], "age", top=90),
-        "column 'age': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'age': a value is not a finite number; replace it by a number or NULL, or use a hierarchy file",
     ),
     "nan": (
         lambda: ranges([1, Decimal("nan")], [10], "age"),
-        "column 'age': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'age': a value is not a finite number; replace it by a number or NULL, or use a hierarchy file",
     ),
     "a bomb": (
         lambda: ranges(["5E99999999"], [10], "code"),
-        "column 'code': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'code': a value is not a finite number; replace it by a number or NULL, or use a hierarchy file",
     ),
     "many digits": (
         lambda: ranges(["7" * 401], [10], "code"),
-        "column 'code': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'code': a value is not a finite number; replace it by a number or NULL, or use a hierarchy file",
     ),
     "a boolean": (
         lambda: ranges([True], [10], "flag"),
-        "column 'flag': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'flag': a value is not a finite number; replace it by a number or NULL, or use a hierarchy file",
     ),
     "no width": (
         lambda: ranges([1], [], "age"),
@@ -160,7 +160,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "cycle": (
         lambda: taxonomy([("a", "b"), ("b", "c"), ("c", "d"), ("d", "b")], [], "job", "jobs.csv"),
-        "jobs.csv (column 'job'): the parents run in a circle, b -> c -> d -> b; drop one of these pairs",
+        "jobs.csv (column 'job'): the parents form a cycle, b -> c -> d -> b; drop one of these pairs",
     ),
     "two parents": (
         lambda: taxonomy([("a", "b"), ("a", "c")], [], "job", "jobs.csv"),

@@ -486,7 +486,7 @@ def test_models_that_the_whole_population_violates_are_reported_before_the_searc
     with pytest.raises(InfeasibleError, match=message):
         kanon_sql.anonymize(population[:6], options, privacy=journalist_risk(population=population, mean=0.04))
     other = [*journalist_risk(population=population, mean=0.5), k_map(2, population.copy())]
-    with pytest.raises(SpecError, match="two models name two populations"):
+    with pytest.raises(SpecError, match="two models name different populations"):
         kanon_sql.anonymize(population[:6], options, privacy=other)
 
 

@@ -188,7 +188,7 @@ def test_a_function_gets_the_values_of_the_column_and_not_null() -> None:
 
 
 def test_an_invalid_hierarchy_is_refused() -> None:
-    with pytest.raises(HierarchyError, match="the function of its hierarchy must return equally many labels"):
+    with pytest.raises(HierarchyError, match="the function of its hierarchy must return the same number of labels"):
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": lambda age: ["x"] * (age % 2)})
     with pytest.raises(HierarchyError, match="level 2"):
         kanon_sql.search(PEOPLE, quasi_identifiers=["age"], hierarchies={"age": lambda age: ["x", str(age)]})

@@ -238,7 +238,7 @@ def test_groups_start_from_the_current_recipe(client: Any) -> None:
     Path("many.yml").write_text(as_yaml({"source": "many.parquet", "quasi_identifiers": both, "privacy": {"k": 2}}))
     with client_of(None, "many.yml", time_limit=0.1) as many:
         assert "too many to move by hand, 500 at most" in post(many, 0, "start", 422, how="nothing")
-        assert "the empty text, which groups cannot tell from NULL" in post(many, 1, "start", 422, how="nothing")
+        assert "the empty text, which groups cannot distinguish from NULL" in post(many, 1, "start", 422, how="nothing")
 
 
 TREE = "cook;food\nnurse;care\nfood;work\ncare;work\nsmith;work\nclerk;work\n<b>boss</b>;work\n"

@@ -601,7 +601,7 @@ REFUSED: dict[str, tuple[list[PrivacyModel], dict[str, Any], str]] = {
         {},
         "the population nobody is neither a table in the source's database nor",
     ),
-    "two populations": ([k_map(2, "a"), delta_presence(0, 0.5, "b")], {}, "two models name two populations"),
+    "two populations": ([k_map(2, "a"), delta_presence(0, 0.5, "b")], {}, "two models name different populations"),
     "masked": ([k_map(2, "a")], {"mask": True}, "cannot be verified for masked rows, .* leave out `mask`"),
     "a least, locally": (
         [delta_presence(0.1, 0.5, "a")],

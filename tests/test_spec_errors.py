@@ -117,7 +117,8 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         (
             "privacy: {risk: {model: journalist, highest: 0.1}}",
-            "privacy.risk: the journalist's risk, and no other, is that of a population; give it with this model",
+            "privacy.risk: the journalist's risk needs a population, and other risks have none; set or leave out "
+            "population",
         ),
         (
             "privacy: {risk: {model: journalist, population: voters}}",

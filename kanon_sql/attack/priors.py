@@ -42,7 +42,7 @@ def _like(people: Copy, priors: Copy, columns: Sequence[str]) -> list[str]:
     like = [name for name in priors.columns if name not in (SHARE, *columns)]
     missing = [name for name in like if name not in people.columns]
     if missing:
-        raise SpecError(f"{people.name} has no column {missing[0]!r}, which the priors have; leave it out of them")
+        raise SpecError(f"{people.name} has no column {missing[0]!r}, which the priors have; drop it from the priors")
     if priors.kinds.get(SHARE) not in ("integer", "decimal", "float"):
         raise SpecError(f"the priors have no numbers in a column {SHARE!r}; put the share of each value there, 0 to 1")
     return like
@@ -95,7 +95,7 @@ def _weights(material: Material, attacked: Attacked, column: str, like: Sequence
     weights = tables.create("weights", "attack_priors/prior_weights", **keyed, shares=shares, overall=overall)
     ((twice,),) = tables.rows("attack_priors/repeated_weights", weights=weights)
     if twice:
-        raise SpecError(f"the priors have {int(twice):,} shares more than once; leave one of each")
+        raise SpecError(f"the priors have {int(twice):,} shares more than once; keep one row for each value")
     if not tables.count(weights):
         material.note(f"no row of the priors is about anybody of {people.name} and a value of {column} in the release")
     return weights
@@ -106,7 +106,9 @@ def _shares(material: Material, priors: Copy, holes: dict[str, Hole]) -> Relatio
     shares = material.tables.create("shares", "attack_priors/prior_shares", priors=priors.relation, **holes)
     ((wrong,),) = material.tables.rows("attack_priors/wrong_shares", shares=shares)
     if wrong:
-        raise SpecError(f"{int(wrong):,} rows of the priors have no {SHARE} from 0 to 1; give the part, not percent")
+        raise SpecError(
+            f"{int(wrong):,} rows of the priors have no {SHARE} from 0 to 1; use fractions, not percentages"
+        )
     return shares
 
 

@@ -24,7 +24,7 @@ def _refuse_a_split_connection(arguments: list[str]) -> None:
     """Refuse a connection string without quotes: a usage error would print the word with the password."""
     for previous, word in pairwise(["", *arguments]):
         if word.lower().startswith("password=") and " " not in word and previous != "--database":
-            raise KanonError("the words of a connection string belong together; put quotes around them")
+            raise KanonError("a connection string with spaces needs quotes; put quotes around it")
 
 
 def _refuse_places(arguments: list[str]) -> None:

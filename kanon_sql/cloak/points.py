@@ -222,7 +222,7 @@ def _check_own(cloaking: Cloaking) -> None:
         raise SourceError(f"{negative:,} rows have a negative tolerance or none; correct {', '.join(cloak.columns)}")
     if whole:
         raise SourceError(
-            f"{whole:,} rows have a k of their own in {cloak.k!r} that is not a whole number of at least 1; correct it"
+            f"{whole:,} rows have a value in {cloak.k!r} that is not a whole number of at least 1; correct it"
         )
 
 

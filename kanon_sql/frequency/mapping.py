@@ -208,7 +208,7 @@ def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:
     ((twice,),) = engine.rows(queries.text("mappings/doubled_values", engine.dialect, mapping=mapping))
     if twice:
         raise HierarchyError(
-            f"column {column!r}: {twice:,} values of the hierarchy are in it twice, by the column's type; keep one each"
+            f"column {column!r}: {twice:,} values of the hierarchy occur twice in the column's type; keep one of each"
         )
 
 

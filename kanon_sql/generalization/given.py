@@ -56,8 +56,8 @@ def by_function(values: Iterable[Value], labels: Labels, column: str) -> Hierarc
     for value, path in zip(leaves, paths, strict=True):
         if not all(isinstance(label, str) and label for label in path) or len(path) != len(paths[0]):
             raise HierarchyError(
-                f"{where}: the function of its hierarchy must return equally many labels for all values, and they must "
-                "be texts; correct it",
+                f"{where}: the function of its hierarchy must return the same number of labels for all values, and "
+                "they must be texts; correct it",
                 [f"{printed(value)}: {path}"],
             )
     return nested_levels(leaves, list(zip_longest(*paths)), where)

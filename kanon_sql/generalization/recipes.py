@@ -269,7 +269,8 @@ def _decimal(value: Value, where: str) -> Decimal:
         number = _INFINITY
     if not number.is_finite() or max(abs(number.adjusted()), len(str(value))) > _DIGITS:
         raise HierarchyError(
-            f"{where}: a value is not a finite number; make it one (or NULL), or use a hierarchy file", [printed(value)]
+            f"{where}: a value is not a finite number; replace it by a number or NULL, or use a hierarchy file",
+            [printed(value)],
         )
     return number
 
@@ -420,6 +421,6 @@ def _path(node: Label, parents: dict[Label, Label], where: str) -> list[Label]:
     while (parent := parents[path[-1]]) is not None:
         if parent in path:
             cycle = " -> ".join(map(str, [*path[path.index(parent) :], parent]))
-            raise HierarchyError(f"{where}: the parents run in a circle, {cycle}; drop one of these pairs")
+            raise HierarchyError(f"{where}: the parents form a cycle, {cycle}; drop one of these pairs")
         path.append(parent)
     return path[::-1]

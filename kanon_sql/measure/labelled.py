@@ -157,8 +157,8 @@ def _counted(
     for name in names:
         if name not in spec.quasi_identifiers or table.column(name) is None:
             raise SourceError(
-                f"the {what} has no column {name!r}, which makes the classes of the release; name a {what} with the "
-                "same columns"
+                f"the {what} has no column {name!r}, which determines the classes of the release; name a {what} with "
+                "the same columns"
             )
     attributes = {}
     for name, attribute in spec.quasi_identifiers.items():

@@ -278,9 +278,7 @@ def _check_one_population(every: PrivacyModels) -> None:
     named = [model.population for model in every.every if model.population is not None]
     different = {str(population) if isinstance(population, (str, Path)) else id(population) for population in named}
     if len(different) > 1:
-        raise SpecError(
-            "a privacy model and `population` name two populations, and one is counted; name the same in both"
-        )
+        raise SpecError("a privacy model and `population` name different populations; name the same one in both")
 
 
 def _sensitive(

@@ -137,7 +137,9 @@ def by_hand(recipe: Any, counts: Mapping[Any, int], kind: str) -> ByHand:
     Members that do not occur in the column are included, with no rows. SpecError for too many values or empty text.
     """
     if "" in counts:
-        raise SpecError("the column has the empty text, which groups cannot tell from NULL; choose another recipe")
+        raise SpecError(
+            "the column has the empty text, which groups cannot distinguish from NULL; choose another recipe"
+        )
     rows = {"" if value is None else as_text(value): n for value, n in counts.items()}
     first, *others = _levels(recipe) or [{}]
     if not first and STAR in rows:

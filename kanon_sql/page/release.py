@@ -194,7 +194,7 @@ def write(request: Request, form: FormData) -> Response:
     page, target, report = candidate.page, candidate.target, str(form.get("report", ""))
     name = str(target.get("file") or target.get("table"))
     if candidate.of != str(form.get("of")) or str(form.get("target")) != name:
-        raise SpecError("another window has changed what is written, or where to; look at it, and write again")
+        raise SpecError("another window has changed the release or its target; review it, and write again")
     target["overwrite"] = name in replaced
     if "file" in target:
         path = candidate.file(name, RELEASES)
@@ -256,7 +256,7 @@ def statement(request: Request, form: FormData) -> Response:
     """Print the statement of a result, for the engine here or for another system."""
     candidate = _candidate(request, str(form.get("of", "")))
     if candidate.result is None:
-        raise SpecError("choose a result first: a statement has its levels in it")
+        raise SpecError("choose a result first: the statement contains its levels")
     dialect, table = str(form.get("dialect", "")), str(form.get("table", "")).strip()
     spec = {key: value for key, value in candidate.mapping().items() if key != "target"}
     printed = {"dialect": dialect or None, "table": (table or None) if dialect else None}

@@ -94,7 +94,7 @@ def _create_report(release: Release, options: Mapping[str, Any]) -> Report:
         stages = Observer(lambda text: send("stage", text))  # without the progress of the report's searches
         return release.report(options.get("file"), overwrite=options.get("overwrite", False), observer=stages)
     except KanonError as error:
-        raise KanonError(f"the release is written, but not its report: {error}") from error
+        raise KanonError(f"the release was written, but its report was not: {error}") from error
 
 
 def some_rows(release: Release) -> dict[str, Any]:

@@ -32,7 +32,9 @@ def check_population(spec: Spec, models: PrivacyModels) -> None:
     for model in populated:
         same_name = isinstance(model.population, (str, PathLike)) and str(model.population) == str(models.population)
         if model.population is not models.population and not same_name:
-            raise SpecError("two models name two populations; name one, with all that the source was drawn from")
+            raise SpecError(
+                "two models name different populations; name one, the table from which the source was drawn"
+            )
     if spec.mask:
         raise SpecError(
             f"{populated[0].name} cannot be verified for masked rows, because it is unknown which rows of the "

@@ -185,9 +185,9 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, models: PrivacyModel
     for column in table.columns:
         if column.name in compared and column.kind in engine.kinds_kept_only:
             raise SpecError(
-                f"the column {column.name!r} is a {column.type} of {engine.name}, which cannot be compared where it is "
-                "counted as it is there; cast it to another type in a view, such as DATE, TEXT or, on Spark, STRING or "
-                "TIMESTAMP_NTZ"
+                f"the column {column.name!r} is a {column.type} of {engine.name}, whose values the embedded DuckDB "
+                "would compare differently; cast it to another type in a view, such as DATE, TEXT or, on Spark, STRING "
+                "or TIMESTAMP_NTZ"
             )
 
 

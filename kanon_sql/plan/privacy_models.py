@@ -80,8 +80,8 @@ def check_models(models: PrivacyModels, table: Table) -> None:
     """SpecError if a condition cannot be evaluated on classes, or a column of a model is missing."""
     if models.unit and table.column(models.unit) is None:
         raise SpecError(
-            f"people are counted by {models.unit!r}, and there is no such column; a release does not have it, so its "
-            "people are counted when it is made; leave out `unit` to count rows"
+            f"`unit` is {models.unit!r}, but there is no such column; releases lack it too, since their people are "
+            "counted before it is dropped; leave out `unit` to count rows"
         )
     for model in models.models:
         if model.sensitive is not None and table.column(model.sensitive) is None:
@@ -131,7 +131,7 @@ def _check_redrawn(models: PrivacyModels) -> None:
         columns.add(model.sensitive)
     if problem:
         raise SpecError(
-            f"`minimality` hides one value of a sensitive column, and {problem}; ask for one `alpha_k` with a `value` "
+            f"`minimality` hides one value of a sensitive column, and {problem}; set one `alpha_k` with a `value` "
             "per column, or leave out `minimality`"
         )
 
@@ -230,7 +230,7 @@ def _check_one_value(models: PrivacyModels, frequency_set: FrequencySet) -> None
         if people:
             raise SpecError(
                 f"{model.name} is about shares of people that add up to 1, and {people:,} people have several values "
-                f"of {model.sensitive!r}; ask for alpha_k, beta_likeness, delta_disclosure or distinct l-diversity, "
+                f"of {model.sensitive!r}; use alpha_k, beta_likeness, delta_disclosure or distinct l-diversity, "
                 "which count a person with each of their values"
             )
 

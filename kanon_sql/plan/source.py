@@ -137,7 +137,7 @@ def check_engine(engine: Engine, verb: str) -> None:
     if not engine.has_temporary_tables:
         raise SpecError(
             f"{verb} works with temporary tables, which {engine.name} does not have; release to a Parquet file with "
-            "`output`, or copy the table to DuckDB, and ask that"
+            "`output`, or copy the table to DuckDB, and use the copy"
         )
 
 

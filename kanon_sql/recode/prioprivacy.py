@@ -461,7 +461,7 @@ class _PrioPrivacyRun:
             matched = wildcard.of_equal_rows(self.task.engine, model, counted)
         if matched.unsafe_rows:
             raise InfeasibleError(
-                f"{matched.unsafe_rows:,} rows do not meet {model.name} after all that prioprivacy can do; "
+                f"{matched.unsafe_rows:,} rows do not meet {model.name} after all of prioprivacy's steps; "
                 "choose another strategy"
             )
         order = priority_order(self.task.spec, self.columns)

@@ -194,7 +194,7 @@ class _Refinement:
         if self.covered and cut:
             self._facts["cut_loss"] = self._loss(self._try(self._take_cut))
         if not self.tables.count(self.state):
-            raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
+            raise InfeasibleError("no class meets the privacy model at any level of generalization; lower k")
         names = [attribute.column.name for attribute in self.attributes]
         self._facts |= {"start": dict(zip(names, start, strict=True)), "start_loss": self._loss(begun)}
         self._facts |= {"cover_loss": self._loss(covered), "steps": self.rounds}

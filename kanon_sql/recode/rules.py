@@ -151,7 +151,7 @@ def _rule(line: str, where: str) -> ReplacementRule:
         raise SpecError(f"{where}: there is no label after `=>`; write v1,v2 => label")
     if label == STAR:
         raise SpecError(
-            f"{where}: a rule cannot make `*`, which means suppressed; remove the rule, or name another label"
+            f"{where}: a rule cannot have the label `*`, which means suppressed; remove the rule, or name another label"
         )
     try:
         (originals,) = csv.reader([values], strict=True)

@@ -82,7 +82,7 @@ class Cloak(Model):
         if self.tolerant and None in (self.dx, self.dt):
             raise ValueError(f"{self.method} keeps tolerances; give dx (and dy) and dt, numbers or columns")
         if self.tolerant and not self.shared:
-            raise ValueError(f"{self.method} has no other form than the shared one; leave shared out")
+            raise ValueError(f"{self.method} always shares boxes; leave out shared")
         if None not in (self.level, self.cell):
             raise ValueError("level and cell both set the size of a cell; keep one of them")
         return self

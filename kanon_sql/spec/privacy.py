@@ -256,7 +256,9 @@ class Risk(Model):
     @model_validator(mode="after")
     def _of_the_model(self) -> Risk:
         if (self.model == "journalist") != (self.population is not None):
-            raise ValueError("the journalist's risk, and no other, is that of a population; give it with this model")
+            raise ValueError(
+                "the journalist's risk needs a population, and other risks have none; set or leave out population"
+            )
         if self.model == "marketer" and (self.mean is None or self.highest is not None or self.above is not None):
             raise ValueError("the marketer's risk is a mean; give mean alone, or the model prosecutor")
         if self.highest is None and self.mean is None and self.above is None:

@@ -113,7 +113,7 @@ def attack(
     observer = observer or Observer()
     chosen = _chosen([only] if isinstance(only, str) else only)
     if attempts < 1:
-        raise SpecError(f"attempts is {attempts}; give how many people are to be attacked, 1 or more")
+        raise SpecError(f"attempts is {attempts}; set the number of people to attack, 1 or more")
     settled = _settled(source, spec, taken(AttackOptions, options))
     data = {
         "release": _target(settled) if release is None else release,
@@ -241,7 +241,7 @@ def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
             )
     people = [copies[role] for role in ("source", "auxiliary") if role in copies]
     if spec.unit and people and not any(spec.unit in copy.columns for copy in (copies["release"], *people)):
-        raise SpecError(f"no table has a column {spec.unit!r}; name as `unit` the column that tells people apart")
+        raise SpecError(f"no table has a column {spec.unit!r}; set `unit` to the column that identifies people")
 
 
 def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping[str, Any]) -> tuple[str, ...]:

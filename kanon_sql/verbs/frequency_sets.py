@@ -89,7 +89,7 @@ def _counted(data: Source, name: str, columns: list[str]) -> Source:
     holes: dict[str, queries.Hole] = {"rows": [ROWS], "source": data.table.relation}
     ((wrong,),) = data.engine.rows(queries.text("release/miscounted", data.engine.dialect, **holes))
     if wrong:
-        raise SourceError(f"{wrong:,} tuples of {name} stand for no row, by their {ROWS}; export it again")
+        raise SourceError(f"{wrong:,} tuples of {name} have no rows by their column {ROWS}; export it again")
     table = replace(data.table, columns=tuple(c for c in data.table.columns if c.name in columns))
     return replace(data, table=table, counted_by=ROWS)
 

@@ -20,7 +20,7 @@ from kanon_sql.spec import limit_text, may_suppress
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 
-_ANEW = "run anonymize with `overwrite=True` to make it again"
+_ANEW = "run anonymize with `overwrite=True` to recreate it"
 
 
 @spelled_out(PlaceOptions)
@@ -123,7 +123,7 @@ def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyMode
     model = all_of(*(PrivacyModel(**fields) for fields in about["privacy"]), unit=about.get("unit"))
     if model.hidden or model.compared or model.population is not None:
         raise SpecError(
-            f"{name} can be verified only by {_needed(model)}; run anonymize with `overwrite=True` to make it anew "
+            f"{name} can be verified only by {_needed(model)}; run anonymize with `overwrite=True` to recreate it "
             "instead"
         )
     check_models(model, engine.table(relation))

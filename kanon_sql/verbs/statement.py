@@ -193,7 +193,7 @@ def warn_of(plan: Plan, *printed: queries.Statement) -> None:
 def _named(plan: Plan, spec: Spec) -> str:
     """The name of the source if it is a table; otherwise SpecError."""
     if plan.problem.source.counted_by is None and (plan.problem.source.files or spec.source == IN_MEMORY):
-        raise SpecError(f"{spec.source} is not a table that another system could read; name that of yours with `table`")
+        raise SpecError(f"{spec.source} is not a table that another system could read; set `table` to its name there")
     return spec.source
 
 
