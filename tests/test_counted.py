@@ -120,7 +120,7 @@ def test_a_file_that_is_not_a_frequency_set(tmp_path: Path) -> None:
 def test_a_statement_for_another_system_names_its_table(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("zip\n12\n13\n")
     spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 2}}
-    with pytest.raises(SpecError, match="name that of yours with `table`"):
+    with pytest.raises(SpecError, match="set `table` to its name there"):
         kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino")
     compiled = kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino", table='lake.raw."people 1"')
     assert 'FROM "lake"."raw"."people 1" AS "s"' in compiled.sql

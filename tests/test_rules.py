@@ -52,7 +52,7 @@ def test_a_column_name_takes_precedence_over_a_position(tmp_path: Path) -> None:
         ("\n20;31 -> low\n", r"1_age.txt, line 2: there is no `=>`"),
         ("20,31 =>  \n", r"1_age.txt, line 1: there is no label after `=>`"),
         (" => low\n", r"1_age.txt, line 1: there is no value before `=>`"),
-        ("20 => *\n", r"1_age.txt, line 1: a rule cannot make `\*`"),
+        ("20 => *\n", r"1_age.txt, line 1: a rule cannot have the label `\*`"),
         ('20,"31 => low\n', r"1_age.txt, line 1: .*correct the quotes"),
         ("\n", r"1_age.txt contains no rule"),
     ],
