@@ -64,7 +64,7 @@ class Table:
     columns: tuple[Column, ...]
 
     def column(self, name: str) -> Column | None:
-        """The column called exactly `name`, if there is one."""
+        """The column called exactly `name`, if any."""
         return next((c for c in self.columns if c.name == name), None)
 
 

@@ -115,7 +115,7 @@ def _show(measured: Risks) -> None:
     _line("", roles)
     _figures(measured, "rows", lambda table: f"{table.classes.rows:,}")
     if source.people_unknown:
-        _line("people", ["not known", "not known"])
+        _line("people", ["unknown", "unknown"])
     if source.unit:
         _figures(measured, f"people, by {source.unit}", lambda table: _count(table.classes.people))
     _figures(measured, "classes", lambda table: f"{table.classes.number:,}")
@@ -178,7 +178,7 @@ def _show_risks(measured: Risks) -> None:
     if source.journalist:
         _paragraph(measured.meanings["journalist"])
     else:
-        _line("journalist", ["not known"])
+        _line("journalist", ["unknown"])
         _paragraph("It requires the population from which the rows were sampled: --population.")
     if source.uniqueness is not None or measured.last.uniqueness is not None:
         _figures(measured, "unique in the population", lambda table: _figure(table.uniqueness), "uniqueness")
@@ -301,4 +301,4 @@ def _count(number: int | None) -> str:
 
 
 def _figure(value: float | None) -> str:
-    return "not known" if value is None else figure(value)
+    return "unknown" if value is None else figure(value)

@@ -66,7 +66,7 @@ class HierarchySource:
 
     `build` creates it from the column's distinct values. `sha256` is a digest of its origin: the content of the file or
     table, or the recipe; never the data, whose distinct values could be guessed from a digest. `fixed`: the hierarchy
-    itself, if it does not depend on the values. `rule`: the rule that labels any value on a level, if there is one
+    itself, if it does not depend on the values. `rule`: the rule that labels any value on a level, if any
     without a list of values; `ruled`: the number of levels below a top of `*` that can have rules. `rows`: those
     of the file or table; None for a recipe. `first`: the digest of the first rows.
     """

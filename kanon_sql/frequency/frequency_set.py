@@ -265,7 +265,7 @@ def _attribute(
 ) -> Attribute:
     """Fit a hierarchy to the values that occur and create its mapping table.
 
-    `places`: the column among the counted tuples, and if there is a population, among its tuples. `unmapped`: None
+    `places`: the column among the counted tuples, and with a population, among its tuples. `unmapped`: None
     leaves values that the hierarchy lacks without a row.
     """
     place, *in_population = places

@@ -42,7 +42,7 @@ _FIGURES = {
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a comparison: the values of both results, and their difference; empty if there is none."""
+    """One line of a comparison: the values of both results, and their difference; empty without one."""
 
     name: str
     left: str

@@ -295,7 +295,7 @@ class PrivacyModels:
         return replace(safe, text=f"CASE WHEN {safe.text} THEN 0 WHEN {complete} THEN {figure} ELSE 1 END")
 
     def needed_of_all(self, model: PrivacyModel, may_suppress: int) -> Predicate | None:
-        """The condition on all rows as one class that every release of the model implies; None if there is none."""
+        """The condition on all rows as one class that every release of the model implies; None without one."""
         monotone = self._monotone(model)
         if monotone == "always" or (monotone == "without suppression" and not may_suppress):
             return self.predicate(model)

@@ -24,7 +24,7 @@ _BANDS: Sequence[tuple[int, int | None]] = ((1, 1), (2, 2), (3, 4), (5, 10), (11
 
 @dataclass(frozen=True)
 class ClassesOfSize:
-    """The classes of one size (in people if there is a unit): their number, and the rows in all of them."""
+    """The classes of one size (in people with a unit): their number, and the rows in all of them."""
 
     size: int
     classes: int

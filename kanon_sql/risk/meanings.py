@@ -1,4 +1,4 @@
-"""The meaning of every figure of a risk in a sentence: of rows, or of people if there is a unit."""
+"""The meaning of every figure of a risk in a sentence: of rows, or of people with a unit."""
 
 from collections.abc import Mapping
 

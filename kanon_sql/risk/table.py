@@ -18,7 +18,7 @@ from kanon_sql.risk.separation import Separations
 class TableRisk:
     """The measured risk of one table.
 
-    `classes`: by size; they count people if there is a `unit`, otherwise rows. `people_unknown`: whether rows are
+    `classes`: by size; they count people with a `unit`, otherwise rows. `people_unknown`: whether rows are
     counted although people were requested, so that a satisfied model need not be satisfied for people. `k`: the k of
     the verdict, None without one. `findings`: of the requested models. `journalist`: the journalist's risks by figure,
     empty without a population, None if rows correspond to nobody there. `uniqueness`: of the population, None without

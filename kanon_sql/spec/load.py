@@ -81,7 +81,7 @@ def mapping_of(spec: ReleaseSpec | Mapping[str, Any] | str | os.PathLike[str] | 
 
 
 def key_of_runs(mapping: Mapping[str, Any]) -> str | None:
-    """The first key of a spec file that is for pipelines only; None if there is none."""
+    """The first key of a spec file that is for pipelines only; None without one."""
     found = next((key for key in ("releases", "vars", *KEYS) if key in mapping), None)
     return found or ("node" if isinstance(mapping.get("node"), str) else None)
 

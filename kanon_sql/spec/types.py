@@ -45,7 +45,7 @@ def as_text(value: object) -> object:
 
 
 def _in_folder(value: str, info: ValidationInfo) -> str:
-    """Resolve a relative path against the spec file's folder, when there is one."""
+    """Resolve a relative path against the spec file's folder, if any."""
     if not info.context or "://" in value or value == ":memory:" or names_a_server(value):
         return value
     return str(info.context["folder"] / Path(value).expanduser())

@@ -79,7 +79,7 @@ class Clauses:
         self._add(lower + self._above(node))
 
     def candidate(self, limit: float, best: float) -> Node | None:
-        """An open node that can score less than both; None if there is none, which proves it.
+        """An open node that can score less than both; None if none is left, which proves it.
 
         `best` never rises between calls, and neither does a limit below it.
         """
@@ -138,7 +138,7 @@ class Clauses:
             self._open = False
 
     def _settle(self, best: float, seconds: float = inf) -> None:
-        """Pass on what was learned, as far as there is time, and the costs before the first call."""
+        """Pass on what was learned, as far as time permits, and the costs before the first call."""
         if not self._sums:
             self._sums = self._add_up(self._costs, inf if best == inf else self._most(best) + 1)
         self._border += maximal(self._pending)
@@ -179,7 +179,7 @@ class Clauses:
     # Calls
 
     def _most(self, best: float) -> int:
-        """The maximum cost in whole steps of a node that scores less than `best`; -1 if there is none."""
+        """The maximum cost in whole steps of a node that scores less than `best`; -1 without one."""
         low, high = -1, self._costs.most + 1
         while high - low > 1:
             middle = (low + high) // 2

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from kanon_sql.strategies.clauses import Clauses
 
 BATCH = 16  # nodes tested in one statement; measured: larger batches gain little
-_FIRST_BATCH = 8  # in the first statement, if there is a time limit
+_FIRST_BATCH = 8  # in the first statement, with a time limit
 _BOUND_EVERY = 0.5  # minimum seconds between two readings of the lower bound in a watched search
 _BOUND_SHARE = 0.05  # maximum share of a watched search's time for these readings
 _BOUND_SECONDS = 0.1  # for one such reading
-_LAST_BOUND_SECONDS = 2.0  # for the last, if there is time
+_LAST_BOUND_SECONDS = 2.0  # for the last, if time permits
 _LATE, _LEAST_LATE = 0.05, 1.0  # allowed delay after the limit: this share of it, or seconds, whichever is larger
 _MARGIN = 0.3  # the last seconds of that delay, in which nothing new is begun
 _TOLD_EVERY = 5.0  # maximum seconds between two reports of the progress, if something looks at the time
@@ -490,7 +490,7 @@ class Driver:
         return max(self._bound_of_groups(), self._solver(self._left).lower_bound(self._left() / 3))
 
     def _solver(self, left: Callable[[], float] = lambda: inf) -> Clauses:
-        """The solver, with everything learned so far when it is created, or as much as there is time for."""
+        """The solver, with everything learned so far when it is created, or as much as time permits."""
         if self._clauses is None:
             from kanon_sql.strategies.clauses import Clauses  # loads its solver, so only on demand
 

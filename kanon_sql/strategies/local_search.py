@@ -63,7 +63,7 @@ class _LocalSearch:
             step = yield from self._better(*step)
 
     def _better(self, node: Node, value: float) -> Generator[Test | Score, list[bool], tuple[Node, float] | None]:
-        """The first neighbour drawn that is better than a node, and its score; None if there is none."""
+        """The first neighbour drawn that is better than a node, and its score; None without one."""
         space = self.space
         likely = (
             near

@@ -91,7 +91,7 @@ class SharedColumn:
 
     @property
     def null_group(self) -> int | None:
-        """The group of NULL, if there is one; always the last."""
+        """The group of NULL, if any; always the last."""
         return len(self.numbers) - 1 if self.nullable else None
 
 

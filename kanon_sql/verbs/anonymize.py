@@ -241,7 +241,7 @@ def make_release(
 def _guarded(
     source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past]
 ) -> contextlib.AbstractContextManager[Guard | None]:
-    """The comparison with earlier releases, if there is a `differencing_limit`."""
+    """The comparison with earlier releases, if `differencing_limit` is set."""
     if not isinstance(spec.differencing_limit, int):
         return contextlib.nullcontext()
     from kanon_sql.pipeline.differencing import guarded  # imports the attacks, so only on demand

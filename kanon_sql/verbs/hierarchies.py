@@ -75,7 +75,7 @@ def build(
     overwrite: bool = False,
     **options: Unpack[PlaceOptions],
 ) -> HierarchyTable:
-    """Build a hierarchy from the values of a column, and write it to the file `output`, if there is one.
+    """Build a hierarchy from the values of a column, and write it to the file `output`, if any.
 
     `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. `recipe`: as
     in a spec, `{"ranges": [5, 10], "top": 90}`, `{"redact": "right"}`, `{"dates": ["month", "year"]}`,

@@ -96,7 +96,7 @@ def progress_line(progress: Progress) -> str:
 
 
 def _times(seconds: float, seconds_left: float | None) -> list[str]:
-    """The time that has passed, and the time that is left if there is a limit."""
+    """The elapsed time, and with a limit the remaining time."""
     return [_duration(seconds), *([] if seconds_left is None else [f"{_duration(seconds_left)} left"])]
 
 

@@ -165,7 +165,7 @@ class Release(Result):
         overwrite: bool = False,
         observer: Observer | None = None,
     ) -> Report:
-        """The report: the required privacy, its evidence, and the utility; written to `path`, if there is one.
+        """The report: the required privacy, its evidence, and the utility; written to `path`, if any.
 
         `source` and `without`: see `figures`; `path` and `overwrite`: see `Report.write`.
         """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Risks(Result):
-    """The risks in a source and in its release, if there is one: counts, shares and names of columns, never a value.
+    """The risks in a source and in its release, if any: counts, shares and names of columns, never a value.
 
     `suppressed_rows`: rows of the source that are not in the release, None without a release. `notes`: limits of the
     figures.
@@ -48,7 +48,7 @@ class Risks(Result):
 
     @property
     def tables(self) -> tuple[TableRisk, ...]:
-        """The source, and the release if there is one."""
+        """The source, and the release if any."""
         return (self.source,) if self.release is None else (self.source, self.release)
 
     @property
