@@ -1,7 +1,10 @@
 """Classes: the query of one row per class, with everything that conditions need to know of it.
 
 A condition such as `MAX(c) <= 0.8 * SUM(n)` needs `c`, the number of rows per class and sensitive value. So classes are
-counted by two GROUP BYs: the inner one by class and value (`class_values`), the outer one by class.
+counted by two GROUP BYs: the inner one by class and value (`class_values`), the outer one by class. The condition
+becomes `_figure_0 <= 0.8 * _sum_0` of
+
+    SELECT "age", SUM("_sum_0") AS _sum_0, MAX(_c_of_sensitive_0) AS _figure_0 FROM (…) AS class_values GROUP BY "age"
 """
 
 from __future__ import annotations

@@ -13,8 +13,6 @@ from kanon_sql.queries import tree as t
 from kanon_sql.queries.split_joins import in_pieces
 from kanon_sql.relation import Relation
 
-_CODED = "kanon_coded"
-
 
 @dataclass(frozen=True)
 class Coded:
@@ -103,15 +101,14 @@ def coded_cells(table: Relation, cells: Mapping[str, str], attributes: Sequence[
     `cells`: the columns by the attributes' stems. Every attribute has one level.
     """
     texts = t.tree("utility/texts", table=table, cells=cells)
-    query = exp.select().from_(exp.Subquery(this=texts, alias=exp.TableAlias(this=exp.to_identifier("t"))), copy=False)
+    query = exp.select().from_(texts.subquery("t"), copy=False)
     aliases = [f"m{index}" for index in range(len(attributes))]
     for alias, attribute in zip(aliases, attributes, strict=True):
         raw = t.column(attribute.stem, "t")
         query.select(_as(_mapped(attribute, raw, alias, "code_0"), attribute.code_column(0)), copy=False)
         query = _join_mapping(query, attribute, raw, alias)
     codes = {attribute.code_column(0): attribute.code_column(0) for attribute in attributes}
-    counted = t.tree("utility/counted_codes", codes=codes, coded=Relation(_CODED))
-    return t.printed(counted.with_(_CODED, as_=in_pieces(query, aliases)), dialect)
+    return t.text("utility/counted_codes", dialect, codes=codes, coded=in_pieces(query, aliases))
 
 
 def packed(

@@ -2,8 +2,8 @@
 
 A file of `sql/` contains the queries of one subject, headed by lines `-- name: <query>`, and called "subject/query".
 They are parsed once. Their holes, `$name`, have five kinds: a value (a number or text), columns (a list of names, or
-new names for old ones), a predicate (our own SQL with value holes), a relation, and a comparison of two rows
-(the cost of their difference, or whether they are equal).
+new names for old ones), a predicate (our own SQL with value holes), a relation (or a query, or an expression, as a
+tree), and a comparison of two rows (the cost of their difference, or whether they are equal).
 Holes are filled in the syntax tree, so a name or value cannot break out of its place, whatever its text.
 """
 
@@ -167,17 +167,17 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     marked = {hole: mark for hole, mark in marks.items() if hole in _holes(name)}
     printed = text(name, dialect, **holes, **marked, frequency_set=Relation(_RELATION_MARK))
     printed = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK)
-    # A qualifier before a mark is repeated for all columns.
-    first, *others = re.split(rf"(\w+\.)?{re.escape(identifier(_MARK, dialect))}", printed)
-    parts = [(before or "", after) for before, after in zip(others[::2], others[1::2], strict=True)]
+    mark = identifier(_MARK, dialect)
+    # A qualifier before a mark is repeated for all columns; the longest first, because one may end like another.
+    qualifiers = sorted(set(re.findall(rf"((?:\w+\.)?){re.escape(mark)}", printed)), key=len, reverse=True)
 
     def fill(node: int, relation: Relation | Masked | Crossed, names: Iterable[str]) -> str:
         plain = [_plain(name, dialect) for name in names]
         source = named(relation, dialect) if isinstance(relation, Relation) else f"({relation.text(dialect)})"
-        levels = {before: ", ".join(f"{before}{name}" for name in plain) for before, _ in parts}
-        filled = first + "".join(f"{levels[before]}{after}" for before, after in parts)
-        filled = filled.replace(_RELATION_MARK, source)
-        return filled.replace(_NODE_MARK_TEXT, str(node))
+        filled = printed
+        for qualifier in qualifiers:
+            filled = filled.replace(f"{qualifier}{mark}", ", ".join(f"{qualifier}{name}" for name in plain))
+        return filled.replace(_RELATION_MARK, source).replace(_NODE_MARK_TEXT, str(node))
 
     return fill
 
