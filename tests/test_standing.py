@@ -53,6 +53,12 @@ def pupils_in(engine: Engine, relation: str = "school") -> int:
     return int(engine.rows(f"SELECT COUNT(*) FROM {relation}")[0][0])
 
 
+def identities(engine: Engine) -> dict[str, int]:
+    """The tables of the schema with their numbers in the catalog, which a new table does not inherit."""
+    of = "FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+    return dict(engine.rows(f"SELECT relname, oid {of}"))
+
+
 def fewer_columns(engine: Engine) -> None:
     anonymize("pupils_2", FEWER, connection=engine.connection, into="school", overwrite=True)
 
@@ -102,6 +108,24 @@ def test_a_refused_release_changes_nothing(
     assert (attached(classroom), sorted(rows(classroom, "school"))) == before
     next_night(classroom)
     assert attached(classroom) == before[0]
+
+
+@pytest.mark.parametrize("kind", ["by people", "anatomy"])
+def test_companion_tables_stay_too(server: PostgreSQL, roles: list[Role], kind: str) -> None:
+    """The private ones stay private, even if somebody granted a right to them."""
+    spec = {**SPEC, "privacy": {"k": 3, "unit": "name"}, "differencing_limit": 100} if kind == "by people" else SPEC
+    options: dict[str, Any] = {"connection": server.connection, "into": "school", "overwrite": True}
+    companions = {"by people": {"school__people", "school__people_key"}, "anatomy": {"school__sensitive"}}[kind]
+    anonymize("pupils", spec, form="table" if kind == "by people" else "anatomy", **options)
+    before = identities(server)
+    assert set(before) == {"pupils", "school", *companions}
+    for name in companions:
+        server.run(f"GRANT SELECT ON {name} TO {roles[0].name}")
+    for row in NEW:
+        server.run(f"INSERT INTO pupils VALUES {row}")
+    anonymize("pupils", spec, form="table" if kind == "by people" else "anatomy", **options)
+    assert identities(server) == before
+    assert [roles[0].reads(name) for name in companions] == [kind == "anatomy"] * len(companions)
 
 
 def test_a_release_with_other_columns_names_what_depends_on_the_old_one(classroom: Engine) -> None:

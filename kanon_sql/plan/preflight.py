@@ -176,8 +176,8 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, models: PrivacyModel
     needed_by = [name for name, requested in needs_temporary_tables.items() if requested]
     if needed_by and not engine.has_temporary_tables:
         raise SpecError(
-            f"{needed_by[0]} needs temporary tables, which {engine.name} does not have; leave it out, or copy the "
-            "table to DuckDB or PostgreSQL"
+            f"{needed_by[0]} needs temporary tables, which this session of {engine.name} does not have; leave it out, "
+            "or copy the table to DuckDB or PostgreSQL"
         )
     if spec.target and spec.target.stays_a_query and table.relation == SOURCE_VIEW:
         raise SpecError("a view needs a table below it; load the files into a table, or use `form='table'`")

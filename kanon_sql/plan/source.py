@@ -136,8 +136,8 @@ def check_engine(engine: Engine, verb: str) -> None:
     """Refuse a verb that queries temporary tables repeatedly, if the engine would recompute them for every query."""
     if not engine.has_temporary_tables:
         raise SpecError(
-            f"{verb} works with temporary tables, which {engine.name} does not have; release to a Parquet file with "
-            "`output`, or copy the table to DuckDB, and use the copy"
+            f"{verb} works with temporary tables, which this session of {engine.name} does not have; release to a "
+            "Parquet file with `output`, or copy the table to DuckDB, and use the copy"
         )
 
 
