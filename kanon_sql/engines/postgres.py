@@ -351,6 +351,7 @@ class PostgreSQL:
         if truncates or not self.run(queries.delete_all(relation, self.dialect)):
             self.run(_sql("TRUNCATE {}", relation.parts))
         rows = self.run(queries.insert(relation, self._named.complete(query), self.dialect))
+        self.run("SET CONSTRAINTS ALL IMMEDIATE")  # so that no trigger changes rows after they have been verified
         self.run(queries.comment(relation, comment, self.dialect))
         return rows
 
