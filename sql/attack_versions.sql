@@ -10,37 +10,98 @@ FROM (
 ) AS valued
 GROUP BY valued.class, valued.value;
 
--- name: values
--- Count the rows of each class by the given columns, as the text of attack_versions/shapes.
--- gives: class, value, n (rows)
--- engines: duckdb
-SELECT valued.class, valued.value, SUM(valued.n) AS n
-FROM (SELECT r.class, CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value, r.n FROM $numbered AS r) AS valued
-GROUP BY valued.class, valued.value;
+-- name: equal_rows
+-- Count the equal rows of a release.
+-- gives: row_key, the columns, n
+SELECT r.row_key, $columns, COUNT(*) AS n FROM $keyed AS r GROUP BY r.row_key, $columns;
 
--- name: distinct_texts
--- List the distinct texts of each column.
--- engines: duckdb
-SELECT LIST(DISTINCT $columns) FROM $copy AS r;
+-- name: differing_rows
+-- Find the rows that an earlier release has more often or less often than the new one.
+-- gives: release (the earlier one), row_key, before, after (rows in both)
+SELECT $release AS release, counted.row_key, SUM(counted.before) AS before, SUM(counted.after) AS after
+FROM (
+  SELECT o.row_key, 1 AS before, 0 AS after FROM $keyed AS o
+  UNION ALL
+  SELECT r.row_key, 0 AS before, r.n AS after FROM $counted AS r
+) AS counted
+GROUP BY counted.row_key
+HAVING SUM(counted.before) <> SUM(counted.after);
+
+-- name: older_rows
+-- List the rows of an earlier release that neither the new one nor one before had.
+-- gives: row_key, the columns, n (0)
+SELECT DISTINCT o.row_key, $columns, 0 AS n
+FROM $keyed AS o
+WHERE
+  o.row_key IN (SELECT d.row_key FROM $differences AS d WHERE d.release = $release AND d.after = 0)
+  AND NOT o.row_key IN (SELECT r.row_key FROM $counted AS r WHERE r.n = 0);
 
 -- name: classes
 -- Number the classes of several releases.
--- gives: class, release, the labels, n (rows)
-SELECT ROW_NUMBER() OVER (ORDER BY r.release, $labels) AS class, r.release, $labels, SUM(r.n) AS n
+-- gives: class, the labels, n (rows in the new release)
+SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, SUM(r.n) AS n
 FROM $counted AS r
-GROUP BY r.release, $labels;
+GROUP BY $labels;
 
--- name: smallest_classes
--- Count the rows of the smallest class of each release.
--- gives: release, size
-SELECT k.release, MIN(k.n) AS size FROM $classes AS k GROUP BY k.release;
+-- name: changed_classes
+-- Count the rows of all classes in which an earlier release has other rows than the new one.
+-- gives: release (the earlier one), class, before, after (rows in both)
+SELECT d.release, k.class, MIN(k.n) + SUM(d.before - d.after) AS before, MIN(k.n) AS after
+FROM $differences AS d
+JOIN $numbered AS r ON r.row_key = d.row_key
+JOIN $classes AS k ON k.class = r.class
+GROUP BY d.release, k.class;
 
--- name: smallest_classes_of_people
--- Count the people of the smallest class of each release.
+-- name: class_values
+-- Count the rows of each class of the new release by one column.
+-- gives: class, value (a key that is never NULL), n
+SELECT valued.class, COALESCE('=' || CAST(valued.value AS TEXT), '') AS value, valued.n
+FROM (
+  SELECT r.class, $value AS value, SUM(r.n) AS n FROM $numbered AS r WHERE r.n > 0 GROUP BY r.class, $value
+) AS valued;
+
+-- name: changed_values
+-- Count the values in a column of each changed class that only the new release has, and those that only an earlier one has.
+-- gives: release (the earlier one), class, different (values in the new release), gained, lost
+SELECT
+  moved.release,
+  moved.class,
+  COALESCE(MIN(known.different), 0) AS different,
+  SUM(CASE WHEN v.n + moved.more = 0 THEN 1 ELSE 0 END) AS gained,
+  SUM(CASE WHEN v.n IS NULL THEN 1 ELSE 0 END) AS lost
+FROM (
+  SELECT d.release, d.class, COALESCE('=' || CAST(d.value AS TEXT), '') AS value, d.more
+  FROM (
+    SELECT d.release, r.class, $value AS value, SUM(d.before - d.after) AS more
+    FROM $differences AS d
+    JOIN $numbered AS r ON r.row_key = d.row_key
+    GROUP BY d.release, r.class, $value
+  ) AS d
+) AS moved
+LEFT JOIN $values AS v ON v.class = moved.class AND v.value = moved.value
+LEFT JOIN (SELECT w.class, COUNT(*) AS different FROM $values AS w GROUP BY w.class) AS known ON known.class = moved.class
+GROUP BY moved.release, moved.class;
+
+-- name: smallest_class
+-- Count the rows of the smallest class of a release.
+SELECT MIN(k.n) AS size FROM (SELECT $labels, COUNT(*) AS n FROM $copy AS r GROUP BY $labels) AS k;
+
+-- name: smallest_class_of_people
+-- Count the people of the smallest class of a release.
+SELECT MIN(k.people) AS size FROM (SELECT $labels, COUNT(DISTINCT $unit) AS people FROM $copy AS r GROUP BY $labels) AS k;
+
+-- name: smallest_changed_classes
+-- Count the rows of the smallest changed class of each earlier release.
 -- gives: release, size
-SELECT sizes.release, MIN(sizes.people) AS size
-FROM (SELECT r.release, COUNT(DISTINCT $unit) AS people FROM $numbered AS r GROUP BY r.release, r.class) AS sizes
-GROUP BY sizes.release;
+SELECT c.release, MIN(c.before) AS size FROM $changed AS c WHERE c.before > 0 GROUP BY c.release;
+
+-- name: smallest_changed_classes_of_people
+-- Count the people of the smallest changed class of each earlier release, from those who are in only one of two releases.
+-- gives: release, size
+SELECT c.release, MIN(c.different - c.gained + c.lost) AS size
+FROM $values AS c
+WHERE c.different - c.gained + c.lost > 0
+GROUP BY c.release;
 
 -- name: value_codes
 -- Number the values of an attribute, from 0 in the order of their texts.
@@ -57,17 +118,65 @@ SELECT c.value, c.text FROM $codes AS c ORDER BY c.code;
 -- gives: target (a row's number), the columns, n (rows)
 SELECT MIN(p.row_id) AS target, $columns, COUNT(*) AS n FROM $people AS p GROUP BY $columns;
 
+-- name: members
+-- Treat all people with the same known values as one target, if there is no unit column.
+-- gives: target, person, n (people)
+SELECT t.target, t.target AS person, t.n FROM $tuples AS t;
+
+-- name: members_of_people
+-- List the people behind each target; a person with several rows may be behind several targets.
+-- gives: target (as in attack_versions/known_values), person, n (1)
+SELECT DISTINCT keyed.target, keyed.person, 1 AS n
+FROM (SELECT MIN(p.row_id) OVER (PARTITION BY $columns) AS target, $unit AS person FROM $people AS p) AS keyed;
+
+-- name: classes_of_one
+-- List the classes that only one of two releases has.
+-- gives: release (the earlier one), class
+SELECT c.release, c.class FROM $changed AS c WHERE c.before = 0 OR c.after = 0;
+
+-- name: classes_of_few_values
+-- List the changed classes that have other values in both releases, and at most one that both have.
+-- gives: release (the earlier one), class
+SELECT v.release, v.class FROM $values AS v WHERE v.gained + v.lost > 0 AND v.different - v.gained <= 1;
+
+-- name: near_targets
+-- List the targets that match one of the suspect classes.
+SELECT DISTINCT s.release, f.target FROM $suspects AS s JOIN $fits AS f ON f.class = s.class;
+
+-- name: near_classes
+-- List all classes that these targets match.
+SELECT DISTINCT t.release, f.class FROM $targets AS t JOIN $fits AS f ON f.target = t.target;
+
+-- name: all_classes
+-- List all classes for each earlier release.
+SELECT l.release, k.class FROM $classes AS k CROSS JOIN $limits AS l;
+
+-- name: fits_of_side
+-- List which classes each target matches in the earlier or the new release, depending on the column of rows.
+SELECT shown.release, shown.target, shown.class
+FROM (
+  SELECT w.release, f.target, f.class, COALESCE($side, k.n) AS n
+  FROM $near AS w
+  JOIN $fits AS f ON f.class = w.class
+  JOIN $classes AS k ON k.class = w.class
+  LEFT JOIN $changed AS c ON c.release = w.release AND c.class = w.class
+) AS shown
+WHERE shown.n > 0;
+
 -- name: in_both
 -- Pair the classes that match each target in an earlier release and in the new one, for every person behind the target; 0 means no class.
 -- gives: release (the earlier one), target, person, first, second, n
-SELECT l.release, m.target, m.person, COALESCE(a.class, 0) AS first, COALESCE(b.class, 0) AS second, m.n
-FROM $members AS m
-CROSS JOIN $limits AS l
-LEFT JOIN (
-  SELECT f.target, f.class, k.release FROM $first AS f JOIN $classes AS k ON k.class = f.class
-) AS a ON a.target = m.target AND a.release = l.release
-LEFT JOIN $second AS b ON b.target = m.target
-WHERE a.class IS NOT NULL OR b.class IS NOT NULL;
+SELECT f.release, f.target, m.person, f.first, f.second, m.n
+FROM (
+  SELECT
+    COALESCE(a.release, b.release) AS release,
+    COALESCE(a.target, b.target) AS target,
+    COALESCE(a.class, 0) AS first,
+    COALESCE(b.class, 0) AS second
+  FROM $first AS a
+  FULL JOIN $second AS b ON b.release = a.release AND b.target = a.target
+) AS f
+JOIN $members AS m ON m.target = f.target;
 
 -- name: cells
 -- Number the distinct pairs of classes of each earlier release and the new one.
@@ -81,17 +190,6 @@ GROUP BY p.release, p.first, p.second;
 SELECT p.release, p.target, p.person, c.class, p.n
 FROM $pairs AS p
 JOIN $cells AS c ON c.release = p.release AND c.first = p.first AND c.second = p.second;
-
--- name: members
--- Treat all people with the same known values as one target, if there is no unit column.
--- gives: target, person, n (people)
-SELECT t.target, t.target AS person, t.n FROM $tuples AS t;
-
--- name: members_of_people
--- List the people behind each target; a person with several rows may be behind several targets.
--- gives: target (as in attack_versions/known_values), person, n (1)
-SELECT DISTINCT keyed.target, keyed.person, 1 AS n
-FROM (SELECT MIN(p.row_id) OVER (PARTITION BY $columns) AS target, $unit AS person FROM $people AS p) AS keyed;
 
 -- name: hidden
 -- Find how many people each target hides among: those of the largest class that it matches, a lower bound.
@@ -152,19 +250,43 @@ FROM (
 JOIN $limits AS l ON l.release = found.release
 GROUP BY found.release;
 
+-- name: values
+-- Count the rows of classes by the given columns in an earlier release and the new one, as the text of attack_versions/shapes.
+-- gives: release (the earlier one), class, value, before, after
+-- engines: duckdb
+SELECT valued.release, valued.class, valued.value, SUM(valued.before) AS before, SUM(valued.after) AS after
+FROM (
+  SELECT
+    w.release,
+    r.class,
+    CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value,
+    COALESCE(d.before, r.n) AS before,
+    r.n AS after
+  FROM $near AS w
+  JOIN $numbered AS r ON r.class = w.class
+  LEFT JOIN $differences AS d ON d.release = w.release AND d.row_key = r.row_key
+) AS valued
+GROUP BY valued.release, valued.class, valued.value;
+
+-- name: values_of_side
+-- List the values in one of two releases, depending on the column of rows.
+-- gives: release (the earlier one), class, value, n
+SELECT v.release, v.class, v.value, v.n FROM (SELECT v.release, v.class, v.value, $side AS n FROM $values AS v) AS v WHERE v.n > 0;
+
 -- name: common_values
 -- List the values that both classes of a pair contain: a person in both classes has one of them.
-SELECT c.class, a.value
+-- gives: release, class (the number of a pair), value
+SELECT c.release, c.class, a.value
 FROM $cells AS c
-JOIN $first AS a ON a.class = c.first
-JOIN $second AS b ON b.class = c.second AND b.value = a.value;
+JOIN $first AS a ON a.release = c.release AND a.class = c.first
+JOIN $second AS b ON b.release = c.release AND b.class = c.second AND b.value = a.value;
 
 -- name: possible_values
 -- Count the values that each target may have, given the classes that it matches.
 -- gives: release, target, different (values), value (the first one)
 SELECT f.release, f.target, COUNT(DISTINCT v.value) AS different, MIN(v.value) AS value
 FROM (SELECT DISTINCT p.release, p.target, $class AS class FROM $fits AS p) AS f
-JOIN $values AS v ON v.class = f.class
+JOIN $values AS v ON v.release = f.release AND v.class = f.class
 GROUP BY f.release, f.target;
 
 -- name: own_values_of_people
@@ -212,10 +334,19 @@ FROM (
 ) AS doubted
 GROUP BY doubted.release;
 
--- name: class_targets
--- Use the classes of a release as targets: people whose labels are known.
+-- name: earlier_classes
+-- Use the classes of all earlier releases as targets: people whose labels are known.
 -- gives: target (the class), the labels
-SELECT k.class AS target, $labels FROM $classes AS k;
+SELECT k.class AS target, $labels
+FROM $classes AS k
+LEFT JOIN (SELECT c.class, COUNT(*) AS n FROM $changed AS c WHERE c.before = 0 GROUP BY c.class) AS lacking
+  ON lacking.class = k.class
+WHERE COALESCE(lacking.n, 0) < $releases;
+
+-- name: new_classes
+-- List the classes of the new release.
+-- gives: class, the labels, n (rows)
+SELECT k.class, $labels, k.n FROM $classes AS k WHERE k.n > 0;
 
 -- name: bounded_below
 -- Bound the number of people who are among k in two classes but among fewer in both together, and count who is certainly alone.
@@ -224,8 +355,8 @@ SELECT
   COALESCE(SUM(CASE WHEN b.least < $k THEN LEAST(b.most, $k - 1) ELSE 0 END), 0) AS most,
   COALESCE(SUM(CASE WHEN b.most = 1 THEN b.least ELSE 0 END), 0) AS alone
 FROM $bounds AS b
-JOIN $first AS a ON a.class = b.first
-JOIN $second AS o ON o.class = b.second
+JOIN (SELECT v.class, SUM(v.n) AS n FROM $first AS v GROUP BY v.class) AS a ON a.class = b.first
+JOIN (SELECT v.class, SUM(v.n) AS n FROM $second AS v GROUP BY v.class) AS o ON o.class = b.second
 WHERE a.n >= $k AND o.n >= $k;
 
 -- name: bounded_composed
@@ -258,6 +389,106 @@ FROM (
 ) AS bounded
 GROUP BY bounded.first, bounded.second;
 
+-- name: crossings
+-- Pair the different classes of each earlier release and the new one that may share people.
+-- gives: release (the earlier one), node (its class), other (a class of the new release)
+SELECT l.release, o.target AS node, o.class AS other
+FROM $overlaps AS o
+JOIN $classes AS k ON k.class = o.target
+CROSS JOIN $limits AS l
+LEFT JOIN $changed AS c ON c.release = l.release AND c.class = o.target
+WHERE o.target <> o.class AND COALESCE(c.before, k.n) > 0;
+
+-- name: links
+-- Link such classes in both directions; a class that both releases have is one node.
+SELECT p.release, p.node, p.other FROM $crossings AS p
+UNION ALL
+SELECT p.release, p.other AS node, p.node AS other FROM $crossings AS p;
+
+-- name: own_groups
+-- Start with every linked class in a separate group.
+SELECT DISTINCT l.release, l.node, l.node AS part FROM $links AS l;
+
+-- name: joined_groups
+-- Move every class to the group with the lowest number among its current group and those of the classes linked to it.
+SELECT g.release, g.node, LEAST(g.part, COALESCE(MIN(o.part), g.part)) AS part
+FROM $groups AS g
+LEFT JOIN $links AS l ON l.release = g.release AND l.node = g.node
+LEFT JOIN $groups AS o ON o.release = l.release AND o.node = l.other
+GROUP BY g.release, g.node, g.part;
+
+-- name: followed_groups
+-- Move every class to the current group of the class that its group is named after.
+SELECT g.release, g.node, o.part FROM $groups AS g JOIN $groups AS o ON o.release = g.release AND o.node = g.part;
+
+-- name: groups_sum
+-- Add up the group numbers of all classes: the sum falls as long as groups merge.
+SELECT COALESCE(SUM(g.part), 0) AS total FROM $groups AS g;
+
+-- name: changed_parts
+-- List the classes of the groups that have a changed class; a class without a link is a group.
+-- gives: release (the earlier one), class, part
+SELECT g.release, g.node AS class, g.part
+FROM $groups AS g
+JOIN (
+  SELECT DISTINCT h.release, h.part FROM $groups AS h JOIN $changed AS c ON c.release = h.release AND c.class = h.node
+) AS having_changed ON having_changed.release = g.release AND having_changed.part = g.part
+UNION ALL
+SELECT c.release, c.class, c.class AS part
+FROM $changed AS c
+LEFT JOIN $groups AS g ON g.release = c.release AND g.node = c.class
+WHERE g.node IS NULL;
+
+-- name: changes
+-- Count the rows that only an earlier release or the new one has in each group of classes, by their values in other columns.
+-- gives: release, part, the columns, before, after (without rows that both have)
+SELECT d.release, g.part, $values, SUM(d.before) AS before, SUM(d.after) AS after
+FROM $differences AS d
+JOIN $numbered AS r ON r.row_key = d.row_key
+JOIN $parts AS g ON g.release = d.release AND g.class = r.class
+GROUP BY d.release, g.part, $values
+HAVING SUM(d.before) <> SUM(d.after);
+
+-- name: people_of_parts
+-- Count the rows of each person in each group of classes in the new release.
+-- gives: release, part, owner (a key), n
+SELECT g.release, g.part, v.value AS owner, SUM(v.n) AS n
+FROM $parts AS g
+JOIN $values AS v ON v.class = g.class
+GROUP BY g.release, g.part, v.value;
+
+-- name: moves_of_people
+-- Count the rows of each person that joined, left and stayed in each group of classes, with the arrivals and departures of the group.
+-- gives: release, part, person (a key), came, went, stayed (rows of the person), appeared, vanished (rows of the group)
+SELECT own.release, own.part, own.person, own.came, own.went, COALESCE(p.n, 0) - own.came AS stayed, seen.appeared, seen.vanished
+FROM (
+  SELECT
+    counted.release,
+    counted.part,
+    COALESCE('=' || CAST(counted.person AS TEXT), '') AS person,
+    SUM(GREATEST(counted.after - counted.before, 0)) AS came,
+    SUM(GREATEST(counted.before - counted.after, 0)) AS went
+  FROM (
+    SELECT d.release, g.part, $unit AS person, $values, SUM(d.before) AS before, SUM(d.after) AS after
+    FROM $differences AS d
+    JOIN $numbered AS r ON r.row_key = d.row_key
+    JOIN $parts AS g ON g.release = d.release AND g.class = r.class
+    GROUP BY d.release, g.part, $unit, $values
+  ) AS counted
+  GROUP BY counted.release, counted.part, counted.person
+) AS own
+JOIN (
+  SELECT
+    c.release,
+    c.part,
+    SUM(GREATEST(c.after - c.before, 0)) AS appeared,
+    SUM(GREATEST(c.before - c.after, 0)) AS vanished
+  FROM $changes AS c
+  GROUP BY c.release, c.part
+) AS seen ON seen.release = own.release AND seen.part = own.part
+LEFT JOIN $people AS p ON p.release = own.release AND p.part = own.part AND p.owner = own.person
+WHERE own.came + own.went > 0;
+
 -- name: exposed_people
 -- Count the people who appeared and who vanished between two releases, and those who appeared in, vanished from or stayed in a group as fewer than k.
 SELECT
@@ -278,7 +509,7 @@ FROM (
     p.part,
     SUM(CASE WHEN p.appeared > 0 AND p.came > 0 THEN 1 ELSE 0 END) AS came,
     SUM(CASE WHEN p.vanished > 0 AND p.went > 0 THEN 1 ELSE 0 END) AS went,
-    SUM(CASE WHEN p.stayed > 0 THEN 1 ELSE 0 END) AS stayed,
+    COALESCE(MIN(present.n), 0) - SUM(CASE WHEN p.came > 0 AND p.stayed = 0 THEN 1 ELSE 0 END) AS stayed,
     SUM(CASE WHEN p.came > 0 AND p.came_to - p.came < p.appeared THEN 1 ELSE 0 END) AS came_least,
     SUM(CASE WHEN p.went > 0 AND p.went_to - p.went < p.vanished THEN 1 ELSE 0 END) AS went_least
   FROM (
@@ -294,6 +525,9 @@ FROM (
       SUM(m.went) OVER (PARTITION BY m.release, m.part ORDER BY m.went DESC, m.person ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS went_to
     FROM $moves AS m
   ) AS p
+  LEFT JOIN (
+    SELECT i.release, i.part, COUNT(*) AS n FROM $people AS i GROUP BY i.release, i.part
+  ) AS present ON present.release = p.release AND present.part = p.part
   GROUP BY p.release, p.part
 ) AS c
 JOIN $limits AS l ON l.release = c.release
@@ -311,134 +545,43 @@ SELECT
   COALESCE(SUM(
     CASE WHEN c.appeared = 1 THEN 1 ELSE 0 END + CASE WHEN c.vanished = 1 THEN 1 ELSE 0 END
   ), 0) AS alone,
-  COALESCE(SUM(CASE WHEN c.stayed < l.k AND c.appeared + c.vanished > 0 THEN c.stayed ELSE 0 END), 0) AS stayed
+  COALESCE(SUM(CASE WHEN after.n - c.appeared < l.k THEN after.n - c.appeared ELSE 0 END), 0) AS stayed
 FROM (
   SELECT
     d.release,
     d.part,
     SUM(GREATEST(d.after - d.before, 0)) AS appeared,
-    SUM(GREATEST(d.before - d.after, 0)) AS vanished,
-    SUM(LEAST(d.before, d.after)) AS stayed
+    SUM(GREATEST(d.before - d.after, 0)) AS vanished
   FROM $changes AS d
   GROUP BY d.release, d.part
 ) AS c
+JOIN (
+  SELECT g.release, g.part, SUM(k.n) AS n FROM $parts AS g JOIN $classes AS k ON k.class = g.class GROUP BY g.release, g.part
+) AS after ON after.release = c.release AND after.part = c.part
 JOIN $limits AS l ON l.release = c.release
 GROUP BY c.release;
+
+-- name: certain_parts
+-- List the groups of classes in which all rows that came or left have one value, and others do not; `moved` is negative for rows that left.
+-- gives: release, part, moved
+SELECT DISTINCT one.release, one.part, one.moved
+FROM (
+  SELECT d.release, d.part, COALESCE('=' || CAST(MIN(d.value) AS TEXT), '') AS value, SUM(d.after - d.before) AS moved
+  FROM (SELECT c.release, c.part, $value AS value, c.before, c.after FROM $changes AS c) AS d
+  GROUP BY d.release, d.part
+  HAVING COUNT(*) = 1
+) AS one
+JOIN $parts AS g ON g.release = one.release AND g.part = one.part
+JOIN $values AS v ON v.class = g.class AND v.value <> one.value;
+
+-- name: certain
+-- Count the rows that joined or left a group of classes and all have one value, which the group itself does not reveal.
+SELECT c.release, SUM(ABS(c.moved)) AS certain FROM $certain AS c GROUP BY c.release;
 
 -- name: certain_people
 -- Count the people who joined or left a group of classes and all have one value, which the group itself does not reveal.
 SELECT m.release, COUNT(*) AS certain
 FROM $moves AS m
-JOIN (
-  SELECT
-    d.release,
-    d.part,
-    SUM(CASE WHEN d.after > d.before THEN 1 ELSE 0 END) AS values_gained,
-    SUM(CASE WHEN d.after < d.before THEN 1 ELSE 0 END) AS values_lost,
-    SUM(CASE WHEN d.after > 0 THEN 1 ELSE 0 END) AS values_after,
-    SUM(CASE WHEN d.before > 0 THEN 1 ELSE 0 END) AS values_before
-  FROM $changes AS d
-  GROUP BY d.release, d.part
-) AS c ON c.release = m.release AND c.part = m.part
-WHERE
-  (c.values_lost = 0 AND c.values_gained = 1 AND c.values_after > 1 AND m.came > 0)
-  OR (c.values_gained = 0 AND c.values_lost = 1 AND c.values_before > 1 AND m.went > 0)
+JOIN $certain AS c ON c.release = m.release AND c.part = m.part
+WHERE (c.moved > 0 AND m.came > 0) OR (c.moved < 0 AND m.went > 0)
 GROUP BY m.release;
-
--- name: certain
--- Count the rows that joined or left a group of classes and all have one value, which the group itself does not reveal.
-SELECT c.release, COALESCE(SUM(
-  CASE
-    WHEN c.values_lost = 0 AND c.values_gained = 1 AND c.values_after > 1 THEN c.moved
-    WHEN c.values_gained = 0 AND c.values_lost = 1 AND c.values_before > 1 THEN c.moved
-    ELSE 0
-  END
-), 0) AS certain
-FROM (
-  SELECT
-    d.release,
-    d.part,
-    SUM(ABS(d.after - d.before)) AS moved,
-    SUM(CASE WHEN d.after > d.before THEN 1 ELSE 0 END) AS values_gained,
-    SUM(CASE WHEN d.after < d.before THEN 1 ELSE 0 END) AS values_lost,
-    SUM(CASE WHEN d.after > 0 THEN 1 ELSE 0 END) AS values_after,
-    SUM(CASE WHEN d.before > 0 THEN 1 ELSE 0 END) AS values_before
-  FROM $changes AS d
-  GROUP BY d.release, d.part
-) AS c
-GROUP BY c.release;
-
--- name: moves_of_people
--- Count the rows of each person that joined, left and stayed in each group of classes, with the arrivals and departures of the group.
--- gives: release, part, person, came, went, stayed (rows of the person), appeared, vanished (rows of the group)
-SELECT people.release, people.part, people.person, people.came, people.went, people.stayed, seen.appeared, seen.vanished
-FROM (
-  SELECT
-    own.release,
-    own.part,
-    own.person,
-    SUM(GREATEST(own.after - own.before, 0)) AS came,
-    SUM(GREATEST(own.before - own.after, 0)) AS went,
-    SUM(LEAST(own.before, own.after)) AS stayed
-  FROM (
-    SELECT counted.release, counted.part, counted.person, SUM(counted.before) AS before, SUM(counted.after) AS after
-    FROM (
-      SELECT g.release, g.part, $unit AS person, $values, b.n AS before, 0 AS after
-      FROM $before AS b JOIN $groups AS g ON g.node = b.class
-      UNION ALL
-      SELECT g.release, g.part, $unit AS person, $values, 0 AS before, a.n AS after
-      FROM $after AS a JOIN $groups AS g ON g.node = -a.class
-    ) AS counted
-    GROUP BY counted.release, counted.part, counted.person, $values
-  ) AS own
-  GROUP BY own.release, own.part, own.person
-) AS people
-JOIN (
-  SELECT
-    c.release,
-    c.part,
-    SUM(GREATEST(c.after - c.before, 0)) AS appeared,
-    SUM(GREATEST(c.before - c.after, 0)) AS vanished
-  FROM $changes AS c
-  GROUP BY c.release, c.part
-) AS seen ON seen.release = people.release AND seen.part = people.part;
-
--- name: changes
--- Count the rows of each group of classes by their values in other columns, before and after.
--- gives: release, part, the columns, before, after
-SELECT counted.release, counted.part, $values, SUM(counted.before) AS before, SUM(counted.after) AS after
-FROM (
-  SELECT g.release, g.part, $values, b.n AS before, 0 AS after FROM $before AS b JOIN $groups AS g ON g.node = b.class
-  UNION ALL
-  SELECT g.release, g.part, $values, 0 AS before, a.n AS after FROM $after AS a JOIN $groups AS g ON g.node = -a.class
-) AS counted
-GROUP BY counted.release, counted.part, $values;
-
--- name: links
--- Link the classes of two releases that may share people, in both directions; classes of the second have negative numbers.
--- gives: release (the earlier one), node, other
-SELECT k.release, o.target AS node, -o.class AS other FROM $overlaps AS o JOIN $first AS k ON k.class = o.target
-UNION ALL
-SELECT k.release, -o.class AS node, o.target AS other FROM $overlaps AS o JOIN $first AS k ON k.class = o.target;
-
--- name: own_groups
--- Start with every class of each earlier release and of the new one in a separate group; classes of the new one have negative numbers.
-SELECT a.release, a.class AS node, a.class AS part FROM $first AS a
-UNION ALL
-SELECT l.release, -b.class AS node, -b.class AS part FROM $limits AS l CROSS JOIN $second AS b;
-
--- name: joined_groups
--- Move every class to the group with the lowest number among its current group and those of the classes linked to it.
-SELECT g.release, g.node, LEAST(g.part, COALESCE(MIN(o.part), g.part)) AS part
-FROM $groups AS g
-LEFT JOIN $links AS l ON l.release = g.release AND l.node = g.node
-LEFT JOIN $groups AS o ON o.release = l.release AND o.node = l.other
-GROUP BY g.release, g.node, g.part;
-
--- name: followed_groups
--- Move every class to the current group of the class that its group is named after.
-SELECT g.release, g.node, o.part FROM $groups AS g JOIN $groups AS o ON o.release = g.release AND o.node = g.part;
-
--- name: groups_sum
--- Add up the group numbers of all classes: the sum falls as long as groups merge.
-SELECT COALESCE(SUM(g.part), 0) AS total FROM $groups AS g;

@@ -11,26 +11,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.attack.matching import covered_values, text_key
+from kanon_sql.attack.matching import covered_values, fitting, text_key
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.queries import Hole, Relation
-
-_Blocks = Mapping[str, Sequence[int]]
 
 
 @dataclass
 class People:
-    """The people of a source, with their values of quasi-identifiers as codes; created once for all comparisons.
+    """The people of a source, with the values of their quasi-identifiers; created once for all comparisons.
 
-    `known`: the quasi-identifiers that the source has. `values`: their values and the values' texts, by code.
+    `known`: the quasi-identifiers that the source has. `values`: their values and the values' texts, by code, and
+    `codes` the same as tables.
     """
 
     material: Material
     source: Copy
     known: tuple[str, ...]
     values: Mapping[str, Sequence[tuple[Any, str | None]]]
-    coded: Relation
-    _blocks: _Blocks | None = None
+    codes: Mapping[str, Relation]
+    _covered: Mapping[str, Mapping[str | None, Sequence[int]]] = field(default_factory=dict)
+    _blocks: Mapping[str, Sequence[int]] = field(default_factory=dict)
     _own: dict[str, Relation] = field(default_factory=dict)
 
     @classmethod
@@ -39,41 +39,47 @@ class People:
         source, tables = material.source, material.tables
         assert source
         known = tuple(name for name in material.quasi_identifiers if name in source.columns)
-        values, coding = {}, {}
+        values, codes = {}, {}
         for name in known:
             (plain,) = source.plain([name])
-            codes: dict[str, Hole] = {"people": source.relation, "value": [plain]}
-            coding[plain] = tables.create(f"codes_{plain}", "attack_versions/value_codes", **codes)
+            holes: dict[str, Hole] = {"people": source.relation, "value": [plain]}
+            codes[name] = tables.create(f"codes_{plain}", "attack_versions/value_codes", **holes)
             values[name] = [
-                (value, text) for value, text in tables.rows("attack_versions/values_by_code", codes=coding[plain])
+                (value, text) for value, text in tables.rows("attack_versions/values_by_code", codes=codes[name])
             ]
-        others = [plain for name, plain in source.columns.items() if name not in known]
-        query = queries.replaced(source.relation, coding, ["row_id", *others], tables.engine.dialect)
-        return cls(material, source, known, values, tables.create_as("coded_people", query))
+            material.values_of_copies.setdefault((source.relation.name, plain), [*values[name]])
+        return cls(material, source, known, values, codes)
 
-    def covers(self, labels: Mapping[str, Sequence[str | None]]) -> Mapping[str, Relation]:
-        """Put the people into blocks for labels of the known columns; the blocks that each label covers, by column."""
+    def read_labels(self, labels: Mapping[str, Sequence[str | None]]) -> None:
+        """Find the values that the labels of the known columns can stand for, and note labels that cannot be read."""
+        self._covered = {
+            name: covered_values(self.material, self.source, name, labels[name], self.values[name])
+            for name in self.known
+        }
+
+    def fits(self, classes: Relation) -> Relation:
+        """The classes that fit the people, by the labels that were read: target (as in `tuples`), class."""
         tables, blocks, covers = self.material.tables, {}, {}
-        for name in self.known:
-            values = self.values[name]
-            places = covered_values(self.material, self.source, name, labels[name], values)
-            blocks[name], pairs = blocks_of([*places.values()], len(values))
+        for name, places in self._covered.items():
+            blocks[name], pairs = blocks_of([*places.values()], len(self.values[name]))
             keys = [text_key(label) for label in places]
             covering = [[keys[label] for label, _ in pairs], [f"={block}" for _, block in pairs]]
             (plain,) = self.source.plain([name])
             covers[name] = tables.load(f"covers_{plain}", {"label": "VARCHAR", "value": "VARCHAR"}, covering)
         if blocks != self._blocks:
             self._put(blocks)
-        return covers
+        return fitting(self.material, self.tuples, self.copy, classes, self.known, "people_fits", covers)
 
-    def _put(self, blocks: _Blocks) -> None:
-        source, tables, by_code = self.source, self.material.tables, {}
+    def _put(self, blocks: Mapping[str, Sequence[int]]) -> None:
+        source, tables, dialect, by_value = self.source, self.material.tables, self.material.tables.engine.dialect, {}
         for name, of_value in blocks.items():
             (plain,) = source.plain([name])
             types, codes = {"value": "INTEGER", "code": "INTEGER"}, [[*range(len(of_value))], [*of_value]]
-            by_code[plain] = tables.load(f"blocks_{plain}", types, codes)
+            of_code = tables.load("blocks", types, codes)
+            query = queries.replaced(self.codes[name], {"code": of_code}, ["value"], dialect)
+            by_value[plain] = tables.create_as(f"blocks_{plain}", query)
         others = [plain for name, plain in source.columns.items() if name not in self.known]
-        query = queries.replaced(self.coded, by_code, ["row_id", *others], tables.engine.dialect)
+        query = queries.replaced(source.relation, by_value, ["row_id", *others], dialect)
         people, columns = tables.create_as("people_in_blocks", query), source.plain(self.known)
         tuples = tables.create("tuples", "attack_versions/known_values", people=people, columns=columns)
         if source.unit:

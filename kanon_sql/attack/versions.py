@@ -8,7 +8,6 @@ J. Byun, Y. Sohn, E. Bertino, N. Li, "Secure anonymization for incremental datas
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from kanon_sql import queries
@@ -16,13 +15,13 @@ from kanon_sql.attack.blocks import People
 from kanon_sql.attack.matching import fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
-from kanon_sql.engines.duckdb import kind_of
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import KanonError
 from kanon_sql.queries import Hole, Relation
 
-_MOST_TEXTS = 10_000  # different texts of a column that are compared as an ENUM
-_SAME_AS_TEXT = ("integer", "date", "boolean", "text")  # kinds of values that are equal where their texts are
+# Types of values that are equal where their texts are, by kind; all others are compared as text.
+_SAME_AS_TEXT = {"integer": "HUGEINT", "date": "DATE", "boolean": "BOOLEAN"}
+_DIFFERENCES = {"release": "INTEGER", "row_key": "UBIGINT", "before": "BIGINT", "after": "BIGINT"}
+_SIDES = {"first": "before", "second": "after"}  # the earlier releases and the new one; the column of their rows
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def compared(material: Material, other: Copy) -> Comparison:
     versions = Versions(material, material.kept_with(other))
     versions.add(other)
     if material.source:
-        (comparison,) = versions.compared(People.of(material), changes=other is material.previous)
+        (comparison,) = versions.compared(People.of(material), other is material.previous, everybody=True)
         return comparison
     sides = versions.sides()
     overlaps = _overlaps(sides)
@@ -100,194 +99,230 @@ def compared(material: Material, other: Copy) -> Comparison:
 class Versions:
     """Releases of a table that `material.release` is compared with, all by the same statements.
 
+    Of each of them only the rows are kept that it has more often or less often than the new release, which are few from
+    one night to another. All other rows are in both, so they neither came nor left; and what both releases reveal
+    together depends on a class only if one of them lacks it, or if its values differ.
+
     `kept`: the columns that all of them and the new release show unchanged; all have a unit column, or none.
-    `rows`: of all that were added.
+    `rows`: the different rows of all that were added.
     """
 
     def __init__(self, material: Material, kept: Sequence[str]) -> None:
         release = material.release
         self._material = material
         self._kept = tuple(kept)
-        self._labels = release.plain(material.quasi_identifiers)
-        self._texts: dict[str, set[str]] = {name: set() for name in self._few_texts()}
-        self._types: dict[str, set[str]] = {}
+        self._types = dict.fromkeys(release.plain(material.quasi_identifiers), "VARCHAR")
+        self._types |= {release.columns[name]: _SAME_AS_TEXT.get(release.kinds[name], "VARCHAR") for name in kept}
         self._added: list[Copy] = []
         self.rows = 0
-        self._look_at(release)
-
-    def _few_texts(self) -> list[str]:
-        """The columns of the new release with few different texts."""
-        release, tables = self._material.release, self._material.tables
-        texts = [name for name in self._kept if release.kinds[name] == "text"]
-        columns = [*self._labels, *release.plain(texts)]
-        ((*numbers,),) = tables.rows_as(queries.text_counts(release.relation, columns))
-        return [name for name, number in zip(columns, numbers, strict=True) if number <= _MOST_TEXTS]
-
-    def _look_at(self, release: Copy) -> None:
-        """Remember the texts of columns with few of them, and the types of the others."""
-        tables = self._material.tables
-        if self._texts:
-            found = tables.rows("attack_versions/distinct_texts", columns=[*self._texts], copy=release.relation)
-            for name, texts in zip(self._texts, found[0], strict=True):
-                self._texts[name].update(text for text in texts or () if text is not None)
-        for column in tables.engine.table(release.relation).columns:
-            self._types.setdefault(column.name, set()).add(column.type)
 
     def add(self, other: Copy) -> None:
         """Add a release, with or without the owners of its rows as those before it."""
-        self._look_at(other)
+        material, tables, number = self._material, self._material.tables, len(self._added)
+        differences, counted = tables["differences"], tables["counted_rows"]
+        if not self._added:
+            owners = material.release.unit if other.unit else ()
+            self._types |= dict.fromkeys(owners, "VARCHAR")
+            tables.create(
+                counted, "attack_versions/equal_rows", keyed=self._keyed(material.release), columns=[*self._types]
+            )
+            tables.load(differences, _DIFFERENCES, [[], [], [], []])
+        older: dict[str, Hole] = {"keyed": self._keyed(other), "counted": counted, "release": number}
+        tables.add(differences, "attack_versions/differing_rows", **older)
+        tables.add(counted, "attack_versions/older_rows", differences=differences, columns=[*self._types], **older)
         self._added.append(other)
-        self.rows += other.rows
+        self.rows = tables.count(differences)
 
-    def compared(self, people: People, changes: bool) -> list[Comparison]:
+    def _keyed(self, copy: Copy) -> Relation:
+        return self._material.tables.view("keyed_rows", queries.keyed_rows(copy.relation, self._types))
+
+    def compared(self, people: People, changes: bool, everybody: bool = False) -> list[Comparison]:
         """Compare each of the releases with the new one, by the people of the source.
 
-        `changes`: whether they are earlier releases, so that arrivals and departures are counted as well.
+        `changes`: whether they are earlier releases, so that arrivals and departures are counted as well. `everybody`:
+        whether `Intersection.people` counts all, and not only those near a class that differs.
         """
         sides = self.sides()
         moved = _changes(sides, _overlaps(sides)) if changes else [None] * len(self._added)
-        found = zip(sides.limits, *_by_source(sides, people), moved, strict=True)
+        found = zip(sides.limits, *_by_source(sides, people, everybody), moved, strict=True)
         return [Comparison(k, below, composed, change) for k, below, composed, change in found]
 
     def sides(self) -> _Sides:
-        """The classes of the added releases, and of the new one."""
+        """The classes of the added releases and of the new one, and how they differ."""
         material, tables = self._material, self._material.tables
-        with self._enums() as types:
-            second = self._side("second", [material.release], types)
-            first = self._side("first", self._added, types)
-        sizes, smallest = _smallest_classes(material, first), _smallest_classes(material, second).get(0, 0)
-        least = [min(sizes.get(number, 0), smallest) for number in range(len(self._added))]
-        limits = [max(2, min(size, material.k or size)) for size in least]
+        labels = material.release.plain(material.quasi_identifiers)
+        others = [name for name in self._types if name not in labels]
+        counted = tables["counted_rows"]
+        classes = tables.create("version_classes", "attack_versions/classes", counted=counted, labels=labels)
+        query = queries.classed_rows(counted, ["row_key", *others, "n"], classes, labels)
+        numbered = tables.create_as("numbered_rows", query)
+        rows: dict[str, Hole] = {"differences": tables["differences"], "numbered": numbered}
+        tables.create("changed_classes", "attack_versions/changed_classes", classes=classes, **rows)
+        both = bool(material.release.unit and self._added[0].unit)
+        sides = _Sides(material, self._kept, len(self._added), material.release.unit if both else ())
+        limits = [max(2, min(size, material.k or size)) for size in self._smallest_classes(sides)]
         tables.load("limits", {"release": "INTEGER", "k": "BIGINT"}, [[*range(len(limits))], limits])
-        return _Sides(material, first, second, self._kept, limits)
+        return replace(sides, limits=limits)
 
-    @contextmanager
-    def _enums(self) -> Iterator[dict[str, str]]:
-        """The types that columns are cast to while rows are counted: ENUMs of few texts, or text."""
-        tables, types = self._material.tables, dict[str, str]()
-        for name, found in self._types.items():
-            if len(found) > 1 or kind_of(next(iter(found))) not in _SAME_AS_TEXT:
-                types[name] = "VARCHAR"
-        try:
-            for name, texts in self._texts.items():
-                if len(texts) <= _MOST_TEXTS:
-                    texts_of_column = tables.load("texts", {"text": "VARCHAR"}, [[*texts]])
-                    types[name] = tables[f"type_{name}"].name
-                    tables.engine.run(queries.label_type(types[name], texts_of_column, "text"))
-            yield types
-        finally:
-            for name in types.keys() & self._texts.keys():
-                with suppress(KanonError):  # an error can have rolled back the transaction and the types with it
-                    tables.engine.run(queries.drop_type(types[name]))
+    def _smallest_classes(self, sides: _Sides) -> list[int]:
+        """The size of the smallest class of each release and the new one; classes that did not change are in both."""
+        new = self._smallest_class(self._material.release)
+        if len(self._added) == 1:
+            return [min(new, self._smallest_class(self._added[0]))]
+        if sides.unit:
+            found = sides.figures(
+                "attack_versions/smallest_changed_classes_of_people", 1, values=sides.changed_values(sides.unit)
+            )
+        else:
+            found = sides.figures("attack_versions/smallest_changed_classes", 1, changed=sides["changed_classes"])
+        smallest = [min(new, size or new) for (size,) in found]
+        return [size if copy.rows else 0 for size, copy in zip(smallest, self._added, strict=True)]
 
-    def _side(self, stem: str, copies: Sequence[Copy], types: Mapping[str, str]) -> _Side:
-        """Count the equal rows of releases, and number their classes."""
-        tables, unit = self._material.tables, copies[0].unit
-        columns = [*self._labels, *self._material.release.plain(self._kept), *unit]
-        rows = tables[f"{stem}_rows"]
-        for number, copy in enumerate(copies):
-            query = queries.counted_rows(copy.relation, number, types, columns)
-            if number:
-                tables.add_as(rows, query)
-            else:
-                tables.create_as(rows, query)
-        classes = tables.create(f"{stem}_classes", "attack_versions/classes", counted=rows, labels=self._labels)
-        others = [name for name in columns if name not in self._labels]
-        classed = queries.classed_rows(rows, ["release", *others, "n"], classes, ["release", *self._labels])
-        numbered = tables.create_as(f"{stem}_numbered", classed)
-        tables.drop(rows)
-        return _Side(stem, classes, numbered, unit)
-
-
-@dataclass(frozen=True)
-class _Side:
-    """The new release, or those that it is compared with: their classes, and counted rows with class numbers."""
-
-    stem: str
-    classes: Relation
-    numbered: Relation
-    unit: tuple[str, ...]
-
-
-def _smallest_classes(material: Material, side: _Side) -> dict[int, int]:
-    """The size of the smallest class of each release: in people if it shows the owners of rows, otherwise in rows."""
-    if side.unit:
-        holes: dict[str, Hole] = {"numbered": side.numbered, "unit": side.unit}
-        sizes = material.tables.rows("attack_versions/smallest_classes_of_people", **holes)
-    else:
-        sizes = material.tables.rows("attack_versions/smallest_classes", classes=side.classes)
-    return {int(release): int(size) for release, size in sizes}
+    def _smallest_class(self, copy: Copy) -> int:
+        """In people if the copy shows the owners of rows, otherwise in rows; 0 without rows."""
+        holes: dict[str, Hole] = {"copy": copy.relation, "labels": copy.plain(self._material.quasi_identifiers)}
+        if copy.unit:
+            ((size,),) = self._material.tables.rows("attack_versions/smallest_class_of_people", unit=copy.unit, **holes)
+        else:
+            ((size,),) = self._material.tables.rows("attack_versions/smallest_class", **holes)
+        return int(size or 0)
 
 
 @dataclass(frozen=True)
 class _Sides:
-    """The releases on both sides of a comparison, their common columns, and for each of the first ones its k."""
+    """The earlier releases and the new one, in tables of their classes and different rows.
+
+    `kept`: their common columns. `releases`: the number of earlier ones; `limits`: for each of them its k. `unit`: the
+    unit column if all show the owners of rows, so that arrivals and departures count people.
+    """
 
     material: Material
-    first: _Side
-    second: _Side
     kept: tuple[str, ...]
-    limits: Sequence[int]
+    releases: int
+    unit: tuple[str, ...]
+    limits: Sequence[int] = ()
 
-    @property
-    def both(self) -> tuple[_Side, _Side]:
-        """Both sides, in order."""
-        return self.first, self.second
+    def __getitem__(self, stem: str) -> Relation:
+        """A table of the comparison."""
+        return self.material.tables[stem]
 
-    @property
-    def people(self) -> bool:
-        """Whether all releases show the owners of rows, so that arrivals and departures count people."""
-        return bool(self.first.unit and self.second.unit)
+    def holes(self, *stems: str) -> dict[str, Hole]:
+        """Tables of the comparison as holes of queries."""
+        tables = {
+            "changed": "changed_classes",
+            "classes": "version_classes",
+            "differences": "differences",
+            "limits": "limits",
+            "numbered": "numbered_rows",
+            "parts": "parts",
+        }
+        return {stem: self[tables[stem]] for stem in stems}
 
     @property
     def sensitive(self) -> list[str]:
         """The sensitive columns that all releases have."""
         return [name for name in self.material.sensitive if name in self.kept]
 
-    def labels(self, name: str) -> list[str | None]:
-        """The labels of a quasi-identifier on both sides."""
-        tables, plain = self.material.tables, self.material.release.plain([name])
-        rows = [
-            row
-            for side in self.both
-            for row in tables.rows("attack_matching/labels", classes=side.classes, label=plain)
-        ]
-        return [label for (label,) in dict.fromkeys(rows)]
+    @property
+    def labels(self) -> list[str]:
+        """The plain names of the quasi-identifiers."""
+        return self.material.release.plain(self.material.quasi_identifiers)
 
-    def values(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
-        """The combinations of values of columns in the classes of both sides: class, value, n."""
+    def labels_of(self, name: str) -> list[str | None]:
+        """The labels of a quasi-identifier in all releases."""
+        plain = self.material.release.plain([name])
+        rows = self.material.tables.rows("attack_matching/labels", label=plain, **self.holes("classes"))
+        return [label for (label,) in rows]
+
+    def class_values(self, value: Sequence[str]) -> Relation:
+        """The values of a column, by its plain name, in the classes of the new release: class, value (a key), n."""
+        return self.material.tables.create(
+            "class_values", "attack_versions/class_values", value=value, **self.holes("numbered")
+        )
+
+    def changed_values(self, value: Sequence[str]) -> Relation:
+        """How many values of a column the changed classes have in both releases, and in one of them alone."""
+        return self.material.tables.create(
+            "changed_values",
+            "attack_versions/changed_values",
+            value=value,
+            values=self.class_values(value),
+            **self.holes("differences", "numbered"),
+        )
+
+    def values(self, columns: Sequence[str], near: Relation) -> tuple[Relation, Relation]:
+        """The combinations of values of columns in some classes of both sides: release, class, value, n."""
         tables, plain = self.material.tables, self.material.release.plain(columns)
+        rows = self.holes("differences", "numbered")
+        both = tables.create("version_values", "attack_versions/values", near=near, values=plain, **rows)
         first, second = (
-            tables.create(f"{side.stem}_values", "attack_versions/values", numbered=side.numbered, values=plain)
-            for side in self.both
+            tables.create(f"{stem}_values", "attack_versions/values_of_side", values=both, side=[side])
+            for stem, side in _SIDES.items()
         )
         return first, second
+
+    def all_classes(self) -> Relation:
+        """All classes for each earlier release."""
+        return self.material.tables.create("near", "attack_versions/all_classes", **self.holes("classes", "limits"))
 
     def figures(self, query: str, number: int, /, **holes: Hole) -> list[tuple[int, ...]]:
         """So many figures of each of the first releases, by a query that begins with its number; 0 without a row."""
         rows = self.material.tables.rows(query, **holes)
         found = {int(release): tuple(map(int, figures)) for release, *figures in rows}
-        return [found.get(release, (0,) * number) for release in range(len(self.limits))]
+        return [found.get(release, (0,) * number) for release in range(self.releases)]
 
 
 # With the source
 
 
-def _by_source(sides: _Sides, people: People) -> tuple[list[Intersection], list[dict[str, Intersection]]]:
+def _by_source(
+    sides: _Sides, people: People, everybody: bool
+) -> tuple[list[Intersection], list[dict[str, Intersection]]]:
     """Compare by placing the source's people in the classes that fit them."""
-    material, tables = sides.material, sides.material.tables
-    covers = people.covers({name: sides.labels(name) for name in people.known})
+    tables, suspects = sides.material.tables, _suspects(sides)
+    people.read_labels({name: sides.labels_of(name) for name in people.known})
+    if not everybody and not tables.count(suspects):
+        none = Intersection(0, 0)
+        return [none] * sides.releases, [dict.fromkeys(sides.sensitive, none)] * sides.releases
+    fits = people.fits(sides["version_classes"])
+    near = sides.all_classes() if everybody else _near(tables, suspects, fits)
     first, second = (
-        fitting(material, people.tuples, people.copy, side.classes, people.known, f"{side.stem}_fits", covers)
-        for side in sides.both
+        tables.create(
+            f"{stem}_fits",
+            "attack_versions/fits_of_side",
+            near=near,
+            fits=fits,
+            side=[side],
+            **sides.holes("changed", "classes"),
+        )
+        for stem, side in _SIDES.items()
     )
-    fits: dict[str, Hole] = {"first": first, "second": second, "classes": sides.first.classes}
-    limits = tables["limits"]
-    pairs = tables.create("pairs", "attack_versions/in_both", members=people.members, limits=limits, **fits)
+    pairs = tables.create("pairs", "attack_versions/in_both", members=people.members, first=first, second=second)
     cells = tables.create("cells", "attack_versions/cells", pairs=pairs)
     tables.create("in_cells", "attack_versions/in_cells", pairs=pairs, cells=cells)
-    composed = {name: _composed(sides, people, name) for name in sides.sensitive}
-    return _narrowed(sides), [{name: found[n] for name, found in composed.items()} for n in range(len(sides.limits))]
+    composed = {name: _composed(sides, people, name, near) for name in sides.sensitive}
+    return _narrowed(sides), [{name: found[n] for name, found in composed.items()} for n in range(sides.releases)]
+
+
+def _suspects(sides: _Sides) -> Relation:
+    """The classes without which nobody is found: release, class.
+
+    All classes that fit any other person are in both releases, and each of them has the same values in both, or at
+    least two values that both have. So the person is among as many people in a class of both together as in the class
+    alone, and can have as many values; or at least two.
+    """
+    tables = sides.material.tables
+    suspects = tables.create("suspects", "attack_versions/classes_of_one", **sides.holes("changed"))
+    for name in sides.sensitive:
+        values = sides.changed_values(sides.material.release.plain([name]))
+        tables.add(suspects, "attack_versions/classes_of_few_values", values=values)
+    return suspects
+
+
+def _near(tables: Scratch, suspects: Relation, fits: Relation) -> Relation:
+    """All classes of the people who fit a suspect class: release, class."""
+    targets = tables.create("near_targets", "attack_versions/near_targets", suspects=suspects, fits=fits)
+    return tables.create("near", "attack_versions/near_classes", targets=targets, fits=fits)
 
 
 def _narrowed(sides: _Sides) -> list[Intersection]:
@@ -295,8 +330,7 @@ def _narrowed(sides: _Sides) -> list[Intersection]:
     tables = sides.material.tables
     pairs, in_cells, members, limits = (tables[stem] for stem in ("pairs", "in_cells", "members", "limits"))
     first, second = (
-        tables.create(f"{side.stem}_hidden", "attack_versions/hidden", fits=pairs, **{"class": [side.stem]})
-        for side in sides.both
+        tables.create(f"{stem}_hidden", "attack_versions/hidden", fits=pairs, **{"class": [stem]}) for stem in _SIDES
     )
     both = tables.create("both_hidden", "attack_versions/hidden", fits=in_cells, **{"class": ["class"]})
     hidden: dict[str, Hole] = {"first": first, "second": second, "limits": limits}
@@ -307,16 +341,16 @@ def _narrowed(sides: _Sides) -> list[Intersection]:
     return [Intersection(many, few, alone) for (many,), (few, alone) in zip(people, below, strict=True)]
 
 
-def _composed(sides: _Sides, people: People, column: str) -> list[Intersection]:
+def _composed(sides: _Sides, people: People, column: str, near: Relation) -> list[Intersection]:
     """People whose value is revealed by both releases together, and by neither alone."""
     tables = sides.material.tables
-    values = sides.values([column])
+    values = sides.values([column], near)
     common = tables.create(
         "common", "attack_versions/common_values", cells=tables["cells"], first=values[0], second=values[1]
     )
     possible = {
-        side.stem: _possible_values(tables, side.stem, tables["pairs"], of_side)
-        for side, of_side in zip(sides.both, values, strict=True)
+        stem: _possible_values(tables, stem, tables["pairs"], of_side)
+        for stem, of_side in zip(_SIDES, values, strict=True)
     }
     both = _possible_values(tables, "class", tables["in_cells"], common)
     found = sides.figures("attack_versions/composed", 2, own=people.own_values(column), both=both, **possible)
@@ -334,23 +368,29 @@ def _possible_values(tables: Scratch, side: str, fits: Relation, values: Relatio
 
 def _overlaps(sides: _Sides) -> Relation:
     """The classes of both sides that can have people in common, by their labels: target (of the first), class."""
-    material = sides.material
-    labels = material.release.plain(material.quasi_identifiers)
-    targets = material.tables.create(
-        "class_targets", "attack_versions/class_targets", classes=sides.first.classes, labels=labels
+    material, tables, classes = sides.material, sides.material.tables, sides["version_classes"]
+    targets = tables.create(
+        "earlier_classes",
+        "attack_versions/earlier_classes",
+        labels=sides.labels,
+        releases=sides.releases,
+        **sides.holes("changed", "classes"),
     )
-    return fitting(material, targets, material.release, sides.second.classes, stem="overlaps")
+    new = tables.create("new_classes", "attack_versions/new_classes", classes=classes, labels=sides.labels)
+    return fitting(material, targets, material.release, new, stem="overlaps")
 
 
 def _by_labels(sides: _Sides, overlaps: Relation, people: int) -> tuple[Intersection, dict[str, Intersection]]:
     """Bounds from the classes of two releases that can have people in common, and from their common values."""
-    tables, (k,) = sides.material.tables, sides.limits
-    sizes: dict[str, Hole] = {side.stem: side.classes for side in sides.both}
-    bounds = _bounds(sides, overlaps, sides.values(sides.kept))
-    ((least, most, alone),) = tables.rows("attack_versions/bounded_below", bounds=bounds, k=k, **sizes)
+    tables, (k,), near = sides.material.tables, sides.limits, sides.all_classes()
+    first, second = values = sides.values(sides.kept, near)
+    bounds = _bounds(sides, overlaps, values)
+    ((least, most, alone),) = tables.rows(
+        "attack_versions/bounded_below", bounds=bounds, k=k, first=first, second=second
+    )
     composed = {}
     for name in sides.sensitive:
-        first, second = values = sides.values([name])
+        first, second = values = sides.values([name], near)
         of_column = _bounds(sides, overlaps, values)
         ((certain, at_most),) = tables.rows(
             "attack_versions/bounded_composed", bounds=of_column, first=first, second=second
@@ -367,15 +407,23 @@ def _bounds(sides: _Sides, overlaps: Relation, values: tuple[Relation, Relation]
 
 
 def _changes(sides: _Sides, overlaps: Relation) -> list[Changes]:
-    """Arrivals and departures in groups of classes that have no people in common with classes outside."""
+    """Arrivals and departures in groups of classes that have no people in common with classes outside.
+
+    A group without a changed class has the same rows in both releases, so only the others are examined.
+    """
     tables, groups = sides.material.tables, _groups(sides, overlaps)
-    changes, limits = _changed(sides, groups, sides.kept), tables["limits"]
-    if sides.people:
-        moves = _moved(sides, groups, sides.kept, changes)
-        found = sides.figures("attack_versions/exposed_people", 5, moves=moves, limits=limits)
+    tables.create("parts", "attack_versions/changed_parts", groups=groups, **sides.holes("changed"))
+    if sides.unit:
+        owners = sides.class_values(sides.unit)
+        tables.create("people_of_parts", "attack_versions/people_of_parts", values=owners, **sides.holes("parts"))
+    changes = _changed(sides, sides.kept)
+    if sides.unit:
+        holes: dict[str, Hole] = {"moves": _moved(sides, sides.kept, changes), "people": sides["people_of_parts"]}
+        found = sides.figures("attack_versions/exposed_people", 5, **holes, **sides.holes("limits"))
     else:
-        found = sides.figures("attack_versions/exposed", 5, changes=changes, limits=limits)
-    certain = {name: _certain(sides, groups, name) for name in sides.sensitive}
+        holes = {"changes": changes, **sides.holes("classes", "limits", "parts")}
+        found = sides.figures("attack_versions/exposed", 5, **holes)
+    certain = {name: _certain(sides, name) for name in sides.sensitive}
     return [
         Changes(
             appeared, vanished, exposed, alone, {name: of_release[n] for name, of_release in certain.items()}, stayed
@@ -384,40 +432,45 @@ def _changes(sides: _Sides, overlaps: Relation) -> list[Changes]:
     ]
 
 
-def _certain(sides: _Sides, groups: Relation, column: str) -> list[int]:
-    changes = _changed(sides, groups, [column])
-    if sides.people:
-        moves = _moved(sides, groups, [column], changes)
-        found = sides.figures("attack_versions/certain_people", 1, changes=changes, moves=moves)
+def _certain(sides: _Sides, column: str) -> list[int]:
+    tables, changes, value = sides.material.tables, _changed(sides, [column]), sides.material.release.plain([column])
+    holes: dict[str, Hole] = {"value": value, "values": sides.class_values(value), **sides.holes("parts")}
+    certain = tables.create("certain_parts", "attack_versions/certain_parts", changes=changes, **holes)
+    if sides.unit:
+        moves = _moved(sides, [column], changes)
+        found = sides.figures("attack_versions/certain_people", 1, certain=certain, moves=moves)
     else:
-        found = sides.figures("attack_versions/certain", 1, changes=changes)
-    return [certain for (certain,) in found]
+        found = sides.figures("attack_versions/certain", 1, certain=certain)
+    return [rows for (rows,) in found]
 
 
-def _moved(sides: _Sides, groups: Relation, columns: Sequence[str], changes: Relation) -> Relation:
-    """Every person's rows that arrived, left and stayed."""
-    holes = _before_and_after(sides, groups, columns)
-    query = "attack_versions/moves_of_people"
-    return sides.material.tables.create("moves", query, changes=changes, unit=sides.first.unit, **holes)
+def _moved(sides: _Sides, columns: Sequence[str], changes: Relation) -> Relation:
+    """The rows that arrived, left and stayed of every person with other rows in both releases."""
+    return sides.material.tables.create(
+        "moves",
+        "attack_versions/moves_of_people",
+        changes=changes,
+        people=sides["people_of_parts"],
+        unit=sides.unit,
+        values=sides.material.release.plain(columns),
+        **sides.holes("differences", "numbered", "parts"),
+    )
 
 
-def _changed(sides: _Sides, groups: Relation, columns: Sequence[str]) -> Relation:
-    holes = _before_and_after(sides, groups, columns)
-    return sides.material.tables.create("changes", "attack_versions/changes", **holes)
-
-
-def _before_and_after(sides: _Sides, groups: Relation, columns: Sequence[str]) -> dict[str, Hole]:
-    values = sides.material.release.plain(columns)
-    return {"groups": groups, "before": sides.first.numbered, "after": sides.second.numbered, "values": values}
+def _changed(sides: _Sides, columns: Sequence[str]) -> Relation:
+    values, rows = sides.material.release.plain(columns), sides.holes("differences", "numbered", "parts")
+    return sides.material.tables.create("changes", "attack_versions/changes", values=values, **rows)
 
 
 def _groups(sides: _Sides, overlaps: Relation) -> Relation:
-    """The smallest groups of classes of two releases that must have the same people: release, node, part."""
-    tables, first = sides.material.tables, sides.first.classes
-    links = tables.create("links", "attack_versions/links", overlaps=overlaps, first=first)
+    """The smallest groups of linked classes of two releases that must have the same people: release, node, part."""
+    tables = sides.material.tables
+    crossings = tables.create(
+        "crossings", "attack_versions/crossings", overlaps=overlaps, **sides.holes("changed", "classes", "limits")
+    )
+    links = tables.create("links", "attack_versions/links", crossings=crossings)
     groups, other = tables.pair("groups")
-    second, limits = sides.second.classes, tables["limits"]
-    tables.create(groups, "attack_versions/own_groups", first=first, second=second, limits=limits)
+    tables.create(groups, "attack_versions/own_groups", links=links)
     before, now = 1, 0
     while now != before:
         tables.create(other, "attack_versions/joined_groups", groups=groups, links=links)

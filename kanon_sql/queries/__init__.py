@@ -2,7 +2,7 @@
 
 from kanon_sql.queries.class_labels import DisplayForm, boxes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
-from kanon_sql.queries.codes import counted_rows, replaced
+from kanon_sql.queries.codes import keyed_rows, replaced
 from kanon_sql.queries.coding import (
     Coded,
     CodedColumn,
@@ -188,7 +188,6 @@ __all__ = [
     "contents",
     "converted",
     "copy_to",
-    "counted_rows",
     "covered",
     "create_as",
     "create_commented",
@@ -212,6 +211,7 @@ __all__ = [
     "insert_castable",
     "insert_lists",
     "is_executed",
+    "keyed_rows",
     "label_counts",
     "label_type",
     "labelled",

@@ -24,13 +24,13 @@ def replaced(relation: Relation, codes: Mapping[str, Relation], columns: Sequenc
     return t.printed(query, dialect)
 
 
-def counted_rows(relation: Relation, release: int, types: Mapping[str, str], columns: Sequence[str]) -> str:
-    """The query that counts the equal rows of a release (DuckDB): release (its number), the columns, n.
+def keyed_rows(relation: Relation, types: Mapping[str, str]) -> str:
+    """The query of columns of a relation, cast to types, and of a number that equal rows have in common (DuckDB).
 
-    `types`: of columns that are cast.
+    `types`: by column. Two rows that differ have the same number, `row_key`, by a chance of 1 in 2 ** 64.
     """
-    cast = {name: t.cast_to(t.column(name), types[name]) if name in types else t.column(name) for name in columns}
-    query = exp.select(exp.alias_(t.literal(release), "release"), copy=False).from_(t.table(relation), copy=False)
-    query = query.select(*(exp.alias_(value, name, quoted=True) for name, value in cast.items()), copy=False)
-    query = query.select(exp.alias_(exp.Count(this=exp.Star()), "n"), copy=False)
-    return t.printed(query.group_by(*(value.copy() for value in cast.values()), copy=False), "duckdb")
+    cast = {name: t.cast_to(t.column(name), kind) for name, kind in types.items()}
+    named = exp.select(*(exp.alias_(value, name, quoted=True) for name, value in cast.items()), copy=False)
+    key = exp.Anonymous(this="HASH", expressions=[t.column(name) for name in types])
+    query = exp.select(exp.alias_(key, "row_key"), *map(t.column, types), copy=False)
+    return t.printed(query.from_(named.from_(t.table(relation), copy=False).subquery("r"), copy=False), "duckdb")

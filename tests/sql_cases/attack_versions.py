@@ -20,7 +20,12 @@ def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Row
 
 _ROWS = ("row_id c0 c1 c2", [(1, "b", "x", 7), (2, "a", None, 7), (3, "b", "x", 7), (4, None, "y", 8)])
 _NUMBERED = ("row_id class c1 c2", [(1, 2, "x", 7), (2, 1, None, 7), (3, 2, "x", 7), (4, 1, None, 8)])
-_COUNTED = ("class c1 c2 n", [(2, "x", 7, 4), (1, None, 7, 1), (2, "x", 7, 1), (1, None, 8, 1)])
+# Release 8 lacks row 11, and has row 12 twice more and row 13 instead; release 7 lacks row 12.
+_NUMBERED_ROWS = ("row_key class c1 n", [(11, 1, "a", 2), (12, 1, "b", 1), (13, 2, "a", 0), (14, 3, None, 4)])
+_DIFFERENCES = ("release row_key before after", [(8, 11, 0, 2), (8, 12, 3, 1), (8, 13, 5, 0), (7, 12, 0, 1)])
+_CLASSES = ("class n", [(1, 3), (2, 0), (3, 4)])
+_CHANGED_CLASSES = ("release class before after", [(8, 1, 3, 3), (8, 2, 5, 0), (7, 1, 2, 3)])
+_CLASS_VALUES = ("class value n", [(1, "=a", 2), (1, "=b", 1), (3, "", 4)])
 # Targets 1 and 2 of 3 and 1 people in both releases; 3 in the first alone; 4 may be in two classes of the second.
 _PAIRS = (
     "release target person first second n",
@@ -41,17 +46,17 @@ _HIDDEN = "release target among"
 _MOVES = "release part person came went stayed appeared vanished"
 _POSSIBLE = "release target different value"
 _VALUES = "class value n"
+_VALUES_OF_SIDE = "release class value n"
 _LIMITS = ("release k", [(7, 9), (8, 3)])
 _GROUPS = ("release node part", [(8, 1, 1), (8, 2, 2), (8, -1, -1), (8, -2, -2)])
 _CHANGED = "release part value before after"
-_STAYED = (_CHANGED, [(8, 1, "a", 2, 9), (8, 1, "b", 5, 0), (8, 2, "a", 2, 2)])  # two of a group, and all
 _CHANGES = (
     _CHANGED,
     [
-        *[(8, 1, "a", 2, 3), (8, 1, "b", 4, 4)],  # one came
+        (8, 1, "a", 2, 3),  # one came
         *[(8, 2, "a", 1, 0), (8, 2, "b", 2, 0)],  # three left
-        *[(8, 3, "a", 1, 2), (8, 3, "b", 3, 1), (8, 3, "c", 1, 1)],  # one came and two left
-        *[(8, 4, "a", 5, 6)],  # one came to a group of its kind
+        *[(8, 3, "a", 1, 2), (8, 3, "b", 3, 1)],  # one came and two left
+        (8, 4, "a", 5, 6),  # one came to a group of its kind
     ],
 )
 
@@ -62,28 +67,6 @@ _VERSIONS = [
         [(1, "x", 2), (2, None, 1), (4, "y", 1)],
         {"people": _ROWS},
         columns=["c1"],
-    ),
-    _case(
-        "attack_versions/class_targets",
-        "target c0",
-        [(1, "1*"), (2, None)],
-        {"classes": ("class c0 n", [(1, "1*", 3), (2, None, 4)])},
-        labels=["c0"],
-    ),
-    _case(
-        "attack_versions/in_both",
-        "release target person first second n",
-        [
-            *[(8, 1, 1, 1, 1, 3), (8, 3, 3, 2, 0, 2), (8, 4, 4, 2, 1, 2), (8, 4, 4, 2, 2, 2), (8, 6, 3, 0, 1, 5)],
-            *[(7, 1, 1, 0, 1, 3), (7, 4, 4, 0, 1, 2), (7, 4, 4, 0, 2, 2), (7, 5, 5, 3, 0, 9), (7, 6, 3, 0, 1, 5)],
-        ],
-        {
-            "limits": _LIMITS,
-            "classes": ("class release", [(1, 8), (2, 8), (3, 7)]),
-            "members": (_MEMBERS, [(1, 1, 3), (3, 3, 2), (4, 4, 2), (5, 5, 9), (6, 3, 5)]),
-            "first": ("target class", [(1, 1), (3, 2), (4, 2), (5, 3)]),
-            "second": ("target class", [(1, 1), (4, 1), (4, 2), (6, 1)]),
-        },
     ),
     _case("attack_versions/members", _MEMBERS, [(1, 1, 2), (4, 4, 1)], {"tuples": ("target n", [(1, 2), (4, 1)])}),
     _case(
@@ -146,33 +129,6 @@ _VERSIONS = [
         },
     ),
     _case(
-        "attack_versions/classes",
-        "class release c0 n",
-        [(1, 7, "b", 2), (2, 8, None, 4)],
-        {"counted": ("release c0 c2 n", [(8, None, 5, 1), (7, "b", 5, 2), (8, None, 6, 3)])},
-        labels=["c0"],
-    ),
-    _case(
-        "attack_versions/distinct_texts",
-        "c0 c1",
-        [(["a", "b"], ["x"])],
-        {"copy": ("row_id c0 c1", [(1, "a", "x"), (2, "b", "x"), (3, "a", "x")])},
-        columns=["c0", "c1"],
-    ),
-    _case(
-        "attack_versions/smallest_classes",
-        "release size",
-        [(7, 2), (8, 1)],
-        {"classes": ("class release n", [(1, 7, 2), (2, 8, 4), (3, 8, 1)])},
-    ),
-    _case(
-        "attack_versions/smallest_classes_of_people",
-        "release size",
-        [(7, 2), (8, 1)],
-        {"numbered": ("class release c2 n", [(1, 7, 5, 1), (1, 7, 6, 1), (2, 8, 5, 3), (2, 8, 5, 1), (3, 8, 5, 1)])},
-        unit=["c2"],
-    ),
-    _case(
         "attack_versions/value_codes",
         "value text code",
         [("a", "a", 0), ("b", "b", 1), (None, None, 2)],
@@ -184,23 +140,6 @@ _VERSIONS = [
         "value text",
         [("a", "a"), (None, None)],
         {"codes": ("value text code", [("a", "a", 0), (None, None, 1)])},
-    ),
-    _case(
-        "attack_versions/common_values",
-        "class value",
-        [(1, "a"), (1, "b"), (2, "b")],
-        {
-            "cells": _CELLS,
-            "first": (_VALUES, [(1, "a", 2), (1, "b", 1)]),
-            "second": (_VALUES, [(1, "a", 9), (1, "b", 1), (2, "b", 1), (2, "c", 1)]),
-        },
-    ),
-    _case(
-        "attack_versions/possible_values",
-        _POSSIBLE,
-        [(8, 1, 2, "a"), (8, 2, 2, "b"), (8, 4, 3, "a")],
-        {"fits": _PAIRS, "values": (_VALUES, [(1, "a", 2), (1, "b", 1), (2, "b", 3), (2, "c", 1)])},
-        **{"class": ["second"]},
     ),
     _case(
         "attack_versions/own_values",
@@ -259,20 +198,6 @@ _VERSIONS = [
         },
     ),
     _case(
-        "attack_versions/bounded_below",
-        "least most alone",
-        [(3, 7, 1)],
-        {
-            "bounds": (
-                "first second least most different",
-                [(1, 1, 2, 3, 2), (1, 2, 1, 1, 1), (2, 1, 0, 1, 1), (1, 3, 3, 9, 1)],
-            ),
-            "first": ("class n", [(1, 4), (2, 3)]),
-            "second": ("class n", [(1, 4), (2, 4), (3, 9)]),
-        },
-        k=4,
-    ),
-    _case(
         "attack_versions/bounded_composed",
         "least most",
         [(2, 3)],
@@ -284,18 +209,6 @@ _VERSIONS = [
             "first": (_VALUES, [(1, "a", 2), (1, "b", 2), (2, "b", 1), (3, "a", 3), (3, "b", 3)]),
             "second": (_VALUES, [(1, "a", 1), (1, "c", 2), (2, "a", 1)]),
         },
-    ),
-    _case(
-        "attack_versions/links",
-        "release node other",
-        [(8, 1, -2), (8, -2, 1)],
-        {"overlaps": ("target class", [(1, 2)]), "first": ("class release", [(1, 8), (2, 7)])},
-    ),
-    _case(
-        "attack_versions/own_groups",
-        "release node part",
-        [(8, 1, 1), (8, -5, -5), (7, 2, 2), (7, -5, -5)],
-        {"first": ("class release", [(1, 8), (2, 7)]), "second": ("class", [(5,)]), "limits": _LIMITS},
     ),
     _case(
         "attack_versions/joined_groups",
@@ -314,56 +227,330 @@ _VERSIONS = [
     ),
     _case("attack_versions/groups_sum", "total", [(0,)], {"groups": _GROUPS}),
     _case(
-        "attack_versions/changes",
-        "release part c0 before after",
-        [(8, -1, "a", 3, 1), (8, -1, "b", 0, 2), (8, 2, "a", 4, 0), (7, -1, "a", 0, 1), (7, -1, "b", 0, 2)],
+        "attack_versions/equal_rows",
+        "row_key c0 n",
+        [(5, "a", 2), (6, None, 1)],
+        {"keyed": ("row_key c0", [(5, "a"), (5, "a"), (6, None)])},
+        columns=["c0"],
+    ),
+    _case(
+        "attack_versions/differing_rows",
+        "release row_key before after",
+        [(8, 5, 1, 2), (8, 7, 1, 0), (8, 9, 0, 3)],
         {
-            "groups": ("release node part", [(8, 1, -1), (8, 2, 2), (8, -1, -1), (7, -1, -1)]),
-            "before": ("class c0 c2 n", [(1, "a", 5, 2), (1, "a", 6, 1), (2, "a", 5, 4)]),
-            "after": ("class c0 c2 n", [(1, "a", 5, 1), (1, "b", 5, 2)]),
+            "keyed": ("row_key c0", [(5, "a"), (6, None), (7, "b")]),
+            "counted": ("row_key c0 n", [(5, "a", 2), (6, None, 1), (9, "c", 3), (10, "d", 0)]),
         },
-        values=["c0"],
+        release=8,
+    ),
+    _case(
+        "attack_versions/older_rows",
+        "row_key c0 n",
+        [(7, "b", 0)],
+        {
+            "keyed": ("row_key c0", [(5, "a"), (7, "b"), (7, "b"), (10, "d")]),
+            "counted": ("row_key c0 n", [(5, "a", 2), (10, "d", 0)]),
+            "differences": ("release row_key before after", [(8, 7, 2, 0), (8, 10, 1, 0), (8, 5, 1, 2), (7, 5, 1, 0)]),
+        },
+        release=8,
+        columns=["c0"],
+    ),
+    _case(
+        "attack_versions/classes",
+        "class c0 n",
+        [(1, "b", 4), (2, None, 0)],
+        {"counted": ("row_key c0 c2 n", [(1, "b", 5, 1), (2, None, 5, 0), (3, "b", 6, 3)])},
+        labels=["c0"],
+    ),
+    _case(
+        "attack_versions/changed_classes",
+        _CHANGED_CLASSES[0],
+        _CHANGED_CLASSES[1],
+        {"differences": _DIFFERENCES, "numbered": _NUMBERED_ROWS, "classes": _CLASSES},
+    ),
+    _case("attack_versions/class_values", _VALUES, _CLASS_VALUES[1], {"numbered": _NUMBERED_ROWS}, value=["c1"]),
+    _case(
+        "attack_versions/changed_values",
+        "release class different gained lost",
+        [(8, 1, 2, 1, 0), (8, 2, 0, 0, 1), (7, 1, 2, 1, 0)],
+        {"differences": _DIFFERENCES, "numbered": _NUMBERED_ROWS, "values": _CLASS_VALUES},
+        value=["c1"],
+    ),
+    _case("attack_versions/smallest_class", "size", [(1,)], {"copy": _ROWS}, labels=["c0"]),
+    _case("attack_versions/smallest_class_of_people", "size", [(1,)], {"copy": _ROWS}, labels=["c1"], unit=["c2"]),
+    _case("attack_versions/smallest_changed_classes", "release size", [(8, 3), (7, 2)], {"changed": _CHANGED_CLASSES}),
+    _case(
+        "attack_versions/smallest_changed_classes_of_people",
+        "release size",
+        [(8, 2), (7, 1)],
+        {"values": ("release class different gained lost", [(8, 1, 3, 1, 0), (8, 2, 2, 2, 0), (7, 1, 0, 0, 1)])},
+    ),
+    _case("attack_versions/classes_of_one", "release class", [(8, 2)], {"changed": _CHANGED_CLASSES}),
+    _case(
+        "attack_versions/classes_of_few_values",
+        "release class",
+        [(8, 1), (8, 3)],
+        {
+            "values": (
+                "release class different gained lost",
+                [(8, 1, 2, 1, 0), (8, 2, 1, 0, 0), (8, 3, 1, 0, 1), (8, 4, 2, 0, 1)],
+            )
+        },
+    ),
+    _case(
+        "attack_versions/near_targets",
+        "release target",
+        [(8, 1), (7, 2)],
+        {"suspects": ("release class", [(8, 1), (8, 2), (7, 3)]), "fits": ("target class", [(1, 1), (1, 2), (2, 3)])},
+    ),
+    _case(
+        "attack_versions/near_classes",
+        "release class",
+        [(8, 1), (8, 2)],
+        {"targets": ("release target", [(8, 1), (8, 2)]), "fits": ("target class", [(1, 1), (1, 2), (2, 2), (3, 3)])},
+    ),
+    _case(
+        "attack_versions/all_classes",
+        "release class",
+        [(7, 1), (7, 2), (8, 1), (8, 2)],
+        {"classes": ("class n", [(1, 3), (2, 0)]), "limits": _LIMITS},
+    ),
+    *(
+        _case(
+            "attack_versions/fits_of_side",
+            "release target class",
+            expected,
+            {
+                "near": ("release class", [(8, 1), (8, 2), (7, 2), (7, 3)]),
+                "fits": ("target class", [(5, 1), (5, 2), (6, 3)]),
+                "classes": _CLASSES,
+                "changed": ("release class before after", [(8, 2, 5, 0), (7, 3, 0, 4)]),
+            },
+            side=[side],
+        )
+        for side, expected in (("before", [(8, 5, 1), (8, 5, 2)]), ("after", [(8, 5, 1), (7, 6, 3)]))
+    ),
+    _case(
+        "attack_versions/in_both",
+        "release target person first second n",
+        [(8, 1, 1, 1, 1, 3), (8, 3, 3, 2, 0, 2), (8, 4, 7, 2, 1, 1), (8, 4, 7, 2, 2, 1), (7, 6, 3, 0, 1, 5)],
+        {
+            "members": (_MEMBERS, [(1, 1, 3), (3, 3, 2), (4, 7, 1), (5, 5, 9), (6, 3, 5)]),
+            "first": ("release target class", [(8, 1, 1), (8, 3, 2), (8, 4, 2)]),
+            "second": ("release target class", [(8, 1, 1), (8, 4, 1), (8, 4, 2), (7, 6, 1)]),
+        },
+    ),
+    _case(
+        "attack_versions/values",
+        "release class value before after",
+        [
+            (8, 1, "['=a']", 0, 2),
+            (8, 1, "['=b']", 3, 1),
+            (8, 3, "['']", 4, 4),
+            (7, 1, "['=a']", 2, 2),
+            (7, 1, "['=b']", 0, 1),
+        ],
+        {
+            "near": ("release class", [(8, 1), (8, 3), (7, 1)]),
+            "numbered": _NUMBERED_ROWS,
+            "differences": _DIFFERENCES,
+        },
+        values=["c1"],
+    ),
+    _case(
+        "attack_versions/values_of_side",
+        "release class value n",
+        [(8, 1, "b", 3)],
+        {"values": ("release class value before after", [(8, 1, "a", 0, 2), (8, 1, "b", 3, 1)])},
+        side=["before"],
+    ),
+    _case(
+        "attack_versions/common_values",
+        "release class value",
+        [(8, 1, "a"), (8, 1, "b"), (8, 2, "b")],
+        {
+            "cells": _CELLS,
+            "first": (_VALUES_OF_SIDE, [(8, 1, "a", 2), (8, 1, "b", 1), (7, 2, "b", 1)]),
+            "second": (
+                _VALUES_OF_SIDE,
+                [(8, 1, "a", 9), (8, 1, "b", 1), (8, 2, "b", 1), (8, 2, "c", 1), (7, 1, "b", 1)],
+            ),
+        },
+    ),
+    _case(
+        "attack_versions/possible_values",
+        _POSSIBLE,
+        [(8, 1, 2, "a"), (8, 2, 2, "b"), (8, 4, 3, "a")],
+        {
+            "fits": _PAIRS,
+            "values": (
+                _VALUES_OF_SIDE,
+                [(8, 1, "a", 2), (8, 1, "b", 1), (8, 2, "b", 3), (8, 2, "c", 1), (7, 1, "z", 1)],
+            ),
+        },
+        **{"class": ["second"]},
+    ),
+    _case(
+        "attack_versions/earlier_classes",
+        "target c0",
+        [(1, "a"), (2, None), (3, "c")],
+        {
+            "classes": ("class c0 n", [(1, "a", 3), (2, None, 0), (3, "c", 4), (4, "d", 4)]),
+            "changed": ("release class before after", [(8, 2, 5, 0), (8, 3, 0, 4), (7, 4, 0, 4), (8, 4, 0, 4)]),
+        },
+        labels=["c0"],
+        releases=2,
+    ),
+    _case(
+        "attack_versions/new_classes",
+        "class c0 n",
+        [(1, "a", 3)],
+        {"classes": ("class c0 n", [(1, "a", 3), (2, None, 0)])},
+        labels=["c0"],
+    ),
+    _case(
+        "attack_versions/bounded_below",
+        "least most alone",
+        [(3, 7, 1)],
+        {
+            "bounds": (
+                "first second least most different",
+                [(1, 1, 2, 3, 2), (1, 2, 1, 1, 1), (2, 1, 0, 1, 1), (1, 3, 3, 9, 1)],
+            ),
+            "first": (_VALUES, [(1, "a", 1), (1, "b", 3), (2, "a", 3)]),
+            "second": (_VALUES, [(1, "a", 4), (2, "a", 2), (2, "b", 2), (3, "a", 9)]),
+        },
+        k=4,
+    ),
+    _case(
+        "attack_versions/crossings",
+        "release node other",
+        [(8, 2, 3), (7, 1, 3)],
+        {
+            "overlaps": ("target class", [(1, 1), (1, 3), (2, 3)]),
+            "classes": _CLASSES,
+            "changed": ("release class before after", [(8, 1, 0, 3), (8, 2, 5, 0)]),
+            "limits": _LIMITS,
+        },
+    ),
+    _case(
+        "attack_versions/links",
+        "release node other",
+        [(8, 1, 2), (8, 2, 1)],
+        {"crossings": ("release node other", [(8, 1, 2)])},
+    ),
+    _case(
+        "attack_versions/own_groups",
+        "release node part",
+        [(8, 1, 1), (8, 2, 2)],
+        {"links": ("release node other", [(8, 1, 2), (8, 1, 3), (8, 2, 1)])},
+    ),
+    _case(
+        "attack_versions/changed_parts",
+        "release class part",
+        [(8, 1, 1), (8, 2, 1), (8, 5, 5), (7, 1, 1)],
+        {
+            "groups": ("release node part", [(8, 1, 1), (8, 2, 1), (8, 3, 3), (8, 4, 3)]),
+            "changed": ("release class before after", [(8, 2, 1, 1), (8, 5, 1, 2), (7, 1, 0, 1)]),
+        },
+    ),
+    _case(
+        "attack_versions/changes",
+        "release part c1 before after",
+        [(8, 1, "a", 5, 2), (8, 1, "b", 3, 1), (7, 1, "b", 0, 1)],
+        {
+            "differences": (_DIFFERENCES[0], [*_DIFFERENCES[1], (8, 14, 2, 4), (8, 15, 2, 0)]),
+            "numbered": (_NUMBERED_ROWS[0], [*_NUMBERED_ROWS[1], (15, 4, None, 0)]),
+            "parts": ("release class part", [(8, 1, 1), (8, 2, 1), (8, 3, 3), (8, 4, 3), (7, 1, 1)]),
+        },
+        values=["c1"],
+    ),
+    _case(
+        "attack_versions/people_of_parts",
+        "release part owner n",
+        [(8, 1, "=7", 3), (8, 1, "=8", 1), (7, 2, "=7", 1)],
+        {
+            "parts": ("release class part", [(8, 1, 1), (8, 2, 1), (7, 2, 2)]),
+            "values": ("class value n", [(1, "=7", 2), (1, "=8", 1), (2, "=7", 1)]),
+        },
     ),
     _case(
         "attack_versions/exposed",
         "release appeared vanished exposed alone stayed",
         [(8, 3, 5, 5, 3, 0)],
-        {"changes": _CHANGES, "limits": _LIMITS},
+        {
+            "changes": _CHANGES,
+            "parts": ("release class part", [(8, number, number) for number in range(1, 5)]),
+            "classes": ("class n", [(1, 7), (2, 3), (3, 4), (4, 6)]),
+            "limits": _LIMITS,
+        },
     ),
     _case(
         "attack_versions/exposed",
         "release appeared vanished exposed alone stayed",
         [(8, 7, 5, 0, 0, 2)],
-        {"changes": _STAYED, "limits": _LIMITS},
-    ),
-    _case("attack_versions/certain", "release certain", [(8, 1)], {"changes": _CHANGES}),
-    _case(
-        "attack_versions/certain_people",
-        "release certain",
-        [(8, 1)],
         {
-            "changes": _CHANGES,
-            "moves": (_MOVES, [(8, 1, 7, 1, 0, 1, 1, 0), (8, 1, 8, 0, 0, 2, 1, 0), (8, 2, 7, 0, 3, 0, 0, 3)]),
+            "changes": (_CHANGED, [(8, 1, "a", 0, 7), (8, 1, "b", 5, 0)]),
+            "parts": ("release class part", [(8, 1, 1), (8, 2, 1), (7, 1, 1)]),
+            "classes": ("class n", [(1, 8), (2, 1)]),
+            "limits": _LIMITS,
         },
     ),
     _case(
-        "attack_versions/values",
-        _VALUES,
-        [(2, "['=x', '=7']", 5), (1, "['', '=7']", 1), (1, "['', '=8']", 1)],
-        {"numbered": _COUNTED},
-        values=["c1", "c2"],
+        "attack_versions/certain_parts",
+        "release part moved",
+        [(8, 1, 1), (8, 5, -2)],
+        {
+            "changes": (_CHANGED, [*_CHANGES[1], (8, 5, None, 2, 0)]),
+            "parts": ("release class part", [(8, number, number) for number in range(1, 6)]),
+            "values": (
+                "class value n",
+                [(1, "=a", 3), (1, "=b", 4), (3, "=a", 2), (3, "=b", 1), (3, "=c", 1), (4, "=a", 6), (5, "=a", 1)],
+            ),
+        },
+        value=["value"],
+    ),
+    _case(
+        "attack_versions/certain",
+        "release certain",
+        [(8, 3)],
+        {"certain": ("release part moved", [(8, 1, 1), (8, 5, -2)])},
+    ),
+    _case(
+        "attack_versions/certain_people",
+        "release certain",
+        [(8, 2)],
+        {
+            "certain": ("release part moved", [(8, 1, 1), (8, 5, -2)]),
+            "moves": (
+                _MOVES,
+                [
+                    (8, 1, 7, 1, 1, 1, 1, 0),
+                    (8, 1, 8, 0, 1, 2, 1, 0),
+                    (8, 2, 7, 0, 3, 0, 0, 3),
+                    (8, 5, 7, 0, 2, 0, 0, 2),
+                ],
+            ),
+        },
     ),
     _case(
         "attack_versions/moves_of_people",
         _MOVES,
-        [(8, 1, 7, 5, 0, 2, 6, 1), (8, 1, 8, 1, 0, 0, 6, 1), (8, 1, 9, 0, 1, 0, 6, 1)],
+        [(8, 1, "=7", 5, 0, 4, 6, 1), (8, 1, "=8", 1, 0, 0, 6, 1), (8, 1, "=9", 0, 1, 0, 6, 1)],
         {
-            "groups": ("release node part", [(8, 1, 1), (8, -1, 1)]),
-            "before": ("class c0 c2 n", [(1, "a", 7, 2), (1, "b", 9, 1)]),
-            "after": ("class c0 c2 n", [(1, "a", 7, 7), (1, "c", 8, 1)]),
+            "parts": ("release class part", [(8, 1, 1), (8, 2, 1), (8, 3, 3)]),
+            "differences": (
+                "release row_key before after",
+                [(8, 11, 2, 7), (8, 12, 1, 0), (8, 13, 0, 1), (8, 14, 3, 2), (8, 15, 0, 1)],
+            ),
+            "numbered": (
+                "row_key class c1 c2 n",
+                [(11, 1, "a", 7, 7), (12, 1, "b", 9, 0), (13, 1, "c", 8, 1), (14, 1, "a", 5, 2), (15, 2, "a", 5, 1)],
+            ),
             "changes": (_CHANGED, [(8, 1, "a", 2, 7), (8, 1, "b", 1, 0), (8, 1, "c", 0, 1)]),
+            "people": ("release part owner n", [(8, 1, "=7", 9), (8, 1, "=8", 1), (8, 1, "=5", 3), (8, 1, "=4", 1)]),
         },
-        values=["c0"],
+        values=["c1"],
         unit=["c2"],
     ),
     # One person with five rows; two of whom four rows are new and three leave; as many who come as are seen to.
@@ -372,15 +559,20 @@ _VERSIONS = [
             "attack_versions/exposed_people",
             "release appeared vanished exposed alone stayed",
             [(8, *expected)],
-            {"moves": (_MOVES, [(8, *move) for move in moves]), "limits": _LIMITS},
+            {
+                "moves": (_MOVES, [(8, 1, person, *move) for person, *move in moves]),
+                "people": ("release part owner n", [(8, 1, f"={person}", 1) for person in present]),
+                "limits": _LIMITS,
+            },
         )
-        for expected, moves in (
-            ((1, 0, 1, 1, 0), [(1, 7, 5, 0, 0, 5, 0), *((1, n, 0, 0, 1, 5, 0) for n in range(3))]),
+        for expected, moves, present in (
+            ((1, 0, 1, 1, 0), [(7, 5, 0, 0, 5, 0), *((n, 0, 0, 1, 5, 0) for n in range(3))], (7, 0, 1, 2)),
             (
                 (2, 3, 2, 1, 2),
-                [(1, 7, 4, 0, 1, 1, 3), *((1, n, 0, 1, 0, 1, 3) for n in range(3)), (1, 8, 1, 0, 2, 1, 3)],
+                [(7, 4, 0, 1, 1, 3), *((n, 0, 1, 0, 1, 3) for n in range(3)), (8, 1, 0, 2, 1, 3)],
+                (7, 8),
             ),
-            ((3, 0, 0, 0, 0), [(1, n, 2, 0, 0, 6, 0) for n in range(3)]),
+            ((3, 0, 0, 0, 1), [(n, 2, 0, 0, 6, 0) for n in range(3)], (0, 1, 2, 3)),
         )
     ),
 ]
