@@ -15,26 +15,52 @@ GROUP BY valued.class, valued.value;
 -- gives: row_key, the columns, n
 SELECT r.row_key, $columns, COUNT(*) AS n FROM $keyed AS r GROUP BY r.row_key, $columns;
 
--- name: differing_rows
--- Find the rows that an earlier release has more often or less often than the new one.
--- gives: release (the earlier one), row_key, before, after (rows in both)
-SELECT $release AS release, counted.row_key, SUM(counted.before) AS before, SUM(counted.after) AS after
+-- name: row_keys
+-- Put the keys of the rows of a release into buckets.
+SELECT r.row_key, r.row_key % $buckets AS bucket FROM $keyed AS r;
+
+-- name: bucket_sums
+-- Add up the keys in each bucket.
+SELECT r.bucket, SUM(r.row_key) AS total FROM $row_keys AS r GROUP BY r.bucket;
+
+-- name: differing_buckets
+-- Find the buckets in which two releases have other rows.
+SELECT sums.bucket
+FROM (SELECT a.bucket, a.total FROM $first AS a UNION ALL SELECT b.bucket, -b.total AS total FROM $second AS b) AS sums
+GROUP BY sums.bucket
+HAVING SUM(sums.total) <> 0;
+
+-- name: steps
+-- Count how many more rows a release has than the one before, by key, in some buckets.
+-- gives: release, row_key, more
+SELECT $release AS release, both_sides.row_key, SUM(both_sides.more) AS more
 FROM (
-  SELECT o.row_key, 1 AS before, 0 AS after FROM $keyed AS o
+  SELECT a.row_key, 1 AS more FROM $first AS a WHERE a.bucket IN (SELECT c.bucket FROM $buckets AS c)
   UNION ALL
-  SELECT r.row_key, 0 AS before, r.n AS after FROM $counted AS r
-) AS counted
-GROUP BY counted.row_key
-HAVING SUM(counted.before) <> SUM(counted.after);
+  SELECT b.row_key, -1 AS more FROM $second AS b WHERE b.bucket IN (SELECT c.bucket FROM $buckets AS c)
+) AS both_sides
+GROUP BY both_sides.row_key
+HAVING SUM(both_sides.more) <> 0;
+
+-- name: differences
+-- Find the rows that each release has more often or less often than the new one, by adding up the steps that lead to it.
+-- gives: release, row_key, before (rows in it), after (rows in the new one)
+SELECT sums.release, sums.row_key, COALESCE(r.n, 0) + sums.more AS before, COALESCE(r.n, 0) AS after
+FROM (
+  SELECT o.release, s.row_key, SUM(s.more) AS more
+  FROM $releases AS o
+  JOIN $steps AS s ON s.release <= o.release
+  GROUP BY o.release, s.row_key
+  HAVING SUM(s.more) <> 0
+) AS sums
+LEFT JOIN $counted AS r ON r.row_key = sums.row_key;
 
 -- name: older_rows
--- List the rows of an earlier release that neither the new one nor one before had.
+-- List the rows that the new release does not have any more.
 -- gives: row_key, the columns, n (0)
 SELECT DISTINCT o.row_key, $columns, 0 AS n
 FROM $keyed AS o
-WHERE
-  o.row_key IN (SELECT d.row_key FROM $differences AS d WHERE d.release = $release AND d.after = 0)
-  AND NOT o.row_key IN (SELECT r.row_key FROM $counted AS r WHERE r.n = 0);
+WHERE o.row_key IN (SELECT d.row_key FROM $differences AS d WHERE d.after = 0);
 
 -- name: classes
 -- Number the classes of several releases.

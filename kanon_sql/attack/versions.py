@@ -20,7 +20,7 @@ from kanon_sql.queries import Hole, Relation
 
 # Types of values that are equal where their texts are, by kind; all others are compared as text.
 _SAME_AS_TEXT = {"integer": "HUGEINT", "date": "DATE", "boolean": "BOOLEAN"}
-_DIFFERENCES = {"release": "INTEGER", "row_key": "UBIGINT", "before": "BIGINT", "after": "BIGINT"}
+_BUCKET_ROWS = 32  # of a release, so that only the rows in buckets that differ are compared by their keys
 _SIDES = {"first": "before", "second": "after"}  # the earlier releases and the new one; the column of their rows
 
 
@@ -101,10 +101,11 @@ class Versions:
 
     Of each of them only the rows are kept that it has more often or less often than the new release, which are few from
     one night to another. All other rows are in both, so they neither came nor left; and what both releases reveal
-    together depends on a class only if one of them lacks it, or if its values differ.
+    together depends on a class only if one of them lacks it, or if its values differ. Equal rows have equal keys of 64
+    bits, and buckets of equal rows equal sums of keys; others are equal by a chance of 1 in 2 ** 64.
 
     `kept`: the columns that all of them and the new release show unchanged; all have a unit column, or none.
-    `rows`: the different rows of all that were added.
+    `rows`: an upper bound for the differences of all that were added.
     """
 
     def __init__(self, material: Material, kept: Sequence[str]) -> None:
@@ -114,27 +115,39 @@ class Versions:
         self._types = dict.fromkeys(release.plain(material.quasi_identifiers), "VARCHAR")
         self._types |= {release.columns[name]: _SAME_AS_TEXT.get(release.kinds[name], "VARCHAR") for name in kept}
         self._added: list[Copy] = []
+        self._keyed: list[str] = []
         self.rows = 0
 
     def add(self, other: Copy) -> None:
-        """Add a release, with or without the owners of its rows as those before it."""
-        material, tables, number = self._material, self._material.tables, len(self._added)
-        differences, counted = tables["differences"], tables["counted_rows"]
-        if not self._added:
-            owners = material.release.unit if other.unit else ()
-            self._types |= dict.fromkeys(owners, "VARCHAR")
-            tables.create(
-                counted, "attack_versions/equal_rows", keyed=self._keyed(material.release), columns=[*self._types]
-            )
-            tables.load(differences, _DIFFERENCES, [[], [], [], []])
-        older: dict[str, Hole] = {"keyed": self._keyed(other), "counted": counted, "release": number}
-        tables.add(differences, "attack_versions/differing_rows", **older)
-        tables.add(counted, "attack_versions/older_rows", differences=differences, columns=[*self._types], **older)
-        self._added.append(other)
-        self.rows = tables.count(differences)
+        """Add a release, with or without the owners of its rows as those before it.
 
-    def _keyed(self, copy: Copy) -> Relation:
-        return self._material.tables.view("keyed_rows", queries.keyed_rows(copy.relation, self._types))
+        It is compared with the one before, because successive releases have most rows in common.
+        """
+        release, tables, number = self._material.release, self._material.tables, len(self._added)
+        if not self._added:
+            self._types |= dict.fromkeys(release.unit if other.unit else (), "VARCHAR")
+            keyed = tables.view("keyed_rows", queries.keyed_rows(release.relation, self._types))
+            tables.create("counted_rows", "attack_versions/equal_rows", keyed=keyed, columns=[*self._types])
+            self._put_keys(keyed, number)
+            tables.load("steps", {"release": "INTEGER", "row_key": "UBIGINT", "more": "BIGINT"}, [[], [], []])
+        self._keyed.append(queries.keyed_rows(other.relation, self._types))
+        second, second_sums = self._keys(number)
+        first, first_sums = self._put_keys(tables.view("keyed_rows", self._keyed[-1]), number + 1)
+        buckets = tables.create("buckets", "attack_versions/differing_buckets", first=first_sums, second=second_sums)
+        tables.add("steps", "attack_versions/steps", release=number, first=first, second=second, buckets=buckets)
+        self._added.append(other)
+        self.rows += tables.count("steps")
+
+    def _keys(self, number: int) -> tuple[Relation, Relation]:
+        """Tables of the keys of a release's rows, and of their sums; only those of the last two are kept."""
+        tables = self._material.tables
+        return tables.pair("row_keys")[number % 2], tables.pair("bucket_sums")[number % 2]
+
+    def _put_keys(self, keyed: Relation, number: int) -> tuple[Relation, Relation]:
+        tables, buckets = self._material.tables, 1 + self._material.release.rows // _BUCKET_ROWS
+        row_keys, sums = self._keys(number)
+        tables.create(row_keys, "attack_versions/row_keys", keyed=keyed, buckets=buckets)
+        return row_keys, tables.create(sums, "attack_versions/bucket_sums", row_keys=row_keys)
 
     def compared(self, people: People, changes: bool, everybody: bool = False) -> list[Comparison]:
         """Compare each of the releases with the new one, by the people of the source.
@@ -152,7 +165,7 @@ class Versions:
         material, tables = self._material, self._material.tables
         labels = material.release.plain(material.quasi_identifiers)
         others = [name for name in self._types if name not in labels]
-        counted = tables["counted_rows"]
+        counted = self._find_differences()
         classes = tables.create("version_classes", "attack_versions/classes", counted=counted, labels=labels)
         query = queries.classed_rows(counted, ["row_key", *others, "n"], classes, labels)
         numbered = tables.create_as("numbered_rows", query)
@@ -163,6 +176,18 @@ class Versions:
         limits = [max(2, min(size, material.k or size)) for size in self._smallest_classes(sides)]
         tables.load("limits", {"release": "INTEGER", "k": "BIGINT"}, [[*range(len(limits))], limits])
         return replace(sides, limits=limits)
+
+    def _find_differences(self) -> Relation:
+        """The rows of the new release, and those that it does not have any more, after finding the differences."""
+        tables, counted = self._material.tables, self._material.tables["counted_rows"]
+        releases = tables.load("releases", {"release": "INTEGER"}, [[*range(len(self._added))]])
+        differences = tables.create(
+            "differences", "attack_versions/differences", releases=releases, steps=tables["steps"], counted=counted
+        )
+        keyed = tables.view("keyed_rows", queries.union_all(self._keyed))
+        columns = [*self._types]
+        tables.add(counted, "attack_versions/older_rows", keyed=keyed, differences=differences, columns=columns)
+        return counted
 
     def _smallest_classes(self, sides: _Sides) -> list[int]:
         """The size of the smallest class of each release and the new one; classes that did not change are in both."""

@@ -25,7 +25,7 @@ def replaced(relation: Relation, codes: Mapping[str, Relation], columns: Sequenc
 
 
 def keyed_rows(relation: Relation, types: Mapping[str, str]) -> str:
-    """The query of columns of a relation, cast to types, and of a number that equal rows have in common (DuckDB).
+    """The query of columns of a relation, cast to types, with a number that equal rows have in common (DuckDB).
 
     `types`: by column. Two rows that differ have the same number, `row_key`, by a chance of 1 in 2 ** 64.
     """

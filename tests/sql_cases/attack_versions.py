@@ -234,14 +234,47 @@ _VERSIONS = [
         columns=["c0"],
     ),
     _case(
-        "attack_versions/differing_rows",
-        "release row_key before after",
-        [(8, 5, 1, 2), (8, 7, 1, 0), (8, 9, 0, 3)],
+        "attack_versions/row_keys",
+        "row_key bucket",
+        [(5, 1), (7, 1), (5, 1), (6, 0)],
+        {"keyed": ("row_key c0", [(5, "a"), (7, "b"), (5, "a"), (6, None)])},
+        buckets=2,
+    ),
+    _case(
+        "attack_versions/bucket_sums",
+        "bucket total",
+        [(1, 12), (0, 6)],
+        {"row_keys": ("row_key bucket", [(5, 1), (7, 1), (6, 0)])},
+    ),
+    _case(
+        "attack_versions/differing_buckets",
+        "bucket",
+        [(1,), (2,), (3,)],
         {
-            "keyed": ("row_key c0", [(5, "a"), (6, None), (7, "b")]),
-            "counted": ("row_key c0 n", [(5, "a", 2), (6, None, 1), (9, "c", 3), (10, "d", 0)]),
+            "first": ("bucket total", [(1, 12), (0, 6), (2, 4)]),
+            "second": ("bucket total", [(1, 5), (0, 6), (3, 8)]),
+        },
+    ),
+    _case(
+        "attack_versions/steps",
+        "release row_key more",
+        [(8, 5, 1), (8, 7, -1)],
+        {
+            "first": ("row_key bucket", [(5, 1), (5, 1), (9, 1), (6, 0)]),
+            "second": ("row_key bucket", [(5, 1), (7, 1), (9, 1), (8, 0)]),
+            "buckets": ("bucket", [(1,)]),
         },
         release=8,
+    ),
+    _case(
+        "attack_versions/differences",
+        "release row_key before after",
+        [(0, 5, 3, 2), (0, 7, 0, 1), (1, 9, 1, 0), (1, 5, 3, 2)],
+        {
+            "releases": ("release", [(0,), (1,)]),
+            "steps": ("release row_key more", [(0, 5, 1), (0, 7, -1), (1, 7, 1), (1, 9, 1)]),
+            "counted": ("row_key n", [(5, 2), (7, 1), (8, 1)]),
+        },
     ),
     _case(
         "attack_versions/older_rows",
@@ -249,10 +282,8 @@ _VERSIONS = [
         [(7, "b", 0)],
         {
             "keyed": ("row_key c0", [(5, "a"), (7, "b"), (7, "b"), (10, "d")]),
-            "counted": ("row_key c0 n", [(5, "a", 2), (10, "d", 0)]),
-            "differences": ("release row_key before after", [(8, 7, 2, 0), (8, 10, 1, 0), (8, 5, 1, 2), (7, 5, 1, 0)]),
+            "differences": ("release row_key before after", [(8, 7, 2, 0), (8, 5, 1, 2), (7, 7, 1, 0)]),
         },
-        release=8,
         columns=["c0"],
     ),
     _case(
