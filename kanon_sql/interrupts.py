@@ -53,7 +53,8 @@ def run_to_its_end(work: Callable[[], _T]) -> _T:
     """The result of some work; an exception that a signal raises meanwhile is raised after the work."""
     results: list[_T] = []
     raised: list[BaseException] = []
-    begun, over = threading.Event(), threading.Event()
+    begun = threading.Event()
+    over = threading.Event()
 
     def run() -> None:
         begun.wait()  # a signal can arrive while the thread starts: then the work does not begin
@@ -137,7 +138,8 @@ class Signals:
         if not self.tidy:
             leave(number)
         if self.raised is None or time.monotonic() - self.raised > _PATIENCE:
-            self.number, self.raised = number, time.monotonic()
+            self.number = number
+            self.raised = time.monotonic()
             _interrupt(_at_once)  # DuckDB can call this while its own threads work, and would wait for them
             raise Stopped(number)
 

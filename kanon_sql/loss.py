@@ -246,7 +246,8 @@ class Metric:
 
     def bound_of(self, costs: Costs) -> Callable[[Node], float]:
         """The function that returns a lower bound for the scores of a node and all nodes above it."""
-        parts, finish = self.parts(costs), self.finish
+        parts = self.parts(costs)
+        finish = self.finish
         return lambda node: finish(sum(map(getitem, parts, node)))
 
     def most(self, bound: float, suppressed: float) -> float:
@@ -281,7 +282,8 @@ def unsuppressed(costs: Costs, node: Node) -> Figures:
     def of_levels(parts: LevelParts) -> tuple[float, ...] | None:
         return tuple(map(getitem, parts, node)) if parts else None
 
-    bits, generalized = of_levels(costs.level_bits), of_levels(costs.level_generalized)
+    bits = of_levels(costs.level_bits)
+    generalized = of_levels(costs.level_generalized)
     return Figures(node, None, of_levels(costs.level_losses), bits=bits, generalized=generalized)
 
 

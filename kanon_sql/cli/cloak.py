@@ -39,7 +39,9 @@ def cloak(source: str | None, spec: Path | None, report: Path | None, as_json: b
 
 def _show(manifest: dict[str, Any]) -> None:
     """Print what was cloaked: the numbers of rows and boxes, their size, the privacy model, and the target."""
-    figures, model, target = manifest["figures"], manifest["privacy"][0], manifest["target"]
+    figures = manifest["figures"]
+    model = manifest["privacy"][0]
+    target = manifest["target"]
     out.print(
         f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, "
         f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "

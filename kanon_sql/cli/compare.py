@@ -84,7 +84,8 @@ def _show(compared: Comparison) -> None:
     _print_promises(completed)
     for result in compared.searches:
         if result.refused is not None:
-            name, reason = compared.name_of(result), in_flags(result.refused)
+            name = compared.name_of(result)
+            reason = in_flags(result.refused)
             out.print(f"[yellow]{escape(name)} was left out:[/yellow] {escape(reason)}")
     if searches:
         _print_optima(compared)
@@ -221,7 +222,8 @@ def _nodes_tables(
     places = list(letters)
     for start in range(0, len(places), _NODES_PER_TABLE):
         shown = places[start : start + _NODES_PER_TABLE]
-        headers, suppressed = ["quasi-identifier", "of"], ["(rows suppressed)", ""]
+        headers = ["quasi-identifier", "of"]
+        suppressed = ["(rows suppressed)", ""]
         for place in shown:
             headers += [letters[place], "loss"]
             suppressed += [_cell(by_place[place].suppressed_rows), ""]

@@ -84,7 +84,8 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
 
 def _show(release: Release, directory: Path) -> None:
     """Print some rows before and after, and commands to try next."""
-    reader, manifest = embedded(), release.manifest
+    reader = embedded()
+    manifest = release.manifest
     k = manifest["privacy"][0]["required"]
     before = _selected(*reader.sample(str(directory / "people.parquet")))
     after = _selected(*reader.sample(manifest["target"]["file"]))

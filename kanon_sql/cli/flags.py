@@ -44,7 +44,8 @@ def _key(taken: Collection[str], match: re.Match[str]) -> str:
 
 
 def _flag(match: re.Match[str]) -> str:
-    option, value = _OPTIONS.get(match[1]), match[2]
+    option = _OPTIONS.get(match[1])
+    value = match[2]
     if option is None:
         return match[0]
     if value is None or option.type is bool:

@@ -133,7 +133,8 @@ def by_column(flag: str, *keys: str) -> Callable[[list[str]], dict[str, dict[str
             match = _OF_COLUMN.fullmatch(text.strip())
             if not match:
                 raise SpecError(f"{flag} takes COLUMN={form}; got {text!r}")
-            column, values = match[1], match[2].split(":", len(keys) - 1)
+            column = match[1]
+            values = match[2].split(":", len(keys) - 1)
             if column in columns:
                 raise SpecError(f"{flag}: {column!r} is given twice; keep one of the two")
             columns[column] = {k: v if k == "value" else _figure(v) for k, v in zip(keys, values, strict=False)}
@@ -335,7 +336,9 @@ FORMS: Mapping[str, OptionForm] = {
 
 def option(keyword: Keyword, form: OptionForm) -> Option | None:
     """The option of the command line for one in Python; None if its key has no form on the command line."""
-    kind, name, group = keys.kind_of(keyword.field), keyword.name, keyword.group or None
+    kind = keys.kind_of(keyword.field)
+    name = keyword.name
+    group = keyword.group or None
     text = _help(keyword, form)
     if form.type or form.read:
         return Option(name, text, group, form.type or str, form.flag, read=form.read)
@@ -385,7 +388,9 @@ def of(options: type, *without: str) -> tuple[Option, ...]:
 SOURCE = Argument("source", _A_SOURCE)
 NEEDED_SOURCE = Argument("source", _A_SOURCE, default=...)
 PLACES = of(PlaceOptions)
-K, OUTPUT, OVERWRITE = OPTIONS["k"], OPTIONS["output"], OPTIONS["overwrite"]
+K = OPTIONS["k"]
+OUTPUT = OPTIONS["output"]
+OVERWRITE = OPTIONS["overwrite"]
 DIFFERENCING_LIMIT = OPTIONS["differencing_limit"]
 SPEC = Option("spec", "A YAML spec of the run; options on the command line override it.", keys.DATA, Path)
 AGAINST = Option(

@@ -38,7 +38,8 @@ def _console(stderr: bool = False) -> Console:
     return console
 
 
-out, err = _console(), _console(stderr=True)
+out = _console()
+err = _console(stderr=True)
 
 
 @contextmanager

@@ -37,9 +37,13 @@ def _show(checked: dict[str, Any]) -> None:
         out.print(f"[red]failed[/red]: {escape(in_flags(checked['problem']))}")
         return
     if "people" in checked:
-        counts, people, size = "people", f" of {checked['people']:,} people", checked["smallest_class_of_people"]
+        counts = "people"
+        people = f" of {checked['people']:,} people"
+        size = checked["smallest_class_of_people"]
     else:
-        counts, people, size = "rows", "", checked["smallest_class"]
+        counts = "rows"
+        people = ""
+        size = checked["smallest_class"]
     smallest = counted(size or 0, counts)
     classes = f"{checked['rows']:,} rows{people} in {checked['classes']:,} classes, the smallest of {smallest}"
     models = escape(promised(checked["findings"]))

@@ -70,7 +70,8 @@ def in_boxes(tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, sta
     """
     began = time.monotonic()
     cloaking = read(tables, engine, table, spec, all_of(k_anonymity(spec.privacy.k)), stage)
-    read_seconds, began = time.monotonic() - began, time.monotonic()
+    read_seconds = time.monotonic() - began
+    began = time.monotonic()
     boxes = METHODS[spec.cloak.method](cloaking)
     refuse_if_suppressed(cloaking, boxes)
     inside = None if spec.cloak.shared else _INSIDE[spec.cloak.method](cloaking, boxes)

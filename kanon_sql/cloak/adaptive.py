@@ -23,8 +23,11 @@ def adaptive(cloaking: Cloaking) -> Boxes:
     released with exactly this box. If there are too few, they continue to the quadrant above, or, if that adds less
     area, the smallest class below is pulled up to join them. Slices with fewer than k units are suppressed.
     """
-    spec, depth, extent = cloaking.spec, cloaking.spec.cloak.depth, cloaking.extent
-    x, y = halved(extent.x_low, extent.x_high, depth), halved(extent.y_low, extent.y_high, depth)
+    spec = cloaking.spec
+    depth = cloaking.spec.cloak.depth
+    extent = cloaking.extent
+    x = halved(extent.x_low, extent.x_high, depth)
+    y = halved(extent.y_low, extent.y_high, depth)
     t = slices(cloaking)
     if levels(t, extent.t_high) * 4**depth >= 2**_KEY_BITS:
         raise SpecError("these slices of time have too many quadrants to number; give a longer interval or less depth")
@@ -47,7 +50,9 @@ def adaptive(cloaking: Cloaking) -> Boxes:
 
 def slices(cloaking: Cloaking) -> Axis:
     """The slices of time: of the configured length, otherwise one for all, between multiples of a day or unit."""
-    low, high, interval = cloaking.extent.t_low, cloaking.extent.t_high, cloaking.spec.cloak.interval
+    low = cloaking.extent.t_low
+    high = cloaking.extent.t_high
+    interval = cloaking.spec.cloak.interval
     if interval is None:
         unit = {"timestamp": _DAY, "date": 1.0}.get(cloaking.time.kind, unit_of(low, high))
         return whole(low, high, max(unit, 1.0) if cloaking.whole else unit)
@@ -71,7 +76,9 @@ def inside(cloaking: Cloaking, boxes: Boxes) -> int:
 
 def _climb(cloaking: Cloaking, shared: bool) -> Relation:
     """Go from the leaves to the root; returns the quadrants with units, and the classes that they are released as."""
-    depth, tables, leaves = cloaking.spec.cloak.depth, cloaking.tables, cloaking.tables["leaves"]
+    depth = cloaking.spec.cloak.depth
+    tables = cloaking.tables
+    leaves = cloaking.tables["leaves"]
     pairs = {stem: list(tables.pair(stem)) for stem in _ALTERNATING}
     waiting, round_, groups = (pair[0] for pair in pairs.values())
     _empty(tables, waiting, "node", "unit", "n", "rows")

@@ -18,7 +18,8 @@ def both(cloaking: Cloaking) -> Boxes:
     A row without such a cell is suppressed.
     """
     cloak, extent = cloaking.spec.cloak, cloaking.extent
-    depth, least = cloak.depth, 1.0 if cloaking.whole else 0.0
+    depth = cloak.depth
+    least = 1.0 if cloaking.whole else 0.0
     axes = {
         "x": halved(extent.x_low, extent.x_high, depth),
         "y": halved(extent.y_low, extent.y_high, depth),

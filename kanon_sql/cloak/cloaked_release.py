@@ -81,7 +81,9 @@ def judge(cloaking: Cloaking, inside: int | None) -> CloakSummary:
 
 def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
     """InfeasibleError for an empty release, or if more rows are suppressed than the spec allows."""
-    spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.tables.count(boxes.rows)
+    spec = cloaking.spec
+    rows = cloaking.extent.rows
+    released = cloaking.tables.count(boxes.rows)
     if released == 0:
         looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
         raise InfeasibleError(f"no row could be cloaked with {cloaking.model.k:,} units; lower k, or {looser}")
@@ -94,7 +96,9 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
 
 def release_sql(cloaking: Cloaking, table: Table) -> str:
     """The query that shows the rows as they are released."""
-    columns, spec, dialect = released_columns(cloaking, table), cloaking.spec, cloaking.engine.dialect
+    columns = released_columns(cloaking, table)
+    spec = cloaking.spec
+    dialect = cloaking.engine.dialect
     tables = cloaking.tables
     holes: dict[str, Hole] = {"released": tables["released"], "shown": tables["shown"], "columns": columns}
     if spec.shuffle:
@@ -107,7 +111,8 @@ def release_sql(cloaking: Cloaking, table: Table) -> str:
 
 def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
     """The columns of the release in the source's order, by our names: a box instead of a place."""
-    spec, boxes = cloaking.spec, box_columns(cloaking.spec)
+    spec = cloaking.spec
+    boxes = box_columns(cloaking.spec)
     first, second = spec.location
     instead = {first: (f"{first}_min", f"{first}_max"), second: (f"{second}_min", f"{second}_max")}
     instead[spec.time] = (f"{spec.time}_from", f"{spec.time}_to")

@@ -99,7 +99,9 @@ def _privacy(cloaking: Cloaking, summary: CloakSummary, inside: int | None) -> l
 
 
 def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
-    warnings, cloaking, summary = [], cloaked.cloaking, cloaked.summary
+    warnings = []
+    cloaking = cloaked.cloaking
+    summary = cloaked.summary
     if cloaked.inside is not None:
         warnings.append(
             f"as published, {summary.unsafe_rows:,} rows have a box and interval that fewer than "

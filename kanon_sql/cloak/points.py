@@ -89,7 +89,8 @@ def read(
     """
     check_columns(table, spec)
     stage("Reading the places")
-    here, kept = tables.engine, kept_columns(table, spec)
+    here = tables.engine
+    kept = kept_columns(table, spec)
     source = table
     if here is not engine:
         copied = queries.text("frequency_sets/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation)
@@ -198,7 +199,8 @@ def _create_points(cloaking: Cloaking) -> None:
         tolerances["dy"] = cloak.dx
     own = {name: _own(name, value, cloaking) for name, value in tolerances.items()}
     own["own_k"] = "own_k" if cloak.k else cloaking.model.k
-    kept, numbers = ["moment", *cloaking.kept], [*dict.fromkeys(["x", "y", *_numbers(cloaking.spec)]), "t"]
+    kept = ["moment", *cloaking.kept]
+    numbers = [*dict.fromkeys(["x", "y", *_numbers(cloaking.spec)]), "t"]
     query = queries.cloak_points(
         tables["rows"], kept, numbers, own, cloaking.ticks, cloaking.model.k, tables.engine.dialect
     )

@@ -44,7 +44,8 @@ class CountedTuples:
         """The total loss of the labels of the rows at risk, per attribute."""
         classes, sizes = self._sizes(node)
         at_risk = np.flatnonzero(sizes[classes] < self.k)
-        rows, pairs = self.rows[at_risk], zip(self.labels, node, strict=True)
+        rows = self.rows[at_risk]
+        pairs = zip(self.labels, node, strict=True)
         return [float(rows @ pair.losses[level][pair.numbers[level][at_risk]]) for pair, level in pairs]
 
     def _sizes(self, node: Node) -> tuple[Numbers, Floats]:

@@ -120,8 +120,8 @@ def hierarchy_source(attribute: AttributeSpec, column: Column, spec: Spec, engin
             return _fixed(_from_table(engine, source, column))
         case TaxonomyRecipe() as taxonomy:
             pairs = _pairs(taxonomy, name)
-            build, first = partial(_taxonomy, pairs, column, taxonomy.taxonomy), lambda n: _digest(pairs[:n])
-            return HierarchySource(build, _digest(pairs), rows=len(pairs), first=first)
+            build = partial(_taxonomy, pairs, column, taxonomy.taxonomy)
+            return HierarchySource(build, _digest(pairs), rows=len(pairs), first=lambda n: _digest(pairs[:n]))
         case RangesRecipe() as ranges:
             return _built(
                 ranges, partial(_ranges, ranges, name), lambda level: _range_rule(ranges, level), len(ranges.ranges)

@@ -173,7 +173,8 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
     """The frequency set with the tuples of the population, counted before."""
     sampled_from = frequency_set.sampled_from
     people = sampled_from is not None and sampled_from.unit is not None
-    tables, coded = frequency_set.tables, [attribute.coded for attribute in frequency_set.attributes]
+    tables = frequency_set.tables
+    coded = [attribute.coded for attribute in frequency_set.attributes]
     counted = population.code(tables, coded, people)
     levels = [attribute.code_column(level) for attribute in coded for level in range(attribute.height + 1)]
     losses, sensitive = frequency_set.sums[1:], frequency_set.sensitive
@@ -223,7 +224,8 @@ def sampled(frequency_set: FrequencySet) -> FrequencySet:
 
 def _reference(frequency_set: FrequencySet, name: str, groups: Groups) -> Relation:
     """The values of a sensitive column, by their codes, with their rows (or people)."""
-    tables, raw = frequency_set.tables, queries.raw_column(name)
+    tables = frequency_set.tables
+    raw = queries.raw_column(name)
     rows = Predicate("SUM(n)", unit=UNIT if UNIT in frequency_set.sensitive else None)
     query = queries.reference(tables["tuples"], name, raw, rows, tables.engine.dialect, groups)
     return tables.create_as(f"reference{name}", query)
@@ -246,7 +248,8 @@ def _one_row_per_tuple(frequency_set: FrequencySet, drop: bool = True) -> Freque
     """The frequency set with one row per combination of codes and of columns that are counted separately."""
     tables = frequency_set.tables
     names = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
-    keys, sums = [*frequency_set.keys, *frequency_set.distinguishing_columns], frequency_set.sums
+    keys = [*frequency_set.keys, *frequency_set.distinguishing_columns]
+    sums = frequency_set.sums
     levels = [name for name in names if name not in (*keys, *sums)]
     holes: dict[str, Hole] = {"keys": keys, "levels": levels, "sums": sums}
     merged = tables.create("merged", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
@@ -275,7 +278,8 @@ def _attribute(
         in_engine = ruled.fitted(tables, place, build, own, mapped)
         if in_engine:
             return Attribute(replace(source.column, type=place.column.type), *in_engine, in_engine[0].counts)
-    data, found = list(own), set(keys(own))
+    data = list(own)
+    found = set(keys(own))
     for other in in_population:
         values = mapping.in_canonical_form(mapping.values_of(other), source.column)
         data += [value for value in values if key(value) not in found]

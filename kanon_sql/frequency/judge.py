@@ -381,7 +381,8 @@ class Judge:
             return False
         if rows_at_risk == 0 or self.model.k_alone:
             return rows_at_risk >= self.model.k
-        sensitive, least = list(self.frequency_set.sensitive), self._least_size(node)
+        sensitive = list(self.frequency_set.sensitive)
+        least = self._least_size(node)
         text = self._unpacked("node_tests/masked_class", node, least, sensitive=sensitive, size=self.model.size)
         ((safe, size),) = self.frequency_set.tables.rows_as(text, "node_tests/masked_class")
         return bool(safe) and self._satisfied_with(node, int(size), least)
@@ -416,7 +417,8 @@ class Judge:
 
     def _unpacked(self, query: str, node: Node, least: LeastSize | None = None, number: int = 0, **holes: Any) -> str:
         """A query of one node on the original frequency set, as the release uses it."""
-        safe, counted = self.model.at_least(least or LeastSize()).safe, self.frequency_set
+        safe = self.model.at_least(least or LeastSize()).safe
+        counted = self.frequency_set
         prepared = queries.per_node(query, counted.engine.dialect, safe=safe, **holes)
         return prepared(number, counted.relation, self._levels(node))
 
@@ -446,7 +448,9 @@ class Judge:
     ) -> list[str]:
         """The queries of the nodes, by their number."""
         numbered = nodes if isinstance(nodes, Mapping) else dict(enumerate(nodes))
-        packed, tested, sums = self._packed(), list(numbered.values()), _numbered(losses)
+        packed = self._packed()
+        tested = list(numbered.values())
+        sums = _numbered(losses)
         relations = [packed.relation] * len(tested) if losses else self._rollups().relations(tested)
         texts = []
         for (number, node), relation in zip(numbered.items(), relations, strict=True):

@@ -196,7 +196,8 @@ def _load_values(
 
     A text that the column cannot contain has no row; NULL has one.
     """
-    column, every = place.column, {"row": "INTEGER", "text": "VARCHAR", **types}
+    column = place.column
+    every = {"row": "INTEGER", "text": "VARCHAR", **types}
     written = tables.load("written", every, [range(len(texts)), texts, *more])
     none = queries.no_values(place.relation, column.name, column.type, every, tables.engine.dialect)
     tables.create_castable(table, none, written, column.type, list(every))

@@ -79,7 +79,8 @@ class Packed:
         return keys, higher
 
     def _code(self, j: int, level: int) -> dict[str, Bits]:
-        name, field = self.frequency_set.attributes[j].coded.code_column(level), self.fields[j]
+        name = self.frequency_set.attributes[j].coded.code_column(level)
+        field = self.fields[j]
         return {name: (field.key, field.masks[level]) if field else (name, None)}
 
     def drop(self) -> None:
@@ -133,8 +134,11 @@ def _layout(hierarchy: Hierarchy) -> _BitLayout | None:
     """The bits of an attribute: the labels below every label numbered, from the top down; None if they are too many."""
     if len(hierarchy.codes(0)) > _MOST_VALUES:
         return None
-    above, mask, masks = hierarchy.codes(hierarchy.height), 0, [0]
-    numbers, width = [0] * len(above), 0
+    above = hierarchy.codes(hierarchy.height)
+    mask = 0
+    masks = [0]
+    numbers = [0] * len(above)
+    width = 0
     for level in reversed(range(hierarchy.height)):
         codes = hierarchy.codes(level)
         places = _places(codes, above)

@@ -56,7 +56,8 @@ def count(population: Population, tables: Scratch, source: Table, stems: Mapping
 
 def _like(population: Population, source: Table, name: str) -> Column:
     """The population's column of that name."""
-    here, there = population.table.column(name), source.column(name)
+    here = population.table.column(name)
+    there = source.column(name)
     if here is None:
         raise SourceError(
             f"the population has no column {name!r}, which is a quasi-identifier; name a table that has it"
@@ -93,7 +94,8 @@ def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation
 
     SourceError if a value is invalid in the type of the source's column.
     """
-    unit, dialect = [POPULATION_UNIT] if people else [], tables.engine.dialect
+    unit = [POPULATION_UNIT] if people else []
+    dialect = tables.engine.dialect
     counted = tables[COUNTED]
     coded = tables.create_as("population", queries.frequency_set(counted, attributes, dialect, unit))
     lost = tables.count(counted) - tables.count(coded)

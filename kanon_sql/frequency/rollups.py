@@ -115,7 +115,8 @@ class Rollups:
         keys, higher = self._packed.rolled_up(dict(zip(self._widest, levels, strict=True)))
         sums = ["n", *([] if counted.population is None else ["population"])]
         source = Masked(self._relation(below), keys, [*higher, *counted.distinguishing_columns, *sums])
-        names, dialect = [*counted.distinguishing_columns, *keys], counted.engine.dialect
+        names = [*counted.distinguishing_columns, *keys]
+        dialect = counted.engine.dialect
         return queries.text(
             "frequency_sets/rollup", dialect, frequency_set=source, keys=names, levels=higher, sums=sums
         )

@@ -112,7 +112,8 @@ def _load(
     has_null: bool,
 ) -> Coded:
     """Create the mapping table of labelled values; `counts`: the number of labels per level below the top."""
-    height, leaves = len(counts), counts[0] + has_null
+    height = len(counts)
+    leaves = counts[0] + has_null
     varying = tuple(level for level, count in enumerate(counts) if count < counts[0])
     nulls: dict[str, int | str | None] | None = None
     if has_null:  # after all values, with a separate label below the top
@@ -139,7 +140,8 @@ def _is_as_built(tables: Scratch, build: Ruled, coded: Coded, count: int) -> boo
 
 def _hierarchy(build: Ruled, data: Sequence[Any], counts: Sequence[int], column: str) -> Hierarchy:
     """The hierarchy of the data, with the number of labels; the rest is built on first use."""
-    rows, has_null = len(data), len(data) > counts[0]
+    rows = len(data)
+    has_null = len(data) > counts[0]
 
     @cache
     def built() -> Hierarchy:
@@ -157,9 +159,7 @@ def _hierarchy(build: Ruled, data: Sequence[Any], counts: Sequence[int], column:
     def labels(number: int) -> tuple[Any, ...]:
         return later(rows, lambda: built().labels(number), None)
 
-    values, top = (
-        later(rows, lambda: built().values, None),
-        Level(later(rows, lambda: (0,) * rows, 0), (STAR,), (rows,)),
-    )
+    values = later(rows, lambda: built().values, None)
+    top = Level(later(rows, lambda: (0,) * rows, 0), (STAR,), (rows,))
     below = [level(number, count) for number, count in enumerate(counts)]
     return coded_hierarchy(values, [*map(labels, range(1, len(counts))), (STAR,) * rows], [*below, top])

@@ -117,7 +117,8 @@ def _icd10() -> tuple[Path, int]:
             code = code[:-1].rstrip(".")
         if len(code) < 3 or not _ICD10.match(code):
             return None
-        category, chapter = code[:3], icd.get_ancestors(code)[-1]
+        category = code[:3]
+        chapter = icd.get_ancestors(code)[-1]
         block = icd.get_parent(category)
         return category, f"{block} {icd.get_description(block)}", f"{chapter} {icd.get_description(chapter)}"
 

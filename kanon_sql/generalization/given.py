@@ -51,7 +51,8 @@ def by_function(values: Iterable[Value], labels: Labels, column: str) -> Hierarc
     >>> by_function([31, 47], lambda age: f"{age // 10}0s", "age").levels
     (('30s', '40s'), ('*', '*'))
     """
-    leaves, where = ordered(values), f"column {column!r}"
+    leaves = ordered(values)
+    where = f"column {column!r}"
     paths = [_path(labels, value, where) for value in leaves]
     for value, path in zip(leaves, paths, strict=True):
         if not all(isinstance(label, str) and label for label in path) or len(path) != len(paths[0]):

@@ -99,11 +99,13 @@ class Hierarchy:
         >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"], ["", ""]], "age.csv").lower_levels(1)
         {0: {3}}
         """
-        count, lowest = len(self.values), [0] * len(self.distinct_labels(0))
+        count = len(self.values)
+        lowest = [0] * len(self.distinct_labels(0))
         for higher in range(1, level + 1):
             fine, coarse = self._coded[higher - 1], self._coded[higher]
             child_of = dict(zip(coarse.codes[:count], fine.codes[:count], strict=True))
-            lowest_below, lowest = lowest, [higher] * len(coarse.labels)
+            lowest_below = lowest
+            lowest = [higher] * len(coarse.labels)
             for code, child in child_of.items():
                 same_leaves = coarse.leaves[code] == fine.leaves[child]
                 if same_leaves and _same_label(fine.labels[child], coarse.labels[code]):
@@ -120,7 +122,8 @@ class Hierarchy:
         >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"]], "age.csv").distinct(["40", "41"])
         (2, 1, 1)
         """
-        row_keys, found = keys((*self.values, *self.starred)), set(keys(list(data)))
+        row_keys = keys((*self.values, *self.starred))
+        found = set(keys(list(data)))
         if found.issuperset(row_keys):
             return self.counts
         rows = [row for row, value in enumerate(row_keys) if value in found]
@@ -149,7 +152,8 @@ class Hierarchy:
         """
         if self.height != other.height:
             return True
-        mine, theirs = self._rows(), other._rows()
+        mine = self._rows()
+        theirs = other._rows()
         return any(self._path(mine[value]) != other._path(theirs[value]) for value in mine.keys() & theirs.keys())
 
     def _rows(self) -> dict[Value, int]:
@@ -344,7 +348,8 @@ def cover(
     >>> cover(from_rows([["39"]], "age.csv"), ["39", "40"], "age", unmapped="top").starred
     ('40',)
     """
-    values, covered = list(values), set(keys((*hierarchy.values, *hierarchy.starred)))
+    values = list(values)
+    covered = set(keys((*hierarchy.values, *hierarchy.starred)))
     if covered.issuperset(keys(values)):
         return hierarchy
     data = dict(zip(keys(values), values, strict=True))
@@ -361,7 +366,8 @@ def cover(
     leaves, levels = hierarchy.values, hierarchy.levels
     if None in missing:
         top = levels[-1][0] if leaves else STAR
-        leaves, levels = (*leaves, None), (*((*level, None) for level in levels[:-1]), (*levels[-1], top))
+        leaves = (*leaves, None)
+        levels = (*((*level, None) for level in levels[:-1]), (*levels[-1], top))
     return nested_levels(leaves, levels, f"column {column!r}", hierarchy.starred + strays)
 
 
@@ -427,7 +433,8 @@ def coded_hierarchy(
 
 def _numbered(items: Sequence[Value]) -> tuple[tuple[int, ...], list[Value]]:
     """A number per item, 0.. in order of first appearance, and the different items in this order."""
-    different, rows = list(dict.fromkeys(items)), len(items)
+    different = list(dict.fromkeys(items))
+    rows = len(items)
     if len(different) == rows:  # such as values
         return tuple(range(rows)), different
     if len(different) == 1:  # such as the top

@@ -29,7 +29,9 @@ class Later(Sequence[Value]):
     """
 
     def __init__(self, length: int, compute: Callable[[], Sequence[Value]], last: Any = _UNKNOWN) -> None:
-        self._length, self._compute, self._last = length, compute, last
+        self._length = length
+        self._compute = compute
+        self._last = last
         self._computed: tuple[Value, ...] | None = None
 
     @property

@@ -132,7 +132,8 @@ def ages(values: Iterable[Value], as_of: date, bands: Sequence[int], column: str
     where = f"column {column!r}"
     leaves = ordered(values)
     years = [_age(_day(value, where), as_of) for value in leaves]
-    widths, high = [Decimal(band) for band in bands], _INFINITY if top is None else Decimal(top)
+    widths = [Decimal(band) for band in bands]
+    high = _INFINITY if top is None else Decimal(top)
     _check_ranges(widths, Decimal(0), high, where)
     labellers = [partial(_band, width, Decimal(0), Decimal(0), high) for width in widths]
     return of_levels(leaves, _nested(list(map(Decimal, years)), labellers))

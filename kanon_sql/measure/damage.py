@@ -41,8 +41,10 @@ def damage(
     `figures` need rows at risk, losses, intensities and bits, and `costs` their bits.
     """
     suppressed = figures.rows_at_risk or 0
-    bits, losses = figures.part("bits", costs), figures.part("losses", costs)
-    intensities, weights = figures.part("intensities", costs), costs.weights or (1.0,) * len(costs.heights)
+    bits = figures.part("bits", costs)
+    losses = figures.part("losses", costs)
+    intensities = figures.part("intensities", costs)
+    weights = costs.weights or (1.0,) * len(costs.heights)
     return [
         asdict(
             Damage(

@@ -98,7 +98,8 @@ def labelled_people(
     """
     _check_people(whole, model)
     counted = [column for column in model.sensitive.values() if column not in model.hidden]
-    columns, hidden = list(dict.fromkeys([*names, *counted])), list(model.hidden)
+    columns = list(dict.fromkeys([*names, *counted]))
+    hidden = list(model.hidden)
     with (
         contextlib.closing(whole.engine.embedded()) as here,
         Scratch(here, "people") as tables,

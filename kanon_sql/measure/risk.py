@@ -295,7 +295,8 @@ def _sensitive(
 
 def _check_rows(before: Source, after: Whole) -> None:
     """SourceError if the release has no rows, or more than its source."""
-    rows, released = _rows(before), _rows(after.source)
+    rows = _rows(before)
+    released = _rows(after.source)
     if released == 0:
         raise _empty(after.name)
     if released > rows:

@@ -55,7 +55,10 @@ class UtilityMeasurement:
         targets: Sequence[str],
         observer: Observer,
     ) -> None:
-        self.tables, self.spec, self.both, self.names = tables, spec, both, names
+        self.tables = tables
+        self.spec = spec
+        self.both = both
+        self.names = names
         self.targets, self.observer = targets, observer
         self.notes: list[str] = []
         self.skipped: list[tuple[str, str]] = []

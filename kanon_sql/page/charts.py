@@ -21,11 +21,14 @@ def histogram(name: str, of: DraftHistogram, k: int) -> str:
     parts: list[Element] = []
     for place, bar in enumerate(of.bars):
         risky = bar.at_risk(k)
-        x, low, high = place * step, _HIGH * risky / most, _HIGH * (bar.rows - risky) / most
+        x = place * step
+        low = _HIGH * risky / most
+        high = _HIGH * (bar.rows - risky) / most
         parts += _bar("x", x, _HIGH - low, step - gap, low)
         parts += _bar("r", x, _HIGH - low - high, step - gap, high)
     parts.append(element("line", x1=0, y1=_HIGH, x2=_WIDE, y2=_HIGH, class_="g"))
-    rows, at_risk = sum(bar.rows for bar in of.bars), sum(bar.at_risk(k) for bar in of.bars)
+    rows = sum(bar.rows for bar in of.bars)
+    at_risk = sum(bar.at_risk(k) for bar in of.bars)
     text = f"{at_risk:,} of {rows:,} rows are in classes of fewer than {k:,}; the table below has every bar."
     return picture(name, _WIDE, _HIGH + 1, f"Safe and at risk by {of.column}", text, parts)
 
@@ -42,7 +45,8 @@ def way(name: str, points: Sequence[Point], compared: Sequence[Point] = ()) -> s
     most = max(score for _, score, _ in (*points, *compared) if score is not None) or 1.0
     upper = [(seconds, score / most) for seconds, score, _ in scored]
     lower = [(seconds, min(bound, score) / most) for seconds, score, bound in scored]
-    top, bottom = _steps(upper, last), _steps(lower, last)
+    top = _steps(upper, last)
+    bottom = _steps(lower, last)
     parts = [
         element("polygon", points=_drawn([*top, *reversed(bottom)]), class_="d"),
         element("polyline", points=_drawn(top), class_="b1"),

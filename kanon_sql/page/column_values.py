@@ -138,7 +138,8 @@ def _reads(recipe: Any) -> bool:
 
 
 def _build(draft: Draft, values: ColumnValues, recipe: Any) -> Hierarchy:
-    name, data = values.column.name, list(values.counts)
+    name = values.column.name
+    data = list(values.counts)
     options = {key: draft.keys[key] for key in ("unmapped", "hierarchies") if key in draft.keys}
     spec = parse({**_places(draft), **options, "quasi_identifiers": {name: {"hierarchy": recipe}}})
     attribute = spec.quasi_identifiers[name]
@@ -161,7 +162,8 @@ def preview(hierarchy: Hierarchy, counts: Mapping[Any, int]) -> HierarchyPreview
 
 
 def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) -> LevelPreview:
-    codes, labels = hierarchy.codes(level), hierarchy.distinct_labels(level)
+    codes = hierarchy.codes(level)
+    labels = hierarchy.distinct_labels(level)
     rows_of: dict[int, int] = {}
     for row, rows in placed:
         rows_of[codes[row]] = rows_of.get(codes[row], 0) + rows

@@ -161,7 +161,8 @@ def _short(name: str) -> str:
 
 def _figure_lines(left: PageResult, right: PageResult) -> Iterator[Line]:
     """The figures of both manifests."""
-    both, lost = (left.manifest, right.manifest), (metrics_of(left), metrics_of(right))
+    both = (left.manifest, right.manifest)
+    lost = (metrics_of(left), metrics_of(right))
     used = (manifest["metric"] for manifest in both if manifest.get("metric") in METRICS)
     for name in dict.fromkeys((*used, *METRICS, *lost[0], *lost[1])):
         values = [figures.get(name) for figures in lost]

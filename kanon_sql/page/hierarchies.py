@@ -70,7 +70,8 @@ def _content(page: Page, place: int, viewed: str) -> dict[str, Any]:
     """The contents of a column's editor, for the kind of recipe that is viewed."""
     column = page.draft.columns[place]
     recipe = column.attribute.get("hierarchy")
-    used, tried = kind_of(recipe), page.editor.rejected.get(column.name)
+    used = kind_of(recipe)
+    tried = page.editor.rejected.get(column.name)
     kind = viewed if viewed in KINDS else tried.kind if tried else used
     content = {
         "column": column,
@@ -224,7 +225,8 @@ def _in_folder(page: Page, column: DraftColumn, kind: str, texts: Mapping[str, s
         raise SpecError("name a table or view of the database; files are not opened from here")
     if kind not in FILES:
         return recipe
-    name, used = texts[kind].strip(), texts_of(column.attribute.get("hierarchy")).get(kind)
+    name = texts[kind].strip()
+    used = texts_of(column.attribute.get("hierarchy")).get(kind)
     if name in _files(page):
         return {**recipe, kind: str(Path(page.draft.keys["hierarchies"]) / name)}
     if name and name == used:
@@ -252,7 +254,8 @@ def bounds(request: Request, form: FormData) -> Response:
     """Set the lowest and highest level that a release may show."""
     page, place, column = _changed_column(request)
     height = page.editor.fitted(page.draft, column.name, column.attribute.get("hierarchy")).height
-    low, high = whole(form, "min_level", 0, height), whole(form, "max_level", 0, height)
+    low = whole(form, "min_level", 0, height)
+    high = whole(form, "max_level", 0, height)
     if low is not None and high is not None and low > high:
         raise SpecError(f"level {low} is above level {high}; choose a range of levels that is not empty")
     changed = column.with_key("min_level", low or None).with_key("max_level", None if high == height else high)

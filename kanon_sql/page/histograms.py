@@ -166,7 +166,8 @@ def _label(value: Any) -> str:
 def _largest(named: Sequence[tuple[str, dict[int, int]]]) -> list[Bar]:
     """The labels with most rows, and one bar for the rest."""
     by_rows = sorted(range(len(named)), key=lambda place: -sum(named[place][1].values()))
-    first, rest = sorted(by_rows[: MOST_BARS - 1]), by_rows[MOST_BARS - 1 :]
+    first = sorted(by_rows[: MOST_BARS - 1])
+    rest = by_rows[MOST_BARS - 1 :]
     rest_bar = Bar(f"{len(rest):,} others", _added(named[place][1] for place in rest))
     return [*(Bar(*named[place]) for place in first), rest_bar]
 

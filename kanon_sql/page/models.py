@@ -74,7 +74,8 @@ def choose(request: Request, form: FormData) -> Response:
 
 def _with(before: Mapping[str, Any], key: str, column: str, form: FormData, name: str) -> dict[str, Any]:
     """The parameters of a model by column, with a new number for one column; other parameters stay."""
-    model, written = SENSITIVE_MODELS[key], str(form[name]).strip()
+    model = SENSITIVE_MODELS[key]
+    written = str(form[name]).strip()
     if not written:
         return {other: parameters for other, parameters in before.items() if other != column}
     value = number(form, name, model.least, MOST[key], model.least)

@@ -227,7 +227,8 @@ def complete(kind: str, recipe: Any) -> bool:
 
 def errors_of(error: KanonError, kind: str, column: str) -> dict[str, str]:
     """The error messages by field; '' for none of the fields."""
-    text, fields = str(error), [field.key for field in KINDS[kind].fields]
+    text = str(error)
+    fields = [field.key for field in KINDS[kind].fields]
     whole = f"quasi_identifiers.{column}.hierarchy"
     if text.startswith(whole):
         where, _, text = text.removeprefix(whole).partition(": ")

@@ -190,8 +190,11 @@ def where(request: Request, form: FormData) -> Response:
 @changing(show)
 def write(request: Request, form: FormData) -> Response:
     """Write the release, with its report if requested."""
-    candidate, replaced = _candidate(request, str(form.get("of", ""))), form.getlist("replace")
-    page, target, report = candidate.page, candidate.target, str(form.get("report", ""))
+    candidate = _candidate(request, str(form.get("of", "")))
+    replaced = form.getlist("replace")
+    page = candidate.page
+    target = candidate.target
+    report = str(form.get("report", ""))
     name = str(target.get("file") or target.get("table"))
     if candidate.of != str(form.get("of")) or str(form.get("target")) != name:
         raise SpecError("another window has changed the release or its target; review it, and write again")
@@ -229,7 +232,8 @@ def stop(request: Request, form: FormData) -> Response:
 def write_spec(request: Request, form: FormData) -> Response:
     """Write the spec file, readable only for its owner."""
     candidate = _candidate(request, str(form.get("of", "")))
-    path, text = candidate.file(str(form.get("name", "")), SPECS), candidate.text()
+    path = candidate.file(str(form.get("name", "")), SPECS)
+    text = candidate.text()
     overwrite = path.name in form.getlist("replace")
     check_file(path, overwrite, ())
     with Staging() as staging:
@@ -257,7 +261,8 @@ def statement(request: Request, form: FormData) -> Response:
     candidate = _candidate(request, str(form.get("of", "")))
     if candidate.result is None:
         raise SpecError("choose a result first: the statement contains its levels")
-    dialect, table = str(form.get("dialect", "")), str(form.get("table", "")).strip()
+    dialect = str(form.get("dialect", ""))
+    table = str(form.get("table", "")).strip()
     spec = {key: value for key, value in candidate.mapping().items() if key != "target"}
     printed = {"dialect": dialect or None, "table": (table or None) if dialect else None}
     name = f"Statement of {candidate.result.number}"

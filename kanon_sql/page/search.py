@@ -19,7 +19,8 @@ from kanon_sql.spec import LocalStrategy, SearchStrategy
 
 def show(request: Request, problem: str = "") -> Response:
     """The settings, and the running search."""
-    searches, recoders = get_args(SearchStrategy), get_args(LocalStrategy)
+    searches = get_args(SearchStrategy)
+    recoders = get_args(LocalStrategy)
     return rendered(request, "search", problem, searches=searches, recoders=recoders, metrics=sorted(METRICS))
 
 

@@ -87,7 +87,9 @@ class RequestGuard:
     """
 
     def __init__(self, app: Any, token: str, hosts: Iterable[str]) -> None:
-        self.app, self.token, self.hosts = app, token, frozenset(hosts)
+        self.app = app
+        self.token = token
+        self.hosts = frozenset(hosts)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":

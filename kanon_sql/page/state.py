@@ -80,7 +80,8 @@ class Page:
     def change(self, edit: Callable[[Draft], Draft]) -> None:
         """Edit the draft, and notify every window if it changed."""
         with self._lock:
-            before, self.draft = self.draft, edit(self.draft)
+            before = self.draft
+            self.draft = edit(self.draft)
         if self.draft != before:
             self.windows.tell("changed")
 

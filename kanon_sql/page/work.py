@@ -63,7 +63,8 @@ class Work:
 
     def stop(self, keep: bool = True) -> None:
         """Stop the worker, with the best result so far or without one. A second call ends it."""
-        keep, self.stopping = keep and not self.stopping, True
+        keep = keep and not self.stopping
+        self.stopping = True
         if self._process and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT if keep else signal.SIGTERM)
 
@@ -99,7 +100,8 @@ class Work:
 
     def _take(self, kind: str, payload: Any) -> None:
         if kind == "stage":
-            self.stage, self.now = payload, {}
+            self.stage = payload
+            self.now = {}
         elif kind in ("search", "recode"):
             self.now = payload
             point = (payload.get("score"), payload.get("bound") or 0.0)

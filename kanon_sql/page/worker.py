@@ -73,7 +73,8 @@ def run(request: Mapping[str, Any]) -> None:
 
     `report`: whether a report is created, too, and the `file` to write it to, if any.
     """
-    spec, report = without_code(parse(request["spec"])), request.get("report")
+    spec = without_code(parse(request["spec"]))
+    report = request.get("report")
     if printed := request.get("statement"):
         compiled = compile(None, spec, observer=observer(), **printed)
         send("statement", {**printed, "sql": f"{compiled.sql};"})
@@ -100,7 +101,8 @@ def _create_report(release: Release, options: Mapping[str, Any]) -> Report:
 def some_rows(release: Release) -> dict[str, Any]:
     """A few released rows as text, with the names of their columns."""
     with release.place.opened() as source:
-        names, tables = [column.name for column in source.table.columns], Scratch(source.engine, "page")
+        names = [column.name for column in source.table.columns]
+        tables = Scratch(source.engine, "page")
         rows = tables.rows(
             "page/some_rows",
             columns=list(queries.plain_names(names).values()),

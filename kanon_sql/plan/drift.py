@@ -88,7 +88,8 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
 
 
 def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Iterator[Drift]:
-    digests, rows = manifest.get("hierarchies"), manifest.get("hierarchy_rows", {})
+    digests = manifest.get("hierarchies")
+    rows = manifest.get("hierarchy_rows", {})
     if not digests:
         return
     current = hierarchy_sources(spec, source.table, source.engine, allow_ordered=spec.strategy in RECODERS)

@@ -110,7 +110,8 @@ def check_columns(earlier: Earlier, spec: Spec) -> None:
 def node_of(earlier: Earlier, spec: Spec, frequency_set: FrequencySet, lattice: Lattice) -> Node:
     """The node to reuse, in the frequency set's order; SpecError if it is not in the lattice any more."""
     assert earlier.levels is not None
-    heights, node = earlier.manifest.get("heights", {}), []
+    heights = earlier.manifest.get("heights", {})
+    node = []
     for attribute, low, high in zip(frequency_set.attributes, lattice.bottom, lattice.top, strict=True):
         name, height = attribute.column.name, attribute.hierarchy.height
         level = int(earlier.levels[name])

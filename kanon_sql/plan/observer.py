@@ -20,7 +20,8 @@ class Phases:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._phase, self._since = "read", self.clock()
+        self._phase = "read"
+        self._since = self.clock()
 
     def begin(self, phase: str) -> None:
         """End the phase under way, and begin another one or continue it."""

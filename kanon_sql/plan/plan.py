@@ -84,7 +84,9 @@ def plan_search(source: Source, spec: Spec, observer: Observer, search_in: str =
 
 def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Plan:
     """The plan of the best node, or of an earlier release's node if it is still anonymous."""
-    spec, models, earlier = ready.spec, ready.models, ready.earlier
+    spec = ready.spec
+    models = ready.models
+    earlier = ready.earlier
     searching = strategy(spec.strategy)
     suppressing = suppresses(spec.suppression_limit)
     searching.check(models.monotone_for(suppressing), models.not_monotone(suppressing))
@@ -139,7 +141,9 @@ def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) 
 
 def planned(problem: Problem, outcome: SearchOutcome) -> Plan:
     """The plan of a completed search."""
-    spec, source, judge = problem.spec, problem.source, problem.judge.settled(outcome.node)
+    spec = problem.spec
+    source = problem.source
+    judge = problem.judge.settled(outcome.node)
     rows_at_risk = None
     if outcome.found_by == "kept" and judge is problem.judge:
         rows_at_risk = outcome.trace[0].rows_at_risk
@@ -169,7 +173,9 @@ def shown_by_classes(plan: Plan) -> Plan:
 
 def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan:
     """The plan of a local recoding, or of the regions of an earlier one if they are still anonymous."""
-    spec, earlier, regions = ready.spec, ready.earlier, ready.regions
+    spec = ready.spec
+    earlier = ready.earlier
+    regions = ready.regions
     problem = count(ready, observer, keep_tuples)
     observer.stage("Recoding")
     observer.phases.begin("search")
@@ -187,7 +193,9 @@ def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan
 
 def recode(problem: Problem, observer: Observer, regions: Regions | None = None) -> Plan:
     """Run the local recoding of the spec within its time limit, on all tuples or on the tuples outside the regions."""
-    spec, recoder, judge = problem.spec, RECODERS[problem.spec.strategy], problem.judge
+    spec = problem.spec
+    recoder = RECODERS[problem.spec.strategy]
+    judge = problem.judge
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, observer.recode, patience=spec.patience)
@@ -233,7 +241,9 @@ def recode(problem: Problem, observer: Observer, regions: Regions | None = None)
 
 def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
     """The recoding of a local algorithm's result, whose classes show what the spec's `show` requests."""
-    frequency_set, spec, source = problem.frequency_set, problem.spec, problem.source
+    frequency_set = problem.frequency_set
+    spec = problem.spec
+    source = problem.source
     forms = ("labels",) * len(problem.columns) if local.classes else _display_forms(problem, recoder)
     orders = shows.load_orders(frequency_set.tables, frequency_set, forms)
     classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, forms, spec)
@@ -257,5 +267,7 @@ def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = Non
 
 def _display_forms(problem: Problem, recoder: Recoder | None) -> tuple[str, ...]:
     """How classes show every quasi-identifier, if the algorithm does not generate the labels itself."""
-    spec, table, ranges = problem.spec, problem.source.table, recoder is not None and recoder.ranges
+    spec = problem.spec
+    table = problem.source.table
+    ranges = recoder is not None and recoder.ranges
     return tuple(shows.how_of(spec, table, name, ranges) for name in problem.columns)

@@ -126,7 +126,8 @@ def _no_table(engine: Engine, spec: Spec, name: str | None) -> SpecError:
 
 def _loading(engine: Engine, spec: Spec, name: str) -> list[str]:
     """The statements that load files into a table, with the types of the source's columns."""
-    paths, source = files(name), engine.find(spec.source)
+    paths = files(name)
+    source = engine.find(spec.source)
     types_in_source = {column.name: column.type for column in source.columns} if source else {}
     if not engine.reads_files:
         paths = [path.with_suffix(".csv") for path in paths]  # psql reads no other format

@@ -66,7 +66,9 @@ def preflight(
     `compared`: strategies to compare, instead of the spec's.
     """
     check_roles(spec, source.table)
-    earlier, regions, strategies = None, None, compared or [spec.strategy]
+    earlier = None
+    regions = None
+    strategies = compared or [spec.strategy]
     if releases_it:
         earlier = earlier_of(spec)
         if earlier:

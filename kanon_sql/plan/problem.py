@@ -54,7 +54,10 @@ class Problem:
 
 def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Problem:
     """Count the distinct tuples of a source, and compute the losses of their levels."""
-    spec, source, model, here = ready.spec, ready.source, ready.models, ready.here
+    spec = ready.spec
+    source = ready.source
+    model = ready.models
+    here = ready.here
     local = spec.strategy in RECODERS or shows.is_configured(spec)
     # A local recoding reads every value in Python, so its hierarchies are not built by rules in SQL.
     builders = {name: fit.build if local else fit.builder for name, fit in ready.hierarchy_sources.items()}
@@ -127,7 +130,8 @@ def weights_of(spec: Spec) -> tuple[float, ...]:
 
 def _bounded(spec: Spec, frequency_set: FrequencySet) -> Lattice:
     """The lattice between each attribute's min_level and max_level."""
-    bottom, top = [], []
+    bottom = []
+    top = []
     for attribute in frequency_set.attributes:
         bounds, height = spec.quasi_identifiers[attribute.column.name], attribute.hierarchy.height
         if bounds.min_level > height:

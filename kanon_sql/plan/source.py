@@ -151,7 +151,8 @@ def settle_spec(
 
     `releases`: whether the verb writes a release; a spec file of a pipeline is then left to `run`.
     """
-    privacy, k = overrides.get("privacy"), overrides.get("k")
+    privacy = overrides.get("privacy")
+    k = overrides.get("k")
     models: tuple[PrivacyModel | ReleaseModel, ...] = ()
     if privacy is None or isinstance(privacy, Mapping):
         settled = settle(Spec, source, spec, overrides, releases)
@@ -221,7 +222,8 @@ def settle_labelled(
     """The settled spec; without any role in it, the labels of the server's table determine the roles."""
     _check_spec(spec)
     merged = {**specs.mapping_of(spec), **{name: value for name, value in overrides.items() if value is not None}}
-    name, database = source if source is not None else merged.get("source"), merged.get("database")
+    name = source if source is not None else merged.get("source")
+    database = merged.get("database")
     server = connection is not None or (database is not None and names_a_server(str(database)))
     if not server or merged.keys() & _ROLES or not isinstance(name, str):
         return settle_spec(source, spec, overrides, releases=True)

@@ -114,7 +114,8 @@ class Trace:
         )
 
     def _lines(self, steps: Sequence[TraceEntry]) -> Iterator[dict[str, Any]]:
-        tests, figures = dict(self._answers.tests), dict(self._answers.figures)
+        tests = dict(self._answers.tests)
+        figures = dict(self._answers.figures)
         for step in steps:
             yield {**asdict(step), **_take_details(tests, figures, step.node, step.asked)}
         yield from _lines_of_nodes(self._answers.nodes, tests, figures)
@@ -159,7 +160,8 @@ def read(path: Path) -> tuple[Fingerprint, Answers]:
         text = (partial if partial.exists() else path).read_text(encoding="utf-8")
         complete, _, _ = text.rpartition("\n")  # the last line of a killed run may be cut off
         lines = [json.loads(line) for line in complete.splitlines()]
-        of, answers = dict(lines[0]["of"]), Answers()
+        of = dict(lines[0]["of"])
+        answers = Answers()
         for line in lines:
             if line["of"] != of:
                 raise ValueError

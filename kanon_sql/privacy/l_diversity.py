@@ -48,7 +48,8 @@ def _distinct(column: str, l: int) -> PrivacyModel:
 
 def _entropy(column: str, l: float) -> PrivacyModel:
     # The entropy of a mixture is at least the lesser of its parts' (it is concave).
-    entropy, least = "(LN(rows) - logs / rows)", f"(LN(CAST($l AS DOUBLE)) - {TOLERANCE:.9f})"
+    entropy = "(LN(rows) - logs / rows)"
+    least = f"(LN(CAST($l AS DOUBLE)) - {TOLERANCE:.9f})"
     counts = {"rows": "CAST(SUM(c) AS DOUBLE)", "logs": "SUM(c * LN(CAST(c AS DOUBLE)))"}
     return PrivacyModel(
         f"entropy l-diversity of {column}",

@@ -222,7 +222,8 @@ class PrivacyModels:
         Some models can depend on the rows of a class and others on those of a population. Suppressing classes for the
         former can violate the latter, so the size is raised until it stays the same for all models.
         """
-        least, before = LeastSize(), None
+        least = LeastSize()
+        before = None
         while least != before:
             before = least
             for model in self.of_release:
@@ -320,10 +321,12 @@ class PrivacyModels:
         counted = next((name for name, column in self.sensitive.items() if column == model.sensitive), None)
         unit = UNIT if self.unit else None
         reference = self.references.get(counted) if counted else None
-        columns, safe = dict(model.columns), model.safe
+        columns = dict(model.columns)
+        safe = model.safe
         complete = [model.complete, model.one_value_per_person if self.unit else None]
         if conditions := " AND ".join(filter(None, complete)):
-            columns, safe = columns | {"_known": conditions}, f"_known AND ({safe})"
+            columns = columns | {"_known": conditions}
+            safe = f"_known AND ({safe})"
         return Predicate(
             text or safe,
             model.parameters,

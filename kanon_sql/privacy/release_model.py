@@ -78,7 +78,8 @@ class ReleaseModel:
 
     def histogram(self, classes: Sequence[ClassCount]) -> Sizes:
         """The number of classes of every size."""
-        number, rows = Counter[int](), Counter[int]()
+        number = Counter[int]()
+        rows = Counter[int]()
         for count in classes:
             number[self.size_of(count)] += count.classes
             rows[self.size_of(count)] += count.size * count.classes
@@ -104,7 +105,8 @@ class ReleaseModel:
         2
         """
         sizes = [size for size, *_ in classes if size < self.sufficient_size]
-        first, last = 0, len(sizes)  # the classes from position `last` on satisfy the model
+        first = 0
+        last = len(sizes)  # the classes from position `last` on satisfy the model
         while first < last:
             middle = (first + last) // 2
             if self.holds(classes[middle:]):

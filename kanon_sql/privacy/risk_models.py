@@ -200,7 +200,8 @@ def _mean_in_population(name: str, most: float) -> ReleaseModel:
 def _fewest_rows(surpluses: Iterable[tuple[float, int, int]]) -> int:
     """The rows to remove until the total surplus is 0; the surpluses are (surplus of a part, its rows, equal parts)."""
     parts = list(surpluses)
-    removed, left = 0, fsum(surplus * many for surplus, _, many in parts)
+    removed = 0
+    left = fsum(surplus * many for surplus, _, many in parts)
     for surplus, rows, many in parts:
         if surplus <= 0:
             break

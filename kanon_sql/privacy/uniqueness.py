@@ -69,7 +69,8 @@ def _dankar(classes: Histogram, fraction: float) -> float:
     """Dankar's decision rule: Pitman in small samples, otherwise the lesser of SNB and Zayatz."""
     if fraction <= _SMALL_SAMPLE:
         return _pitman(classes, fraction)
-    zayatz, snb = _zayatz(classes, fraction), _snb(classes, fraction)
+    zayatz = _zayatz(classes, fraction)
+    snb = _snb(classes, fraction)
     return snb if snb < zayatz else zayatz  # also where SNB has no solution
 
 
@@ -97,7 +98,8 @@ def _snb(classes: Histogram, fraction: float) -> float:
     A class of the population has 1 + X rows, X negative binomial (α, β). α and β are chosen so that the expected s_1
     and s_2 of the sample are the observed ones; of several solutions, the largest estimate counts.
     """
-    count, kinds = dict(classes), _population_classes(classes, fraction)
+    count = dict(classes)
+    kinds = _population_classes(classes, fraction)
     ratio = count.get(2, 0) / count[1]
     if ratio == 0:
         return nan
@@ -129,7 +131,8 @@ class _SlideNegativeBinomial:
 
     def log_seen_once(self, y: float) -> float:
         """The logarithm of the expected s_1 over the classes of the population and the fraction."""
-        alpha, z = self._alpha(y), (1 - self._fraction) * y
+        alpha = self._alpha(y)
+        z = (1 - self._fraction) * y
         return alpha * log1p(-self._fraction * y / (1 - z)) + log1p(alpha * z / (1 - z))
 
     def unique(self, y: float) -> float:
@@ -172,7 +175,8 @@ def _pitman_parameters(classes: Histogram) -> tuple[float, float]:
 
 def _theta(classes: Histogram, alpha: float) -> float:
     """The θ above -α that maximizes the likelihood for an α."""
-    u, n = sum(number for _, number in classes), _rows(classes)
+    u = sum(number for _, number in classes)
+    n = _rows(classes)
 
     def slope(logarithm: float) -> float:
         above = exp(logarithm)  # θ + α
@@ -230,7 +234,10 @@ def _log_gamma_ratio(z: float, a: float, b: float) -> float:
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:
     """The root of f between two points: by the secant (Illinois), or by bisection where that converges too slowly."""
-    at_low, at_high, width, last = f(low), f(high), inf, 0
+    at_low = f(low)
+    at_high = f(high)
+    width = inf
+    last = 0
     for _ in range(200):
         if at_low == 0 or abs(high - low) <= 1e-13 * max(abs(low), abs(high)):
             return low
@@ -241,10 +248,14 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
         middle = (low + high) / 2 if halve else low - at_low * (high - low) / (at_high - at_low)
         at_middle = f(middle)
         if (at_middle < 0) == (at_low < 0):
-            low, at_low, at_high = middle, at_middle, at_high / 2 if last < 0 else at_high
+            low = middle
+            at_low = at_middle
+            at_high = at_high / 2 if last < 0 else at_high
             last = -1
         else:
-            high, at_high, at_low = middle, at_middle, at_low / 2 if last > 0 else at_low
+            high = middle
+            at_high = at_middle
+            at_low = at_low / 2 if last > 0 else at_low
             last = 1
     return (low + high) / 2
 

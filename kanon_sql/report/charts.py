@@ -22,7 +22,10 @@ def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, w
     """Class sizes: the share of rows in every band of sizes, in the source and in the release."""
     shares = [(_part(row["source"], of_source), _part(row["release"], of_release)) for row in rows]
     most = max((share for both in shares for share in both if share is not None), default=1.0) or 1.0
-    left, top, high, step = 8.0, 34.0, 150.0, (_WIDE - 16) / max(len(rows), 1)
+    left = 8.0
+    top = 34.0
+    high = 150.0
+    step = (_WIDE - 16) / max(len(rows), 1)
     wide = min(26.0, step / 2 - 5)
     parts: list[Element] = [_line(left, top + high, _WIDE - 8, top + high)]
     bars: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
@@ -55,10 +58,13 @@ def band(row: Row) -> str:
 
 def columns(rows: Sequence[Row], part: int) -> str:
     """Two bars per column: its rows in the source, safe or at risk, and in the release, by how they were changed."""
-    label, wide, high = 150.0, _WIDE - 150.0 - 8, 36.0
+    label = 150.0
+    wide = _WIDE - 150.0 - 8
+    high = 36.0
     parts: list[Element] = []
     for place, row in enumerate(rows):
-        y, total = place * high + 4, row["rows"] or 1
+        y = place * high + 4
+        total = row["rows"] or 1
         parts.append(_text(shortened(row["column"], _SIZE, label - 14), label - 10, y + 18, "", "end"))
         at_risk = (row["at_risk"] or 0) / total
         parts += _stack(label, y + 3, wide, 7, [("s", 1 - at_risk), ("x", at_risk)])
@@ -101,7 +107,10 @@ def associations(rows: Sequence[Row]) -> str:
     """The matrix of associations between columns: below the diagonal in the source, above it in the release."""
     names = list(dict.fromkeys(name for row in rows for name in row["columns"]))
     by_pair = {tuple(row["columns"]): row for row in rows}
-    label, cell, high, top = 170.0, min(44.0, (_WIDE - 180) / len(names)), 24.0, 22.0
+    label = 170.0
+    cell = min(44.0, (_WIDE - 180) / len(names))
+    high = 24.0
+    top = 22.0
     parts: list[Element] = []
     for place, name in enumerate(names):
         y = top + place * high
@@ -151,11 +160,15 @@ def by_k(rows: Sequence[Row], metric: str, k: int) -> str:
 
 
 def _of_k(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:
-    top, high, step = 44.0, 100.0, wide / max(len(rows), 1)
+    top = 44.0
+    high = 100.0
+    step = wide / max(len(rows), 1)
     most = max((row[name] or 0.0 for row in rows), default=1.0) or 1.0
     parts = [_text(title, left, 14, "m"), _line(left, top + high, left + wide, top + high)]
     for place, row in enumerate(rows):
-        own, middle, tall = row["k"] == k, left + (place + 0.5) * step, high * (row[name] or 0.0) / most
+        own = row["k"] == k
+        middle = left + (place + 0.5) * step
+        tall = high * (row[name] or 0.0) / most
         text = "few" if row[name] is None else _percent(row[name]) if name == "suppressed" else figure(row[name])
         parts.append(_bars("r" if own else "r3", [(middle - 13, top + high - tall, 26, tall)]))
         parts.append(_text(text, middle, top + high - tall - 5, "a" if own else "", "middle"))

@@ -111,7 +111,8 @@ def _code(text: str) -> Markup:
 
 def _shares(rows: Sequence[Row], manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """A distribution as a table, in shares of the source's and the release's rows."""
-    of, released = manifest["rows"], manifest["released_rows"] or 1
+    of = manifest["rows"]
+    released = manifest["released_rows"] or 1
     return [(row["label"], _percent(row["source"] / of), _percent(row["release"] / released)) for row in rows]
 
 
@@ -173,7 +174,9 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
 def _tiles(manifest: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The key figures: name, figure, and what to compare it with."""
     k = next((finding["required"] for finding in manifest["privacy"] if finding["model"] == "k-anonymity"), None)
-    smallest, who, highest = words.smallest_group(manifest), words.who(manifest), verdict["highest"]
+    smallest = words.smallest_group(manifest)
+    who = words.who(manifest)
+    highest = verdict["highest"]
     kept = words.detail(manifest)
     tiles = [
         ("Highest risk found", words.percent(highest), verdict["about"].lower()) if highest else None,
@@ -255,14 +258,17 @@ def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:
 def _pictures(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
     """The charts of a page; charts of columns include the rows that they show."""
     manifest = figures["manifest"]
-    k, rows, released = figures["k"], manifest["rows"], manifest["released_rows"]
+    k = figures["k"]
+    rows = manifest["rows"]
+    released = manifest["released_rows"]
     proven = [entry for entry in figures["loss_by_k"] if entry["score"] is not None]
     by_column: dict[str, list[Row]] = {}
     for bar in figures["distributions"]:
         by_column.setdefault(bar["column"], []).append(bar)
     shown = [(name, bars) for name, bars in by_column.items() if len(bars) > 1][: limits.columns]
     pairs = _paired(figures["associations"], limits.paired)
-    columns, lattice = figures["columns"], figures["lattice"] if limits.lattice else None
+    columns = figures["columns"]
+    lattice = figures["lattice"] if limits.lattice else None
     return {
         "sizes": _drawn(
             figures["class_sizes"], lambda bands: charts.sizes(bands, *_counted(figures), k, figures["counted"])

@@ -72,7 +72,8 @@ def in_report(searched: Searched) -> str:
 
 def heading(searched: Searched, legend: Sequence[tuple[Look, str]], width: float) -> tuple[list[Element], float]:
     """The title, the summary and the legend; and the position of the picture below them."""
-    width, y = width - 2 * MARGIN, float(MARGIN)
+    width = width - 2 * MARGIN
+    y = float(MARGIN)
     elements = []
     for line in wrapped(title(searched), 16, width):
         y += 22
@@ -109,7 +110,8 @@ def summary(searched: Searched) -> str:
 
 def _legend(items: Sequence[tuple[Look, str]], space: float, y: float) -> tuple[list[Element], float]:
     """Swatches with their texts, wrapped to the width."""
-    x, elements = 0.0, []
+    x = 0.0
+    elements = []
     for look, words in items:
         width = 28 + text_width(words, 12) + 10
         if x and x + width > space:
@@ -187,8 +189,11 @@ def _edges(layout: _Layout, x: float, y: float) -> Iterator[Element]:
 
 def _node(searched: Searched, layout: _Layout, node: Node, x: float, y: float) -> Element:
     middle, height = layout.places[node]
-    left, top, wide = x + middle - layout.box / 2, y + height - _BOX / 2, layout.box
-    best, checked = node == searched.outcome.node, node in searched.rows_at_risk
+    left = x + middle - layout.box / 2
+    top = y + height - _BOX / 2
+    wide = layout.box
+    best = node == searched.outcome.node
+    checked = node in searched.rows_at_risk
     parts = []
     if best:
         parts.append(rectangle(left - 5, top - 5, wide + 10, _BOX + 10, Look("#ffffff", INK, 2.5, 7)))

@@ -23,7 +23,8 @@ def pdf(html: str) -> bytes:
             "write the report as .html and print that"
         )
     with tempfile.TemporaryDirectory(prefix="kanon_report_", ignore_cleanup_errors=True) as folder:
-        page, printed = Path(folder) / "report.html", Path(folder) / "report.pdf"
+        page = Path(folder) / "report.html"
+        printed = Path(folder) / "report.pdf"
         page.write_text(html, encoding="utf-8")
         _run([browser, *_options(Path(folder) / "profile"), f"--print-to-pdf={printed}", page.as_uri()])
         if not printed.is_file():

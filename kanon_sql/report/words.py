@@ -101,7 +101,8 @@ def promised(manifest: Manifest) -> list[str]:
 
 def _promise(finding: Row, manifest: Manifest) -> str:
     model, required = finding["model"], finding["required"]
-    columns, counted = listed(quasi_identifiers(manifest)), who(manifest)
+    columns = listed(quasi_identifiers(manifest))
+    counted = who(manifest)
     if model == "k-anonymity":
         return (
             f"Every row of the release looks like at least {required - 1:,} others in {columns}: every combination of "
@@ -295,7 +296,8 @@ def named(attack: str) -> str:
 
 def cost(manifest: Manifest) -> list[str]:
     """The loss of rows and detail."""
-    rows, lost = manifest["rows"], manifest.get("suppressed_rows") or 0
+    rows = manifest["rows"]
+    lost = manifest.get("suppressed_rows") or 0
     if rows is None:
         return []
     masked = " (they are shown with * in these columns)" if manifest.get("masked_rows") else ""

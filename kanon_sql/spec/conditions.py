@@ -113,7 +113,8 @@ def another_budget(spec: Spec) -> Words | None:
 
 
 def option_of_prioprivacy(spec: Spec) -> Words | None:
-    options, fields = spec.prioprivacy, type(spec.prioprivacy).model_fields
+    options = spec.prioprivacy
+    fields = type(spec.prioprivacy).model_fields
     changed = (name for name in fields if getattr(options, name) != fields[name].default)
     return _first({"option": name} for name in changed if spec.strategy != "prioprivacy")
 

@@ -380,7 +380,8 @@ class Places(Model):
 
 def _budget(strategy: str) -> Any:
     """The key with the options of a strategy whose number of evaluations is limited."""
-    text, takes = f"Options of the strategy {strategy}.", "a mapping such as {evaluations: 5000}"
+    text = f"Options of the strategy {strategy}."
+    takes = "a mapping such as {evaluations: 5000}"
     return spec_key(text, Budget(), takes=takes, group=SEARCH)
 
 
@@ -751,7 +752,8 @@ def with_unit(mapping: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_unit({"privacy": {"k": 5, "unit": "person_id"}})
     {'privacy': {'k': 5}, 'unit': 'person_id'}
     """
-    spec, block = dict(mapping), mapping.get("privacy")
+    spec = dict(mapping)
+    block = mapping.get("privacy")
     privacy = block.model_dump(exclude_unset=True) if isinstance(block, Anonymity) else block
     if not isinstance(privacy, Mapping) or not isinstance(privacy.get("unit"), str):
         return spec

@@ -78,7 +78,8 @@ class FieldType:
 
 def kind_of(field: FieldInfo) -> FieldType:
     """The type of a field, unwrapped from Optional and Annotated."""
-    annotation, metadata = field.annotation, list(field.metadata)
+    annotation = field.annotation
+    metadata = list(field.metadata)
     while True:
         options = [option for option in get_args(annotation) if option is not NoneType]
         if get_origin(annotation) is Annotated:

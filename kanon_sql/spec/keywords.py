@@ -35,7 +35,8 @@ class Keyword:
 
 def _keywords() -> Iterator[Keyword]:
     """Every key of a spec, and the keys of blocks that are options too, in the order of the declarations."""
-    group, places = "", {name: field for name, field in CloakSpec.model_fields.items() if name not in Spec.model_fields}
+    group = ""
+    places = {name: field for name, field in CloakSpec.model_fields.items() if name not in Spec.model_fields}
     for name, field in {**Spec.model_fields, **places}.items():
         group = declared(field).group or group
         yield Keyword(name, name, "", field, group)

@@ -30,7 +30,8 @@ CLOAKS = (
     "`{option}` is for places, and cloaking has its own verb, which verifies what it writes; use kanon cloak, or "
     "kanon_sql.cloak"
 )
-_PRIVACY, _TARGET = of_block("privacy"), of_block("target")
+_PRIVACY = of_block("privacy")
+_TARGET = of_block("target")
 
 
 def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:

@@ -157,9 +157,13 @@ def _days(matched: Mapping[Any, re.Match[str]], day_first: bool) -> dict[Any, da
     days = {}
     for value, match in matched.items():
         if match[1]:
-            year, month, day = int(match[1]), int(match[2]), int(match[3])
+            year = int(match[1])
+            month = int(match[2])
+            day = int(match[3])
         else:
-            first, second, year = int(match[4]), int(match[5]), int(match[6])
+            first = int(match[4])
+            second = int(match[5])
+            year = int(match[6])
             day, month = (first, second) if day_first else (second, first)
         with suppress(ValueError):
             days[value] = date(year, month, day)

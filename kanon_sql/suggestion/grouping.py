@@ -38,7 +38,8 @@ def grouped(rows: Sequence[int], co_counts: Sequence[Counts], sizes: Sequence[in
             profiles[first] = (weights[first] * profiles[first] + weights[second] * profiles[second]) / joint
             weights[first] = joint
             members[first] = members[first] + members.pop(second)
-            profiles, weights = np.delete(profiles, second, axis=0), np.delete(weights, second)
+            profiles = np.delete(profiles, second, axis=0)
+            weights = np.delete(weights, second)
         found.append(_numbered(members, len(rows)))
     return found
 

@@ -57,7 +57,8 @@ def edges_of(numbers: Counted) -> dict[str, Any]:
 def _even(numbers: Counted) -> tuple[Decimal, Decimal, list[Decimal]]:
     """The bounds of even ranges, and their widths."""
     bottom, top = _ends(numbers)
-    low, high = numbers[0][0] if bottom is None else bottom, numbers[-1][0] if top is None else top
+    low = numbers[0][0] if bottom is None else bottom
+    high = numbers[-1][0] if top is None else top
     inside = sum(low <= number <= high for number, _ in numbers)
     return low, high, chain((high - low) / max(1, inside - 1), high - low)
 
@@ -95,7 +96,8 @@ def plain(number: Decimal) -> int | float:
 
 def _ends(numbers: Counted) -> tuple[Decimal | None, Decimal | None]:
     """The bounds of bottom and top coding: rounded quantiles, if there are enough different values beyond."""
-    low, high = quantile(numbers, _TAIL), quantile(numbers, 1 - _TAIL)
+    low = quantile(numbers, _TAIL)
+    high = quantile(numbers, 1 - _TAIL)
     if high <= low:
         return None, None
     unit = _nice((high - low) / 10)
@@ -113,7 +115,8 @@ def _worth(beyond: Counted) -> bool:
 
 def quantile(numbers: Counted, share: float) -> Decimal:
     """The first number with at least this share of the rows up to it."""
-    wanted, reached = share * sum(rows for _, rows in numbers), 0
+    wanted = share * sum(rows for _, rows in numbers)
+    reached = 0
     for number, rows in numbers:
         reached += rows
         if reached >= wanted:

@@ -34,7 +34,8 @@ _ICD = words(
 
 LabelsByValue = Mapping[Any, str]  # the label of each value
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,9})?")
-_LONG_NAME, _ICD_CODE = re.compile(r"\D{4,}"), re.compile(r"[A-Z]\d\d(\.?\w{1,4})?")
+_LONG_NAME = re.compile(r"\D{4,}")
+_ICD_CODE = re.compile(r"[A-Z]\d\d(\.?\w{1,4})?")
 _DOTTED = re.compile(r"[A-Z]\d\d\.\w{1,4}")
 _CODE = re.compile(r"(?=.*\d)[\w.-]{2,12}")
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}|[\da-fA-F:]*:[\da-fA-F:.]*")

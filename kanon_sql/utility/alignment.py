@@ -65,7 +65,8 @@ def _fitting(attributes: Sequence[SharedColumn], tuples: Int64s, classes: Sequen
     compared.sort(key=lambda number: attributes[number].generalized)
     order = np.lexsort([classes[number] for number in reversed(compared)] or [classes[0]])
     prefix = np.zeros(len(order), dtype=np.int64)  # of every row
-    target, fitting = np.arange(len(tuples)), np.zeros(len(tuples), dtype=np.int64)  # and its prefixes that fit
+    target = np.arange(len(tuples))
+    fitting = np.zeros(len(tuples), dtype=np.int64)  # and its prefixes that fit
     for number in compared:
         codes = classes[number][order].astype(np.int64)
         cells = prefix * len(attributes[number].weights) + codes

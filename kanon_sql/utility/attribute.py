@@ -161,7 +161,8 @@ class _Domain:
             value = _value(label, "decimal")
         if key(value) in self.by_key:
             return self.by_key[key(value)], False
-        number, numbers = _number(value), self.numbers[self.finite]
+        number = _number(value)
+        numbers = self.numbers[self.finite]
         if number is None or not len(numbers):
             return None
         after = int(np.searchsorted(numbers, number))
@@ -210,7 +211,8 @@ class _Covers:
 
     def shown(self, domain: _Domain, release: CountedLabels) -> ColumnDisplay:
         """The values and the labels."""
-        labels, rows = [label for label, _ in release], np.array([n for _, n in release], dtype=float)
+        labels = [label for label, _ in release]
+        rows = np.array([n for _, n in release], dtype=float)
         return ColumnDisplay(domain.kind, domain.texts, domain.numbers, labels, rows, self.labels, self.places)
 
     @property

@@ -59,7 +59,8 @@ def drawn(attributes: Sequence[SharedColumn], many: int, seed: int) -> list[Quer
 
 def _query(attributes: Sequence[SharedColumn], subset: tuple[int, ...], random: Random) -> Query:
     """A query of some columns: later columns compensate for deviations by columns with large groups."""
-    wanted, groups = SELECTIVITY, {}
+    wanted = SELECTIVITY
+    groups = {}
     coarse_first = sorted(subset, key=lambda number: -_shares(attributes[number]).max())
     for left, number in zip(range(len(subset), 0, -1), coarse_first, strict=True):
         groups[number] = tuple(_some_groups(attributes[number], min(1.0, wanted ** (1 / left)), random))
@@ -74,7 +75,8 @@ def _shares(attribute: SharedColumn) -> Floats:
 
 def _some_groups(attribute: SharedColumn, wanted: float, random: Random) -> Iterator[int]:
     """At least one group, with about this share of the rows: a range if the column is ordered, without NULL."""
-    shares, taken = _shares(attribute), 0.0
+    shares = _shares(attribute)
+    taken = 0.0
     order = list(range(len(shares)))
     if attribute.ordered:
         order = [group for group in order if group != attribute.null_group] or order

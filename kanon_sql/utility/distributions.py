@@ -47,7 +47,8 @@ class Treated:
 
 def treated(attribute: SharedColumn) -> Treated:
     """How far the cells of a column were generalized."""
-    shown, size = attribute.shown, len(attribute.shown.values)
+    shown = attribute.shown
+    size = len(attribute.shown.values)
     stars = np.array([label == STAR for label in shown.released], dtype=bool)
     hidden = stars | ((shown.counts == size) & (size > 1))
     values = set(shown.values)
@@ -74,7 +75,8 @@ def distribution(attribute: SharedColumn, least: int) -> list[Bin]:
 
 def _in_order(of: Int64s, name: Name, attribute: SharedColumn, released: Floats, least: int) -> list[Bin]:
     """Bins in order; values without a bin, such as NULL, form the last one if there are enough of them."""
-    inside, size = of >= 0, int(of.max()) + 1
+    inside = of >= 0
+    size = int(of.max()) + 1
     source, release = (np.bincount(of[inside], rows[inside], size).astype(float) for rows in (attribute.rows, released))
     bins = [
         Bin(name(first, last), float(source[first : last + 1].sum()), float(release[first : last + 1].sum()))
@@ -108,7 +110,8 @@ def pooled(rows: Sequence[float] | Floats, least: float) -> list[tuple[int, int]
 
 def _of_numbers(attribute: SharedColumn) -> tuple[Int64s, Name] | None:
     """Ranges of numbers with round ends, the first and the last of them open."""
-    numbers, integers = attribute.shown.numbers, attribute.shown.kind == "integer"
+    numbers = attribute.shown.numbers
+    integers = attribute.shown.kind == "integer"
     finite = np.isfinite(numbers)
     if attribute.shown.kind not in ("integer", "decimal", "float") or finite.sum() < MOST:
         return None
@@ -142,7 +145,8 @@ def _range(edges: Sequence[float], first: int, last: int, integers: bool) -> str
     >>> _range([10.0, 20.0], 1, 1, True), _range([10.0, 20.0], 0, 1, True), _range([0.5], 1, 1, False)
     ('10 to 19', 'under 20', '0.5 or more')
     """
-    low, high = edges[first - 1] if first else None, edges[last] if last < len(edges) else None
+    low = edges[first - 1] if first else None
+    high = edges[last] if last < len(edges) else None
     if low is None and high is None:
         return "any"
     if low is None or high is None:

@@ -55,8 +55,11 @@ def _table(first: SharedColumn, second: SharedColumn, pairs: Pairs) -> Floats:
 
 def _correlation(table: Floats, first: Floats, second: Floats) -> float | None:
     """Pearson's correlation over the groups that have a number on both sides."""
-    rows, columns = np.isfinite(first), np.isfinite(second)
-    table, first, second = table[np.ix_(rows, columns)], first[rows], second[columns]
+    rows = np.isfinite(first)
+    columns = np.isfinite(second)
+    table = table[np.ix_(rows, columns)]
+    first = first[rows]
+    second = second[columns]
     total = table.sum()
     if not total:
         return None

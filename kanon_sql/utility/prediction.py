@@ -74,7 +74,9 @@ class _Task:
     """One column to learn: features and answers of the rows whose exact answer is not NULL, and their folds."""
 
     def __init__(self, attributes: Sequence[SharedColumn], target: int, drawn: Drawn, seed: int) -> None:
-        self.attributes, self.target, self.seed = attributes, target, seed
+        self.attributes = attributes
+        self.target = target
+        self.seed = seed
         random = np.random.default_rng(seed)
         answered, truth = self._answers(drawn.exact, random)
         released, labelled_truth = self._answers(drawn.released, random)
@@ -140,7 +142,8 @@ class _Task:
     def _classified(self, chances: Floats) -> Mapping[str, float | None]:
         from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
-        predicted, truth = chances.argmax(axis=1), self.truth.astype(int)
+        predicted = chances.argmax(axis=1)
+        truth = self.truth.astype(int)
         values = np.unique(truth)
         recall = recall_score(truth, predicted, labels=values, average="macro", zero_division=0)
         figures = {"accuracy": float(accuracy_score(truth, predicted)), "balanced_accuracy": float(recall)}

@@ -174,7 +174,8 @@ def _material(
     places = settled if isinstance(settled, CloakSpec) else None
     spec = places.of_columns() if places else settled
     assert isinstance(spec, Spec)
-    release, location = opened["release"].table, places.location if places else ()
+    release = opened["release"].table
+    location = places.location if places else ()
     columns = dict.fromkeys(column.name for source in opened.values() for column in source.table.columns)
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
     names = box_columns(places) if places else spec.quasi_identifiers

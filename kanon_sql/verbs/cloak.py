@@ -84,7 +84,8 @@ def make_cloaked(
     target = manifests.target_of(spec, published, source.engine.dialect)
     phases.move(published.verify_seconds, "verify")
     phases.begin("describe")
-    roles, seconds = source.roles.described(), phases.described()
+    roles = source.roles.described()
+    seconds = phases.described()
     described = describe(cloaked, target, source.engine.name, roles, source.warnings, seconds)
     return released(source, spec, described, published)
 

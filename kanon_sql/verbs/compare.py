@@ -317,7 +317,9 @@ def _result(
     if measured is None:
         return StrategyResult(run.strategy, _promise(run.strategy), run.refused, run.k)
     figures = measured.figures
-    suppressed, released, classes = figures.rows_at_risk or 0, figures.released_rows or 0, figures.classes or 0
+    suppressed = figures.rows_at_risk or 0
+    released = figures.released_rows or 0
+    classes = figures.classes or 0
     risk_highest: float | None = None
     risk_mean: float | None = None
     if problem.judge.model.unit is None:  # the sizes of classes are in rows: no risk of people follows from them

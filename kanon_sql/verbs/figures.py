@@ -174,7 +174,9 @@ class _Measurement:
     def __init__(
         self, manifest: Mapping[str, Any], spec: Spec, release: Source | str, source: Source | str, observer: Observer
     ) -> None:
-        self.manifest, self.spec, self.observer = manifest, spec, observer
+        self.manifest = manifest
+        self.spec = spec
+        self.observer = observer
         self._release, self._source = release, source
         self.missing: dict[str, str] = {}
         self.rounding = CountRounding(max(spec.privacy.k, _LEAST))
@@ -376,7 +378,8 @@ class _Measurement:
 
     def _lattice(self) -> dict[str, Any]:
         """The picture of a small lattice, if the search finds the released node again."""
-        node, size = self.manifest.get("node"), self.manifest.get("lattice_size")
+        node = self.manifest.get("node")
+        size = self.manifest.get("lattice_size")
         if self.spec.strategy in RECODERS:
             raise _UnmeasuredError(
                 "a local recoding has no lattice; the widths of its labels are shown with each column"
@@ -410,7 +413,8 @@ class _Measurement:
 
     def _outcome(self, outcome: Outcome) -> dict[str, Any]:
         """The figures of one attack; shares that stand for too few people are None."""
-        few, control = 0 < outcome.successes < self.rounding.least, outcome.beyond
+        few = 0 < outcome.successes < self.rounding.least
+        control = outcome.beyond
         few_by_control = control is not None and 0 < round(control * outcome.attempts) < self.rounding.least
         return {
             "attack": outcome.name,

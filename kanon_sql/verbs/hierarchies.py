@@ -110,7 +110,8 @@ def check(
 
     `column`: by default the file's name without its ending. HierarchyError says what is wrong.
     """
-    path, places = Path(file), taken(PlaceOptions, options)
+    path = Path(file)
+    places = taken(PlaceOptions, options)
     if source is None:
         return show(path, separator=separator, header=header)
     recipe = {"file": str(path), "header": header} | ({"separator": separator} if separator else {})

@@ -45,7 +45,9 @@ _FOLDER = (
 def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary], phases: Phases) -> dict[str, Any]:
     """The manifest of a published release, as a mapping for JSON. Runs no query; `costs`: the result of `measure`."""
     problem = plan.problem
-    spec, source, frequency_set = problem.spec, problem.source, problem.frequency_set
+    spec = problem.spec
+    source = problem.source
+    frequency_set = problem.frequency_set
     summary, suppressed = published.checked, plan.recoding.rows_at_risk
     return {
         "rows": frequency_set.rows,
@@ -171,7 +173,9 @@ def measure(plan: Plan) -> dict[str, Any]:
 def _search_entries(plan: Plan, outcome: SearchOutcome) -> dict[str, Any]:
     """The entries for a node of the lattice, found by a search or kept from an earlier release."""
     plan, node, searched = plan.with_cells(), outcome.node, not _is_kept_node(plan)
-    problem, judge, figures = plan.problem, plan.recoding.judge, figures_of(plan)
+    problem = plan.problem
+    judge = plan.recoding.judge
+    figures = figures_of(plan)
     kept = judge.kept_rows(node)
     with joint.of_node(problem.frequency_set, judge.model.safe, node, problem.costs.weights, tuples=False) as cells:
         of_tuples = {"ambiguity": cells.ambiguity, "divergence": cells.divergence_apart()}
@@ -200,7 +204,8 @@ def _chosen_by_values(plan: Plan, node: Node) -> bool:
 
     Then the choice of the node tells something about these values (the minimality attack).
     """
-    problem, lower = plan.problem, list(plan.problem.lattice.predecessors(node))
+    problem = plan.problem
+    lower = list(plan.problem.lattice.predecessors(node))
     if not lower or not plan.recoding.judge.model.before_redrawing.redrawn:
         return False
     without_values = Judge(problem.frequency_set, problem.judge.model.before_redrawing)
@@ -215,7 +220,9 @@ def _chosen_by_values(plan: Plan, node: Node) -> bool:
 def _recoding_entries(plan: Plan, recoding: LocalRecoding) -> dict[str, Any]:
     """The entries for a local recoding: it satisfies the models, and nothing is proven about its loss."""
     plan = plan.with_cells()
-    problem, local, figures = plan.problem, recoding.local, figures_of(plan)
+    problem = plan.problem
+    local = recoding.local
+    figures = figures_of(plan)
     levels = [share * height for share, height in zip(figures.precisions or (), problem.costs.heights, strict=True)]
     far = squared_errors.of_classes(problem.frequency_set, local, recoding.classes, recoding.orders, recoding.hows)
     with joint.of_classes(problem.frequency_set, local, recoding.classes, problem.costs.weights) as cells:
@@ -248,8 +255,10 @@ def figures_of(plan: Plan) -> Figures:
     recoding, costs = plan.recoding, plan.problem.costs
     if isinstance(recoding, FullDomain):
         judge, node = recoding.judge, recoding.node
-        classes, cells = judge.classes(node), judge.cells(node, costs, ("losses", "bits", "generalized"))
-        levels, released = judge.released_levels(node), classes.released_rows or 0
+        classes = judge.classes(node)
+        cells = judge.cells(node, costs, ("losses", "bits", "generalized"))
+        levels = judge.released_levels(node)
+        released = classes.released_rows or 0
         figures = replace(classes, losses=cells.losses, bits=cells.bits, generalized=cells.generalized)
     else:
         frequency_set, local = plan.problem.frequency_set, recoding.figures
@@ -311,7 +320,8 @@ def _costs(
 
 def warnings(plan: Plan, summary: Summary) -> list[str]:
     """Warnings for readers of the release."""
-    problem, found = plan.problem, []
+    problem = plan.problem
+    found = []
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         found.append(f"the search did not end ({plan.ended}): a better {better}")

@@ -72,7 +72,8 @@ def _suppressed(engine: Engine, relation: Relation, name: str, released: int) ->
 
     None if the comment was written by an earlier version, which did not store the source.
     """
-    about, left = tables.about(engine, relation), "it was left as it was"
+    about = tables.about(engine, relation)
+    left = "it was left as it was"
     source = engine.existing(Relation(*about["source"])) if "source" in about else None
     if "source" in about and source is None:
         raise SourceError(f"{about['source'][-1]}, the source of {name}, has another name now; {_ANEW}")
@@ -85,7 +86,8 @@ def _suppressed(engine: Engine, relation: Relation, name: str, released: int) ->
         raise VerificationError(
             f"{name} would be empty, as {source.relation.name} has no rows; {left}; fill that first"
         )
-    suppressed, limit = int(rows) - released, about["suppression_limit"]
+    suppressed = int(rows) - released
+    limit = about["suppression_limit"]
     if not released or suppressed > may_suppress(limit, rows):
         raise VerificationError(
             f"{name} would leave out {suppressed:,} of {rows:,} rows of {source.relation.name}, and its limit is "

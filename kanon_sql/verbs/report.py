@@ -130,7 +130,8 @@ def report(
     (True, [1], dict_keys(['loss_by_k', 'attacks']))
     """
     settled = settle_either(source, spec, taken(AnonymizeOptions, options), releases=True)
-    target, observer = settled.target, observer or Observer()
+    target = settled.target
+    observer = observer or Observer()
     if target is None:
         raise SpecError("there is no release to report on; name the spec of a release, with its target")
     manifest = None if manifest is None else _manifest_of_release(manifest)

@@ -128,7 +128,9 @@ def search(
 
 def result_of(plan: Plan) -> Search:
     """The result of a finished search."""
-    problem, outcome, spec = plan.problem, plan.outcome, plan.problem.spec
+    problem = plan.problem
+    outcome = plan.outcome
+    spec = plan.problem.spec
     assert outcome
     return Search(
         source=spec.source,

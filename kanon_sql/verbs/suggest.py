@@ -597,10 +597,12 @@ def places_of(suggestions: Suggestions, folder: Path) -> dict[str, Any]:
         return {"source": suggestions.source, **where, "target": {"table": f"{suggestions.source}_anon"}}
     source = Path(suggestions.source)
     if not os.path.isfile(source):  # a pattern for several files
-        place, name = os.path.abspath(source), "release.parquet"
+        place = os.path.abspath(source)
+        name = "release.parquet"
     else:
         suffix = ".parquet" if kind_of_file(source.name) == "Excel" else source.suffix
-        place, name = _relative(folder, suggestions.source), f"{source.stem}_anon{suffix}"
+        place = _relative(folder, suggestions.source)
+        name = f"{source.stem}_anon{suffix}"
     return {"source": place, **suggestions.reading, "target": {"file": name}}
 
 

@@ -49,10 +49,14 @@ def ways_out(plan: Plan, observer: Observer) -> list[dict[str, object]]:
 
     Every search ends after two seconds with its best node so far, so the losses are upper bounds.
     """
-    names, problem, found = at_top(plan), plan.problem, []
+    names = at_top(plan)
+    problem = plan.problem
+    found = []
     for name in names:
         # A lattice without the column's top level.
-        place, bottom, top = problem.columns.index(name), problem.lattice.bottom, list(problem.lattice.top)
+        place = problem.columns.index(name)
+        bottom = problem.lattice.bottom
+        top = list(problem.lattice.top)
         top[place] -= 1
         way = f"max_level: {top[place]}"
         if top[place] < bottom[place]:
@@ -109,7 +113,8 @@ def _refined(plan: Plan, observer: Observer) -> Iterator[WayOut]:
 
 
 def _way_out(plan: Plan, name: str | None, way: str, figures: Figures) -> WayOut:
-    costs, losses = plan.problem.costs, figures.losses or ()
+    costs = plan.problem.costs
+    losses = figures.losses or ()
     mean = sum(share * loss for share, loss in zip(costs.shares, losses, strict=True))
     loss_of_column = None if name is None else losses[plan.problem.columns.index(name)]
     return WayOut(name, way, mean, loss_of_column, figures.rows_at_risk)
