@@ -7,13 +7,14 @@ SELECT COALESCE($safe, FALSE) AS safe FROM $frequency_set;
 
 -- name: start
 -- Put all tuples into one partition, or each into the partition that it belongs to.
--- gives: the level-0 columns, n, class
-SELECT $columns, n, CAST($class AS BIGINT) AS class FROM $frequency_set;
+-- gives: the level-0 columns, n, size (of the partition; NULL: not counted yet), class
+SELECT $columns, n, CAST(NULL AS BIGINT) AS size, CAST($class AS BIGINT) AS class FROM $frequency_set;
 
 -- name: deal_values_start
 -- Put all tuples into one partition, number the rows of each in the order of its sensitive values, and set the order in which rows are dealt.
--- gives: the columns, n, first and last (positions from 1 among the tuple's rows), place (in the order of dealing), class (0)
-SELECT $columns, n, until - n + 1 AS first, until AS last, place, CAST(0 AS BIGINT) AS class
+-- gives: the columns, n, first and last (positions from 1 among the tuple's rows), place (in the order of dealing), size (NULL: not counted yet), class (0)
+SELECT
+  $columns, n, until - n + 1 AS first, until AS last, place, CAST(NULL AS BIGINT) AS size, CAST(0 AS BIGINT) AS class
 FROM (
   SELECT
     $columns, CAST(n AS BIGINT) AS n, ROW_NUMBER() OVER (ORDER BY $order) AS place,
@@ -23,10 +24,10 @@ FROM (
 
 -- name: deal_start
 -- Put all tuples into one partition, and set the order in which rows are dealt.
--- gives: the level-0 columns, n, first (1) and last (n) of the tuple's rows, place (in the order of dealing), class (0)
+-- gives: the level-0 columns, n, first (1) and last (n) of the tuple's rows, place (in the order of dealing), size (NULL: not counted yet), class (0)
 SELECT
   $columns, n, CAST(1 AS BIGINT) AS first, CAST(n AS BIGINT) AS last, ROW_NUMBER() OVER (ORDER BY $order) AS place,
-  CAST(0 AS BIGINT) AS class
+  CAST(NULL AS BIGINT) AS size, CAST(0 AS BIGINT) AS class
 FROM $frequency_set;
 
 -- name: merged_parts
@@ -61,17 +62,17 @@ FROM $rounds;
 
 -- name: halves
 -- Find, for every partition and ordered attribute, the median, and how many of the rows equal to it go to the left half.
--- gives: class, attribute, allowed, split (the median's position), dealt (its rows on the left), kept (its rows on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
+-- gives: class, attribute, allowed, split (the median's position), dealt (its rows on the left), kept (its rows on the right), below, above (rows on the left and on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
 SELECT
   class, attribute, BOOL_AND(safe) AS allowed, MIN(split) AS split, MIN(dealt) AS dealt, MIN(kept) AS kept,
-  MIN(width) AS width, MIN(gain) AS gain
+  MIN(half) AS below, MIN(total - half) AS above, MIN(width) AS width, MIN(gain) AS gain
 FROM (
   SELECT
     class, attribute, COALESCE($safe, FALSE) AS safe, MIN(split) AS split, MIN(dealt) AS dealt, MIN(kept) AS kept,
-    MIN(width) AS width, MIN(gain) AS gain
+    MIN(half) AS half, MIN(total) AS total, MIN(width) AS width, MIN(gain) AS gain
   FROM (
     SELECT
-      class, attribute, side, CASE WHEN side = 0 THEN half ELSE total - half END AS n, position AS split,
+      class, attribute, side, CASE WHEN side = 0 THEN half ELSE total - half END AS n, position AS split, half, total,
       half - below + n AS dealt, below - half AS kept,
       weight * LEAST(1, (highest - lowest) / range) AS width,
       -- rows times the positions that they cover, before minus after the cut; all positions if values without a number are among them
@@ -82,12 +83,12 @@ FROM (
       ) / most AS gain
     FROM (
       SELECT
-        class, attribute, position, number, range, most, weight, n, below, total, half,
+        steps.class, steps.attribute, position, number, range, most, weight, n, below, total, half,
         CASE WHEN below > half THEN position ELSE next_position END AS right_position,
         CASE WHEN below > half THEN number ELSE next_number END AS right_number, low, high, lowest, highest
       FROM (
         SELECT
-          class, attribute, position, number, range, most, weight, n,
+          class, attribute, position, number, n,
           CAST(SUM(n) OVER left_side AS BIGINT) AS below,
           CAST(SUM(n) OVER whole AS BIGINT) AS total,
           CAST(SUM(n) OVER whole AS BIGINT) // 2 AS half,
@@ -103,6 +104,7 @@ FROM (
           left_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
           whole AS (PARTITION BY class, attribute)
       ) AS steps
+      INNER JOIN $scales AS s ON s.attribute = steps.attribute
       WHERE high > low AND half > 0 AND below >= half AND below - n < half
     ) AS medians
     CROSS JOIN (SELECT UNNEST([0, 1]) AS side) AS sides
@@ -113,10 +115,10 @@ GROUP BY class, attribute;
 
 -- name: medians
 -- Find, for every partition and ordered attribute, the cut nearest to the median that leaves both sides safe.
--- gives: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
+-- gives: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), below, above (rows on the left and on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
 SELECT
-  class, attribute, best.allowed AS allowed, best.position AS split, NULL AS dealt, NULL AS kept,
-  weight * LEAST(1, (highest - lowest) / range) AS width,
+  class, attribute, best IS NOT NULL AS allowed, best.position AS split, NULL AS dealt, NULL AS kept,
+  best.below AS below, best.above AS above, weight * LEAST(1, (highest - lowest) / range) AS width,
   weight * (
     (best.below + best.above) * CASE WHEN highest - lowest > range THEN most ELSE high - low END
     - best.below * CASE WHEN best.number - lowest > range THEN most ELSE best.position - low END
@@ -124,51 +126,43 @@ SELECT
   ) / most AS gain
 FROM (
   SELECT
-    class, attribute, MIN(weight) AS weight, MIN(range) AS range, MIN(most) AS most,
+    steps.class, steps.attribute, MIN(weight) AS weight, MIN(range) AS range, MIN(most) AS most,
     MIN(number) AS lowest, MAX(next_number) AS highest, MIN(position) AS low, MAX(next_position) AS high,
-    -- first cuts that are allowed, then those that separate values without a number, then the nearest to the median
+    -- first cuts that separate values without a number, then those nearest to the median
     ARG_MIN(
       {
-        'allowed': allowed, 'position': position, 'number': number, 'next_position': next_position,
-        'next_number': next_number, 'below': below, 'above': above
+        'position': position, 'number': number, 'next_position': next_position, 'next_number': next_number,
+        'below': below, 'above': above
       },
-      {
-        'forbidden': NOT allowed, 'alike': next_number - number <= range, 'distance': ABS(below - above),
-        'position': position
-      }
+      {'alike': next_number - number <= range, 'distance': ABS(below - above), 'position': position}
+    ) FILTER (
+      WHERE safe AND (NOT $median OR (below >= (below + above) // 2 AND below - n < (below + above) // 2))
     ) AS best
   FROM (
     SELECT
-      class, attribute, position, number, next_position, next_number, range, most, weight, below, above,
-      allowed AND (NOT $median OR (below >= (below + above) // 2 AND below - n < (below + above) // 2)) AS allowed
-    FROM (
-      SELECT
-        class, attribute, position, number, range, most, weight, n,
-        CAST(SUM(n) OVER left_side AS BIGINT) AS below,
-        CAST(SUM(n) OVER right_side AS BIGINT) AS above,
-        LEAD(position) OVER left_side AS next_position,
-        LEAD(number) OVER left_side AS next_number,
-        COALESCE($safe_left, FALSE) AND COALESCE($safe_right, FALSE) AS allowed
-      FROM $cells
-      WHERE number IS NOT NULL
-      WINDOW
-        left_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
-        right_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
-    ) AS steps
-    WHERE next_number IS NOT NULL
-  ) AS cuts
-  GROUP BY class, attribute
+      class, attribute, position, number, n,
+      CAST(SUM(n) OVER left_side AS BIGINT) AS below,
+      CAST(SUM(n) OVER right_side AS BIGINT) AS above,
+      LEAD(position) OVER left_side AS next_position,
+      LEAD(number) OVER left_side AS next_number,
+      COALESCE($safe_left, FALSE) AND COALESCE($safe_right, FALSE) AS safe
+    FROM $cells
+    WHERE number IS NOT NULL
+    WINDOW
+      left_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
+      right_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+  ) AS steps
+  INNER JOIN $scales AS s ON s.attribute = steps.attribute
+  WHERE next_number IS NOT NULL
+  GROUP BY steps.class, steps.attribute
 ) AS found;
 
 -- name: branches
 -- List, for every partition and attribute, the children of the lowest node that covers all values.
 -- gives: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the rows of the child no longer cover once it is split off)
-SELECT class, attribute, level, node, n, safe, weight, most, weight * width AS width, n * fewer AS saved
+SELECT class, attribute, level, node, n, safe, weight, most, width, saved
 FROM (
-  SELECT
-    c.class, c.attribute, b.level, b.node, MIN(c.weight) AS weight, MIN(c.most) AS most, CAST(SUM(c.n) AS BIGINT) AS n,
-    COALESCE($safe, FALSE) AS safe, MIN(s.width) AS width, MIN(s.leaves) - MIN(b.leaves) AS fewer
-  FROM (
+  WITH covering AS (
     SELECT l.class, l.attribute, MIN(a.level) - 1 AS level, MIN(a.leaves) AS leaves, MIN(a.width) AS width
     FROM (
       SELECT class, attribute, MIN(position) AS low, MAX(position) AS high
@@ -179,50 +173,67 @@ FROM (
     ) AS l
     INNER JOIN $nodes AS a ON a.attribute = l.attribute AND a.position = l.low AND a.high >= l.high
     GROUP BY l.class, l.attribute
-  ) AS s
-  INNER JOIN $cells AS c ON c.class = s.class AND c.attribute = s.attribute
-  INNER JOIN $nodes AS b ON b.attribute = s.attribute AND b.position = c.position AND b.level = s.level
-  GROUP BY c.class, c.attribute, b.level, b.node
+  )
+  SELECT
+    c.class, c.attribute, s.level, c.node, c.n, c.safe, m.weight, m.most, m.weight * s.width AS width,
+    c.n * (s.leaves - c.leaves) AS saved
+  FROM (
+    SELECT
+      c.class, c.attribute, b.node, CAST(SUM(c.n) AS BIGINT) AS n, COALESCE($safe, FALSE) AS safe, MIN(b.leaves) AS leaves
+    FROM covering AS s
+    INNER JOIN $cells AS c ON c.class = s.class AND c.attribute = s.attribute
+    INNER JOIN $nodes AS b ON b.attribute = s.attribute AND b.position = c.position AND b.level = s.level
+    GROUP BY c.class, c.attribute, b.node
+  ) AS c
+  INNER JOIN covering AS s ON s.class = c.class AND s.attribute = c.attribute
+  INNER JOIN $scales AS m ON m.attribute = c.attribute
 ) AS children;
 
 -- name: counted
--- Count the rows of every value of one attribute in every open partition.
-SELECT class, $attribute AS attribute, $code AS code, CAST(SUM(n) AS BIGINT) AS n FROM $open GROUP BY class, $code;
+-- Count the rows of every value of one attribute in every open partition that is large enough for two classes.
+SELECT class, $attribute AS attribute, $code AS code, CAST(SUM(n) AS BIGINT) AS n
+FROM $open
+WHERE size IS NULL OR size >= $least
+GROUP BY class, $code;
 
 -- name: cells
 -- Look up the position and number of every value in every open partition.
-SELECT c.class, c.attribute, c.code, p.position, p.number, p.range, p.most, p.weight, c.n
+SELECT c.class, c.attribute, p.position, p.number, c.n
 FROM $counted AS c
 INNER JOIN $places AS p ON p.attribute = c.attribute AND p.code = c.code;
 
 -- name: inherited
 -- Replace the widths of partitions by the inherited ones, if there are any.
--- gives: class, attribute, allowed, split, dealt, kept, width (inherited if possible), gain, own (width)
+-- gives: class, attribute, allowed, split, dealt, kept, below, above, width (inherited if possible), gain, own (width)
 SELECT
-  m.class, m.attribute, m.allowed, m.split, m.dealt, m.kept, COALESCE(w.width, m.width) AS width, m.gain, m.width AS own
+  m.class, m.attribute, m.allowed, m.split, m.dealt, m.kept, m.below, m.above, COALESCE(w.width, m.width) AS width,
+  m.gain, m.width AS own
 FROM $medians AS m
 LEFT JOIN $widths AS w ON w.class = m.class AND w.attribute = m.attribute;
 
 -- name: chosen
 -- Choose the attribute that cuts every partition best; the first attribute wins a tie.
--- gives: class, attribute, split (NULL for branches), dealt, kept, level, spared (a safe child that stays with the rest)
-SELECT class, best.attribute, best.split, best.dealt, best.kept, best.level, best.spared
+-- gives: class, attribute, split (NULL for branches), dealt, kept, below, above, level, spared (a safe child that stays with the rest)
+SELECT
+  class, best.attribute, best.split, best.dealt, best.kept, best.below, best.above, best.level, best.spared
 FROM (
   SELECT
     class,
     ARG_MAX(
       {
-        'attribute': attribute, 'split': split, 'dealt': dealt, 'kept': kept,
+        'attribute': attribute, 'split': split, 'dealt': dealt, 'kept': kept, 'below': below, 'above': above,
         'level': level, 'spared': spared
       },
       {'worth': $worth, 'first': -attribute}
     ) AS best
   FROM (
-    SELECT class, attribute, width, gain, split, dealt, kept, NULL AS level, NULL AS spared FROM $medians WHERE allowed
+    SELECT class, attribute, width, gain, split, dealt, kept, below, above, NULL AS level, NULL AS spared
+    FROM $medians
+    WHERE allowed
     UNION ALL
     SELECT
-      class, attribute, width, weight * (saved - CASE WHEN alone THEN 0 ELSE least_saved END) / most, NULL, NULL, NULL, level,
-      CASE WHEN NOT alone THEN least END
+      class, attribute, width, weight * (saved - CASE WHEN alone THEN 0 ELSE least_saved END) / most, NULL, NULL, NULL,
+      NULL, NULL, level, CASE WHEN NOT alone THEN least END
     FROM (
       SELECT
         class, attribute, level, MIN(weight) AS weight, MIN(most) AS most, MIN(width) AS width,
@@ -249,28 +260,21 @@ FROM (
 ) AS found;
 
 -- name: moves
--- Find the new partition of every value of the chosen attribute; the rows of a dealt median go to two partitions.
--- gives: class, attribute, code, part (0 or 1 for an ordered attribute, else the node, or -1 for the rest), skip (rows of the value that go elsewhere first), take (rows; NULL for all), next_class (numbered after all existing classes)
+-- Number the new partitions of every partition that is cut, with the nodes of the values that go there.
+-- gives: class, attribute, node (0 and 1 for the sides of an ordered attribute), part (the node, or -1 for the rest), size (of the new partition), next_class (numbered after all existing classes)
 SELECT
-  class, attribute, code, part, skip, take,
-  (SELECT MAX(class) FROM $cells) + DENSE_RANK() OVER (ORDER BY class, part) AS next_class
+  class, attribute, node, part, CAST(SUM(n) OVER (PARTITION BY class, part) AS BIGINT) AS size,
+  (SELECT MAX(class) FROM $open) + DENSE_RANK() OVER (ORDER BY class, part) AS next_class
 FROM (
-  SELECT
-    h.class, h.attribute, c.code, 0 AS skip, CASE WHEN c.position = h.split THEN h.dealt END AS take,
-    CASE
-      WHEN h.split IS NULL THEN CASE WHEN b.safe AND b.node <> COALESCE(h.spared, -1) THEN b.node ELSE -1 END
-      WHEN c.position <= h.split THEN 0
-      ELSE 1
-    END AS part
-  FROM $chosen AS h
-  INNER JOIN $cells AS c ON c.class = h.class AND c.attribute = h.attribute
-  LEFT JOIN $nodes AS o ON o.attribute = c.attribute AND o.position = c.position AND o.level = h.level
-  LEFT JOIN $branches AS b ON b.class = h.class AND b.attribute = h.attribute AND b.node = o.node
+  SELECT class, attribute, 0 AS node, 0 AS part, below AS n FROM $chosen WHERE split IS NOT NULL
   UNION ALL
-  SELECT h.class, h.attribute, c.code, h.dealt, h.kept, 1
+  SELECT class, attribute, 1, 1, above FROM $chosen WHERE split IS NOT NULL
+  UNION ALL
+  SELECT
+    h.class, h.attribute, b.node, CASE WHEN b.safe AND b.node <> COALESCE(h.spared, -1) THEN b.node ELSE -1 END, b.n
   FROM $chosen AS h
-  INNER JOIN $cells AS c ON c.class = h.class AND c.attribute = h.attribute AND c.position = h.split
-  WHERE h.kept > 0
+  INNER JOIN $branches AS b ON b.class = h.class AND b.attribute = h.attribute
+  WHERE h.split IS NULL
 ) AS parted;
 
 -- name: deal
@@ -278,37 +282,55 @@ FROM (
 SELECT
   $columns, upto - since AS n, first + since - before AS first, first + upto - before - 1 AS last,
   ROW_NUMBER() OVER (
-    PARTITION BY class ORDER BY dealt, CASE WHEN dealt AND part = 0 THEN -place ELSE place END, first + since - before
+    PARTITION BY class
+    ORDER BY is_dealt, CASE WHEN is_dealt AND node = 0 THEN -place ELSE place END, first + since - before
   ) AS place,
-  class
+  size, class
 FROM (
-  SELECT
-    $columns, first, place, before, m.part, m.next_class AS class, m.take IS NOT NULL AS dealt,
-    -- the stretch of the part, among the rows of its value, that goes to the new partition
-    GREATEST(before, m.skip) AS since, LEAST(before + n, COALESCE(m.skip + m.take, before + n)) AS upto
-  FROM (
+  WITH cut AS (
     SELECT
-      $columns, n, first, place, class, code,
-      CAST(SUM(n) OVER (PARTITION BY class, code ORDER BY place DESC, first) AS BIGINT) - n AS before
+      $columns, n, first, place, class, dealt, before, COALESCE(p.position = counted.split, FALSE) AS is_dealt,
+      CASE WHEN counted.split IS NULL THEN t.node WHEN p.position <= counted.split THEN 0 ELSE 1 END AS node
     FROM (
-      SELECT $columns, o.n, o.first, o.place, o.class, [$codes][h.attribute + 1] AS code
-      FROM $open AS o
-      INNER JOIN $chosen AS h ON h.class = o.class
-    ) AS cut
-  ) AS counted
-  INNER JOIN $moves AS m ON m.class = counted.class AND m.code = counted.code
+      SELECT
+        $columns, n, first, place, class, attribute, split, dealt, level, code,
+        CAST(SUM(n) OVER (PARTITION BY class, code ORDER BY place DESC, first) AS BIGINT) - n AS before
+      FROM (
+        SELECT
+          $columns, o.n, o.first, o.place, o.class, h.attribute, h.split, h.dealt, h.level, $code AS code
+        FROM $open AS o
+        INNER JOIN $chosen AS h ON h.class = o.class
+      ) AS coded
+    ) AS counted
+    INNER JOIN $places AS p ON p.attribute = counted.attribute AND p.code = counted.code
+    LEFT JOIN $nodes AS t ON t.attribute = counted.attribute AND t.level = counted.level AND t.position = p.position
+  )
+  SELECT $columns, c.first, c.place, c.before, c.node, c.is_dealt, c.since, c.upto, m.size, m.next_class AS class
+  FROM (
+    -- the stretch of the part, among the rows of its value, that goes to each side
+    SELECT
+      $columns, class, first, place, before, node, is_dealt, before AS since,
+      CASE WHEN is_dealt THEN LEAST(before + n, dealt) ELSE before + n END AS upto
+    FROM cut
+    UNION ALL
+    SELECT $columns, class, first, place, before, 1, is_dealt, GREATEST(before, dealt), before + n FROM cut WHERE is_dealt
+  ) AS c
+  INNER JOIN $moves AS m ON m.class = c.class AND m.node = c.node
 ) AS moved
 WHERE upto > since;
 
 -- name: next
 -- Move the tuples of every partition that was cut to their new partitions.
-SELECT $columns, n, m.next_class AS class
+SELECT $columns, n, m.size, m.next_class AS class
 FROM (
-  SELECT $columns, o.n, o.class, [$codes][h.attribute + 1] AS code
+  SELECT $columns, o.n, o.class, h.attribute, h.split, h.level, $code AS code
   FROM $open AS o
   INNER JOIN $chosen AS h ON h.class = o.class
 ) AS cut
-INNER JOIN $moves AS m ON m.class = cut.class AND m.code = cut.code;
+INNER JOIN $places AS p ON p.attribute = cut.attribute AND p.code = cut.code
+LEFT JOIN $nodes AS t ON t.attribute = cut.attribute AND t.level = cut.level AND t.position = p.position
+INNER JOIN $moves AS m
+  ON m.class = cut.class AND m.node = CASE WHEN cut.split IS NULL THEN t.node WHEN p.position <= cut.split THEN 0 ELSE 1 END;
 
 -- name: unsafe_cuts
 -- List the cuts that create a partition which does not meet the privacy model.
@@ -332,7 +354,7 @@ SELECT $columns FROM $rounds WHERE is_open = $open;
 SELECT
   n.class, m.attribute,
   CASE WHEN m.width > c.width OR (m.width = c.width AND m.attribute < c.attribute) THEN m.own ELSE m.width END AS width
-FROM (SELECT class AS parent, next_class AS class FROM $moves GROUP BY class, next_class) AS n
+FROM (SELECT DISTINCT class AS parent, next_class AS class FROM $moves) AS n
 INNER JOIN $chosen AS h ON h.class = n.parent
 INNER JOIN $medians AS c ON c.class = n.parent AND c.attribute = h.attribute
 INNER JOIN $medians AS m ON m.class = n.parent AND m.attribute <> h.attribute;
@@ -376,6 +398,11 @@ FROM (
   WHERE choice = 1
 ) AS measured;
 
+-- name: scales
+-- Return the figures of attributes that are equal for all their values.
+-- gives: attribute, range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
+SELECT attribute, MIN(range) AS range, MIN(most) AS most, MIN(weight) AS weight FROM $places GROUP BY attribute;
+
 -- name: nodes
 -- List the node above every value of one attribute on one level of its hierarchy, with the positions that the node covers.
 -- gives: attribute, position, level, node, low, high (positions under the node), leaves (under the node), width (share of all leaves, 0 for one leaf)
@@ -402,19 +429,24 @@ FROM (
 ) AS walked
 GROUP BY class, attribute;
 
+-- name: boxes
+-- Find the range of one attribute's positions and numbers in every class.
+-- gives: class, attribute, n (rows), low, high (positions), lowest, highest (numbers; NULL if the attribute is not ordered)
+SELECT
+  a.class, $attribute AS attribute, CAST(SUM(a.n) AS BIGINT) AS n, MIN(p.position) AS low, MAX(p.position) AS high,
+  MIN(p.number) AS lowest, MAX(p.number) AS highest
+FROM (SELECT class, n, $code AS code FROM $assignment) AS a
+INNER JOIN (SELECT code, position, number FROM $places WHERE attribute = $attribute) AS p ON p.code = a.code
+GROUP BY a.class;
+
 -- name: ncp
 -- Add up the normalized widths of all rows' cells: the range of numbers, or the leaves under the lowest common node.
 -- gives: penalty (divided by rows times attributes: the normalized certainty penalty)
 SELECT COALESCE(SUM(n * width), 0) AS penalty
 FROM (
-  SELECT s.n, MIN(COALESCE(a.width, LEAST(1, (s.highest - s.lowest) / s.range))) AS width
-  FROM (
-    SELECT
-      class, attribute, CAST(SUM(n) AS BIGINT) AS n, MIN(position) AS low, MAX(position) AS high,
-      MIN(number) AS lowest, MAX(number) AS highest, MIN(range) AS range
-    FROM $cells
-    GROUP BY class, attribute
-  ) AS s
-  LEFT JOIN $nodes AS a ON a.attribute = s.attribute AND a.position = s.low AND a.high >= s.high
-  GROUP BY s.class, s.attribute, s.n
-) AS boxes;
+  SELECT b.n, MIN(COALESCE(a.width, LEAST(1, (b.highest - b.lowest) / s.range))) AS width
+  FROM $boxes AS b
+  INNER JOIN $scales AS s ON s.attribute = b.attribute
+  LEFT JOIN $nodes AS a ON a.attribute = b.attribute AND a.position = b.low AND a.high >= b.high
+  GROUP BY b.class, b.attribute, b.n
+) AS widths;

@@ -59,7 +59,7 @@ from kanon_sql.queries.release import (
     shown_population,
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery, StatementColumn
-from kanon_sql.queries.rounds import RoundStatement, rounds, step
+from kanon_sql.queries.rounds import RoundStatement, numbered_column, rounds, step
 from kanon_sql.queries.rule_labels import EXACT, EXACT_SINGLE
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
@@ -222,6 +222,7 @@ __all__ = [
     "nearest",
     "no_values",
     "number_pattern",
+    "numbered_column",
     "of_type",
     "over",
     "over_classes",

@@ -32,6 +32,15 @@ def step(table: str, query: str, **holes: t.Hole) -> RoundStatement:
     return RoundStatement(table, query, (holes,))
 
 
+def numbered_column(names: Sequence[str], number: str, alias: str) -> exp.Case:
+    """The one of several columns whose place in the list (from 0) is in the column `number` of the row `alias`.
+
+    A list with an index would say the same, but be built for every row.
+    """
+    cases = [exp.If(this=t.literal(place), true=t.column(name)) for place, name in enumerate(names)]
+    return exp.Case(this=t.column(number, alias), ifs=cases)
+
+
 def rounds(start: Relation, columns: Sequence[str], steps: Sequence[RoundStatement], most: int, dialect: str) -> str:
     """The query of at most `most` rounds: the columns, round (the last that a row was in), is_open.
 

@@ -16,7 +16,7 @@ from typing import Literal
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Hole, Relation, RoundStatement, over, step
+from kanon_sql.queries import Hole, Relation, RoundStatement, numbered_column, over, step
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
@@ -260,6 +260,7 @@ class _MondrianRun:
             places = [self._places(j) for j in range(len(self.orders))]
             nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]
             self.tables.create_as("places", queries.union_all(places))
+            self.tables.create("scales", "mondrian/scales", places=self.tables["places"])
             if nodes:
                 self.tables.create_as("nodes", queries.union_all(nodes))
             else:
@@ -293,23 +294,22 @@ class _MondrianRun:
     def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[RoundStatement]:
         """The first steps of a round: count values, and find every partition's cuts."""
         safe, cells = self.task.model.rows_alone, at("cells")
-        holes: dict[str, Hole] = {"cells": cells, "safe": safe}
+        holes: dict[str, Hole] = {"cells": cells, "scales": self.tables["scales"]}
         if self.relaxed:
-            medians = step("medians", "mondrian/halves", **holes)
+            medians = step("medians", "mondrian/halves", safe=safe, **holes)
         else:
-            medians = step("medians", "mondrian/medians", median=self.rule.median_only, cells=cells, **sides)
-        branches = step("branches", "mondrian/branches", nodes=self.tables["nodes"], **holes)
-        return [*self._count(at("open"), at("counted")), medians, branches]
-
-    def _count(self, counted: Relation, counts: Relation) -> list[RoundStatement]:
-        """The steps that count the rows of every value of every attribute."""
+            medians = step("medians", "mondrian/medians", median=self.rule.median_only, **holes, **sides)
+        branches = step("branches", "mondrian/branches", nodes=self.tables["nodes"], safe=safe, **holes)
         values: list[dict[str, Hole]] = [
-            {"attribute": j, "code": [code], "open": counted} for j, code in enumerate(self.codes)
+            {"attribute": j, "code": [code], "open": at("open"), "least": 2 * self.task.model.k}
+            for j, code in enumerate(self.codes)
         ]
-        places = self.tables["places"]
+        counted = RoundStatement("counted", "mondrian/counted", values)
         return [
-            RoundStatement("counted", "mondrian/counted", values),
-            step("cells", "mondrian/cells", counted=counts, places=places),
+            counted,
+            step("cells", "mondrian/cells", counted=at("counted"), places=self.tables["places"]),
+            medians,
+            branches,
         ]
 
     def _choose(self, at: Callable[[str], Relation]) -> list[RoundStatement]:
@@ -319,14 +319,14 @@ class _MondrianRun:
             steps.append(step("inherited", "mondrian/inherited", medians=at("medians"), widths=self.tables["widths"]))
         tried = {"medians": at(steps[-1].table if steps else "medians"), "branches": at("branches")}
         by: dict[str, Hole] = {"merge": model.monotone, "safe": model.rows_alone, "worth": [rule.choose]}
-        read = {"cells": at("cells"), "nodes": self.tables["nodes"], "branches": at("branches")}
-        cut = {"open": at("open"), "chosen": at("chosen"), "moves": at("moves")}
-        codes = {"columns": self.carried, "codes": self.codes}
+        cut = {"open": at("open"), "chosen": at("chosen")}
+        read = {"moves": at("moves"), "places": self.tables["places"], "nodes": self.tables["nodes"]}
+        codes: dict[str, Hole] = {"columns": self.carried, "code": numbered_column(self.codes, "attribute", "h")}
         return [
             *steps,
             step("chosen", "mondrian/chosen", leftover=rule.leftover, **tried, **by),
-            step("moves", "mondrian/moves", chosen=at("chosen"), **read),
-            step("next", "mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut),
+            step("moves", "mondrian/moves", branches=at("branches"), **cut),
+            step("next", "mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut, **read),
         ]
 
     def _rule_out_cuts(self) -> int:
@@ -423,7 +423,7 @@ class _MondrianRun:
     @property
     def _moved(self) -> list[str]:
         """The columns of tuples that are in partitions."""
-        return [*self._kept[:-1], "place", "class"] if self.relaxed else self._kept
+        return [*self._kept[:-1], *(["place"] if self.relaxed else []), "size", "class"]
 
     def _cuts(self) -> Relation:
         """The region of every class, from all cuts that led to it."""
@@ -438,7 +438,12 @@ class _MondrianRun:
         J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006; 0 for a single value.
         """
         tables = self.tables
-        self._make(self._count(self.assignment, tables["counted"]))
-        ((penalty,),) = tables.rows("mondrian/ncp", cells=tables["cells"], nodes=tables["nodes"])
+        classes: list[dict[str, Hole]] = [
+            {"attribute": j, "code": [code], "assignment": self.assignment, "places": tables["places"]}
+            for j, code in enumerate(self.codes)
+        ]
+        self._make([RoundStatement("boxes", "mondrian/boxes", classes)])
+        holes = {"boxes": tables["boxes"], "scales": tables["scales"], "nodes": tables["nodes"]}
+        ((penalty,),) = tables.rows("mondrian/ncp", **holes)
         # Rounded, since the order in which a database adds up floats is not defined.
         return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)

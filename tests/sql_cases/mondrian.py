@@ -3,39 +3,51 @@
 from typing import Any
 
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, numbered_column
 from sql_cases.case import AT_LEAST_2, COUNTED, FREQUENCY_SET, NO_ROWS, UNKNOWN_OF_3, Case, Rows
 
 _COUNTS = ("class", "attribute", "code", "n")
 # Two partitions of one ordered attribute (0) and one with a hierarchy of three levels (1).
 _OPEN = {
-    "open": (dict.fromkeys(["age_0", "zip_0", "n", "class"], "BIGINT"), [(0, 1, 2, 3), (2, 0, 1, 3), (2, 0, 4, 5)])
+    "open": (
+        dict.fromkeys(["age_0", "zip_0", "n", "size", "class"], "BIGINT"),
+        [(0, 1, 2, 3, 3), (2, 0, 1, 3, 3), (2, 0, 4, None, 5), (2, 0, 2, 2, 6)],
+    )
 }
-_CELL = ("class", "attribute", "code", "position", "number", "range", "most", "weight", "n")
-_TYPES = {**dict.fromkeys(_CELL, "BIGINT"), **dict.fromkeys(["number", "range", "most", "weight"], "DOUBLE PRECISION")}
+_CELL = ("class", "attribute", "position", "number", "n")
+_TYPES = {**dict.fromkeys(_CELL, "BIGINT"), "number": "DOUBLE PRECISION"}
+_SCALES = {
+    "scales": (
+        {"attribute": "BIGINT", **dict.fromkeys(["range", "most", "weight"], "DOUBLE PRECISION")},
+        [(0, 20.0, 4.0, 1.0), (1, 1.0, 2.0, 0.5)],
+    )
+}
+_PLACE_TYPES = {**dict.fromkeys(["attribute", "code", "position"], "BIGINT"), "number": "DOUBLE PRECISION"}
 # Partition 3: ages 10 (2 rows), 11 (3), 20 (1); zip codes 0 (4 rows), 1 and 2 (1 each), of which 0 and 1 are siblings.
 _CELLS = {
     "cells": (
         _TYPES,
         [
-            (3, 0, 7, 0, 10.0, 20.0, 4.0, 1.0, 2),
-            (3, 0, 8, 1, 11.0, 20.0, 4.0, 1.0, 3),
-            (3, 0, 9, 3, 20.0, 20.0, 4.0, 1.0, 1),
-            (3, 1, 0, 0, None, 1.0, 2.0, 0.5, 4),
-            (3, 1, 1, 1, None, 1.0, 2.0, 0.5, 1),
-            (3, 1, 2, 2, None, 1.0, 2.0, 0.5, 1),
+            (3, 0, 0, 10.0, 2),
+            (3, 0, 1, 11.0, 3),
+            (3, 0, 3, 20.0, 1),
+            (3, 1, 0, None, 4),
+            (3, 1, 1, None, 1),
+            (3, 1, 2, None, 1),
         ],
-    )
+    ),
+    **_SCALES,
 }
 _ODD = {
     "cells": (
         _TYPES,
         [
-            (3, 0, 7, 0, -40.0, 20.0, 4.0, 1.0, 2),
-            (3, 0, 8, 1, 10.0, 20.0, 4.0, 1.0, 2),
-            (3, 0, 9, 4, 30.0, 20.0, 4.0, 1.0, 2),
+            (3, 0, 0, -40.0, 2),
+            (3, 0, 1, 10.0, 2),
+            (3, 0, 4, 30.0, 2),
         ],
-    )
+    ),
+    **_SCALES,
 }
 _NODES = {
     "nodes": (
@@ -59,7 +71,7 @@ _ROUNDS = {
         [(1, 4, 2, False), (2, 4, 2, False), (3, 5, 3, False), (4, 6, 3, True)],
     )
 }
-_MEDIAN = ("class", "attribute", "allowed", "split", "dealt", "kept", "width", "gain")
+_MEDIAN = ("class", "attribute", "allowed", "split", "dealt", "kept", "below", "above", "width", "gain")
 _MEDIAN_TYPES = {
     **dict.fromkeys(_MEDIAN, "BIGINT"),
     "allowed": "BOOLEAN",
@@ -72,15 +84,20 @@ _BRANCH_TYPES = {
     "safe": "BOOLEAN",
     **dict.fromkeys(["weight", "most", "width"], "DOUBLE PRECISION"),
 }
-_CHOSEN = ("class", "attribute", "split", "dealt", "kept", "level", "spared")
+_CHOSEN = ("class", "attribute", "split", "dealt", "kept", "below", "above", "level", "spared")
 _CHOSEN_TYPES = dict.fromkeys(_CHOSEN, "BIGINT")
-_MOVE = ("class", "attribute", "code", "part", "skip", "take", "next_class")
+_MOVE = ("class", "attribute", "node", "part", "size", "next_class")
 _MOVE_TYPES = dict.fromkeys(_MOVE, "BIGINT")
 
 
 def _medians(median: bool, at_least: int) -> dict[str, Any]:
     left, right = (Predicate(f"SUM(n) OVER {side} >= $k", {"k": at_least}) for side in ("left_side", "right_side"))
-    return {"median": median, "cells": Relation("cells"), "safe_left": left, "safe_right": right}
+    relations = {"cells": Relation("cells"), "scales": Relation("scales")}
+    return {"median": median, "safe_left": left, "safe_right": right, **relations}
+
+
+_NO_SIDES = (None,) * 5  # split, dealt, kept, below, above
+_NOT_CUT = (3, 0, False, *_NO_SIDES, 0.5, None)
 
 
 def _chosen(**more: Any) -> dict[str, Any]:
@@ -132,22 +149,27 @@ CASES = [
     Case(
         "mondrian/start",
         {"columns": ["age_0", "zip_0"], "class": 0, "frequency_set": COUNTED},
-        ["age_0", "zip_0", "n", "class"],
-        [(0, 0, 1, 0), (0, 1, 2, 0), (1, 1, 1, 0), (2, 0, 4, 0)],
+        ["age_0", "zip_0", "n", "size", "class"],
+        [(0, 0, 1, None, 0), (0, 1, 2, None, 0), (1, 1, 1, None, 0), (2, 0, 4, None, 0)],
         FREQUENCY_SET,
     ),
     Case(
         "mondrian/start",
         {"columns": ["age_0"], "class": ["zip_0"], "frequency_set": COUNTED},
-        ["age_0", "n", "class"],
-        [(0, 1, 0), (0, 2, 1), (1, 1, 1), (2, 4, 0)],
+        ["age_0", "n", "size", "class"],
+        [(0, 1, None, 0), (0, 2, None, 1), (1, 1, None, 1), (2, 4, None, 0)],
         FREQUENCY_SET,
     ),
     Case(
         "mondrian/deal_start",
         {"columns": ["age_0", "zip_0"], "order": ["zip_0", "age_0"], "frequency_set": COUNTED},
-        ["age_0", "zip_0", "n", "first", "last", "place", "class"],
-        [(0, 0, 1, 1, 1, 1, 0), (2, 0, 4, 1, 4, 2, 0), (0, 1, 2, 1, 2, 3, 0), (1, 1, 1, 1, 1, 4, 0)],
+        ["age_0", "zip_0", "n", "first", "last", "place", "size", "class"],
+        [
+            (0, 0, 1, 1, 1, 1, None, 0),
+            (2, 0, 4, 1, 4, 2, None, 0),
+            (0, 1, 2, 1, 2, 3, None, 0),
+            (1, 1, 1, 1, 1, 4, None, 0),
+        ],
         FREQUENCY_SET,
     ),
     # Age 0 has values 3 (2 rows) and 5 (1 row), age 1 has value 3; they are dealt by value first here.
@@ -160,8 +182,8 @@ CASES = [
             "order": ["home", "age_0", "ill"],
             "frequency_set": Relation("valued"),
         },
-        ["age_0", "ill", "home", "n", "first", "last", "place", "class"],
-        [(0, 5, 1, 1, 3, 3, 1, 0), (0, 3, 2, 2, 1, 2, 2, 0), (1, 3, 2, 4, 1, 4, 3, 0)],
+        ["age_0", "ill", "home", "n", "first", "last", "place", "size", "class"],
+        [(0, 5, 1, 1, 3, 3, 1, None, 0), (0, 3, 2, 2, 1, 2, 2, None, 0), (1, 3, 2, 4, 1, 4, 3, None, 0)],
         {
             "valued": (
                 dict.fromkeys(["age_0", "ill", "home", "n"], "INTEGER"),
@@ -249,7 +271,7 @@ CASES = [
     ),
     Case(
         "mondrian/counted",
-        {"attribute": 1, "code": ["zip_0"], "open": Relation("open")},
+        {"attribute": 1, "code": ["zip_0"], "open": Relation("open"), "least": 3},
         _COUNTS,
         [(3, 1, 0, 1), (3, 1, 1, 2), (5, 1, 0, 4)],
         _OPEN,
@@ -259,46 +281,43 @@ CASES = [
         {"counted": Relation("counted"), "places": Relation("places")},
         _CELL,
         [
-            (3, 0, 0, 4, 20.0, 9.0, 5.0, 1.0, 2),
-            (5, 0, 2, 6, 29.0, 9.0, 5.0, 1.0, 4),
-            (3, 1, 1, 0, None, 1.0, 1.0, 0.5, 2),
+            (3, 0, 4, 20.0, 2),
+            (5, 0, 6, 29.0, 4),
+            (3, 1, 0, None, 2),
         ],
         {
             "counted": (dict.fromkeys(_COUNTS, "BIGINT"), [(3, 0, 0, 2), (5, 0, 2, 4), (3, 1, 1, 2)]),
-            "places": (
-                {name: _TYPES[name] for name in _CELL[1:-1]},
-                [(0, 0, 4, 20.0, 9.0, 5.0, 1.0), (0, 2, 6, 29.0, 9.0, 5.0, 1.0), (1, 1, 0, None, 1.0, 1.0, 0.5)],
-            ),
+            "places": (_PLACE_TYPES, [(0, 0, 4, 20.0), (0, 2, 6, 29.0), (1, 1, 0, None)]),
         },
     ),
     # With k = 2 the median cut, 2 | 4 rows or 5 | 1: half of six is three, which the second value reaches.
-    Case("mondrian/medians", _medians(False, 2), _MEDIAN, [(3, 0, True, 0, None, None, 0.5, 2.5)], _CELLS),
-    Case("mondrian/medians", _medians(True, 2), _MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _CELLS),
-    Case("mondrian/medians", _medians(True, 1), _MEDIAN, [(3, 0, True, 1, None, None, 0.5, 3.25)], _CELLS),
-    Case("mondrian/medians", _medians(False, 4), _MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _CELLS),
+    Case("mondrian/medians", _medians(False, 2), _MEDIAN, [(3, 0, True, 0, None, None, 2, 4, 0.5, 2.5)], _CELLS),
+    Case("mondrian/medians", _medians(True, 2), _MEDIAN, [_NOT_CUT], _CELLS),
+    Case("mondrian/medians", _medians(True, 1), _MEDIAN, [(3, 0, True, 1, None, None, 5, 1, 0.5, 3.25)], _CELLS),
+    Case("mondrian/medians", _medians(False, 4), _MEDIAN, [_NOT_CUT], _CELLS),
     # NULL is parted from the numbers first; with them it may be anything.
-    Case("mondrian/medians", _medians(False, 2), _MEDIAN, [(3, 0, True, 0, None, None, 1.0, 3.0)], _ODD),
+    Case("mondrian/medians", _medians(False, 2), _MEDIAN, [(3, 0, True, 0, None, None, 2, 4, 1.0, 3.0)], _ODD),
     Case(
         "mondrian/halves",
-        {"cells": Relation("cells"), "safe": AT_LEAST_2},
+        {"cells": Relation("cells"), "scales": Relation("scales"), "safe": AT_LEAST_2},
         _MEDIAN,
-        [(3, 0, True, 1, 1, 2, 0.5, 2.25)],
+        [(3, 0, True, 1, 1, 2, 3, 3, 0.5, 2.25)],
         _CELLS,
     ),
     Case(
         "mondrian/halves",
-        {"cells": Relation("cells"), "safe": UNKNOWN_OF_3},
+        {"cells": Relation("cells"), "scales": Relation("scales"), "safe": UNKNOWN_OF_3},
         _MEDIAN,
-        [(3, 0, False, 1, 1, 2, 0.5, 2.25)],
+        [(3, 0, False, 1, 1, 2, 3, 3, 0.5, 2.25)],
         _CELLS,
     ),
     Case(
         "mondrian/inherited",
         {"medians": Relation("medians"), "widths": Relation("widths")},
         (*_MEDIAN, "own"),
-        [(3, 0, True, 5, None, None, 0.75, 2.5, 0.5), (3, 1, True, 6, None, None, 0.25, 2.5, 0.25)],
+        [(3, 0, True, 5, None, None, 3, 4, 0.75, 2.5, 0.5), (3, 1, True, 6, None, None, 2, 5, 0.25, 2.5, 0.25)],
         {
-            **_options([(3, 0, True, 5, None, None, 0.5, 2.5), (3, 1, True, 6, None, None, 0.25, 2.5)], []),
+            **_options([(3, 0, True, 5, None, None, 3, 4, 0.5, 2.5), (3, 1, True, 6, None, None, 2, 5, 0.25, 2.5)], []),
             "widths": (
                 {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE PRECISION"},
                 [(3, 0, 0.75), (4, 1, 1.0)],
@@ -316,20 +335,20 @@ CASES = [
                 {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE PRECISION", "own": "DOUBLE PRECISION"},
                 [(3, 0, 0.5, 0.125), (3, 1, 0.5, 0.5), (3, 2, 0.25, 0.0625)],
             ),
-            "chosen": (_CHOSEN_TYPES, [(3, 1, 4, None, None, None, None)]),
-            "moves": (_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, 0, 0, None, 8), (3, 1, 4, 1, 0, None, 9)]),
+            "chosen": (_CHOSEN_TYPES, [(3, 1, 4, None, None, 4, 3, None, None)]),
+            "moves": (_MOVE_TYPES, [(3, 1, 0, 0, 4, 8), (3, 1, 1, 1, 3, 9)]),
         },
     ),
     Case(
         "mondrian/branches",
-        {"cells": Relation("cells"), "nodes": Relation("nodes"), "safe": AT_LEAST_2},
+        {**{x: Relation(x) for x in ("cells", "nodes", "scales")}, "safe": AT_LEAST_2},
         _BRANCH,
         [(3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5), (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2)],
         {**_CELLS, **_NODES},
     ),
     # The small child takes the smallest safe one along, or the two small ones are safe together.
-    Case("mondrian/chosen", _chosen(), _CHOSEN, [(3, 1, None, None, None, 1, 4)], _options([], _CHILDREN)),
-    Case("mondrian/chosen", _chosen(), _CHOSEN, [(3, 1, None, None, None, 1, None)], _options([], _FOUR)),
+    Case("mondrian/chosen", _chosen(), _CHOSEN, [(3, 1, *_NO_SIDES, 1, 4)], _options([], _CHILDREN)),
+    Case("mondrian/chosen", _chosen(), _CHOSEN, [(3, 1, *_NO_SIDES, 1, None)], _options([], _FOUR)),
     Case("mondrian/chosen", _chosen(leftover=False), _CHOSEN, [], _options([], _FOUR)),
     Case("mondrian/chosen", _chosen(merge=False), _CHOSEN, [], _options([], _CHILDREN)),
     Case("mondrian/chosen", _chosen(), _CHOSEN, [], _options([], _CHILDREN[2:])),
@@ -340,82 +359,79 @@ CASES = [
             _chosen(worth=[worth]),
             _CHOSEN,
             [(3, *expected)],
-            _options([(3, 0, True, 7, 2, 1, 0.5, gain), (3, 2, False, 8, None, None, 1.0, 9.0)], _FOUR),
+            _options([(3, 0, True, 7, 2, 1, 3, 4, 0.5, gain), (3, 2, False, *_NO_SIDES, 1.0, 9.0)], _FOUR),
         )
         for worth, gain, expected in (
-            ("gain", 3.0, (1, None, None, None, 1, None)),
-            ("gain", 4.0, (0, 7, 2, 1, None, None)),
-            ("width", 9.0, (1, None, None, None, 1, None)),
+            ("gain", 3.0, (1, *_NO_SIDES, 1, None)),
+            ("gain", 4.0, (0, 7, 2, 1, 3, 4, None, None)),
+            ("width", 9.0, (1, *_NO_SIDES, 1, None)),
         )
     ),
+    # The largest class is 6. Node 0 is a partition of its own, the small node 1 and the spared node 2 one together.
     Case(
         "mondrian/moves",
-        {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
+        {name: Relation(name) for name in ("open", "chosen", "branches")},
         _MOVE,
-        [(3, 1, 0, 0, 0, None, 5), (3, 1, 1, 0, 0, None, 5), (3, 1, 2, -1, 0, None, 4)],
+        [(3, 1, 0, 0, 5, 8), (3, 1, 1, -1, 3, 7), (3, 1, 2, -1, 3, 7), (4, 0, 0, 0, 2, 9), (4, 0, 1, 1, 4, 10)],
         {
-            **_CELLS,
-            **_NODES,
-            "chosen": (_CHOSEN_TYPES, [(3, 1, None, None, None, 1, None)]),
+            **_OPEN,
+            "chosen": (_CHOSEN_TYPES, [(3, 1, *_NO_SIDES, 1, 2), (4, 0, 1, None, None, 2, 4, None, None)]),
             "branches": (
                 _BRANCH_TYPES,
-                [(3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5), (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2)],
+                [
+                    (3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5),
+                    (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2),
+                    (3, 1, 1, 2, 2, True, 0.5, 2.0, 0.5, 2),
+                ],
             ),
         },
     ),
     *(
         Case(
-            "mondrian/moves",
-            {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
-            _MOVE,
-            expected,
+            "mondrian/next",
             {
-                **_CELLS,
+                "columns": ["age_0", "zip_0"],
+                "code": numbered_column(["age_0", "zip_0"], "attribute", "h"),
+                **{x: Relation(x) for x in ("open", "chosen", "moves", "places", "nodes")},
+            },
+            ["age_0", "zip_0", "n", "size", "class"],
+            [(0, 1, 2, 2, 9), (2, 0, 1, 1, 8)],
+            {
+                **_OPEN,
                 **_NODES,
-                "chosen": (_CHOSEN_TYPES, [(3, 0, 1, dealt, kept, None, None)]),
-                "branches": (_BRANCH_TYPES, []),
+                "places": (_PLACE_TYPES, [(0, 0, 5, 9.0), (0, 2, 4, 7.0), (1, 0, 0, None), (1, 1, 2, None)]),
+                "chosen": (_CHOSEN_TYPES, [chosen]),
+                "moves": (_MOVE_TYPES, [(3, chosen[1], 0, 0, 1, 8), (3, chosen[1], 1, 1, 2, 9)]),
             },
         )
-        for dealt, kept, expected in (
-            (None, None, [(3, 0, 7, 0, 0, None, 4), (3, 0, 8, 0, 0, None, 4), (3, 0, 9, 1, 0, None, 5)]),
-            (1, 2, [(3, 0, 7, 0, 0, None, 4), (3, 0, 8, 0, 0, 1, 4), (3, 0, 8, 1, 1, 2, 5), (3, 0, 9, 1, 0, None, 5)]),
-        )
-    ),
-    Case(
-        "mondrian/next",
-        {
-            "columns": ["age_0", "zip_0"],
-            "codes": ["age_0", "zip_0"],
-            **{x: Relation(x) for x in ("open", "chosen", "moves")},
-        },
-        ["age_0", "zip_0", "n", "class"],
-        [(0, 1, 2, 9), (2, 0, 1, 8)],
-        {
-            **_OPEN,
-            "chosen": (_CHOSEN_TYPES, [(3, 1, None, None, None, 0, None)]),
-            "moves": (_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 1, 1, 0, None, 9)]),
-        },
+        for chosen in ((3, 1, *_NO_SIDES, 1, None), (3, 0, 4, None, None, 1, 2, None, None))
     ),
     Case(
         "mondrian/closed",
         {"columns": ["age_0", "n", "class"], "open": Relation("open"), "chosen": Relation("chosen")},
         ["age_0", "n", "class"],
-        [(2, 4, 5)],
-        {**_OPEN, "chosen": (_CHOSEN_TYPES, [(3, 1, None, None, None, 0, None)])},
+        [(2, 4, 5), (2, 2, 6)],
+        {**_OPEN, "chosen": (_CHOSEN_TYPES, [(3, 1, *_NO_SIDES, 0, None)])},
     ),
     # Age 2 is dealt: of its five rows, the last place first, one goes left and four stay; place 1 goes left anyway.
     Case(
         "mondrian/deal",
-        {"columns": ["age_0"], "codes": ["age_0"], **{x: Relation(x) for x in ("open", "chosen", "moves")}},
-        ["age_0", "n", "first", "last", "place", "class"],
-        [(1, 2, 1, 2, 1, 8), (2, 1, 4, 4, 2, 8), (2, 2, 1, 2, 1, 9), (2, 2, 5, 6, 2, 9)],
+        {
+            "columns": ["age_0"],
+            "code": numbered_column(["age_0"], "attribute", "h"),
+            **{x: Relation(x) for x in ("open", "chosen", "moves", "places", "nodes")},
+        },
+        ["age_0", "n", "first", "last", "place", "size", "class"],
+        [(1, 2, 1, 2, 1, 3, 8), (2, 1, 4, 4, 2, 3, 8), (2, 2, 1, 2, 1, 4, 9), (2, 2, 5, 6, 2, 4, 9)],
         {
             "open": (
                 dict.fromkeys(["age_0", "n", "first", "last", "place", "class"], "BIGINT"),
                 [(1, 2, 1, 2, 1, 3), (2, 2, 1, 2, 2, 3), (2, 3, 4, 6, 3, 3)],
             ),
-            "chosen": (_CHOSEN_TYPES, [(3, 0, 2, 1, 4, None, None)]),
-            "moves": (_MOVE_TYPES, [(3, 0, 1, 0, 0, None, 8), (3, 0, 2, 0, 0, 1, 8), (3, 0, 2, 1, 1, 4, 9)]),
+            **_NODES,
+            "places": (_PLACE_TYPES, [(0, 1, 5, 9.0), (0, 2, 6, 10.0)]),
+            "chosen": (_CHOSEN_TYPES, [(3, 0, 6, 1, 4, 3, 4, None, None)]),
+            "moves": (_MOVE_TYPES, [(3, 0, 0, 0, 3, 8), (3, 0, 1, 1, 4, 9)]),
         },
     ),
     Case(
@@ -423,7 +439,7 @@ CASES = [
         {"moves": Relation("moves")},
         ["cut", "made"],
         [(1, 2)],
-        {"moves": (_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, 0, 0, None, 8), (3, 1, 4, 1, 0, None, 9)])},
+        {"moves": (_MOVE_TYPES, [(3, 1, 0, -1, 4, 8), (3, 1, 2, -1, 4, 8), (3, 1, 4, 4, 1, 9)])},
     ),
     Case(
         "mondrian/progress",
@@ -439,17 +455,40 @@ CASES = [
         [(1, 4), (2, 4), (3, 5)],
         _ROUNDS,
     ),
+    Case(
+        "mondrian/scales",
+        {"places": Relation("places")},
+        ["attribute", "range", "most", "weight"],
+        [(0, 20.0, 4.0, 1.0), (1, 1.0, 2.0, 0.5)],
+        {
+            "places": (_SCALES["scales"][0], [(0, 20.0, 4.0, 1.0), (0, 20.0, 4.0, 1.0), (1, 1.0, 2.0, 0.5)]),
+        },
+    ),
+    Case(
+        "mondrian/boxes",
+        {"attribute": 0, "code": ["age_0"], "assignment": Relation("open"), "places": Relation("places")},
+        ["class", "attribute", "n", "low", "high", "lowest", "highest"],
+        [(3, 0, 3, 4, 5, 7.0, 9.0), (5, 0, 4, 4, 4, 7.0, 7.0), (6, 0, 2, 4, 4, 7.0, 7.0)],
+        {**_OPEN, "places": (_PLACE_TYPES, [(0, 0, 5, 9.0), (0, 2, 4, 7.0), (1, 0, 0, None)])},
+    ),
     # Six rows of half the range, and six below the top, with partition 4's four of one value.
     Case(
         "mondrian/ncp",
-        {"cells": Relation("cells"), "nodes": Relation("nodes")},
+        {name: Relation(name) for name in ("boxes", "scales", "nodes")},
         ["penalty"],
         [(9.0,)],
         {
-            "cells": (
-                _TYPES,
-                [*_CELLS["cells"][1], (4, 0, 7, 0, 10.0, 20.0, 4.0, 1.0, 4), (4, 1, 0, 0, None, 1.0, 2.0, 0.5, 4)],
+            "boxes": (
+                {
+                    **dict.fromkeys(["class", "attribute", "n", "low", "high"], "BIGINT"),
+                    **dict.fromkeys(["lowest", "highest"], "DOUBLE PRECISION"),
+                },
+                [
+                    *((3, 0, 6, 0, 3, 10.0, 20.0), (3, 1, 6, 0, 2, None, None)),
+                    *((4, 0, 4, 0, 0, 10.0, 10.0), (4, 1, 4, 0, 0, None, None)),
+                ],
             ),
+            **_SCALES,
             **_NODES,
         },
     ),
@@ -464,18 +503,18 @@ CASES = [
         )
         for chosen, moves, expected in (
             (
-                (3, 0, 1, None, None, None, None),
-                [(3, 0, 7, 0, 0, None, 8), (3, 0, 9, 1, 0, None, 9)],
+                (3, 0, 1, None, None, 5, 1, None, None),
+                [(3, 0, 0, 0, 5, 8), (3, 0, 1, 1, 1, 9)],
                 [(8, 3, 0, None, 1), (9, 3, 0, 2, None)],
             ),
             (
-                (3, 0, 1, 2, 1, None, None),
-                [(3, 0, 7, 0, 0, 2, 8), (3, 0, 7, 1, 2, 1, 9)],
+                (3, 0, 1, 2, 1, 4, 2, None, None),
+                [(3, 0, 0, 0, 4, 8), (3, 0, 1, 1, 2, 9)],
                 [(8, 3, 0, None, 1), (9, 3, 0, 1, None)],
             ),
             (
-                (3, 1, None, None, None, 1, None),
-                [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, -1, 0, None, 9)],
+                (3, 1, *_NO_SIDES, 1, None),
+                [(3, 1, 0, 0, 5, 8), (3, 1, 1, -1, 1, 9)],
                 [(8, 3, 1, 0, 1), (9, 3, 1, None, None)],
             ),
         )
