@@ -429,24 +429,21 @@ FROM (
 ) AS walked
 GROUP BY class, attribute;
 
--- name: boxes
--- Find the range of one attribute's positions and numbers in every class.
--- gives: class, attribute, n (rows), low, high (positions), lowest, highest (numbers; NULL if the attribute is not ordered)
-SELECT
-  a.class, $attribute AS attribute, CAST(SUM(a.n) AS BIGINT) AS n, MIN(p.position) AS low, MAX(p.position) AS high,
-  MIN(p.number) AS lowest, MAX(p.number) AS highest
-FROM (SELECT class, n, $code AS code FROM $assignment) AS a
-INNER JOIN (SELECT code, position, number FROM $places WHERE attribute = $attribute) AS p ON p.code = a.code
-GROUP BY a.class;
+-- name: sides_of_boxes
+-- Count the rows of classes with the same range of one attribute's positions.
+-- gives: attribute, low, high (positions), n (rows)
+SELECT $attribute AS attribute, $low AS low, $high AS high, CAST(SUM(n) AS BIGINT) AS n FROM $boxes GROUP BY $low, $high;
 
 -- name: ncp
 -- Add up the normalized widths of all rows' cells: the range of numbers, or the leaves under the lowest common node.
 -- gives: penalty (divided by rows times attributes: the normalized certainty penalty)
 SELECT COALESCE(SUM(n * width), 0) AS penalty
 FROM (
-  SELECT b.n, MIN(COALESCE(a.width, LEAST(1, (b.highest - b.lowest) / s.range))) AS width
-  FROM $boxes AS b
+  SELECT b.n, MIN(COALESCE(a.width, LEAST(1, (highest.number - lowest.number) / s.range))) AS width
+  FROM $sides_of_boxes AS b
   INNER JOIN $scales AS s ON s.attribute = b.attribute
+  INNER JOIN $places AS lowest ON lowest.attribute = b.attribute AND lowest.position = b.low
+  INNER JOIN $places AS highest ON highest.attribute = b.attribute AND highest.position = b.high
   LEFT JOIN $nodes AS a ON a.attribute = b.attribute AND a.position = b.low AND a.high >= b.high
-  GROUP BY b.class, b.attribute, b.n
+  GROUP BY b.attribute, b.low, b.high, b.n
 ) AS widths;

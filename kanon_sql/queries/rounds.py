@@ -35,7 +35,7 @@ def step(table: str, query: str, **holes: t.Hole) -> RoundStatement:
 def numbered_column(names: Sequence[str], number: str, alias: str) -> exp.Case:
     """The one of several columns whose place in the list (from 0) is in the column `number` of the row `alias`.
 
-    A list with an index would say the same, but be built for every row.
+    Faster than indexing a list, which is built for every row.
     """
     cases = [exp.If(this=t.literal(place), true=t.column(name)) for place, name in enumerate(names)]
     return exp.Case(this=t.column(number, alias), ifs=cases)

@@ -438,12 +438,15 @@ class _MondrianRun:
         J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006; 0 for a single value.
         """
         tables = self.tables
-        classes: list[dict[str, Hole]] = [
-            {"attribute": j, "code": [code], "assignment": self.assignment, "places": tables["places"]}
-            for j, code in enumerate(self.codes)
+        positions = [order.relation for order in self.orders]
+        boxes = queries.boxes(self.assignment, self.codes, positions, self.task.engine.dialect)
+        classes = tables.create_as("boxes", boxes)
+        of_attributes: list[dict[str, Hole]] = [
+            {"attribute": j, "low": [f"low_{j}"], "high": [f"high_{j}"], "boxes": classes}
+            for j, _ in enumerate(self.orders)
         ]
-        self._make([RoundStatement("boxes", "mondrian/boxes", classes)])
-        holes = {"boxes": tables["boxes"], "scales": tables["scales"], "nodes": tables["nodes"]}
+        self._make([RoundStatement("sides_of_boxes", "mondrian/sides_of_boxes", of_attributes)])
+        holes = {name: tables[name] for name in ("sides_of_boxes", "places", "scales", "nodes")}
         ((penalty,),) = tables.rows("mondrian/ncp", **holes)
         # Rounded, since the order in which a database adds up floats is not defined.
         return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)

@@ -465,28 +465,31 @@ CASES = [
         },
     ),
     Case(
-        "mondrian/boxes",
-        {"attribute": 0, "code": ["age_0"], "assignment": Relation("open"), "places": Relation("places")},
-        ["class", "attribute", "n", "low", "high", "lowest", "highest"],
-        [(3, 0, 3, 4, 5, 7.0, 9.0), (5, 0, 4, 4, 4, 7.0, 7.0), (6, 0, 2, 4, 4, 7.0, 7.0)],
-        {**_OPEN, "places": (_PLACE_TYPES, [(0, 0, 5, 9.0), (0, 2, 4, 7.0), (1, 0, 0, None)])},
+        "mondrian/sides_of_boxes",
+        {"attribute": 1, "low": ["low_1"], "high": ["high_1"], "boxes": Relation("boxes")},
+        ["attribute", "low", "high", "n"],
+        [(1, 0, 2, 5), (1, 1, 2, 4)],
+        {
+            "boxes": (
+                dict.fromkeys(["class", "n", "low_1", "high_1"], "BIGINT"),
+                [(3, 2, 0, 2), (4, 4, 1, 2), (5, 3, 0, 2)],
+            )
+        },
     ),
-    # Six rows of half the range, and six below the top, with partition 4's four of one value.
+    # Six rows of half the range, and six below the top, with four rows of one value.
     Case(
         "mondrian/ncp",
-        {name: Relation(name) for name in ("boxes", "scales", "nodes")},
+        {name: Relation(name) for name in ("sides_of_boxes", "places", "scales", "nodes")},
         ["penalty"],
         [(9.0,)],
         {
-            "boxes": (
-                {
-                    **dict.fromkeys(["class", "attribute", "n", "low", "high"], "BIGINT"),
-                    **dict.fromkeys(["lowest", "highest"], "DOUBLE PRECISION"),
-                },
-                [
-                    *((3, 0, 6, 0, 3, 10.0, 20.0), (3, 1, 6, 0, 2, None, None)),
-                    *((4, 0, 4, 0, 0, 10.0, 10.0), (4, 1, 4, 0, 0, None, None)),
-                ],
+            "sides_of_boxes": (
+                dict.fromkeys(["attribute", "low", "high", "n"], "BIGINT"),
+                [(0, 0, 3, 6), (1, 0, 2, 6), (0, 0, 0, 4), (1, 0, 0, 4)],
+            ),
+            "places": (
+                _PLACE_TYPES,
+                [(0, 7, 0, 10.0), (0, 9, 3, 20.0), (1, 0, 0, None), (1, 1, 1, None), (1, 2, 2, None)],
             ),
             **_SCALES,
             **_NODES,
