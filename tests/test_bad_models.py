@@ -33,7 +33,7 @@ ASKED: dict[str, tuple[str, dict[str, Any], str]] = {
     "too diverse": (
         "--l-diversity disease=99",
         {"l_diversity": {"disease": 99}},
-        "no release can meet distinct l-diversity of disease, 99 required: .* reach [0-9]; ask less of a class",
+        "no release can meet distinct l-diversity of disease, 99 required: .* reach [0-9]; relax the model",
     ),
     "too far": ("--t-closeness disease=1.5", {"t_closeness": {"disease": 1.5}}, "t: give a number above 0, at most 1"),
     "too near": ("--t-closeness disease=0", {"t_closeness": {"disease": 0}}, "t: give a number above 0, at most 1"),

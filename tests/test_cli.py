@@ -134,7 +134,7 @@ def test_json_is_alone_on_standard_output(folder: Path) -> None:
     assert set(manifest["privacy"][0]) == {"model", "required", "achieved"}
     assert manifest["target"] == {"file": "out.csv"}
     assert run.err.count("\n") == 2, "two notes, each on one line"
-    assert "'name' is released as it is" in run.err
+    assert "'name' is released unchanged" in run.err
     assert "in 'name' and 'disease', which a release shows unchanged" in run.err
 
 

@@ -134,8 +134,8 @@ def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
 def test_a_column_that_links_the_rows_of_a_unit_is_named(trips: Path) -> None:
     spec = {**TRIP_ROLES, "identifiers": [], "keep": ["note", "speed"]}
     strung, *_, suspected = kanon_sql.cloak(trips, spec, k=3).manifest["warnings"]
-    assert "'note' is released as it is and distinguishes most units" in strung
-    assert suspected.startswith("the column 'note' is released as it is, and differs in nearly every row (")
+    assert "'note' is released unchanged and distinguishes most units" in strung
+    assert suspected.startswith("the column 'note' is released unchanged, and differs in nearly every row (")
 
 
 def test_the_suppression_of_a_run_can_be_limited(trips: Path) -> None:

@@ -144,7 +144,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"l_diversity": {"disease": 5}},
         "no release can meet distinct l-diversity of disease, 5 required: not even all 200 rows in one class do, "
-        "which reach 4; ask less of a class",
+        "which reach 4; relax the model",
     ),
     (
         {"l_diversity": {"disease": {"l": 4, "kind": "entropy"}}, "suppression_limit": 0.0},
@@ -158,7 +158,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"alpha_k": {"disease": 0.2}},
         r"α of disease, 0.2 required: not even all 200 rows in one class do, which reach 0\.2750, and the 10 that may "
-        "be suppressed are too few to help; ask less of a class, or raise `suppression_limit`",
+        "be suppressed are too few to help; relax the model, or raise `suppression_limit`",
     ),
     ({"l_diversity": {"disease": {"l": 2.5}}}, "l of 'disease' is 2.5; it must be whole and at least 1"),
     ({"l_diversity": {"disease": {"l": 2, "c": 3}}}, "'disease': recursive l-diversity needs `c`, and the other kinds"),

@@ -113,7 +113,7 @@ def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
             f"{suppressed:,} of {cloaking.extent.rows:,} rows were suppressed because they could not be cloaked"
         )
     warnings += [
-        f"the column {name!r} is released as it is and distinguishes most units, so the rows of a unit can be linked; "
+        f"the column {name!r} is released unchanged and distinguishes most units, so the rows of a unit can be linked; "
         "if it is an identifier, name it in identifiers"
         for name in cloaked.identifying
     ]

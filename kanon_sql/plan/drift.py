@@ -100,5 +100,5 @@ def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Ite
             text = f"the hierarchy of {name!r} has new rows behind the old ones"
             yield Drift("grown hierarchy", name, "keep", text)
         else:
-            text = f"the hierarchy of {name!r} is another than that of the earlier release"
+            text = f"the hierarchy of {name!r} differs from that of the earlier release"
             yield Drift("changed hierarchy", name, spec.changed_hierarchies, text)

@@ -251,7 +251,7 @@ def _unreachable(
     more = ", or raise `suppression_limit`" if suppressed else ""
     return InfeasibleError(
         f"no release can meet {model.name}, {parameters(model.required)} required: not even all {rows:,} rows in one "
-        f"class do{achieved}{too_few}; ask less of a class{more}"
+        f"class do{achieved}{too_few}; relax the model{more}"
     )
 
 

@@ -100,5 +100,5 @@ def no_safe_classes(task: Task) -> InfeasibleError:
     """The error if all classes were merged and the result is unsafe."""
     return InfeasibleError(
         f"all {task.frequency_set.rows:,} rows together do not meet {task.model.name}, and no other classes that hold "
-        "all of them were found; ask for less, or raise `suppression_limit`"
+        "all of them were found; relax the model, or raise `suppression_limit`"
     )

@@ -69,7 +69,7 @@ def columns(rows: Sequence[Row], part: int) -> str:
         at_risk = (row["at_risk"] or 0) / total
         parts += _stack(label, y + 3, wide, 7, [("s", 1 - at_risk), ("x", at_risk)])
         parts += _stack(label, y + 12, wide, 14, [(css, row[name] / total) for name, css in TREATMENTS])
-    text = "Of each column a thin bar of the source's rows, safe or at risk, and a bar of what became of them."
+    text = "For every column, a thin bar shows the source's rows, safe or at risk, and a bar shows them in the release."
     return picture(f"columns{part}", _WIDE, len(rows) * high + 4, "What became of each column", text, parts)
 
 
@@ -122,9 +122,9 @@ def associations(rows: Sequence[Row]) -> str:
         pair = by_pair[names[i], names[j]]
         parts += _cell(pair["source"], label + i * cell, top + j * high, cell, high)
         parts += _cell(pair["release"], label + j * cell, top + i * high, cell, high)
-    text = "Below the diagonal the source, above it the release; the stronger the colour, the closer they go together."
+    text = "Below the diagonal the source, above it the release; the stronger the colour, the stronger the association."
     size = label + len(names) * cell + 4, top + len(names) * high + 4
-    return picture("associations", *size, "How columns go together", text, parts)
+    return picture("associations", *size, "Associations of columns", text, parts)
 
 
 def _cell(value: float | None, x: float, y: float, wide: float, high: float) -> list[Element]:

@@ -14,7 +14,7 @@ _MOST_NAMED = 8  # columns
 _LONG = 48  # characters of a name in a sentence
 _MEANINGS = {
     "distinct l-diversity": "every group has at least so many different values of this column",
-    "entropy l-diversity": "the values of this column are as mixed in every group as so many equally frequent ones",
+    "entropy l-diversity": "every group is as diverse in this column as one of that many equally frequent values",
     "recursive": "the most frequent value of this column is not too frequent in any group",
     "t-closeness": "in every group, the values of this column are distributed about as in the whole table",
     "anatomy": "a person could have any of at least so many different values",

@@ -21,7 +21,7 @@ _OF_ROWS: Mapping[str, str] = {
     "t": "The largest distance of a class from the whole table: 0 for the same distribution, 1 for no common value.",
     "homogeneous": "Classes with a single value, which is revealed to anyone who finds the class.",
     "attribution": "The mean probability of guessing a person's value correctly by the most frequent one of their "
-    "class; the guess does not know the class.",
+    "class; the guess does not use the class.",
     "distinction": "Distinct values over rows: 1 if all rows differ.",
     "separation": "The share of pairs of rows that differ: 0 for a column with one value.",
     "unique": "Rows that are the only ones with their value.",
@@ -42,7 +42,7 @@ _OF_PEOPLE: Mapping[str, str] = {
     "marketer": "The share of people that an attacker identifies by matching all of them with another table, by their "
     "smallest class.",
     "attribution": "The mean probability, over the people of all classes, of guessing a person's value correctly by "
-    "the most frequent one of their class; the guess does not know the class.",
+    "the most frequent one of their class; the guess does not use the class.",
 }
 
 

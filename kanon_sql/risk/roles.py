@@ -58,7 +58,7 @@ class Roles:
     @property
     def warnings(self) -> list[str]:
         """Warnings about suspicious columns that are kept."""
-        suspected = (f"the column {s.column!r} is released as it is, and {s.reason}" for s in self.suspects)
+        suspected = (f"the column {s.column!r} is released unchanged, and {s.reason}" for s in self.suspects)
         return [*suspected, *self.contradictions]
 
     def described(self) -> dict[str, Any]:

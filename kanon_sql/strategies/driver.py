@@ -450,7 +450,7 @@ class Driver:
 
     @property
     def _ask_less(self) -> str:
-        return "lower k" if self.k_alone else "require less of a class"
+        return "lower k" if self.k_alone else "relax the model"
 
     def _score_last_resort(self) -> None:
         """Score the best nodes known to be anonymous, or the top, since no node that keeps a row was scored in time."""

@@ -33,8 +33,8 @@ from kanon_sql.strategies import SearchOutcome
 from kanon_sql.verbs.nothing_left import nothing_left
 
 _TELLING = (
-    "a less general node failed by its sensitive values alone, so that the choice of this one may itself tell something"
-    ' of them; try `kanon attack --only minimality`, or release with `minimality="mask"`'
+    "a less general node failed by its sensitive values alone, so the choice of this one can itself reveal something "
+    'about them; try `kanon attack --only minimality`, or release with `minimality="mask"`'
 )
 _FOLDER = (
     "{engine} writes a folder file by file: while it did so, a reader may have found a part of the files; a run that "

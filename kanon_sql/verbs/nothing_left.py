@@ -74,6 +74,6 @@ def _ways_out(problem: Problem, model: PrivacyModel | ReleaseModel) -> Iterator[
     )
     if column and column.ordered and model.name.endswith(_EQUAL_DISTANCE):
         yield "measure its distance in order (`distance: ordered`)"
-    yield "lower k" if isinstance(model, PrivacyModel) and model.class_size else "ask less of it"
+    yield "lower k" if isinstance(model, PrivacyModel) and model.class_size else "relax it"
     if len(problem.columns) > 1:
         yield "name fewer quasi-identifiers"
