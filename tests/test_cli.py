@@ -174,7 +174,7 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
     options = ["people", "--database", database, "--spec", "release.yml", *ASK]
     run, steps = kanon("explain", *options), json.loads(done("explain", *options, "--json"))
     assert (run.code, run.err.count("\n")) == (0, 1)
-    assert "lists values of the data" in run.err
+    assert "lists the values of its hierarchies" in run.err
     assert (sorted(folder.iterdir()), tables(database)) == (files, before)
     names = [step["name"] for step in steps]
     road = ["tuples", "frequency_set", "node_test", "node_classes", "released_classes", "release", "cells"]
@@ -352,6 +352,6 @@ def test_the_demo_and_every_command_that_it_suggests(tmp_path: Path, monkeypatch
     for _, *words in lines[1:]:
         again = kanon(*words)
         assert again.code == 0
-        notes = ("note: in ", "note: the statement lists values of the data")
+        notes = ("note: in ", "note: the statement lists the values of its hierarchies")
         assert all(line.startswith(notes) for line in again.err.splitlines()), again.err
     assert done("verify", "people_stricter.parquet", *lines[1][3:-1], 20), "released again, with k 20"
