@@ -43,6 +43,7 @@ SPEC: dict[str, Any] = {
 VERBS: dict[str, Callable[[str], Any]] = {
     "profile": lambda dsn: profile("people", database=dsn).to_dict(),
     "risk": lambda dsn: risk("people", SPEC, database=dsn).to_dict(),
+    "risk in a population": lambda dsn: risk("people", SPEC, population="people", database=dsn).to_dict(),
     "risk of people": lambda dsn: risk("people", SPEC, release="released", unit="name", database=dsn).to_dict(),
     "verify": lambda dsn: verify("released", SPEC, database=dsn).to_dict(),
     "verify against": lambda dsn: verify("released", SPEC, database=dsn, against="people", unit="name").to_dict(),

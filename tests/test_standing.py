@@ -137,6 +137,16 @@ def test_a_release_with_other_columns_names_what_depends_on_the_old_one(classroo
     assert (attached(classroom), sorted(rows(classroom, "school"))) == before
 
 
+def test_a_function_that_returns_rows_of_the_old_table_is_named(server: PostgreSQL) -> None:
+    release(server, "table")
+    schema = _schema(server)
+    server.run(f"CREATE FUNCTION of_school() RETURNS SETOF school LANGUAGE sql AS 'SELECT * FROM {schema}.school'")
+    next_night(server)
+    assert pupils_in(server, "of_school()") == len(PUPILS) + len(NEW)
+    with pytest.raises(SourceError, match=r"other objects depend on it; function \S*of_school\(\) depends on type"):
+        release(server, "view", overwrite=True)
+
+
 def test_another_form_of_release_names_what_depends_on_the_old_one(server: PostgreSQL) -> None:
     release(server, "table")
     server.run(BI)

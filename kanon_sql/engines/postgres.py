@@ -89,6 +89,7 @@ _URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOS
 # Classes of errors whose text is about the statement or the server: no values of the data.
 _OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57", "58")
 _BY_ANOTHER = ("42P07", "40001")  # a table was created or changed by another session
+_DEPENDENT = "2BP01"  # an object cannot be dropped, because others depend on it
 _MEANWHILE = "another session created or replaced the same table meanwhile; nothing was released, run again"
 _CANCELED = (
     "the standby stopped the statement because it kept a change of the primary waiting; run again, or set "
@@ -695,7 +696,8 @@ def explained() -> Iterator[None]:
             on_standby = "recovery" in (error.diag.message_primary or "")
             raise SourceError(_CANCELED if on_standby else _MEANWHILE) from None
         if state[:2] in _OF_THE_STATEMENT and error.diag.message_primary:
-            raise SourceError(f"PostgreSQL says: {error.diag.message_primary}") from None
+            details = (error.diag.message_detail or "").splitlines() if state == _DEPENDENT else []
+            raise SourceError("; ".join([f"PostgreSQL says: {error.diag.message_primary}", *details])) from None
         if error.diag.schema_name == "pg_catalog" or "concurrently" in (error.diag.message_primary or ""):
             raise SourceError(_MEANWHILE) from None
         if state.startswith("23") and error.diag.table_name:

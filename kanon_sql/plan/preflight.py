@@ -165,8 +165,8 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, models: PrivacyModel
     """Refuse what an engine cannot do, or would do differently from other engines."""
     if search_in == "engine" and not engine.has_temporary_tables and not (spec.target and spec.target.table):
         raise SpecError(
-            f"{engine.name} has no temporary tables to search in, and creates tables next to the target instead; name "
-            "a table with `into`, or leave out `search_in`"
+            f"this session of {engine.name} has no temporary tables to search in, and creates tables next to the "
+            "target instead; name a table with `into`, or leave out `search_in`"
         )
     needs_temporary_tables = {
         "an anatomy": spec.target is not None and spec.target.form == "anatomy",
