@@ -62,11 +62,11 @@ WHERE v.value IS NOT NULL;
 -- Return the values whose code is a multiple of a step, and the last value, with their labels on every level.
 SELECT $columns FROM $mapping AS m WHERE MOD(m.code_0, $step) = 0 OR m.code_0 = $last;
 
--- name: view_values
--- Read a view's mapping table so that every value has one code and every code one label, whatever was written to the table.
-SELECT c.value, c.code, FIRST_VALUE(c.shown) OVER (PARTITION BY c.code ORDER BY c.shown) AS shown
-FROM (SELECT m.value, m.code, $shown AS shown, COUNT(*) OVER (PARTITION BY m.value) AS copies FROM $mapping AS m) AS c
-WHERE c.copies = 1 AND c.code >= 0;
+-- name: view_labels
+-- Return one label of every code in a view's mapping table, whatever was written to the table.
+SELECT l.code, l.shown
+FROM (SELECT m.code, $shown AS shown, ROW_NUMBER() OVER (PARTITION BY m.code ORDER BY $shown) AS place FROM $mapping AS m) AS l
+WHERE l.place = 1;
 
 -- name: mapping_codes
 -- Return the columns of a mapping table that do not depend on the column's type: the codes, and every value as text.

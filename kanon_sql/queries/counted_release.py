@@ -11,7 +11,7 @@ are counted, and only the kinds are sorted and then repeated.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -23,6 +23,7 @@ from kanon_sql.relation import Relation
 _ROWS_AT_A_TIME = 1024  # a row's repetitions per list, which could be as long as the largest class
 PLACE = "kanon_place"  # of a class, in the order of labels
 _SORTED, _N, _BLOCK = "kanon_sorted", "kanon_n", "kanon_block"
+_SHOWN, _NUMBER = "kanon_shown", "kanon_number"
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,36 @@ class CountedRelease:
 
     def sql(self, dialect: str) -> str:
         """The release in a dialect, as one query."""
-        rows = self._joined(t.fenced(self.rows.copy(), dialect), self.shown.subquery("k")).subquery(_SORTED)
-        query = exp.select(*self._all_shown()).from_(rows)
+        return t.printed(self._select(exp.Select(), t.fenced(self.rows.copy(), dialect), dialect), dialect)
+
+    def _select(self, query: exp.Select, rows: exp.Select, dialect: str) -> exp.Select:
+        joined = self._joined(rows, self.shown.subquery("k"))
+        query = query.select(*self._all_shown()).from_(joined.subquery(_SORTED))
         order = self._order(dialect)  # in the last step, because Spark loses the order of earlier ones
-        return t.printed(query.order_by(*order) if order else query, dialect)
+        return query.order_by(*order) if order else query
+
+    def from_counted(self, query: exp.Select, relation: str, dialect: str) -> exp.Select:
+        """Complete a query with the rows of one of its own relations, for a view.
+
+        Labels are joined after the sort, which is most of the work of a read: it moves less, and a reader of few
+        columns needs no labels.
+        """
+        rows = exp.select(*map(t.column, [*self.keys, *(shown.inner for shown in self.kept)])).from_(relation)
+        if dialect != "duckdb" or self.shuffle_seed is not None:  # a shuffle hashes the labels
+            return self._select(query, rows, dialect)
+        number = exp.alias_(exp.Window(this=exp.RowNumber()), _NUMBER)  # unlike places, different for all classes
+        classes = exp.to_table(_SHOWN)
+        joined = replace(self, columns=tuple(self.kept))._joined(rows, exp.alias_(classes.copy(), "k", table=True))
+        ordered_rows = self._sorted(joined.select(t.column(_NUMBER, "k")).subquery(_SORTED), dialect)
+        labels = {shown.inner: self._opened(shown) for shown in self.columns if shown.inner and shown.of.recoded}
+        columns = [
+            exp.alias_(labels.get(shown.inner) or self._shown(shown, False), shown.name, quoted=True)
+            for shown in self.columns
+        ]
+        query = query.with_(_SHOWN, as_=self.shown.select(number), materialized=True)
+        query = query.select(*columns).from_(ordered_rows.subquery(_SORTED))
+        same = exp.EQ(this=t.column(_NUMBER, "k"), expression=t.column(_NUMBER, _SORTED))
+        return query.join(exp.alias_(classes, "k", table=True), on=same)
 
     def shown_sql(self) -> str:
         """The query of the classes with their labels and place."""
@@ -105,12 +132,12 @@ class CountedRelease:
 
     def rows_sql(self, classes: Relation, texts: Collection[str]) -> str:
         """The release of the rows of the source, one by one; `texts`: see `repeated_sql`."""
-        rows = self._sorted(self._joined(self.rows, t.table(classes, "k")).subquery(_SORTED))
+        rows = self._sorted(self._joined(self.rows, t.table(classes, "k")).subquery(_SORTED), "duckdb")
         return self._released(rows.subquery(_SORTED), texts)
 
     def repeated_sql(self, kinds: Relation, texts: Collection[str]) -> str:
         """The release of counted kinds of rows; `texts`: the columns that are ENUMs and to be written as text."""
-        rows: exp.Expr = self._sorted(t.table(kinds, _SORTED)).subquery("kinds")
+        rows: exp.Expr = self._sorted(t.table(kinds, _SORTED), "duckdb").subquery("kinds")
         n, block = exp.column(_N), exp.column(_BLOCK)
         blocks = exp.IntDiv(this=exp.paren(n + (_ROWS_AT_A_TIME - 1)), expression=t.literal(_ROWS_AT_A_TIME))
         rows = exp.select("*", exp.alias_(_repeated(blocks), _BLOCK)).from_(rows).subquery("blocks")
@@ -134,8 +161,8 @@ class CountedRelease:
             equal.append(exp.Between(this=number, low=ends[0], high=ends[1]))
         return query.join(classes, on=exp.and_(*equal), join_type="LEFT" if self.mask else "INNER")
 
-    def _sorted(self, rows: exp.Expr) -> exp.Select:
-        query, order = exp.select("*").from_(rows), self._order("duckdb")
+    def _sorted(self, rows: exp.Expr, dialect: str) -> exp.Select:
+        query, order = exp.select("*").from_(rows), self._order(dialect)
         return query.order_by(*order) if order else query  # without an order, all rows are equal
 
     def _order(self, dialect: str) -> list[exp.Expr]:
@@ -171,15 +198,15 @@ class CountedRelease:
         return exp.Case().when(t.is_null(t.column(PLACE, _SORTED)), t.literal(column.of.unmapped)).else_(shown)
 
 
-def with_place(classes: exp.Select, labels: Sequence[exp.Expr], dialect: str) -> exp.Select:
+def with_place(classes: exp.Select, labels: Sequence[exp.Expr], texts_in: str | None = None) -> exp.Select:
     """A query of classes with their place: `CAST(DENSE_RANK() OVER (ORDER BY label, …) AS INT) AS kanon_place`.
 
-    Classes with the same labels have the same place.
+    Classes with the same labels have the same place. `texts_in`: the dialect, unless the labels are numbers.
     """
     order: list[exp.Expr] = []
     for label in labels:
         order.append(exp.Ordered(this=label.copy(), nulls_first=False))
-        if dialect == "duckdb":  # by bytes too, because labels can be equal by a collation
+        if texts_in == "duckdb":  # by bytes too, because labels can be equal by a collation
             in_bytes = exp.func("HEX", exp.cast(label.copy(), "TEXT"))
             order.append(exp.Ordered(this=in_bytes, nulls_first=False))
     rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=exp.Order(expressions=order))

@@ -19,6 +19,7 @@ from kanon_sql.queries.release import (
     beside_population,
     in_population,
     population_column,
+    unrepeated,
     with_safe_classes,
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
@@ -54,14 +55,12 @@ class LocalReleaseQuery(ReleaseQuery):
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
-        if not self.recount:
-            return self.counted(dialect).sql(dialect)
-        return t.printed(_local_release(self, dialect, self.values), dialect)
+        return t.printed(_view(self, dialect), dialect) if self.recount else self.counted(dialect).sql(dialect)
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
         """The query with its `values`, and those of them that are too long to be part of it."""
         long = tuple(table for table in self.values if table.is_long(dialect, lasting))
-        return Statement(laid_out(_local_release(self, dialect, long), dialect), long, dialect, has_values=True)
+        return Statement(laid_out(_statement(self, dialect, long), dialect), long, dialect, has_values=True)
 
     def counted(self, dialect: str) -> CountedRelease:
         """The release of classes that are already counted."""
@@ -91,8 +90,36 @@ _CODED = "kanon_coded"
 _PLACES = ("first", "last")
 
 
-def _local_release(release: LocalReleaseQuery, dialect: str, apart: Sequence[WrittenTable]) -> exp.Expr:
-    """The query as a tree; `apart`: its values that are separate tables."""
+def _view(release: LocalReleaseQuery, dialect: str) -> exp.Expr:
+    """A view's query, which counts its classes whenever it is executed, and looks up the labels of safe ones."""
+    labels = {f"o{i}_{j}": column for i, cell in enumerate(release.columns) for j, (_, column) in enumerate(cell.shown)}
+    shown = [exp.alias_(t.column(column, "k"), name) for name, column in labels.items()]
+    classes = exp.select(t.column("class", "q"), *shown).from_(t.table(Relation(CLASSES), "q"))
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "q"))
+    classes = classes.join(_once(release, release.classes, ["class"], list(labels.values()), "k"), on=same)
+    counted = CountedRelease(
+        source=release.source,
+        columns=tuple(column for i, cell in enumerate(release.columns) for column in _shown_columns(i, cell)),
+        keys={"class": "class"},
+        rows=_local_recoded(release, labelled=False),
+        shown=with_place(classes, [t.column(column, "k") for column in labels.values()], dialect),
+        shuffle_seed=release.shuffle_seed,
+    )
+    query = exp.Select().with_(_CODED, as_=t.fenced(_local_coded(release), dialect))
+    query = query.with_(RECODED, as_=counted.rows, materialized=True)
+    return counted.from_counted(_with_classes(query, release, dialect, True), RECODED, dialect)
+
+
+def _with_classes(query: exp.Select, release: LocalReleaseQuery, dialect: str, once: bool | None) -> exp.Select:
+    """A query with the safe classes of the recoded rows; `once`: whether it computes them only once."""
+    if release.population is not None:
+        query = query.with_(COUNTED, as_=_local_counted(release, release.population))
+    counted = RECODED if release.population is None else COUNTED
+    return with_safe_classes(query, [t.column("class")], _CODED, release.safe, dialect, counted, once)
+
+
+def _statement(release: LocalReleaseQuery, dialect: str, apart: Sequence[WrittenTable]) -> exp.Expr:
+    """A statement that counts its classes, as a tree; `apart`: its values that are separate tables."""
     names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.columns) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
     recoded, using = exp.to_table(RECODED), exp.to_identifier("class")
@@ -109,10 +136,7 @@ def _local_release(release: LocalReleaseQuery, dialect: str, apart: Sequence[Wri
     query = query.with_(_CODED, as_=t.fenced(_local_coded(release), dialect))
     once = None if release.elsewhere else True  # where the dialect can
     query = query.with_(RECODED, as_=_local_recoded(release), materialized=once)
-    if release.population is not None:
-        query = query.with_(COUNTED, as_=_local_counted(release, release.population))
-    counted = RECODED if release.population is None else COUNTED
-    query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, dialect, counted, once)
+    query = _with_classes(query, release, dialect, once)
     if release.limit is not None:
         all_rows, shown = (exp.select().from_(exp.to_table(name)) for name in (_CODED, RECODED))
         query = within_limit(query, "class", all_rows, shown, release.limit, dialect)
@@ -251,22 +275,30 @@ def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
     return exp.Order(expressions=[*values, by_hash])
 
 
-def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
-    """The rows with their labels (o0_0, o1_0, …), their class, and n to count them by."""
-    query = exp.select(t.column("class", "k"), *(t.column(name, "r") for name in ("n", *release.sensitive)))
+def _local_recoded(release: LocalReleaseQuery, labelled: bool = True) -> exp.Select:
+    """The rows with their class, and n to count them by.
+
+    `labelled`: with the labels of classes, and columns unchanged, as o0_0, o1_0, …; otherwise the latter as k0, k1, ….
+    """
+    query = exp.select(t.column("class", "k" if labelled else "a"))
+    query = query.select(*(t.column(name, "r") for name in ("n", *release.sensitive)), copy=False)
     query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
     equal: list[exp.Expr] = []
     for i, cell in enumerate(release.columns):
         if cell.mapping:
             equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))
-        for j, (_, column) in enumerate(_shows(cell)):
+        elif not labelled:
+            query = query.select(t.column(f"k{i}", "r"), copy=False)
+        for j, (_, column) in enumerate(_shows(cell) if labelled else ()):
             shown = t.column(column, "k") if cell.mapping else t.column(f"k{i}", "r")
             query = query.select(exp.alias_(t.opened(shown, cell.open_type), f"o{i}_{j}", quoted=True), copy=False)
     if release.split:
         within = exp.Between(this=t.column("place", "r"), low=t.column("first", "a"), high=t.column("last", "a"))
         equal.append(within)
-    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
     query = query.join(_assignment(release), on=exp.and_(*equal), copy=False)
+    if not labelled:
+        return query
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
     shows = [column for cell in release.columns for _, column in cell.shown]
     return query.join(_once(release, release.classes, ["class"], shows, "k"), on=same, copy=False)
 
@@ -292,7 +324,7 @@ def _once(
     """
     if not (release.kept or doubtful):
         return t.table(relation, alias)
-    return t.tree("local_release/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
+    return unrepeated(relation, keys, columns, alias)
 
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:

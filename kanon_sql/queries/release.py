@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.counted_release import CountedRelease, ShownColumn, with_place
+from kanon_sql.queries.counted_release import PLACE, CountedRelease, ShownColumn, with_place
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
-from kanon_sql.queries.row_order import concatenated, release_order
+from kanon_sql.queries.row_order import concatenated
 from kanon_sql.queries.split_joins import in_pieces
 from kanon_sql.relation import Relation
 
@@ -38,41 +38,43 @@ class FullDomainQuery(ReleaseQuery):
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
-        counted = self.counted(dialect)
-        return counted.sql(dialect) if counted else t.printed(_release(self, dialect), dialect)
+        return t.printed(_view(self, dialect), dialect) if self.kept else self.counted(dialect).sql(dialect)
 
-    def counted(self, dialect: str) -> CountedRelease | None:
-        """The release of classes that are already counted, if they are."""
-        return _counted_classes(self, self.classes, dialect) if self.classes else None
+    def counted(self, dialect: str) -> CountedRelease:
+        """The release of classes that are already counted, or that the query counts first."""
+        return _of_classes(self, self.classes or Relation(CLASSES), dialect)
 
 
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 
-def _release(release: FullDomainQuery, dialect: str) -> exp.Expr:
-    """A view's query, which counts its classes whenever it is executed."""
-    cells = list(enumerate(release.columns))
-    keyed = [(i, cell) for i, cell in cells if cell.key] or [(i, c) for i, c in cells if c.recoded][:1]
-    query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells))
-    query = query.from_(exp.to_table(RECODED))
-    query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
-    if order := _order(release):  # else all rows are the same
-        query = query.order_by(*order)
-    query = query.with_(RECODED, as_=_recoded(release, keyed), materialized=True)
+def _view(release: FullDomainQuery, dialect: str) -> exp.Expr:
+    """A view's query, which counts its classes by their codes whenever it is executed."""
+    counted = release.counted(dialect)
+    query = exp.Select().with_(RECODED, as_=counted.rows, materialized=True)
     if release.population is not None:
-        query = query.with_(COUNTED, as_=_counted(release, keyed))
-    counted = RECODED if release.population is None else COUNTED
-    return with_safe_classes(query, [t.column(f"c{i}") for i, _ in keyed], RECODED, release.safe, dialect, counted)
+        query = query.with_(COUNTED, as_=_counted(release, _keyed(release)))
+    counted_in = RECODED if release.population is None else COUNTED
+    query = with_safe_classes(
+        query, [t.column(key) for key in counted.keys], RECODED, release.safe, dialect, counted_in
+    )
+    return counted.from_counted(query, RECODED, dialect)
 
 
-def _counted_classes(release: FullDomainQuery, held: Relation, dialect: str) -> CountedRelease:
+def _keyed(release: FullDomainQuery) -> _Columns:
+    """The columns whose codes identify a class; a view, which counts by them, has at least one."""
     cells = list(enumerate(release.columns))
     keyed = [(i, cell) for i, cell in cells if cell.key]
+    return keyed or [(i, cell) for i, cell in cells if cell.recoded and release.kept][:1]
+
+
+def _of_classes(release: FullDomainQuery, classes: Relation, dialect: str) -> CountedRelease:
+    cells, keyed = list(enumerate(release.columns)), _keyed(release)
     kept = [(i, cell) for i, cell in cells if not cell.recoded]
     rows = _recoded(release, keyed, shown=kept)
-    keys = {f"c{i}": cell.key for i, cell in keyed}
+    keys = {f"c{i}": f"c{i}" if release.kept else cell.key for i, cell in keyed}
     large = tuple(_shown_column(i, cell) for i, cell in cells)
-    shown = _labelled(held, keyed, dialect)
+    shown = _labelled(classes, keys, keyed, release.kept, dialect)
     return CountedRelease(release.source, large, keys, rows, shown, release.mask, release.shuffle_seed)
 
 
@@ -84,34 +86,53 @@ def _shown_column(index: int, cell: ReleaseColumn) -> ShownColumn:
     return ShownColumn(cell, cell.name, f"s{index}")
 
 
-def _labelled(classes: Relation, keyed: _Columns, dialect: str) -> exp.Select:
-    """The classes by their codes, c0, c1, …, with their labels, s0, s1, …, and the place of these."""
-    codes = [exp.alias_(t.column(cell.key, "q"), f"c{i}") for i, cell in keyed]
-    labels = [exp.alias_(t.column("shown", f"m{i}"), f"s{i}") for i, _ in keyed]
+def _labelled(classes: Relation, keys: Mapping[str, str], keyed: _Columns, of_view: bool, dialect: str) -> exp.Select:
+    """The classes by their codes, c0, c1, …, with their labels, s0, s1, …, and the place of these.
+
+    `keys`: the columns of the classes by those of the codes.
+    """
+    codes = [exp.alias_(t.column(column, "q"), code) for code, column in keys.items()]
+    labelled = [(i, cell) for i, cell in keyed if cell.mapping]
+    labels = [exp.alias_(t.column("shown", f"m{i}"), f"s{i}") for i, _ in labelled]
     query = exp.select(*codes, *labels).from_(t.table(classes, "q"))
-    if keyed:
-        query = with_place(query, [t.column("shown", f"m{i}") for i, _ in keyed], dialect)
-    for i, cell in keyed:
-        same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(cell.key, "q"))
-        query = query.join(_labels(cell).subquery(f"m{i}"), on=same, copy=False)
-    return in_pieces(query, [f"m{i}" for i, _ in keyed])
+    if labelled:  # by the places of single labels, which are fewer than those of all classes
+        query = with_place(query, [t.column(PLACE, f"m{i}") for i, _ in labelled])
+    else:
+        query = query.select(exp.alias_(exp.Literal.number(1), PLACE))
+    for i, cell in labelled:
+        same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(keys[f"c{i}"], "q"))
+        labels_of_cell = _labels(cell, of_view, dialect).subquery(f"m{i}")
+        # Of an inner join of several PostgreSQL expects hardly any rows, and loops over all of them.
+        query = query.join(labels_of_cell, on=same, join_type="LEFT" if of_view else "INNER", copy=False)
+    return in_pieces(query, [f"m{i}" for i, _ in labelled])
 
 
-def _labels(cell: ReleaseColumn) -> exp.Query:
-    """The labels of a cell's codes: code, shown."""
+def _labels(cell: ReleaseColumn, of_view: bool, dialect: str) -> exp.Select:
+    """The labels of a cell's codes: code, shown, and their place.
+
+    `of_view`: others might write to the mapping table, and rows might have values that it lacks.
+    """
     assert cell.mapping is not None
-    label, code = t.column(cell.label or "value", "m"), t.column(cell.code, "m")
+    mapping: exp.Expr = t.table(cell.mapping, "m")
+    name = cell.label or "value"
+    if of_view:
+        mapping, name = t.tree("mappings/view_labels", mapping=cell.mapping, shown=[name]).subquery("m"), "shown"
+    label, code = t.column(name, "m"), t.column(cell.code, "m")
     shown = label if cell.label else t.opened(label, cell.open_type)
     if cell.starred is not None:
         starred = exp.EQ(this=code.copy(), expression=t.literal(cell.starred))
         shown = exp.Case().when(starred, t.literal(cell.unmapped)).else_(shown)
-    named = exp.alias_(code, "code"), exp.alias_(shown, "shown")
     # Labels that are equal by a collation are distinct here: every code has one.
-    of_values = exp.select(*named).distinct().from_(t.table(cell.mapping, "m"), copy=False)
-    if not cell.null:
-        return of_values
-    of_null = (exp.alias_(t.literal(value), name) for value, name in zip(cell.null, ("code", "shown"), strict=True))
-    return exp.union(of_values, exp.select(*of_null))
+    labels: exp.Query = exp.select(exp.alias_(code, "code"), exp.alias_(shown, "shown")).distinct().from_(mapping)
+    others = dict([cell.null] if cell.null else [])
+    if of_view:
+        others = {UNMAPPED_CODE: cell.unmapped, **others}
+        labels = labels.where(exp.not_(code.copy().isin(*others)))
+    for of_code in others.items():
+        other = (exp.alias_(t.literal(value), name) for value, name in zip(of_code, ("code", "shown"), strict=True))
+        labels = exp.union(labels, exp.select(*other))
+    query = exp.select(t.column("code", "l"), t.column("shown", "l")).from_(labels.subquery("l"))
+    return with_place(query, [t.column("shown", "l")], dialect)
 
 
 def _counted(release: FullDomainQuery, keyed: _Columns) -> exp.Query:
@@ -217,7 +238,7 @@ def _recoded(
     `shown`: the cells to select the labels of, if not all.
     """
     cells = enumerate(release.columns) if shown is None else shown
-    columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in cells]
+    columns = [exp.alias_(_cell(c, i), f"o{i}", quoted=True) for i, c in cells]
     columns += [t.column(name, "s") for name in also]
     columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
     if release.classes is None:
@@ -233,18 +254,19 @@ def _join_mappings(query: exp.Select, cells: _Columns, release: FullDomainQuery)
     for i, cell in cells:
         if cell.mapping:
             equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
-            mapping = _kept_mapping(cell, i) if release.kept else t.table(cell.mapping, f"m{i}")
+            mapping: exp.Expr = t.table(cell.mapping, f"m{i}")
+            if release.kept:
+                mapping = unrepeated(cell.mapping, ["value"], [cell.code], f"m{i}")
             query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
     return query
 
 
-def _kept_mapping(cell: ReleaseColumn, index: int) -> exp.Subquery:
-    """A view's mapping table with one code per value and one label per code, so that it counts what it shows."""
-    shown = [cell.label or "value"]
-    return t.tree("mappings/view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
+def unrepeated(relation: Relation, keys: Sequence[str], columns: Sequence[str], alias: str) -> exp.Subquery:
+    """A relation of which a join takes no row twice, though others might write to a view's tables."""
+    return t.tree("local_release/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
 
 
-def _cell(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr:
+def _cell(cell: ReleaseColumn, index: int) -> exp.Expr:
     """The expression of a released cell."""
     raw = t.column(cell.name, "s")
     if not cell.recoded:
@@ -255,17 +277,14 @@ def _cell(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr
     case = case.when(t.is_null(t.column("value", f"m{index}")), t.literal(cell.unmapped))
     if cell.starred is not None:
         case = case.when(_has_code(cell, index, cell.starred), t.literal(cell.unmapped))
-    if release.kept and cell.null:
-        case = case.when(_has_code(cell, index, cell.null[0]), t.literal(cell.null[1]))
-    return case.else_(_shown(cell, index, release))
+    return case.else_(_shown(cell, index))
 
 
-def _shown(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr:
+def _shown(cell: ReleaseColumn, index: int) -> exp.Expr:
     if cell.label:
-        return t.column("shown" if release.kept else cell.label, f"m{index}")
+        return t.column(cell.label, f"m{index}")
     # Equal values may look different (-0, 1.00, a collation that ignores case): show the mapping's value for all.
-    value = t.column("shown" if release.kept else "value", f"m{index}")
-    return t.opened(value, cell.open_type)
+    return t.opened(t.column("value", f"m{index}"), cell.open_type)
 
 
 def _has_code(cell: ReleaseColumn, index: int, code: int) -> exp.Expr:
@@ -279,15 +298,6 @@ def _code(cell: ReleaseColumn, index: int) -> exp.Expr:
     null = t.literal(cell.null[0] if cell.null else UNMAPPED_CODE)
     code = exp.func("COALESCE", t.column(cell.code, f"m{index}"), t.literal(UNMAPPED_CODE))
     return exp.Case().when(t.is_null(t.column(cell.name, "s")), null).else_(code)
-
-
-def _order(release: FullDomainQuery) -> list[exp.Expr]:
-    """The order of the rows: by all released columns, quasi-identifiers first, or by a seeded hash of them."""
-    # Qualified, because a released column may also be called o1.
-    shown = [(t.column(f"o{i}", RECODED), column) for i, column in enumerate(release.columns)]
-    if release.shuffle_seed is None:  # Sail 0.7 refuses some orders by constants
-        shown = [(cell, column) for cell, column in shown if column.constant is None]
-    return release_order(shown, release.shuffle_seed)
 
 
 def of_type(value: object, type_name: str) -> object:

@@ -333,10 +333,10 @@ CASES = [
         {"people": ({"name": "VARCHAR"}, [("a",), ("b",)])},
     ),
     Case(
-        "mappings/view_values",
+        "mappings/view_labels",
         {"mapping": Relation("map"), "shown": ["label"]},
-        ["value", "code", "shown"],
-        [("a", 0, "ab"), ("b", 0, "ab")],  # d is there twice, and e has no code of ours
+        ["code", "shown"],
+        [(0, "ab"), (1, "d"), (2, "d"), (-1, "e"), (None, "f")],
         {
             "map": (
                 {"value": "VARCHAR", "code": "INTEGER", "label": "VARCHAR"},
