@@ -5,6 +5,13 @@
 -- gives: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $relation AS r GROUP BY $columns;
 
+-- name: numbered_cells
+-- Count the same cells, with a number of the class instead of its columns: one sort is enough for both.
+-- gives: _class (1, 2, …), the columns, n (rows)
+SELECT CAST(DENSE_RANK() OVER (ORDER BY $names) AS INTEGER) AS _class, $columns, COUNT(*) AS n
+FROM $relation AS r
+GROUP BY $names, $columns;
+
 -- name: class_sizes
 -- Count the classes of each size.
 -- gives: size (rows in a class), rows (the same), classes (of this size)

@@ -15,6 +15,8 @@ from kanon_sql.errors import SourceError
 from kanon_sql.privacy import PEOPLE, UNIT, PeopleByClass, Predicate
 from kanon_sql.queries import CodedColumn, Relation, Same
 
+CLASS = "_class"  # the number of a cell's class, where its quasi-identifiers are not needed
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -51,7 +53,11 @@ def cells_of(
     """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     if not tables.engine.is_embedded and tables.engine.has_temporary_tables:
-        return coded(tables, relation, plain, columns, here)
+        texts = {column.name for column in tables.engine.table(relation).columns if column.kind == "text"}
+        names = sorted(plain.values(), key=texts.__contains__)  # texts last, because they take longest to compare
+        holes: dict[str, Any] = {"names": names, "columns": columns, "relation": relation}
+        numbered = tables.create("tuples", "kinds/numbered_cells", **holes)
+        return _fetched(tables, numbered, [CLASS], columns, here)
     counted = tables.create("cells", "kinds/cells", columns={**plain, **columns}, relation=relation)
     return Cells(tables, counted, list(plain), list(columns))
 
@@ -69,12 +75,26 @@ def coded(
     `names`, `columns`: of the relation, by our names for them. `rows`: of the relation, if known; SourceError if it has
     other ones now.
     """
-    every = {**names, **columns}
-    tuples = tables.create("tuples", "kinds/cells", columns=every, relation=relation)
+    tuples = tables.create("tuples", "kinds/cells", columns={**names, **columns}, relation=relation)
+    return _fetched(tables, tuples, list(names), columns, here, rows)
+
+
+def _fetched(
+    tables: Scratch,
+    tuples: Relation,
+    names: Sequence[str],
+    columns: Mapping[str, str],
+    here: Scratch,
+    rows: int | None = None,
+) -> Cells:
+    """Counted tuples as codes, in the engine of `here`; see `coded`. The numbers of classes are codes already."""
+    every = [name for name in (*names, *columns) if name != CLASS]
     codes = {name: tables.create(f"map_{name}", "profile/codes", column=[name], tuples=tuples) for name in every}
     attributes = [CodedColumn(name, codes[name], 0, (), {"code_0": None if name == UNIT else 0}) for name in every]
-    cells = here.receive("cells", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
-    known = [name for name in every if name != UNIT]
+    numbers = [name for name in names if name == CLASS]
+    query = queries.frequency_set(tuples, attributes, tables.engine.dialect, numbers)
+    cells = here.receive("cells", tables.engine, query)
+    known = [name for name in (*names, *columns) if name != UNIT]
     ((number, counted, *with_code),) = here.rows("kinds/complete", coded=cells, columns=known)
     if rows is None:
         ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tuples)

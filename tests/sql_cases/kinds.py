@@ -29,6 +29,13 @@ CASES = [
         _CELLS,
     ),
     Case(
+        "kinds/numbered_cells",
+        {"names": ["a"], "columns": {"unit": "_unit"}, "relation": Relation("cells")},
+        ["_class", "unit", "n"],
+        [(1, 7, 1), (1, 8, 2), (2, 7, 1), (2, None, 1), (3, 9, 1)],
+        _CELLS,
+    ),
+    Case(
         "kinds/class_sizes",
         {"classes": Relation("classes")},
         ["size", "rows", "classes"],
