@@ -104,7 +104,7 @@ def released_classes(engine: DuckDB, rows: Sequence[Row]) -> list[list[Row]]:
 @contextmanager
 def interrupted_after(rounds: int | None) -> Iterator[None]:
     """Run the block with a KACA that is interrupted after so many rounds of merges; None: never."""
-    merge, done = module._Run.merge, []
+    merge, done = module._KacaRun.merge, []
 
     def merge_and_stop(run: Any) -> None:
         merge(run)
@@ -113,7 +113,7 @@ def interrupted_after(rounds: int | None) -> Iterator[None]:
             run.task.clock.interrupt()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module._Run, "merge", merge_and_stop)
+        patch.setattr(module._KacaRun, "merge", merge_and_stop)
         yield
 
 

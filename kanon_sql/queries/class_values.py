@@ -1,6 +1,6 @@
 """Class values: the rows of every value of a sensitive column in every class, and the other figures of a value.
 
-    SELECT "age", SUM(n) AS "_sum_0", CAST(SUM(n) AS BIGINT) AS _c_of_sensitive_0 FROM f GROUP BY "age", _sensitive_0
+    SELECT "age", SUM(n) AS "_rows_0", CAST(SUM(n) AS BIGINT) AS _c_of_pay FROM f GROUP BY "age", pay
 
 Figures that compare a class with the whole table need its reference: a relation of one row per value
 (`sql/privacy.sql`). Figures that depend on the order of the values also need the values that a class lacks: for these,

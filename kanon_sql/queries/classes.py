@@ -2,9 +2,9 @@
 
 A condition such as `MAX(c) <= 0.8 * SUM(n)` needs `c`, the number of rows per class and sensitive value. So classes are
 counted by two GROUP BYs: the inner one by class and value (`class_values`), the outer one by class. The condition
-becomes `_figure_0 <= 0.8 * _sum_0` of
+becomes `_most_1 <= 0.8 * _rows_0` of
 
-    SELECT "age", SUM("_sum_0") AS _sum_0, MAX(_c_of_sensitive_0) AS _figure_0 FROM (…) AS class_values GROUP BY "age"
+    SELECT "age", SUM("_rows_0") AS _rows_0, MAX(_c_of_pay) AS _most_1 FROM (…) AS class_values GROUP BY "age"
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ class Classes:
         self._sums: dict[exp.Expr, tuple[str, exp.Expr]] = {}  # by the same without the name of its table
         self._figures: dict[tuple[exp.Expr, CountedColumn], str] = {}
 
-    def column(self, aggregate: exp.Expr, counted: CountedColumn | None = None) -> exp.Column:
+    def column(self, aggregate: exp.Expr, counted: CountedColumn | None = None, stem: str = "sum") -> exp.Column:
         """The column of an aggregate: of the rows of a class, or of the values of a counted column in it."""
+        name = f"_{stem.strip('_')}_{len(self._sums) + len(self._figures)}"
         if counted and _figures_in(aggregate):
-            return exp.column(self._figures.setdefault((aggregate.copy(), counted), f"_figure_{len(self._figures)}"))
-        _added_up(aggregate, "")  # refuse it here
-        named = f"_sum_{len(self._sums)}", aggregate.copy()
-        return exp.column(self._sums.setdefault(_unqualified(aggregate), named)[0])
+            return exp.column(self._figures.setdefault((aggregate.copy(), counted), name))
+        _added_up(aggregate, name)  # refuse it here
+        return exp.column(self._sums.setdefault(_unqualified(aggregate), (name, aggregate.copy()))[0])
 
-    def read(self, condition: exp.Expr, counted: CountedColumn | None) -> exp.Expr:
-        """A condition on the columns instead of the aggregates."""
+    def read(self, condition: exp.Expr, counted: CountedColumn | None, stem: str) -> exp.Expr:
+        """A condition on the columns instead of the aggregates; `stem`: of the names of new columns."""
         tree = exp.Paren(this=condition)  # a parent, so that a bare aggregate can be replaced like any other
         for part in list(tree.find_all(exp.Anonymous)):
             if is_largest(part):
                 part.replace(self._largest(*part.expressions))
         for aggregate in list(tree.find_all(exp.AggFunc)):
-            aggregate.replace(self.column(aggregate, counted))
+            aggregate.replace(self.column(aggregate, counted, stem))
         read: exp.Expr = tree.this
         return read
 

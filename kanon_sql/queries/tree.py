@@ -211,19 +211,16 @@ def union_all(queries: Sequence[str]) -> str:
     return " UNION ALL ".join(queries)
 
 
-def over(predicate: Predicate, window: str) -> Predicate:
-    """A predicate on a class, rewritten as one on a window of rows named `window` in the query.
+def over(given: Predicate, window: str) -> Predicate:
+    """A condition on a class as one on a window of rows named `window` in the query.
 
     >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
-    'SUM(n) OVER left_side >= $k'
+    'SUM(n) OVER left_side >= 5'
     """
-    tree = _with_aggregates(_condition(predicate.text), predicate)
+    tree = exp.Paren(this=predicate(given))  # a parent, so that a bare aggregate can be replaced like any other
     for aggregate in list(tree.find_all(exp.AggFunc)):
-        whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
-        whole.replace(exp.Window(this=whole.copy(), alias=exp.to_identifier(window), over="OVER"))
-    return Predicate(
-        tree.sql("duckdb"), predicate.values, also=tuple(over(condition, window) for condition in predicate.also)
-    )
+        aggregate.replace(exp.Window(this=aggregate.copy(), alias=exp.to_identifier(window), over="OVER"))
+    return Predicate(tree.this.sql("duckdb"))
 
 
 def is_null(expression: exp.Expr) -> exp.Expr:
@@ -236,9 +233,17 @@ def predicate(given: Predicate, classes: Classes | None = None) -> exp.Expr:
 
     `classes`: have them compute the aggregates, and read these.
     """
-    condition = _filled(_with_aggregates(_condition(given.text), given), given.values)
-    if classes:
-        condition = classes.read(condition, _counted(given) if given.counted else None)
+    counted = _counted(given) if given.counted else None
+
+    def read(text: str, name: str) -> exp.Expr:
+        computed = _filled(_in_people(_condition(text), given), given.values)
+        return classes.read(computed, counted, name) if classes else computed
+
+    tree = exp.Paren(this=read(given.text, "figure"))  # a parent, so that a bare name can be replaced like any other
+    for column in [column for column in tree.find_all(exp.Column) if column.name in given.columns]:
+        named = read(given.columns[column.name], column.name)
+        column.replace(named if isinstance(named, (exp.AggFunc, exp.Column)) else exp.paren(named))
+    condition: exp.Expr = tree.this
     also = [predicate(another, classes) for another in given.also]
     if given.of_figures and also:
         return exp.func("GREATEST", condition, *also)
@@ -254,18 +259,14 @@ def _parsed_once(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, "duckdb")
 
 
-def _with_aggregates(condition: exp.Expr, given: Predicate) -> exp.Expr:
-    """A condition with its names replaced by their aggregates."""
-    tree = exp.Paren(this=condition)  # a parent, so that a bare name can be replaced like any other
-    for named in [column_there for column_there in tree.find_all(exp.Column) if column_there.name in given.columns]:
-        aggregate = _condition(given.columns[named.name])
-        named.replace(aggregate if isinstance(aggregate, exp.AggFunc) else exp.paren(aggregate))
-    if given.unit:
-        for people in [aggregate for aggregate in tree.find_all(exp.Sum) if aggregate == _ROWS]:
-            people.replace(units(given.unit))
-    if given.population_unit:
-        for people in [aggregate for aggregate in tree.find_all(exp.Sum) if aggregate == _POPULATION]:
-            people.replace(units(given.population_unit))
+def _in_people(condition: exp.Expr, given: Predicate) -> exp.Expr:
+    """A condition that counts people instead of rows, where its units are people."""
+    tree = exp.Paren(this=condition)  # a parent, as above
+    for aggregate in list(tree.find_all(exp.Sum)):
+        if given.unit and aggregate == _ROWS:
+            aggregate.replace(units(given.unit))
+        elif given.population_unit and aggregate == _POPULATION:
+            aggregate.replace(units(given.population_unit))
     expression: exp.Expr = tree.this
     return expression
 

@@ -5,8 +5,8 @@ sorts the values by class again; a list keeps them in the class's single row (on
 Figures that depend on the order of the values are computed from one list of all values of the table, by the places of
 the values that occur in the class: joining all classes with all values takes up to twice as long.
 
-    SELECT LIST_SUM(LIST_TRANSFORM(_listed_0, kanon_value -> f(kanon_value.c, _size_0))) AS _figure_0
-    FROM (SELECT …, LIST({'c': _c_of_pay}) AS _listed_0, SUM(_c_of_pay) AS _size_0 FROM …) AS class_lists
+    SELECT LIST_SUM(LIST_TRANSFORM(_values_of_list_0, kanon_value -> f(kanon_value.c, _size_of_list_0))) AS _moved_3
+    FROM (SELECT …, LIST({'c': _c_of_pay}) AS _values_of_list_0, SUM(_c_of_pay) AS _size_of_list_0 FROM …)
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ValueList:
             this=exp.ArrayAgg(this=_struct(fields)),
             expression=exp.Where(this=exp.not_(exp.Is(this=c, expression=exp.null()))),
         )
-        columns = {"listed": values, _SIZE: exp.Sum(this=c.copy())}
+        columns = {"values": values, _SIZE: exp.Sum(this=c.copy())}
         if not self.counted.every:
             columns |= {n: exp.Max(this=self.counted.figure(n)) for n in _OF_TABLE if n in self.names}
         return [exp.alias_(column, self._named(name)) for name, column in columns.items()]
@@ -82,7 +82,7 @@ class ValueList:
     def folded(self, aggregate: exp.Expr) -> exp.Expr:
         """An aggregate as one over a list: of the values in the class, or of all values of the table if ordered."""
         every, names = self.counted.every, {column.name for column in aggregate.find_all(exp.Column)}
-        values, of_class = self._column("listed"), {_SIZE: self._column(_SIZE)}
+        values, of_class = self._column("values"), {_SIZE: self._column(_SIZE)}
         if every:
             place, here = _field(_OTHER, PLACE), _field(_VALUE, "place")
             if isinstance(aggregate, exp.Sum) and isinstance(aggregate.this, exp.Column) and names == {"c"}:
@@ -107,7 +107,7 @@ class ValueList:
         return exp.column(self._named(name))
 
     def _named(self, name: str) -> str:
-        return f"_{name}_{self.number}"
+        return f"_{name}_of_list_{self.number}"
 
     @property
     def _table(self) -> str:

@@ -163,21 +163,21 @@ WITH "kanon_recoded" AS (
   FROM (
     SELECT
       "kanon_class",
-      SUM("_sum_0") AS "_sum_0",
-      SUM("_c_of_sensitive_0" * LN(CAST("_c_of_sensitive_0" AS DOUBLE))) AS "_figure_0",
-      SUM("_c_of_sensitive_0") AS "_figure_1",
-      COUNT("_c_of_sensitive_1") AS "_figure_2",
-      SUM("_c_of_every_sensitive_2") AS "_figure_3",
-      MAX("_size_of_every_sensitive_2") AS "_figure_4",
+      SUM("_rows_0") AS "_rows_0",
+      SUM("_c_of_sensitive_0") AS "_rows_1",
+      SUM("_c_of_sensitive_0" * LN(CAST("_c_of_sensitive_0" AS DOUBLE))) AS "_logs_2",
+      COUNT("_c_of_sensitive_1") AS "_values_3",
+      SUM("_c_of_every_sensitive_2") AS "_known_4",
+      MAX("_size_of_every_sensitive_2") AS "_known_5",
       SUM(
         ABS(
           "_c_to_of_every_sensitive_2" * "_overall_size_of_every_sensitive_2" - "_overall_c_to_of_every_sensitive_2" * "_size_of_every_sensitive_2"
         )
-      ) AS "_figure_5",
-      MAX(GREATEST_IGNORE_NULLS("_overall_values_of_every_sensitive_2" - 1, 1)) AS "_figure_6",
-      MAX("_overall_size_of_every_sensitive_2") AS "_figure_7",
-      COUNT("_c_of_sensitive_0") AS "_figure_8",
-      COUNT("_overall_c_of_sensitive_0") AS "_figure_9",
+      ) AS "_moved_6",
+      MAX(GREATEST_IGNORE_NULLS("_overall_values_of_every_sensitive_2" - 1, 1)) AS "_whole_7",
+      MAX("_overall_size_of_every_sensitive_2") AS "_whole_8",
+      COUNT("_c_of_sensitive_0") AS "_known_9",
+      COUNT("_overall_c_of_sensitive_0") AS "_known_10",
       SUM(
         GREATEST_IGNORE_NULLS(
           (
@@ -185,24 +185,24 @@ WITH "kanon_recoded" AS (
           ),
           0
         )
-      ) AS "_figure_10",
-      MAX("_overall_size_of_sensitive_0") AS "_figure_11",
-      MAX("_c_of_sensitive_0") AS "_figure_12",
+      ) AS "_moved_11",
+      MAX("_overall_size_of_sensitive_0") AS "_whole_12",
+      MAX("_c_of_sensitive_0") AS "_most_13",
       MAX(
         CAST("_c_of_sensitive_0" AS DOUBLE) / "_overall_c_of_sensitive_0" / (
           1 + LEAST_IGNORE_NULLS(9, -LN((
             CAST("_overall_c_of_sensitive_0" AS DOUBLE) / "_overall_size_of_sensitive_0"
           )))
         )
-      ) AS "_figure_13",
-      MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) AS "_figure_14",
-      MAX("_overall_values_of_sensitive_0") AS "_figure_15",
-      MAX(CAST("_c_of_sensitive_0" AS DOUBLE) / "_overall_c_of_sensitive_0") AS "_figure_16",
-      MIN(CAST("_c_of_sensitive_0" AS DOUBLE) / "_overall_c_of_sensitive_0") AS "_figure_17"
+      ) AS "_over_14",
+      MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) AS "_scale_15",
+      MAX("_overall_values_of_sensitive_0") AS "_of_table_16",
+      MAX(CAST("_c_of_sensitive_0" AS DOUBLE) / "_overall_c_of_sensitive_0") AS "_rate_17",
+      MIN(CAST("_c_of_sensitive_0" AS DOUBLE) / "_overall_c_of_sensitive_0") AS "_least_18"
     FROM (
       SELECT
         "in_class"."kanon_class",
-        "_sum_0",
+        "_rows_0",
         "in_class"."_c" AS "_c_of_sensitive_0",
         CASE
           WHEN "in_class"."_value" IS NULL
@@ -248,7 +248,7 @@ WITH "kanon_recoded" AS (
       FROM (
         SELECT
           "kanon_class",
-          SUM("n") AS "_sum_0",
+          SUM("n") AS "_rows_0",
           "_sensitive_0" AS "_value",
           CAST(SUM("n") AS BIGINT) AS "_c"
         FROM "kanon_numbered"
@@ -261,7 +261,7 @@ WITH "kanon_recoded" AS (
       UNION ALL
       SELECT
         "kanon_class",
-        NULL AS "_sum_0",
+        NULL AS "_rows_0",
         CAST(NULL AS BIGINT) AS "_c_of_sensitive_0",
         CAST(NULL AS BIGINT) AS "_overall_c_of_sensitive_0",
         CAST(NULL AS BIGINT) AS "_overall_size_of_sensitive_0",
@@ -281,7 +281,7 @@ WITH "kanon_recoded" AS (
       UNION ALL
       SELECT
         "in_class"."kanon_class",
-        NULL AS "_sum_0",
+        NULL AS "_rows_0",
         CAST(NULL AS BIGINT) AS "_c_of_sensitive_0",
         CAST(NULL AS BIGINT) AS "_overall_c_of_sensitive_0",
         CAST(NULL AS BIGINT) AS "_overall_size_of_sensitive_0",
@@ -349,58 +349,58 @@ WITH "kanon_recoded" AS (
   ) AS "classes"
   WHERE
     COALESCE(
-      "_sum_0" >= 2
+      "_rows_0" >= 2
       AND (
         LN((
-          CAST("_figure_1" AS DOUBLE)
-        )) - "_figure_0" / (
-          CAST("_figure_1" AS DOUBLE)
+          CAST("_rows_1" AS DOUBLE)
+        )) - "_logs_2" / (
+          CAST("_rows_1" AS DOUBLE)
         )
       ) >= (
         LN(CAST(1.2 AS DOUBLE)) - 0.000000001
       )
-      AND "_figure_2" >= 1
+      AND "_values_3" >= 1
       AND (
         (
-          "_figure_3" = "_figure_4"
+          "_known_4" = "_known_5"
         )
         AND (
-          "_figure_5" <= 0.9 * (
-            CAST("_figure_3" AS DOUBLE) * "_figure_7" * "_figure_6"
+          "_moved_6" <= 0.9 * (
+            CAST("_known_4" AS DOUBLE) * "_whole_8" * "_whole_7"
           )
         )
       )
       AND (
         (
-          "_figure_8" = "_figure_9"
+          "_known_9" = "_known_10"
         )
         AND (
-          "_figure_10" <= 0.8 * (
-            CAST("_figure_1" AS DOUBLE) * "_figure_11"
+          "_moved_11" <= 0.8 * (
+            CAST("_rows_1" AS DOUBLE) * "_whole_12"
           )
         )
       )
-      AND "_figure_12" <= 0.9 * "_sum_0"
+      AND "_most_13" <= 0.9 * "_rows_0"
       AND (
         (
-          "_figure_8" = "_figure_9"
+          "_known_9" = "_known_10"
         )
         AND (
-          "_figure_13" * (
-            "_figure_14" / "_sum_0"
+          "_over_14" * (
+            "_scale_15" / "_rows_0"
           ) <= 1 + 0.000000001
         )
       )
       AND (
         (
-          "_figure_8" = "_figure_9"
+          "_known_9" = "_known_10"
         )
         AND (
-          "_figure_8" = "_figure_15"
-          AND GREATEST_IGNORE_NULLS(LN("_figure_16" * (
-            "_figure_14" / "_sum_0"
-          )), -LN("_figure_17" * (
-            "_figure_14" / "_sum_0"
+          "_known_9" = "_of_table_16"
+          AND GREATEST_IGNORE_NULLS(LN("_rate_17" * (
+            "_scale_15" / "_rows_0"
+          )), -LN("_least_18" * (
+            "_scale_15" / "_rows_0"
           ))) < 9
         )
       ),

@@ -54,34 +54,35 @@ WITH kanon_recoded AS (
   FROM (
     SELECT
       "kanon_class",
-      "_figure_0",
-      "_figure_1",
-      "_figure_2",
-      "_figure_3",
-      "_figure_4",
-      "_figure_5",
+      _rows_0,
+      _values_1,
+      _known_2,
+      _whole_4,
+      _whole_5,
       LIST_SUM(
         LIST_TRANSFORM(
-          _figure_0,
+          _values_of_list_0,
           LAMBDA kanon_value : GREATEST((
-            kanon_value.c * _figure_1 - kanon_value.overall_c * _figure_2
+            kanon_value.c * _overall_size_of_list_0 - kanon_value.overall_c * _size_of_list_0
           ), 0)
         )
-      ) AS _folded_0
+      ) AS _moved_3
     FROM (
       SELECT
         "kanon_class",
+        SUM("_rows_0") AS _rows_0,
+        COUNT(_c_of_sensitive_0) AS _values_1,
+        COUNT(_overall_c_of_sensitive_0) AS _known_2,
+        MAX(_overall_size_of_sensitive_0) AS _whole_4,
+        SUM(_c_of_sensitive_0) AS _whole_5,
         ARRAY_AGG({'c': _c_of_sensitive_0, 'overall_c': _overall_c_of_sensitive_0}) FILTER(WHERE
-          NOT _c_of_sensitive_0 IS NULL) AS _figure_0,
-        MAX(_overall_size_of_sensitive_0) AS _figure_1,
-        SUM(_c_of_sensitive_0) AS _figure_2,
-        SUM("n") AS _figure_3,
-        COUNT(_c_of_sensitive_0) AS _figure_4,
-        COUNT(_overall_c_of_sensitive_0) AS _figure_5
+          NOT _c_of_sensitive_0 IS NULL) AS _values_of_list_0,
+        SUM(_c_of_sensitive_0) AS _size_of_list_0,
+        MAX(_overall_size_of_sensitive_0) AS _overall_size_of_list_0
       FROM (
         SELECT
           in_class."kanon_class",
-          "n",
+          "_rows_0",
           in_class._c AS _c_of_sensitive_0,
           CASE
             WHEN in_class._value IS NULL
@@ -108,7 +109,7 @@ WITH kanon_recoded AS (
         FROM (
           SELECT
             "kanon_class",
-            SUM(n) AS "n",
+            SUM(n) AS "_rows_0",
             _sensitive_0 AS _value,
             CAST(SUM(n) AS BIGINT) AS _c
           FROM kanon_numbered
@@ -121,19 +122,18 @@ WITH kanon_recoded AS (
       ) AS class_values
       GROUP BY
         "kanon_class"
-    ) AS classes
-  ) AS class_lists
+    ) AS class_lists
+  ) AS classes
   WHERE
     COALESCE(
-      _figure_3 >= 5
-      AND _figure_4 >= 2
+      _rows_0 >= 5
+      AND _values_1 >= 2
       AND (
         (
-          _figure_4 = _figure_5
-        )
-        AND (
-          _folded_0 <= 0.6 * (
-            CAST(_figure_2 AS DOUBLE) * _figure_1
+          _values_1 = _known_2
+        ) AND (
+          _moved_3 <= 0.6 * (
+            CAST(_whole_5 AS DOUBLE) * _whole_4
           )
         )
       ),
@@ -241,66 +241,76 @@ WITH kanon_recoded AS (
     "kanon_class"
   FROM (
     SELECT
-      in_class."kanon_class",
-      "n",
-      in_class._c AS _c_of_sensitive_0,
-      CASE
-        WHEN in_class._value IS NULL
-        THEN (
-          SELECT
-            r.overall_c
-          FROM "kanon_reference_sensitive_0" AS r
-          WHERE
-            r.value IS NULL
+      "kanon_class",
+      SUM("_rows_0") AS _rows_0,
+      COUNT(_c_of_sensitive_0) AS _values_1,
+      COUNT(_overall_c_of_sensitive_0) AS _known_2,
+      SUM(
+        GREATEST(
+          (
+            _c_of_sensitive_0 * _overall_size_of_sensitive_0 - _overall_c_of_sensitive_0 * _size_of_sensitive_0
+          ),
+          0
         )
-        ELSE reference.overall_c
-      END AS _overall_c_of_sensitive_0,
-      CASE
-        WHEN in_class._value IS NULL
-        THEN (
-          SELECT
-            r.overall_size
-          FROM "kanon_reference_sensitive_0" AS r
-          WHERE
-            r.value IS NULL
-        )
-        ELSE reference.overall_size
-      END AS _overall_size_of_sensitive_0,
-      SUM(in_class._c) OVER (PARTITION BY in_class."kanon_class") AS _size_of_sensitive_0
+      ) AS _moved_3,
+      MAX(_overall_size_of_sensitive_0) AS _whole_4,
+      SUM(_c_of_sensitive_0) AS _whole_5
     FROM (
       SELECT
-        "kanon_class",
-        SUM(n) AS "n",
-        _sensitive_0 AS _value,
-        CAST(SUM(n) AS BIGINT) AS _c
-      FROM kanon_numbered
-      GROUP BY
-        "kanon_class",
-        _sensitive_0
-    ) AS in_class
-    LEFT JOIN "kanon_reference_sensitive_0" AS reference
-      ON reference.value = in_class._value
-  ) AS class_values
-  GROUP BY
-    "kanon_class"
-  HAVING
+        in_class."kanon_class",
+        "_rows_0",
+        in_class._c AS _c_of_sensitive_0,
+        CASE
+          WHEN in_class._value IS NULL
+          THEN (
+            SELECT
+              r.overall_c
+            FROM "kanon_reference_sensitive_0" AS r
+            WHERE
+              r.value IS NULL
+          )
+          ELSE reference.overall_c
+        END AS _overall_c_of_sensitive_0,
+        CASE
+          WHEN in_class._value IS NULL
+          THEN (
+            SELECT
+              r.overall_size
+            FROM "kanon_reference_sensitive_0" AS r
+            WHERE
+              r.value IS NULL
+          )
+          ELSE reference.overall_size
+        END AS _overall_size_of_sensitive_0,
+        SUM(in_class._c) OVER (PARTITION BY in_class."kanon_class") AS _size_of_sensitive_0
+      FROM (
+        SELECT
+          "kanon_class",
+          SUM(n) AS "_rows_0",
+          _sensitive_0 AS _value,
+          CAST(SUM(n) AS BIGINT) AS _c
+        FROM kanon_numbered
+        GROUP BY
+          "kanon_class",
+          _sensitive_0
+      ) AS in_class
+      LEFT JOIN "kanon_reference_sensitive_0" AS reference
+        ON reference.value = in_class._value
+    ) AS class_values
+    GROUP BY
+      "kanon_class"
+  ) AS classes
+  WHERE
     COALESCE(
-      SUM("n") >= 5
-      AND COUNT(_c_of_sensitive_0) >= 2
+      _rows_0 >= 5
+      AND _values_1 >= 2
       AND (
         (
-          COUNT(_c_of_sensitive_0) = COUNT(_overall_c_of_sensitive_0)
+          _values_1 = _known_2
         )
         AND (
-          SUM(
-            GREATEST(
-              (
-                _c_of_sensitive_0 * _overall_size_of_sensitive_0 - _overall_c_of_sensitive_0 * _size_of_sensitive_0
-              ),
-              0
-            )
-          ) <= 0.6 * (
-            CAST(SUM(_c_of_sensitive_0) AS DOUBLE PRECISION) * MAX(_overall_size_of_sensitive_0)
+          _moved_3 <= 0.6 * (
+            CAST(_whole_5 AS DOUBLE PRECISION) * _whole_4
           )
         )
       ),
