@@ -15,32 +15,40 @@ GROUP BY valued.class, valued.value;
 -- gives: row_key, the columns, n
 SELECT r.row_key, $columns, COUNT(*) AS n FROM $keyed AS r GROUP BY r.row_key, $columns;
 
--- name: row_keys
--- Put the keys of the rows of a release into buckets.
-SELECT r.row_key, r.row_key % $buckets AS bucket FROM $keyed AS r;
-
 -- name: bucket_sums
--- Add up the keys in each bucket.
-SELECT r.bucket, SUM(r.row_key) AS total FROM $row_keys AS r GROUP BY r.bucket;
+-- Add up the keys of the rows of each release in buckets.
+SELECT r.place, r.row_key % $buckets AS bucket, SUM(r.row_key) AS total
+FROM $keyed AS r
+GROUP BY r.place, r.row_key % $buckets;
 
 -- name: differing_buckets
--- Find the buckets in which two releases have other rows.
-SELECT sums.bucket
-FROM (SELECT a.bucket, a.total FROM $first AS a UNION ALL SELECT b.bucket, -b.total AS total FROM $second AS b) AS sums
-GROUP BY sums.bucket
+-- Find the buckets in which a release has other rows than the one before it; the new one is at place 0.
+-- gives: release, bucket
+SELECT sums.release, sums.bucket
+FROM (
+  SELECT a.place - 1 AS release, a.bucket, a.total FROM $sums AS a WHERE a.place > 0
+  UNION ALL
+  SELECT b.place AS release, b.bucket, -b.total AS total FROM $sums AS b WHERE b.place < $releases
+) AS sums
+GROUP BY sums.release, sums.bucket
 HAVING SUM(sums.total) <> 0;
 
 -- name: steps
--- Count how many more rows a release has than the one before, by key, in some buckets.
+-- Count how many more rows each release has than the one before it, by key, in buckets that differ.
 -- gives: release, row_key, more
-SELECT $release AS release, both_sides.row_key, SUM(both_sides.more) AS more
-FROM (
-  SELECT a.row_key, 1 AS more FROM $first AS a WHERE a.bucket IN (SELECT c.bucket FROM $buckets AS c)
+SELECT b.release, k.row_key, SUM(b.more) AS more
+FROM (SELECT r.place, r.row_key, r.row_key % $buckets AS bucket FROM $keyed AS r) AS k
+JOIN (
+  SELECT d.release, d.bucket, d.release + 1 AS place, 1 AS more FROM $differing AS d
   UNION ALL
-  SELECT b.row_key, -1 AS more FROM $second AS b WHERE b.bucket IN (SELECT c.bucket FROM $buckets AS c)
-) AS both_sides
-GROUP BY both_sides.row_key
-HAVING SUM(both_sides.more) <> 0;
+  SELECT d.release, d.bucket, d.release AS place, -1 AS more FROM $differing AS d
+) AS b ON b.place = k.place AND b.bucket = k.bucket
+GROUP BY b.release, k.row_key
+HAVING SUM(b.more) <> 0;
+
+-- name: differing_bucket_counts
+-- Count the buckets in which each release differs from the one before it.
+SELECT d.release, COUNT(*) AS n FROM $differing AS d GROUP BY d.release;
 
 -- name: differences
 -- Find the rows that each release has more often or less often than the new one, by adding up the steps that lead to it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log1p
 
 from kanon_sql import queries
 from kanon_sql.attack.blocks import People
@@ -21,6 +22,7 @@ from kanon_sql.queries import Hole, Relation
 # Types of values that are equal where their texts are, by kind; all others are compared as text.
 _SAME_AS_TEXT = {"integer": "HUGEINT", "date": "DATE", "boolean": "BOOLEAN"}
 _BUCKET_ROWS = 32  # of a release, so that only the rows in buckets that differ are compared by their keys
+_MOST_DIFFERENCES = 3_000_000  # of releases that are compared together
 _SIDES = {"first": "before", "second": "after"}  # the earlier releases and the new one; the column of their rows
 
 
@@ -105,7 +107,7 @@ class Versions:
     bits, and buckets of equal rows equal sums of keys; others are equal by a chance of 1 in 2 ** 64.
 
     `kept`: the columns that all of them and the new release show unchanged; all have a unit column, or none.
-    `rows`: an upper bound for the differences of all that were added.
+    `rows`: 0, because as many releases are compared at a time as have few differences together.
     """
 
     def __init__(self, material: Material, kept: Sequence[str]) -> None:
@@ -115,39 +117,13 @@ class Versions:
         self._types = dict.fromkeys(release.plain(material.quasi_identifiers), "VARCHAR")
         self._types |= {release.columns[name]: _SAME_AS_TEXT.get(release.kinds[name], "VARCHAR") for name in kept}
         self._added: list[Copy] = []
-        self._keyed: list[str] = []
         self.rows = 0
 
     def add(self, other: Copy) -> None:
-        """Add a release, with or without the owners of its rows as those before it.
-
-        It is compared with the one before, because successive releases have most rows in common.
-        """
-        release, tables, number = self._material.release, self._material.tables, len(self._added)
-        if not self._added:
-            self._types |= dict.fromkeys(release.unit if other.unit else (), "VARCHAR")
-            keyed = tables.view("keyed_rows", queries.keyed_rows(release.relation, self._types))
-            tables.create("counted_rows", "attack_versions/equal_rows", keyed=keyed, columns=[*self._types])
-            self._put_keys(keyed, number)
-            tables.load("steps", {"release": "INTEGER", "row_key": "UBIGINT", "more": "BIGINT"}, [[], [], []])
-        self._keyed.append(queries.keyed_rows(other.relation, self._types))
-        second, second_sums = self._keys(number)
-        first, first_sums = self._put_keys(tables.view("keyed_rows", self._keyed[-1]), number + 1)
-        buckets = tables.create("buckets", "attack_versions/differing_buckets", first=first_sums, second=second_sums)
-        tables.add("steps", "attack_versions/steps", release=number, first=first, second=second, buckets=buckets)
+        """Add a release, with or without the owners of its rows as those before it."""
+        if not self._added and other.unit:
+            self._types |= dict.fromkeys(self._material.release.unit, "VARCHAR")
         self._added.append(other)
-        self.rows += tables.count("steps")
-
-    def _keys(self, number: int) -> tuple[Relation, Relation]:
-        """Tables of the keys of a release's rows, and of their sums; only those of the last two are kept."""
-        tables = self._material.tables
-        return tables.pair("row_keys")[number % 2], tables.pair("bucket_sums")[number % 2]
-
-    def _put_keys(self, keyed: Relation, number: int) -> tuple[Relation, Relation]:
-        tables, buckets = self._material.tables, 1 + self._material.release.rows // _BUCKET_ROWS
-        row_keys, sums = self._keys(number)
-        tables.create(row_keys, "attack_versions/row_keys", keyed=keyed, buckets=buckets)
-        return row_keys, tables.create(sums, "attack_versions/bucket_sums", row_keys=row_keys)
 
     def compared(self, people: People, changes: bool, everybody: bool = False) -> list[Comparison]:
         """Compare each of the releases with the new one, by the people of the source.
@@ -155,13 +131,53 @@ class Versions:
         `changes`: whether they are earlier releases, so that arrivals and departures are counted as well. `everybody`:
         whether `Intersection.people` counts all, and not only those near a class that differs.
         """
-        sides = self.sides()
+        if self._find_buckets() > _MOST_DIFFERENCES and len(self._added) > 1:
+            half = len(self._added) // 2
+            halves = [self._of(self._added[:half]), self._of(self._added[half:])]
+            return [comparison for half_of in halves for comparison in half_of.compared(people, changes, everybody)]
+        sides = self._sides()
         moved = _changes(sides, _overlaps(sides)) if changes else [None] * len(self._added)
         found = zip(sides.limits, *_by_source(sides, people, everybody), moved, strict=True)
         return [Comparison(k, below, composed, change) for k, below, composed, change in found]
 
+    def _of(self, added: Sequence[Copy]) -> Versions:
+        versions = Versions(self._material, self._kept)
+        for copy in added:
+            versions.add(copy)
+        return versions
+
+    @property
+    def _buckets(self) -> int:
+        return 1 + max(copy.rows for copy in (self._material.release, *self._added)) // _BUCKET_ROWS
+
+    def _find_buckets(self) -> float:
+        """Compare each release with the one before by sums of keys, because successive ones have most rows in common.
+
+        Returns about how many differences from the new release all of them have: if n buckets differ of m, about
+        -m log(1 - n / m) rows do.
+        """
+        tables, copies = self._material.tables, [self._material.release, *self._added]
+        keyed = [queries.keyed_rows(copy.relation, place, self._types) for place, copy in enumerate(copies)]
+        new = tables.view("keyed_rows", keyed[0])
+        tables.create("counted_rows", "attack_versions/equal_rows", keyed=new, columns=[*self._types])
+        both = tables.view("keyed_rows", queries.union_all(keyed))
+        sums = tables.create("bucket_sums", "attack_versions/bucket_sums", keyed=both, buckets=self._buckets)
+        releases = len(self._added)
+        tables.create("differing_buckets", "attack_versions/differing_buckets", sums=sums, releases=releases)
+        counts = tables.rows("attack_versions/differing_bucket_counts", differing=tables["differing_buckets"])
+        differences = 0.0
+        for release, number in counts:
+            share = number / self._buckets
+            steps = -self._buckets * log1p(-share) if share < 1 else 2 * _BUCKET_ROWS * self._buckets
+            differences += (releases - release) * steps
+        return differences
+
     def sides(self) -> _Sides:
         """The classes of the added releases and of the new one, and how they differ."""
+        self._find_buckets()
+        return self._sides()
+
+    def _sides(self) -> _Sides:
         material, tables = self._material, self._material.tables
         labels = material.release.plain(material.quasi_identifiers)
         others = [name for name in self._types if name not in labels]
@@ -179,14 +195,15 @@ class Versions:
 
     def _find_differences(self) -> Relation:
         """The rows of the new release, and those that it does not have any more, after finding the differences."""
-        tables, counted = self._material.tables, self._material.tables["counted_rows"]
+        tables, columns, counted = self._material.tables, [*self._types], self._material.tables["counted_rows"]
+        keyed: dict[str, Hole] = {"keyed": tables["keyed_rows"]}
+        differing = tables["differing_buckets"]
+        steps = tables.create("steps", "attack_versions/steps", differing=differing, buckets=self._buckets, **keyed)
         releases = tables.load("releases", {"release": "INTEGER"}, [[*range(len(self._added))]])
         differences = tables.create(
-            "differences", "attack_versions/differences", releases=releases, steps=tables["steps"], counted=counted
+            "differences", "attack_versions/differences", releases=releases, steps=steps, counted=counted
         )
-        keyed = tables.view("keyed_rows", queries.union_all(self._keyed))
-        columns = [*self._types]
-        tables.add(counted, "attack_versions/older_rows", keyed=keyed, differences=differences, columns=columns)
+        tables.add(counted, "attack_versions/older_rows", differences=differences, columns=columns, **keyed)
         return counted
 
     def _smallest_classes(self, sides: _Sides) -> list[int]:

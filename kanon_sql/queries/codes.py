@@ -24,13 +24,15 @@ def replaced(relation: Relation, codes: Mapping[str, Relation], columns: Sequenc
     return t.printed(query, dialect)
 
 
-def keyed_rows(relation: Relation, types: Mapping[str, str]) -> str:
+def keyed_rows(relation: Relation, place: int, types: Mapping[str, str]) -> str:
     """The query of columns of a relation, cast to types, with a number that equal rows have in common (DuckDB).
 
-    `types`: by column. Two rows that differ have the same number, `row_key`, by a chance of 1 in 2 ** 64.
+    `place`: the number of the relation among several. `types`: by column. Two rows that differ have the same number,
+    `row_key`, by a chance of 1 in 2 ** 64.
     """
     cast = {name: t.cast_to(t.column(name), kind) for name, kind in types.items()}
     named = exp.select(*(exp.alias_(value, name, quoted=True) for name, value in cast.items()), copy=False)
     key = exp.Anonymous(this="HASH", expressions=[t.column(name) for name in types])
-    query = exp.select(exp.alias_(key, "row_key"), *map(t.column, types), copy=False)
+    numbers = exp.alias_(t.literal(place), "place"), exp.alias_(key, "row_key")
+    query = exp.select(*numbers, *map(t.column, types), copy=False)
     return t.printed(query.from_(named.from_(t.table(relation), copy=False).subquery("r"), copy=False), "duckdb")
