@@ -10,10 +10,9 @@ FROM (
 ) AS valued
 GROUP BY valued.class, valued.value;
 
--- name: equal_rows
--- Count the equal rows of a release.
--- gives: row_key, the columns, n
-SELECT r.row_key, $columns, COUNT(*) AS n FROM $keyed AS r GROUP BY r.row_key, $columns;
+-- name: row_counts
+-- Count the equal rows of a release by their keys.
+SELECT r.row_key, COUNT(*) AS n FROM $keyed AS r GROUP BY r.row_key;
 
 -- name: bucket_sums
 -- Add up the keys of the rows of each release in buckets.
@@ -65,16 +64,27 @@ LEFT JOIN $counted AS r ON r.row_key = sums.row_key;
 
 -- name: older_rows
 -- List the rows that the new release does not have any more.
--- gives: row_key, the columns, n (0)
-SELECT DISTINCT o.row_key, $columns, 0 AS n
+SELECT DISTINCT o.row_key, $columns
 FROM $keyed AS o
 WHERE o.row_key IN (SELECT d.row_key FROM $differences AS d WHERE d.after = 0);
+
+-- name: all_rows
+-- List the rows of the new release, and those that it does not have any more.
+-- gives: row_key, the columns, n (1 or 0)
+SELECT r.row_key, $columns, 1 AS n FROM $keyed AS r
+UNION ALL
+SELECT o.row_key, $columns, 0 AS n FROM $older AS o;
+
+-- name: numbered_rows
+-- Count the equal rows in the new release.
+-- gives: row_key, class, the columns, n
+SELECT r.row_key, r.class, $columns, SUM(r.n) AS n FROM $classed AS r GROUP BY r.row_key, r.class, $columns;
 
 -- name: classes
 -- Number the classes of several releases.
 -- gives: class, the labels, n (rows in the new release)
 SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, SUM(r.n) AS n
-FROM $counted AS r
+FROM $listed AS r
 GROUP BY $labels;
 
 -- name: changed_classes

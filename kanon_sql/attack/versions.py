@@ -158,10 +158,9 @@ class Versions:
         """
         tables, copies = self._material.tables, [self._material.release, *self._added]
         keyed = [queries.keyed_rows(copy.relation, place, self._types) for place, copy in enumerate(copies)]
-        new = tables.view("keyed_rows", keyed[0])
-        tables.create("counted_rows", "attack_versions/equal_rows", keyed=new, columns=[*self._types])
-        both = tables.view("keyed_rows", queries.union_all(keyed))
-        sums = tables.create("bucket_sums", "attack_versions/bucket_sums", keyed=both, buckets=self._buckets)
+        tables.view("new_rows", keyed[0])
+        every = tables.view("keyed_rows", queries.union_all(keyed))
+        sums = tables.create("bucket_sums", "attack_versions/bucket_sums", keyed=every, buckets=self._buckets)
         releases = len(self._added)
         tables.create("differing_buckets", "attack_versions/differing_buckets", sums=sums, releases=releases)
         counts = tables.rows("attack_versions/differing_bucket_counts", differing=tables["differing_buckets"])
@@ -181,10 +180,11 @@ class Versions:
         material, tables = self._material, self._material.tables
         labels = material.release.plain(material.quasi_identifiers)
         others = [name for name in self._types if name not in labels]
-        counted = self._find_differences()
-        classes = tables.create("version_classes", "attack_versions/classes", counted=counted, labels=labels)
-        query = queries.classed_rows(counted, ["row_key", *others, "n"], classes, labels)
-        numbered = tables.create_as("numbered_rows", query)
+        listed = self._find_differences()
+        classes = tables.create("version_classes", "attack_versions/classes", listed=listed, labels=labels)
+        query = queries.classed_rows(listed, ["row_key", *others, "n"], classes, labels)
+        classed = tables.view("classed_rows", query)
+        numbered = tables.create("numbered_rows", "attack_versions/numbered_rows", classed=classed, columns=others)
         rows: dict[str, Hole] = {"differences": tables["differences"], "numbered": numbered}
         tables.create("changed_classes", "attack_versions/changed_classes", classes=classes, **rows)
         both = bool(material.release.unit and self._added[0].unit)
@@ -195,16 +195,21 @@ class Versions:
 
     def _find_differences(self) -> Relation:
         """The rows of the new release, and those that it does not have any more, after finding the differences."""
-        tables, columns, counted = self._material.tables, [*self._types], self._material.tables["counted_rows"]
+        tables, columns = self._material.tables, [*self._types]
         keyed: dict[str, Hole] = {"keyed": tables["keyed_rows"]}
-        differing = tables["differing_buckets"]
+        differing, new = tables["differing_buckets"], tables["new_rows"]
         steps = tables.create("steps", "attack_versions/steps", differing=differing, buckets=self._buckets, **keyed)
         releases = tables.load("releases", {"release": "INTEGER"}, [[*range(len(self._added))]])
+        counted = tables.create("row_counts", "attack_versions/row_counts", keyed=new)
         differences = tables.create(
             "differences", "attack_versions/differences", releases=releases, steps=steps, counted=counted
         )
-        tables.add(counted, "attack_versions/older_rows", differences=differences, columns=columns, **keyed)
-        return counted
+        tables.drop(steps, counted)
+        older = tables.create(
+            "older_rows", "attack_versions/older_rows", differences=differences, columns=columns, **keyed
+        )
+        text = tables.text("attack_versions/all_rows", keyed=new, older=older, columns=columns)
+        return tables.view("all_rows", text)
 
     def _smallest_classes(self, sides: _Sides) -> list[int]:
         """The size of the smallest class of each release and the new one; classes that did not change are in both."""

@@ -227,11 +227,10 @@ _VERSIONS = [
     ),
     _case("attack_versions/groups_sum", "total", [(0,)], {"groups": _GROUPS}),
     _case(
-        "attack_versions/equal_rows",
-        "row_key c0 n",
-        [(5, "a", 2), (6, None, 1)],
+        "attack_versions/row_counts",
+        "row_key n",
+        [(5, 2), (6, 1)],
         {"keyed": ("place row_key c0", [(0, 5, "a"), (0, 5, "a"), (0, 6, None)])},
-        columns=["c0"],
     ),
     _case(
         "attack_versions/bucket_sums",
@@ -283,8 +282,8 @@ _VERSIONS = [
     ),
     _case(
         "attack_versions/older_rows",
-        "row_key c0 n",
-        [(7, "b", 0)],
+        "row_key c0",
+        [(7, "b")],
         {
             "keyed": ("row_key c0", [(5, "a"), (7, "b"), (7, "b"), (10, "d")]),
             "differences": ("release row_key before after", [(8, 7, 2, 0), (8, 5, 1, 2), (7, 7, 1, 0)]),
@@ -292,10 +291,24 @@ _VERSIONS = [
         columns=["c0"],
     ),
     _case(
+        "attack_versions/all_rows",
+        "row_key c0 n",
+        [(5, "a", 1), (5, "a", 1), (7, "b", 0)],
+        {"keyed": ("row_key c0", [(5, "a"), (5, "a")]), "older": ("row_key c0", [(7, "b")])},
+        columns=["c0"],
+    ),
+    _case(
+        "attack_versions/numbered_rows",
+        "row_key class c1 n",
+        [(5, 1, "a", 2), (7, 2, None, 0)],
+        {"classed": ("row_key class c1 n", [(5, 1, "a", 1), (5, 1, "a", 1), (7, 2, None, 0)])},
+        columns=["c1"],
+    ),
+    _case(
         "attack_versions/classes",
         "class c0 n",
         [(1, "b", 4), (2, None, 0)],
-        {"counted": ("row_key c0 c2 n", [(1, "b", 5, 1), (2, None, 5, 0), (3, "b", 6, 3)])},
+        {"listed": ("row_key c0 c2 n", [(1, "b", 5, 1), (2, None, 5, 0), (3, "b", 6, 3)])},
         labels=["c0"],
     ),
     _case(
