@@ -23,6 +23,8 @@ from kanon_sql.errors import DifferencingError, KanonError
 from kanon_sql.measure.copied import check_columns, copied
 from kanon_sql.measure.tables import known_hierarchy, shown_columns
 from kanon_sql.pipeline.copies import Past
+from kanon_sql.pipeline.deferral import Deferred
+from kanon_sql.pipeline.deferring import AnyRecoding, Deferring
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of
@@ -93,16 +95,38 @@ class Guard:
     with the releases before that.
     """
 
-    def __init__(self, limit: int, copying: _Copying, past: Sequence[_Past], source: Source, people: Copy) -> None:
+    def __init__(
+        self,
+        limit: int,
+        copying: _Copying,
+        past: Sequence[_Past],
+        source: Source,
+        people: Copy,
+        releases: Sequence[Source],
+    ) -> None:
         self._limit = limit
+        self._releases = releases
         self._copying = copying
         self._past = past
         self._source = source
         self._people = people
         self._notes: list[str] = []
         self._coded: People | None = None
+        self._not_deferred = ""
         self.found: SingledOut | None = None
         self.earlier: list[int] = []
+        self.deferred: Deferred | None = None
+
+    def defer(self, recoding: AnyRecoding) -> AnyRecoding:
+        """The recoding with the changes held back that would single people out; DifferencingError if too many wait."""
+        if self._copying.spec.differencing == "refuse":
+            return recoding
+        deferring = Deferring(self._copying.tables, self._copying.spec, self._releases)
+        self._not_deferred = deferring.impossible(recoding)
+        if self._not_deferred:
+            return recoding
+        recoding, self.deferred = deferring.apply(recoding)
+        return recoding
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
         """DifferencingError if more people are singled out than the limit allows."""
@@ -168,7 +192,8 @@ class Guard:
         if self.found is None:
             return {}
         earlier = {"releases": len(self.earlier), "most_people": max(self.earlier, default=0)}
-        return {"differencing": {**self.found.to_dict(), "earlier": earlier}}
+        entry = {"differencing": {**self.found.to_dict(), "earlier": earlier}}
+        return entry | ({"deferred": self.deferred.to_dict()} if self.deferred else {})
 
     def _too_many(self, older: _Older, found: SingledOut) -> DifferencingError:
         who = "person" if found.people == 1 else "people"
@@ -177,6 +202,7 @@ class Guard:
             f"{self._copying.target} was left as it was: together with {older.name} the new release would single out "
             f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
             f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.remedy}"
+            f"{self._not_deferred and '; these changes could not wait by themselves: ' + self._not_deferred}"
         )
 
 
@@ -238,7 +264,7 @@ def guarded(
         copying = _Copying.of(tables, spec, before.table, names)
         past_releases = [(_REPLACED, _copied_release(copying, "previous", _REPLACED, before))]
         past_releases += [_past_release(copying, past, file) for past, file in zip(earlier, files, strict=True)]
-        yield Guard(limit, copying, past_releases, source, copying.copied("source", people))
+        yield Guard(limit, copying, past_releases, source, copying.copied("source", people), [before, *files])
 
 
 def _read(tables: Scratch, past: Past) -> Source:

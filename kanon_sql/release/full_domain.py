@@ -24,6 +24,7 @@ from kanon_sql.queries import (
 )
 from kanon_sql.recode.node import from_node
 from kanon_sql.release.cells import Mapped, kept_column, level_column, null_of, unmapped
+from kanon_sql.release.merged import MergedRows
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import Judged
 from kanon_sql.spec import Spec
@@ -45,6 +46,7 @@ class FullDomain(Judged):
     spec: Spec
     rules: Mapping[str, Callable[[int], Rule | None]] = field(default_factory=dict)
     read_files: str | None = None
+    merged: MergedRows | None = None
 
     @cached_property
     def masks(self) -> bool:
@@ -54,6 +56,8 @@ class FullDomain(Judged):
     @property
     def rows(self) -> int:
         """The number of rows that the release must have."""
+        if self.merged:
+            return self.merged.rows
         return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
 
     @property
@@ -91,7 +95,9 @@ class FullDomain(Judged):
         return self._select.sql(self.engine.dialect)
 
     def release_sql(self) -> str:
-        """The same, or a faster query for a large release."""
+        """The same, or a faster query for a large release; or that of the rows that are released instead."""
+        if self.merged:
+            return self.merged.sql(self.columns, self.quasi_identifiers)
         return self._large_sql(lambda: self._select.counted("duckdb"), self.spec) or self.select_sql()
 
     @property
@@ -181,6 +187,8 @@ class FullDomain(Judged):
 
     def prepare(self) -> None:
         """Load the mapping tables and the safe classes into the engine of the source."""
+        if self.merged:
+            return
         search_in = self.judge.frequency_set.engine
         if search_in is not self.engine:
             for attribute, _ in self.mapped:

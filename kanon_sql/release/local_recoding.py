@@ -24,6 +24,7 @@ from kanon_sql.recode.order import NODES, Order
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.recode.task import Local
 from kanon_sql.release.cells import Mapped, class_column, kept_column, no_mapping, typed
+from kanon_sql.release.merged import MergedRows
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import STEMS, Judged
 from kanon_sql.spec import Spec
@@ -43,10 +44,13 @@ class LocalRecoding(Judged):
     spec: Spec
     masks: bool = False
     read_files: str | None = None
+    merged: MergedRows | None = None
 
     @property
     def rows(self) -> int:
         """The number of rows that the release must have."""
+        if self.merged:
+            return self.merged.rows
         return self.figures.released_rows
 
     @property
@@ -115,6 +119,8 @@ class LocalRecoding(Judged):
 
     def prepare(self) -> None:
         """Load the mapping tables, the assignment and the classes into the engine of the source."""
+        if self.merged:
+            return
         here = self.judge.frequency_set.engine
         if here is not self.engine:
             for attribute in self.attributes:
@@ -145,7 +151,9 @@ class LocalRecoding(Judged):
         return self._select.sql(self.engine.dialect)
 
     def release_sql(self) -> str:
-        """The same, or a faster query for a large release."""
+        """The same, or a faster query for a large release; or that of the rows that are released instead."""
+        if self.merged:
+            return self.merged.sql(self.columns, self.quasi_identifiers)
         return (
             self._large_sql(lambda: None if self.local.split else self._select.counted("duckdb"), self.spec)
             or self.select_sql()

@@ -13,7 +13,8 @@ from kanon_sql.queries import Relation
 
 PEOPLE, EVIDENCE = "people", "evidence"  # the owners of a release's rows, and the labels of the source's tuples
 KEY = "people_key"  # without it, people cannot be found by trying all possible units
-PRIVATE = (PEOPLE, KEY, EVIDENCE)  # the stems of private companions of a release
+DEFERRED = "deferred"  # the changes that wait, and since when
+PRIVATE = (PEOPLE, KEY, EVIDENCE, DEFERRED)  # the stems of private companions of a release
 FOLDER = ".kanon"  # of mode 0700, for private files
 
 

@@ -36,6 +36,7 @@ def pieces(recoding: Recoding, target: Target | None, secret: bytes) -> list[Pie
         return []
     assert target
     return [
+        *(recoding.merged.notes if recoding.merged else ()),
         *(_people(recoding, secret) if _notes_people(recoding, target) else []),
         *([_evidence(recoding)] if isinstance(recoding, LocalRecoding) and needs_evidence(recoding) else []),
     ]
@@ -90,12 +91,7 @@ def shows_people(recoding: Recoding) -> bool:
 
 def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
     """The released rows with digests of their owners; and the secret, unless the spec names one."""
-    unit = str(recoding.model.unit)
-    shown = recoding.tables.create_as("with_people", recoding.with_people().release_sql())
-    columns = [name for name in recoding.columns if name not in recoding.model.hidden]
-    key = make_people_key(recoding.tables, secret)
-    holes: dict[str, Any] = {"shown": shown, "key": key, "columns": columns, "unit": [unit]}
-    query = queries.text("pipeline/people", recoding.engine.dialect, **holes)
+    query = people_sql(recoding, secret)
     people = Piece(PEOPLE, _SENTENCE, query, PEOPLE, about={"is": "the people of a release"}, released=False)
     if recoding.spec.secret:
         return [people]
@@ -103,6 +99,18 @@ def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
     query = queries.select_all(kept, recoding.engine.dialect)
     about = {"is": "the key of the people of a release"}
     return [people, Piece(KEY, _KEY, query, KEY, about=about, released=False, written_as="parquet")]
+
+
+def people_sql(recoding: Recoding, secret: bytes) -> str:
+    """The query of the released rows with digests of their owners, in the column of the unit."""
+    unit = str(recoding.model.unit)
+    columns = [name for name in recoding.columns if name not in recoding.model.hidden]
+    if recoding.merged:  # these have digests already
+        return recoding.merged.sql([*columns, unit], recoding.quasi_identifiers)
+    shown = recoding.tables.create_as("with_people", recoding.with_people().release_sql())
+    key = make_people_key(recoding.tables, secret)
+    holes: dict[str, Any] = {"shown": shown, "key": key, "columns": columns, "unit": [unit]}
+    return queries.text("pipeline/people", recoding.engine.dialect, **holes)
 
 
 def _evidence(recoding: LocalRecoding) -> Piece:

@@ -30,6 +30,7 @@ from kanon_sql.queries import (
 )
 from kanon_sql.release import large
 from kanon_sql.release.cells import class_column
+from kanon_sql.release.merged import MergedRows
 from kanon_sql.spec import Spec
 
 STEMS = ("assignment", "classes")  # of the tables that a view of a local recoding needs
@@ -42,6 +43,7 @@ class Recoding(Protocol):
     `companions`: the tables that a view needs: stem of the name -> query.
     `other_finding`: the finding on a written release if equal rows do not count. `shown_population`: the engine and
     query of the population with the release's labels; None without a population.
+    `merged`: the rows that are released instead of those of the recoding's own query, if some changes wait.
     `assigned`: the classes of the frequency set's tuples, in its engine. `levels_shown`: the levels above 0 of an
     attribute whose labels can be shown; `labels_shown`: the labels shown for the codes of the released values.
     """
@@ -66,6 +68,8 @@ class Recoding(Protocol):
     def rows(self) -> int: ...
     @property
     def masks(self) -> bool: ...
+    @property
+    def merged(self) -> MergedRows | None: ...
     @property
     def rows_at_risk(self) -> int: ...
     @property

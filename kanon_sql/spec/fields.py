@@ -586,6 +586,22 @@ class Spec(ReleaseSpec):
         "The table for the rows that are held back, in the database of the source. No other user may read it.",
         takes="the name of a table for waiting rows",
     )
+    differencing: Literal["defer", "refuse"] = spec_key(
+        "What happens to changes that would single people out together with an earlier release: they wait until enough "
+        "others change with them, or the whole release is refused.",
+        "defer",
+    )
+    deferral_limit: StrictFloat = spec_key(
+        "Maximum number of people (rows, without a `unit`) who may wait, as a fraction of those in the release; above "
+        "it, the old release stays.",
+        0.1,
+        takes="a fraction from 0 to 1, e.g. 0.1 for 10 %",
+        ge=0,
+        le=1,
+    )
+    deferral_days: StrictInt | None = spec_key(
+        "Maximum number of days that anyone may wait; beyond it, the old release stays.", ge=0
+    )
     mask: StrictBool = spec_key(
         "Show suppressed rows as * instead of leaving them out, if there are at least k of them.", False, group=PRIVACY
     )

@@ -32,6 +32,14 @@ from kanon_sql.spec.validation_errors import shown
 NodeReuse: TypeAlias = Literal["keep", "search", "keep_else_search"]
 AUDIT = "kanon_releases"  # the default name of an audit trail
 HISTORY = 30  # how many earlier releases a new one is compared with by default
+_NOT_OF_THE_RELEASE = (
+    "database",
+    "secret",
+    "differencing",
+    "differencing_limit",
+    "deferral_limit",
+    "deferral_days",
+)
 _NAME = re.compile(r"[\w-]{1,60}")
 
 
@@ -174,7 +182,7 @@ def _history(value: object) -> int:
 
 def _digest(mapping: Mapping[str, Any]) -> str:
     """A checksum of the keys that determine the release; the address of the database is not one."""
-    kept = {key: value for key, value in mapping.items() if key not in ("database", "secret", "differencing_limit")}
+    kept = {key: value for key, value in mapping.items() if key not in _NOT_OF_THE_RELEASE}
     return hashlib.sha256(json.dumps(kept, sort_keys=True, default=str).encode()).hexdigest()
 
 

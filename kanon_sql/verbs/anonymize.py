@@ -210,6 +210,8 @@ def make_release(
     ):
         recoding = replace(plan.recoding, table=shown)
         check_labels(recoding)
+        if guard:
+            recoding = guard.defer(recoding)
         if spec.target and spec.target.form == "anatomy":
             published = anatomy.release(recoding, spec.target, staging)
         else:

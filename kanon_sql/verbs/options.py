@@ -164,6 +164,9 @@ class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=Fal
     form: Form | None
     target: Mapping[str, Any] | None
     differencing_limit: int | Literal["unlimited"] | None
+    differencing: Literal["defer", "refuse"] | None
+    deferral_limit: float | None
+    deferral_days: int | None
 
 
 class PlacesOptions(PlaceOptions, total=False):

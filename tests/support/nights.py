@@ -31,14 +31,14 @@ def singled_out(old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], c
 
     A row: its labels, then what is kept.
     """
-    return sum(_moved(Counter(before), Counter(after), k) for before, after in _groups(old, new, domain, covers))
+    return sum(moved(Counter(before), Counter(after), k) for before, after in _groups(old, new, domain, covers))
 
 
 def people_singled_out(
     old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], covers: Sequence[Covers], k: int
 ) -> int:
     """The people who came, left or stayed in groups of fewer than k. A row: its labels, what is kept, its person."""
-    return sum(_people_moved(before, after, k) for before, after in _groups(old, new, domain, covers))
+    return sum(people_moved(before, after, k) for before, after in _groups(old, new, domain, covers))
 
 
 def _groups(
@@ -70,12 +70,12 @@ def _fits(labels: Row, values: Row, covers: Sequence[Covers]) -> bool:
     return all(item(label, value) for item, label, value in zip(covers, labels, values, strict=True))
 
 
-def _moved(before: Counter[Row], after: Counter[Row], k: int) -> int:
+def moved(before: Counter[Row], after: Counter[Row], k: int) -> int:
     came, left, stayed = (sum(item.values()) for item in (after - before, before - after, before & after))
     return sum(moved for moved in (came, left, stayed if came + left else 0) if moved < k)
 
 
-def _people_moved(before: list[Row], after: list[Row], k: int) -> int:
+def people_moved(before: list[Row], after: list[Row], k: int) -> int:
     """The same of people: whose rows they are is what the last column says, which no reader sees."""
     seen_before, seen_after = (Counter(row[:-1] for row in rows) for rows in (before, after))
     came, left = ((seen_after - seen_before).total(), (seen_before - seen_after).total())

@@ -1,0 +1,309 @@
+"""Deferral: changes that would single people out together with an earlier release wait for more changes of their class.
+
+A class is decided by itself: it takes all its changes, only its arrivals, only its departures, or none, whichever comes
+first by which nobody arrives, leaves or stays among fewer than k, compared with every earlier release, and by which the
+class satisfies the privacy models. With a unit, a person's changes in all classes happen together or wait together, so
+that nobody is released twice. A class that satisfies the models by no choice is closed: all its rows leave.
+
+The decision compares released rows only, so it works for every recoding that keeps its classes, and needs no data about
+people who left the source except what is already released. It is not trusted: the merged release is verified, and
+compared with all earlier ones, like any other release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels
+from kanon_sql.queries import Hole, Relation, Same
+
+ALL, ARRIVALS, DEPARTURES, NONE, CLOSED = range(1, 6)  # the choices for a class, as in sql/deferral.sql
+_OWNER = "owner"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The columns of released rows by plain names: the labels, the other columns, and the owner if there is a unit."""
+
+    labels: Mapping[str, str]
+    others: Mapping[str, str]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], quasi_identifiers: Sequence[str], unit: str | None) -> Rows:
+        """Name the columns of a release; `columns` without the unit."""
+        others = {f"v{j}": name for j, name in enumerate(columns) if name not in quasi_identifiers}
+        owner = {_OWNER: unit} if unit else {}
+        return cls({f"q{j}": name for j, name in enumerate(quasi_identifiers)}, {**others, **owner})
+
+    @property
+    def has_owner(self) -> bool:
+        """Whether the owners of rows are known."""
+        return _OWNER in self.others
+
+    @property
+    def every(self) -> dict[str, str]:
+        """All columns of the release, by plain names."""
+        return {**self.labels, **self.others}
+
+    @property
+    def visible(self) -> list[str]:
+        """What a reader sees of a row in its class."""
+        return [name for name in self.others if name != _OWNER]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What waits: for every distinct row of a changed class, how often the releases contain it and the merged one will.
+
+    `final`: class, the columns, before, after, final. `classes`: by number. `closed`: the number of closed classes.
+    """
+
+    tables: Scratch
+    rows: Rows
+    final: Relation
+    classes: Relation
+    closed: int
+
+    def waiting(self) -> Relation:
+        """The rows of the new release that wait, by their names."""
+        return self._repeated("waiting", "deferral/waiting_rows")
+
+    def standing(self) -> Relation:
+        """The rows of the earlier release that stay, by their names."""
+        return self._repeated("staying", "deferral/standing_rows")
+
+    def _repeated(self, stem: str, query: str) -> Relation:
+        columns = {name: plain for plain, name in self.rows.every.items()}
+        holes: dict[str, Hole] = {"labels": [*self.rows.labels], "others": [*self.rows.others], "columns": columns}
+        return self.tables.create(stem, query, final=self.final, classes=self.classes, **holes)
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """The changes that wait: people if there is a unit, otherwise rows.
+
+    `waiting`: all of them; `arrivals`, `departures`: those of whom rows are missing, or still there; people who wait
+    with a changed row are both. `closed_classes`: classes left out because they satisfy the models no more. `oldest`:
+    since when the first of them has been waiting, in UTC. `members`: the people or rows of the release.
+    """
+
+    counted: str
+    waiting: int
+    arrivals: int
+    departures: int
+    closed_classes: int
+    oldest: str | None
+    members: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of a manifest."""
+        return {name: value for name, value in vars(self).items() if name != "members"}
+
+    @property
+    def sentence(self) -> str:
+        """Who waits, in words."""
+        who = self.counted if self.waiting != 1 else {"people": "person", "rows": "row"}[self.counted]
+        return (
+            f"{self.waiting:,} {who} {'waits' if self.waiting == 1 else 'wait'} for more changes of their classes "
+            f"({self.arrivals:,} to appear, {self.departures:,} to leave; the first since {self.oldest})"
+        )
+
+
+class Deferral:
+    """Decides which changes between two releases wait, given earlier releases.
+
+    `before`: the counted rows of the release to be replaced, `after`: of the new one, in the same scratch.
+    """
+
+    def __init__(
+        self, tables: Scratch, rows: Rows, before: Relation, after: Relation, model: PrivacyModels, k: int
+    ) -> None:
+        self._tables, self._rows = tables, rows
+        self._before, self._after = before, after
+        self._model, self._k = model, k
+        self._sensitive = {column: name for name, column in rows.others.items() if column in model.sensitive.values()}
+
+    def decide(self, earlier: Sequence[Relation]) -> Decision | None:
+        """Decide for every class that changes; None if nothing changes. `earlier`: counted rows of older releases."""
+        tables, others = self._tables, [*self._rows.others]
+        changed = tables.create(
+            "all_changed",
+            "deferral/changed_rows",
+            columns=[*self._rows.every],
+            before=self._before,
+            after=self._after,
+        )
+        if not tables.count(changed):
+            return None
+        labels = [*self._rows.labels]
+        self._classes = tables.create("classes", "deferral/changed_classes", labels=labels, changed=changed)
+        self._standing = self._in_classes("standing", self._before, ["n"])
+        in_classes = self._in_classes("changed", changed, ["before", "after"])
+        different = self._different(earlier)
+        owners = [_OWNER] if self._rows.has_owner else others
+        moving = tables.create(
+            "moving",
+            "deferral/moving_rows",
+            columns=others,
+            owners=owners,
+            standing=self._standing,
+            changed=in_classes,
+            earlier=different,
+            same=Same(owners, "touched", "s"),
+        )
+        self._moving = tables.create(
+            "rows",
+            "deferral/numbered_rows",
+            columns=others,
+            visible=self._rows.visible or ["class"],
+            owners=owners if self._rows.has_owner else ["class", *others],
+            moving=moving,
+        )
+        releases = tables.load("releases", {"release": "BIGINT"}, [[*range(len(earlier) + 1)]])
+        self._counts = tables.create(
+            "counts",
+            "deferral/counts",
+            rows=self._moving,
+            releases=releases,
+            earlier=different,
+            same=Same(others, "e", "r"),
+        )
+        self._unmoved_rows = tables.create(
+            "unmoved_rows",
+            "deferral/unmoved_rows",
+            columns=others,
+            standing=self._standing,
+            rows=self._moving,
+            same=Same(others, "r", "s"),
+        )
+        members = Predicate(f"COUNT(DISTINCT {_OWNER})" if self._rows.has_owner else "SUM(n)")
+        self._unmoved = tables.create("unmoved", "deferral/unmoved", unmoved=self._unmoved_rows, members=members)
+        return self._settle()
+
+    def _in_classes(self, stem: str, rows: Relation, counts: Sequence[str]) -> Relation:
+        """The rows of changed classes, with the numbers of these."""
+        return self._tables.create(
+            stem,
+            "deferral/rows_of_classes",
+            columns=[*self._rows.others, *counts],
+            rows=rows,
+            classes=self._classes,
+            same=Same([*self._rows.labels], "rows", "classes"),
+        )
+
+    def _different(self, earlier: Sequence[Relation]) -> Relation:
+        """The rows of changed classes that an older release contains in another number than the standing one."""
+        tables, others = self._tables, [*self._rows.others]
+        different: Relation | None = None
+        for release, rows in enumerate(earlier, start=1):
+            of_release = self._in_classes("earlier", rows, ["n"])
+            holes: dict[str, Hole] = {"columns": others, "earlier": of_release, "standing": self._standing}
+            if different is None:
+                different = tables.create("different", "deferral/earlier_rows", release=release, **holes)
+            else:
+                tables.add(different, "deferral/earlier_rows", release=release, **holes)
+        if different is None:
+            different = tables.create("different", "deferral/no_earlier_rows", columns=others, standing=self._standing)
+        return different
+
+    def _settle(self) -> Decision:
+        """Choose for every class, until no person waits in one class and changes in another."""
+        tables = self._tables
+        waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[]])
+        ((classes,),) = tables.rows("frequency_sets/row_count", relation=self._classes)
+        number = 0
+        while True:
+            choices = tables.create("choices", "deferral/choices", rows=self._moving, waiting=waiting)
+            made = self._choose(choices, int(classes))
+            chosen = tables.load("made", {"class": "BIGINT", "choice": "BIGINT"}, [[*made], [*made.values()]])
+            if not self._rows.has_owner:
+                break
+            found = tables.rows("deferral/waiting_people", rows=self._moving, made=chosen, choices=choices)
+            if len(found) == number:
+                break
+            number = len(found)
+            waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[int(person) for (person,) in found]])
+        final = tables.create(
+            "final",
+            "deferral/final_rows",
+            columns=[*self._rows.others],
+            rows=self._moving,
+            made=chosen,
+            choices=choices,
+            unmoved=self._unmoved_rows,
+        )
+        closed = sum(choice == CLOSED for choice in made.values())
+        return Decision(tables, self._rows, final, self._classes, closed)
+
+    def _choose(self, choices: Relation, classes: int) -> dict[int, int]:
+        """The first choice for every class that neither singles out people nor leaves the class unsafe."""
+        tables = self._tables
+        moves = tables.create(
+            "moves",
+            "deferral/moves_of_people" if self._rows.has_owner else "deferral/moves",
+            choices=choices,
+            rows=self._moving,
+            counts=self._counts,
+        )
+        hidden = tables.rows("deferral/hidden_moves", moves=moves, unmoved=self._unmoved, k=self._k)
+        possible: dict[int, set[int]] = {}
+        for number, choice in hidden:
+            possible.setdefault(int(number), set()).add(int(choice))
+        for number, choice in self._unsafe(choices):
+            possible.get(number, set()).discard(choice)
+        return {number: min(possible.get(number) or {CLOSED}) for number in range(1, classes + 1)}
+
+    def _unsafe(self, choices: Relation) -> Iterator[tuple[int, int]]:
+        """The choices by which a class violates a model, or reveals values together with an earlier release."""
+        tables = self._tables
+        holes: dict[str, Hole] = {"choices": choices, "rows": self._moving}
+        sizes = tables.create("sizes", "deferral/sizes", moving=self._moving_members, unmoved=self._unmoved, **holes)
+        by_column: dict[str | None, Relation] = {}
+        for privacy_model in self._model.models:
+            if privacy_model.compares:
+                for (number,) in tables.rows("deferral/changed_numbers", classes=self._classes):
+                    yield from ((int(number), choice) for choice in (ARRIVALS, DEPARTURES))
+                continue
+            kinds = by_column.get(privacy_model.sensitive) or self._kinds(privacy_model, sizes, holes)
+            by_column[privacy_model.sensitive] = kinds
+            safe = replace(self._model.predicate(privacy_model), unit=PEOPLE if self._model.unit else None)
+            for (kind,) in tables.rows("deferral/unsafe", kinds=kinds, safe=safe):
+                yield divmod(int(kind), 10)
+        for column in self._sensitive.values():
+            value: dict[str, Hole] = {"value": [column]}
+            unmoved = tables.create("unmoved_values", "deferral/unmoved_values", unmoved=self._unmoved_rows, **value)
+            revealing = tables.rows(
+                "deferral/revealing",
+                counts=self._counts,
+                unmoved_values=unmoved,
+                same=Same([column], "unmoved", "v"),
+                **value,
+                **holes,
+            )
+            yield from ((int(number), int(choice)) for number, choice in revealing)
+
+    def _kinds(self, privacy_model: PrivacyModel, sizes: Relation, holes: Mapping[str, Hole]) -> Relation:
+        """The members of every class by choice, and by the values that a model counts."""
+        columns = {
+            name: self._sensitive[column]
+            for name, column in self._model.sensitive.items()
+            if column == privacy_model.sensitive
+        }
+        return self._tables.create(
+            f"kinds{''.join(columns)}",
+            "deferral/kinds",
+            names=[*columns],
+            value=columns,
+            moving=self._moving_members,
+            unmoving=Predicate(f"COUNT(DISTINCT {_OWNER})" if self._rows.has_owner else "SUM(n)"),
+            unmoved=self._unmoved_rows,
+            sizes=sizes,
+            **holes,
+        )
+
+    @property
+    def _moving_members(self) -> Predicate:
+        return Predicate(f"COUNT(DISTINCT {_OWNER})" if self._rows.has_owner else "SUM(x.n)")

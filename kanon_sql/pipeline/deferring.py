@@ -1,0 +1,207 @@
+"""Deferral applied to a recoding: its rows, and those of earlier releases, are compared; some changes wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kanon_sql import queries
+from kanon_sql.engines.files import file_format
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import DifferencingError
+from kanon_sql.pipeline.deferral import Decision, Deferral, Deferred, Rows
+from kanon_sql.plan.source import Source
+from kanon_sql.queries import Relation
+from kanon_sql.release import private
+from kanon_sql.release import tables as release_tables
+from kanon_sql.release.full_domain import FullDomain
+from kanon_sql.release.local_recoding import LocalRecoding
+from kanon_sql.release.merged import MergedRows, merge
+from kanon_sql.release.people_check import as_read
+from kanon_sql.release.pieces import DEFERRED, Piece, companion, private_file
+from kanon_sql.release.recoding import Recoding
+from kanon_sql.spec import Spec
+
+AnyRecoding = TypeVar("AnyRecoding", bound=FullDomain | LocalRecoding)
+_SENTENCE = "Keep the changes that wait, and since when."
+_ABOUT = {"is": "the changes of a release that wait"}
+
+
+@dataclass(frozen=True)
+class Deferring:
+    """Holds back changes of a recoding, compared with earlier releases: the one that it replaces, and older ones.
+
+    `tables`: of the comparison, embedded. `releases`: with a unit, also with the digests of the owners of rows.
+    """
+
+    tables: Scratch
+    spec: Spec
+    releases: Sequence[Source]
+
+    def impossible(self, recoding: Recoding) -> str:
+        """Why changes of a recoding cannot wait, in words; empty if they can."""
+        spec, model = self.spec, recoding.model
+        columns = {column.name: column.kind for column in recoding.table.columns}
+        kept = [name for name in recoding.columns if columns.get(name) == "other"]
+        reasons = {
+            "stars are wildcards": spec.wildcard_suppression,
+            "the rows are shuffled": spec.shuffle,
+            "sensitive values are redrawn": bool(recoding.redrawn),
+            "a model counts a column that is not released": {*model.hidden} > {*([spec.unit] if spec.unit else [])},
+            "a model looks at a population, or at the release as a whole": bool(
+                model.of_release or any(each.population is not None for each in model.models)
+            ),
+            f"the values of {kept[0] if kept else ''} cannot be compared": bool(kept),
+            f"{recoding.engine.name} has no temporary tables": not recoding.engine.has_temporary_tables,
+            "the release is a view": spec.target is None or spec.target.form != "table",
+        }
+        reason = next((reason for reason, applies in reasons.items() if applies), "")
+        return reason or self._different_columns(recoding)
+
+    def _different_columns(self, recoding: Recoding) -> str:
+        columns = {*recoding.columns, *([self.spec.unit] if self.spec.unit else [])}
+        for release in self.releases:
+            if missing := columns - {column.name for column in release.table.columns}:
+                return f"an earlier release has no column {min(missing)!r}"
+        return ""
+
+    def apply(self, recoding: AnyRecoding) -> tuple[AnyRecoding, Deferred | None]:
+        """The recoding with the rows that are released while other changes wait, and who waits."""
+        unit, tables = self.spec.unit, self.tables
+        secret = private.people_secret(recoding, self.spec.target)
+        recoding.prepare()
+        query = private.people_sql(recoding, secret) if unit else recoding.release_sql()
+        there = recoding.tables
+        fresh = there.create_as("fresh", query)
+        columns = [*recoding.columns, *([unit] if unit else [])]
+        rows = Rows.of(recoding.columns, recoding.quasi_identifiers, unit)
+        after = self._counted("after", self._as_written(recoding, fresh), rows)
+        before, *earlier = self._earlier(rows, after)
+        deferral = Deferral(tables, rows, before, after, recoding.model, max(2, recoding.model.requested_k))
+        decision = deferral.decide(earlier)
+        if decision is None:
+            return recoding, None
+        waiting, standing = decision.waiting(), decision.standing()
+        if not (tables.count(waiting) or tables.count(standing)):
+            return recoding, None
+        sent = [
+            there.receive(stem, tables.engine, queries.select_all(relation, tables.engine.dialect))
+            for stem, relation in (("waiting", waiting), ("staying", standing))
+        ]
+        merged = merge(there, fresh, columns, *sent)
+        if merged.rows != there.count(fresh) - tables.count(waiting) + tables.count(standing):
+            return recoding, None  # values that a file cannot hold; the comparison decides
+        deferred, keys = self._since(decision, self._members(merged))
+        self._check(deferred)
+        notes = there.receive("deferred", tables.engine, queries.select_all(keys, tables.engine.dialect))
+        piece = Piece(
+            DEFERRED,
+            _SENTENCE,
+            queries.select_all(notes, there.engine.dialect),
+            DEFERRED,
+            about=_ABOUT,
+            released=False,
+            written_as="parquet",
+        )
+        return replace(recoding, merged=replace(merged, notes=(piece,))), deferred
+
+    def _as_written(self, recoding: Recoding, fresh: Relation) -> Source:
+        """The rows of the new release as a reader of its target will see them."""
+        engine, target = recoding.engine, self.spec.target
+        if target is None or target.file is None:
+            return Source(engine, engine.table(fresh))
+        query = queries.select_all(fresh, engine.dialect)
+        read = as_read(self.tables, engine, query, file_format(target.file), target.formulas == "escape")
+        return Source(self.tables.engine, self.tables.engine.table(read))
+
+    def _counted(self, stem: str, release: Source, rows: Rows) -> Relation:
+        """The distinct rows of a release by plain names, counted."""
+        query = queries.text("kinds/cells", release.engine.dialect, columns=rows.every, relation=release.table.relation)
+        return self.tables.receive(stem, release.engine, query, "kinds/cells")
+
+    def _earlier(self, rows: Rows, after: Relation) -> Iterator[Relation]:
+        """The counted rows of the earlier releases, in the types of the new one."""
+        types = self._types(after)
+        for number, release in enumerate(self.releases):
+            counted = self._counted(f"release_{number}", release, rows)
+            if self._types(counted) != types:
+                columns = [*rows.every, "n"]
+                typed = self.tables.create(f"typed_{number}", "deferral/no_rows", columns=columns, fresh=after)
+                self.tables.add(typed, "frequency_sets/copy", columns=columns, source=counted)
+                counted = typed
+            yield counted
+
+    def _types(self, relation: Relation) -> list[str]:
+        return [column.type for column in self.tables.engine.table(relation).columns]
+
+    def _since(self, decision: Decision, members: int) -> tuple[Deferred, Relation]:
+        """Who waits, and a table of them with the times since when, for the next run."""
+        tables, by_people = self.tables, self.spec.unit is not None
+        known = tables.load("known", {"key": "VARCHAR", "since": "VARCHAR"}, self._known())
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        keys = tables.create(
+            "keys",
+            f"deferral/waiting_{'owners' if by_people else 'kinds'}",
+            final=decision.final,
+            classes=decision.classes,
+            known=known,
+            now=now,
+            **({} if by_people else {"labels": [*decision.rows.labels], "others": [*decision.rows.others]}),
+        )
+        ((waiting, arrivals, departures, oldest),) = tables.rows("deferral/waiting_counts", keys=keys)
+        counted = "people" if by_people else "rows"
+        figures = int(waiting), int(arrivals), int(departures)
+        return Deferred(counted, *figures, decision.closed, oldest, members), keys
+
+    def _members(self, merged: MergedRows) -> int:
+        """The people, or rows, of a merged release."""
+        if self.spec.unit is None:
+            return merged.rows
+        ((people,),) = merged.tables.rows("frequency_sets/people", relation=merged.relation, unit=[self.spec.unit])
+        return int(people)
+
+    def _known(self) -> list[list[Any]]:
+        """Who waited after the last release, and since when: keys and times."""
+        rows: list[tuple[Any, ...]] = []
+        target = self.spec.target
+        assert target
+        if target.file:
+            file = private_file(Path(target.file), DEFERRED)
+            if file.is_file():
+                with closing(self.tables.engine.embedded()) as reader:
+                    rows = reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
+        else:
+            rows = self._known_in_table(str(target.table))
+        return [[row[0] for row in rows], [row[1] for row in rows]]
+
+    def _known_in_table(self, name: str) -> list[tuple[Any, ...]]:
+        engine = self.releases[0].engine
+        place = engine.place(name)
+        table = companion(place, DEFERRED)
+        if engine.existing(table) is None or release_tables.about(engine, table).get("of") != place.name:
+            return []
+        return engine.rows(queries.select_all(table, engine.dialect))
+
+    def _check(self, deferred: Deferred) -> None:
+        """DifferencingError if more wait than `deferral_limit` allows, or longer than `deferral_days`."""
+        spec = self.spec
+        assert spec.target
+        if deferred.waiting > spec.deferral_limit * deferred.members:
+            key, why = "deferral_limit", f"is {spec.deferral_limit:.4g} of {deferred.members:,} {deferred.counted}"
+        elif deferred.oldest and spec.deferral_days is not None and _days_since(deferred.oldest) > spec.deferral_days:
+            key, why = "deferral_days", f"is {spec.deferral_days}"
+        else:
+            return
+        raise DifferencingError(
+            f"{spec.target.name} was left as it was: {deferred.sentence}, and `{key}` {why}; coarsen the hierarchies "
+            f"or use fewer quasi-identifiers, so that classes change faster, raise `{key}`, or release once with "
+            '`differencing_limit="unlimited"` if nobody has the earlier releases any more'
+        )
+
+
+def _days_since(time: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(time)).total_seconds() / 86_400

@@ -1,0 +1,50 @@
+"""A release that keeps rows of the release before it, and leaves out rows of its own that wait for more changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.queries import Relation
+from kanon_sql.release.pieces import Piece
+
+
+@dataclass(frozen=True)
+class MergedRows:
+    """The rows that a recoding releases instead of those of its own query, in the engine of its source.
+
+    `relation`: with a unit, also with the digest of every row's owner, in the column of the unit. `notes`: private
+    companions of the release about the changes that wait.
+    """
+
+    tables: Scratch
+    relation: Relation
+    rows: int
+    notes: tuple[Piece, ...] = ()
+
+    def sql(self, columns: Sequence[str], quasi_identifiers: Sequence[str]) -> str:
+        """The query of these columns, sorted by their values, those of quasi-identifiers first."""
+        order = [*quasi_identifiers, *(name for name in columns if name not in quasi_identifiers)]
+        dialect = self.tables.engine.dialect
+        return queries.text("deferral/shown_rows", dialect, columns=list(columns), merged=self.relation, order=order)
+
+
+def merge(
+    tables: Scratch, fresh: Relation, columns: Sequence[str], waiting: Relation, standing: Relation
+) -> MergedRows:
+    """Leave out the rows of a new release that wait, and add those of the standing release that stay.
+
+    `waiting`, `standing`: in the same engine, with a row for every time; their types can differ from those of `fresh`.
+    """
+    typed = []
+    for stem, rows in (("waiting_rows", waiting), ("standing_rows", standing)):
+        table = tables.create(stem, "deferral/no_rows", columns=list(columns), fresh=fresh)
+        tables.add(table, "frequency_sets/copy", columns=list(columns), source=rows)
+        typed.append(table)
+    without, added = typed
+    merged = tables.create(
+        "merged_rows", "deferral/merged_rows", columns=list(columns), fresh=fresh, waiting=without, standing=added
+    )
+    return MergedRows(tables, merged, tables.count(merged))

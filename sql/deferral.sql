@@ -1,0 +1,352 @@
+-- Which changes of a release wait, because together with an earlier release they would single out people.
+--
+-- A row here is a distinct released row, with its owner if there is a unit. Only rows that differ between releases are
+-- looked at one by one; of the others, counts per class are enough.
+
+-- name: changed_rows
+-- Find the distinct rows that two releases contain in different numbers.
+-- gives: the columns, before, after (how often each release contains the row)
+SELECT $columns, CAST(SUM(counted.before) AS BIGINT) AS before, CAST(SUM(counted.after) AS BIGINT) AS after
+FROM (
+  SELECT $columns, b.n AS before, 0 AS after FROM $before AS b
+  UNION ALL
+  SELECT $columns, 0 AS before, a.n AS after FROM $after AS a
+) AS counted
+GROUP BY $columns
+HAVING SUM(counted.before) <> SUM(counted.after);
+
+-- name: changed_classes
+-- Number the classes that contain a changed row.
+-- gives: class, the labels
+SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels
+FROM (SELECT DISTINCT $labels FROM $changed AS c) AS classes;
+
+-- name: rows_of_classes
+-- List the rows of the numbered classes.
+-- gives: class, the columns
+SELECT classes.class, $columns FROM $rows AS rows INNER JOIN $classes AS classes ON $same;
+
+-- name: earlier_rows
+-- Find the rows of the numbered classes that an earlier release contains in another number than the current one.
+-- gives: release, class, the columns, n (in the earlier release)
+SELECT $release AS release, counted.class, $columns, CAST(SUM(counted.earlier) AS BIGINT) AS n
+FROM (
+  SELECT e.class, $columns, e.n AS earlier, 0 AS standing FROM $earlier AS e
+  UNION ALL
+  SELECT s.class, $columns, 0 AS earlier, s.n AS standing FROM $standing AS s
+) AS counted
+GROUP BY counted.class, $columns
+HAVING SUM(counted.earlier) <> SUM(counted.standing);
+
+-- name: no_earlier_rows
+-- Return the columns of rows of earlier releases without rows.
+SELECT 1 AS release, s.class, $columns, s.n FROM $standing AS s WHERE FALSE;
+
+-- name: moving_rows
+-- List the rows that differ between any two releases; with owners, all rows in a class of an owner with such a row.
+-- gives: class, the columns, before, after
+SELECT moving.class, $columns, CAST(SUM(moving.before) AS BIGINT) AS before, CAST(SUM(moving.after) AS BIGINT) AS after
+FROM (
+  SELECT s.class, $columns, s.n AS before, s.n AS after
+  FROM $standing AS s
+  WHERE EXISTS (
+    SELECT touched.class
+    FROM (
+      SELECT c.class, $owners FROM $changed AS c
+      UNION ALL
+      SELECT e.class, $owners FROM $earlier AS e
+    ) AS touched
+    WHERE touched.class = s.class AND $same
+  )
+  UNION ALL
+  SELECT c.class, $columns, 0 AS before, c.after - c.before AS after FROM $changed AS c
+  UNION ALL
+  SELECT e.class, $columns, 0 AS before, 0 AS after FROM $earlier AS e
+) AS moving
+GROUP BY moving.class, $columns;
+
+-- name: numbered_rows
+-- Number the rows, what a reader sees of them, and their owners.
+-- gives: number, value (the same for rows that look the same), person, class, the columns, before, after
+SELECT
+  ROW_NUMBER() OVER (ORDER BY m.class, $columns) AS number,
+  DENSE_RANK() OVER (ORDER BY m.class, $visible) AS value,
+  DENSE_RANK() OVER (ORDER BY $owners) AS person,
+  m.class, $columns, m.before, m.after
+FROM $moving AS m;
+
+-- name: counts
+-- Count how often each earlier release, and the current one (0), contains each row.
+-- gives: release, number (of the row), n
+SELECT releases.release, r.number, COALESCE(e.n, r.before) AS n
+FROM $rows AS r
+CROSS JOIN $releases AS releases
+LEFT JOIN $earlier AS e ON e.release = releases.release AND e.class = r.class AND $same;
+
+-- name: unmoved_rows
+-- List the rows of each class that are the same in all releases.
+SELECT s.class, $columns, s.n
+FROM $standing AS s
+WHERE NOT EXISTS (SELECT r.number FROM $rows AS r WHERE r.class = s.class AND $same);
+
+-- name: unmoved
+-- Count in each class the rows, or owners, that are the same in all releases.
+-- gives: class, members
+SELECT u.class, CAST($members AS BIGINT) AS members FROM $unmoved AS u GROUP BY u.class;
+
+-- name: changed_numbers
+-- List the numbers of the changed classes.
+SELECT c.class FROM $classes AS c;
+
+-- name: choices
+-- Count how often a class would contain each row, by choice: 1 all changes, 2 only arrivals, 3 only departures, 4 none; people who wait keep their rows.
+-- gives: choice, number (of the row), n
+SELECT
+  choices.choice,
+  r.number,
+  CASE
+    WHEN waiting.person IS NOT NULL OR choices.choice = 4 THEN r.before
+    WHEN choices.choice = 1 THEN r.after
+    WHEN choices.choice = 2 THEN GREATEST(r.before, r.after)
+    ELSE LEAST(r.before, r.after)
+  END AS n
+FROM $rows AS r
+CROSS JOIN (SELECT 1 AS choice UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4) AS choices
+LEFT JOIN $waiting AS waiting ON waiting.person = r.person;
+
+-- name: moves
+-- Count the rows of each class that would arrive, leave and stay since each release.
+-- gives: choice, class, release, came, went, stayed
+SELECT
+  x.choice, r.class, c.release,
+  SUM(GREATEST(x.n - c.n, 0)) AS came, SUM(GREATEST(c.n - x.n, 0)) AS went, SUM(LEAST(x.n, c.n)) AS stayed
+FROM $choices AS x
+INNER JOIN $rows AS r ON r.number = x.number
+INNER JOIN $counts AS c ON c.number = x.number
+GROUP BY x.choice, r.class, c.release;
+
+-- name: moves_of_people
+-- Count the people of each class who would stay since each release, and the fewest who can account for what a reader sees arrive and leave.
+-- gives: choice, class, release, came, went, stayed (people)
+SELECT
+  ranked.choice, ranked.class, ranked.release,
+  SUM(CASE WHEN ranked.came > 0 AND ranked.came_to - ranked.came < ranked.appeared THEN 1 ELSE 0 END) AS came,
+  SUM(CASE WHEN ranked.went > 0 AND ranked.went_to - ranked.went < ranked.vanished THEN 1 ELSE 0 END) AS went,
+  SUM(CASE WHEN ranked.stayed > 0 THEN 1 ELSE 0 END) AS stayed
+FROM (
+  SELECT
+    people.choice, people.class, people.release, people.came, people.went, people.stayed, seen.appeared, seen.vanished,
+    SUM(people.came) OVER (
+      PARTITION BY people.choice, people.class, people.release ORDER BY people.came DESC, people.person
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS came_to,
+    SUM(people.went) OVER (
+      PARTITION BY people.choice, people.class, people.release ORDER BY people.went DESC, people.person
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS went_to
+  FROM (
+    SELECT
+      x.choice, r.class, c.release, r.person,
+      SUM(GREATEST(x.n - c.n, 0)) AS came, SUM(GREATEST(c.n - x.n, 0)) AS went, SUM(LEAST(x.n, c.n)) AS stayed
+    FROM $choices AS x
+    INNER JOIN $rows AS r ON r.number = x.number
+    INNER JOIN $counts AS c ON c.number = x.number
+    GROUP BY x.choice, r.class, c.release, r.person
+  ) AS people
+  INNER JOIN (
+    SELECT
+      shown.choice, shown.class, shown.release,
+      SUM(GREATEST(shown.after - shown.before, 0)) AS appeared, SUM(GREATEST(shown.before - shown.after, 0)) AS vanished
+    FROM (
+      SELECT x.choice, r.class, c.release, r.value, SUM(x.n) AS after, SUM(c.n) AS before
+      FROM $choices AS x
+      INNER JOIN $rows AS r ON r.number = x.number
+      INNER JOIN $counts AS c ON c.number = x.number
+      GROUP BY x.choice, r.class, c.release, r.value
+    ) AS shown
+    GROUP BY shown.choice, shown.class, shown.release
+  ) AS seen ON seen.choice = people.choice AND seen.class = people.class AND seen.release = people.release
+) AS ranked
+GROUP BY ranked.choice, ranked.class, ranked.release;
+
+-- name: hidden_moves
+-- Find the choices by which nobody arrives, leaves or stays among fewer than k in a class, compared with any release.
+-- gives: class, choice
+SELECT m.class, m.choice
+FROM $moves AS m
+LEFT JOIN $unmoved AS u ON u.class = m.class
+GROUP BY m.class, m.choice
+HAVING MIN(
+  CASE
+    WHEN m.came + m.went = 0 THEN 1
+    WHEN m.came BETWEEN 1 AND $k - 1 OR m.went BETWEEN 1 AND $k - 1 THEN 0
+    WHEN m.stayed + COALESCE(u.members, 0) BETWEEN 1 AND $k - 1 THEN 0
+    ELSE 1
+  END
+) = 1;
+
+-- name: kinds
+-- Count the members of each class by each choice and value, as in sql/kinds.sql.
+-- gives: _kind (ten times the class, and the choice), the value, n (people, or rows), _rows, _people (of the class), _weight (1)
+SELECT
+  by_value._kind,
+  $names,
+  CAST(SUM(by_value.n) AS BIGINT) AS n,
+  CAST(SUM(by_value._rows) AS BIGINT) AS _rows,
+  CAST(MAX(sizes.members) AS BIGINT) AS _people,
+  1 AS _weight
+FROM (
+  SELECT 10 * r.class + x.choice AS _kind, $value, $moving AS n, SUM(x.n) AS _rows
+  FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
+  WHERE x.n > 0
+  GROUP BY r.class, x.choice, $value
+  UNION ALL
+  SELECT 10 * u.class + choices.choice AS _kind, $value, $unmoving AS n, SUM(u.n) AS _rows
+  FROM $unmoved AS u
+  CROSS JOIN (SELECT DISTINCT c.choice FROM $choices AS c) AS choices
+  GROUP BY u.class, choices.choice, $value
+) AS by_value
+LEFT JOIN $sizes AS sizes ON sizes._kind = by_value._kind
+GROUP BY by_value._kind, $names;
+
+-- name: sizes
+-- Count the members of each class by each choice; a class without members is left out.
+-- gives: _kind (ten times the class, and the choice), members (people, or rows)
+SELECT counted._kind, CAST(SUM(counted.n) AS BIGINT) AS members
+FROM (
+  SELECT 10 * r.class + x.choice AS _kind, $moving AS n
+  FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
+  WHERE x.n > 0
+  GROUP BY r.class, x.choice
+  UNION ALL
+  SELECT 10 * u.class + choices.choice AS _kind, u.members AS n
+  FROM $unmoved AS u
+  CROSS JOIN (SELECT DISTINCT c.choice FROM $choices AS c) AS choices
+) AS counted
+GROUP BY counted._kind;
+
+-- name: unsafe
+-- Find the classes and choices that do not satisfy a model.
+SELECT judged._kind
+FROM (SELECT k._kind, COALESCE($safe, FALSE) AS safe FROM $kinds AS k GROUP BY k._kind) AS judged
+WHERE NOT judged.safe;
+
+-- name: unmoved_values
+-- Count the rows of each class that are the same in all releases, by one value.
+-- gives: class, the value, n
+SELECT u.class, $value, CAST(SUM(u.n) AS BIGINT) AS n FROM $unmoved AS u GROUP BY u.class, $value;
+
+-- name: revealing
+-- Find the choices by which a class would have only one value in common with an earlier release, although each has several.
+-- gives: class, choice
+SELECT DISTINCT shared.class, shared.choice
+FROM (
+  SELECT
+    v.class, v.choice, v.release,
+    SUM(CASE WHEN unmoved.class IS NULL AND v.now > 0 AND v.earlier > 0 THEN 1 ELSE 0 END) AS common,
+    SUM(CASE WHEN unmoved.class IS NULL AND v.now > 0 THEN 1 ELSE 0 END) AS now,
+    SUM(CASE WHEN unmoved.class IS NULL AND v.earlier > 0 THEN 1 ELSE 0 END) AS earlier
+  FROM (
+    SELECT r.class, x.choice, c.release, $value, SUM(x.n) AS now, SUM(c.n) AS earlier
+    FROM $choices AS x
+    INNER JOIN $rows AS r ON r.number = x.number
+    INNER JOIN $counts AS c ON c.number = x.number
+    GROUP BY r.class, x.choice, c.release, $value
+  ) AS v
+  LEFT JOIN $unmoved_values AS unmoved ON unmoved.class = v.class AND $same
+  GROUP BY v.class, v.choice, v.release
+) AS shared
+LEFT JOIN (SELECT u.class, COUNT(*) AS n FROM $unmoved_values AS u GROUP BY u.class) AS fixed ON fixed.class = shared.class
+WHERE
+  shared.common + COALESCE(fixed.n, 0) = 1
+  AND shared.now + COALESCE(fixed.n, 0) > 1
+  AND shared.earlier + COALESCE(fixed.n, 0) > 1;
+
+-- name: waiting_people
+-- Find the people of whose changes in a class not all are applied by the choice that was made for it; they wait with all changes.
+-- gives: person
+SELECT DISTINCT r.person
+FROM $rows AS r
+INNER JOIN $made AS made ON made.class = r.class
+INNER JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
+WHERE r.before <> r.after AND x.n <> r.after;
+
+-- name: final_rows
+-- Count how often the release contains each row by the choices that were made; 5 closes a class, and no choice contains its rows.
+-- gives: class, the columns, before, after, final
+SELECT r.class, $columns, r.before, r.after, COALESCE(x.n, 0) AS final
+FROM $rows AS r
+INNER JOIN $made AS made ON made.class = r.class
+LEFT JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
+UNION ALL
+SELECT u.class, $columns, u.n AS before, u.n AS after, 0 AS final
+FROM $unmoved AS u
+INNER JOIN $made AS made ON made.class = u.class AND made.choice = 5;
+
+-- name: waiting_rows
+-- List the rows of the new release that wait, as often as they wait.
+-- engines: duckdb
+SELECT $columns
+FROM (SELECT $labels, $others, f.after - f.final AS n FROM $final AS f INNER JOIN $classes AS c ON c.class = f.class) AS f, RANGE(f.n);
+
+-- name: standing_rows
+-- List the rows of the earlier release that stay although the new one does not contain them, as often as they stay.
+-- engines: duckdb
+SELECT $columns
+FROM (SELECT $labels, $others, f.final - f.after AS n FROM $final AS f INNER JOIN $classes AS c ON c.class = f.class) AS f, RANGE(f.n);
+
+-- name: no_rows
+-- Return the columns of a release without rows.
+SELECT $columns FROM $fresh AS f WHERE FALSE;
+
+-- name: merged_rows
+-- Leave out the rows that wait, and add those that stay.
+SELECT $columns FROM $fresh AS f
+EXCEPT ALL
+SELECT $columns FROM $waiting AS w
+UNION ALL
+SELECT $columns FROM $standing AS s;
+
+-- name: shown_rows
+-- Write the merged rows, sorted by the released values.
+SELECT $columns FROM $merged AS m ORDER BY $order;
+
+-- name: waiting_owners
+-- List the people who wait, and since when.
+-- gives: key (the person's digest), since, arrivals, departures (1 or 0 each)
+SELECT
+  f.owner AS key,
+  COALESCE(MIN(k.since), $now) AS since,
+  MAX(CASE WHEN f.after > f.final THEN 1 ELSE 0 END) AS arrivals,
+  MAX(CASE WHEN f.final > f.after THEN 1 ELSE 0 END) AS departures
+FROM $final AS f
+INNER JOIN $classes AS c ON c.class = f.class
+LEFT JOIN $known AS k ON k.key = f.owner
+WHERE f.after <> f.final
+GROUP BY f.owner;
+
+-- name: waiting_kinds
+-- List the distinct rows that wait, by a digest of their values, and since when.
+-- gives: key, since, arrivals, departures (rows)
+-- engines: duckdb
+SELECT
+  keyed.key, COALESCE(k.since, $now) AS since, GREATEST(keyed.missing, 0) AS arrivals, GREATEST(-keyed.missing, 0) AS departures
+FROM (
+  SELECT
+    MD5(CAST([COALESCE('=' || CAST($labels AS TEXT), ''), COALESCE('=' || CAST($others AS TEXT), '')] AS TEXT)) AS key,
+    f.after - f.final AS missing
+  FROM $final AS f
+  INNER JOIN $classes AS c ON c.class = f.class
+  WHERE f.after <> f.final
+) AS keyed
+LEFT JOIN $known AS k ON k.key = keyed.key;
+
+-- name: waiting_counts
+-- Count who waits: people once, and rows as often as they wait.
+-- gives: waiting, arrivals, departures, oldest
+SELECT
+  COALESCE(SUM(GREATEST(k.arrivals, k.departures)), 0) AS waiting,
+  COALESCE(SUM(k.arrivals), 0) AS arrivals,
+  COALESCE(SUM(k.departures), 0) AS departures,
+  MIN(k.since) AS oldest
+FROM $keys AS k;

@@ -1,0 +1,162 @@
+"""Changes that wait: every decision as by hand, and no two releases that single out a person."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.pipeline.deferral import ALL, ARRIVALS, CLOSED, DEPARTURES, NONE, Deferral, Rows
+from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity, l_diversity
+from kanon_sql.queries import select_all
+from support.nights import moved, people_moved
+
+K = 3
+Content = Counter[tuple[str | None, str | None, str | None]]  # rows: a label, a value, and an owner
+
+
+def contents(draw: random.Random, with_owners: bool, nights: int) -> list[Content]:
+    """The rows of some nights, of which most are the same from night to night."""
+    labels, values = ["a", "b", None], ["x", "y", "z", None]
+    number, rows = 0, list[tuple[Any, ...]]()
+    found = []
+    for night in range(nights):
+        if night:
+            rows = [row for row in rows if draw.random() > draw.choice([0.02, 0.3])]
+            rows = [(row[0], draw.choice(values), row[2]) if draw.random() < 0.05 else row for row in rows]
+            rows = [(draw.choice(labels), *row[1:]) if draw.random() < 0.05 else row for row in rows]
+        for _ in range(draw.choice([3, 8]) if night else 24):
+            number += draw.random() < 0.7
+            owner = f"p{number}" if draw.random() < 0.97 else None
+            rows.append((draw.choice(labels), draw.choice(values), owner if with_owners else None))
+        found.append(Counter(rows))
+    return found
+
+
+def by_hand(
+    before: Content, after: Content, earlier: Sequence[Content], k: int, diverse: int, with_owners: bool
+) -> tuple[Content, int]:
+    """The rows that are released, and how many classes are closed."""
+    classes = {row[0] for row in {*before, *after} if before[row] != after[row]}
+    waiting: set[str | None] = set()
+    while True:
+        final, closed, late = Counter[Any](), 0, set[str | None]()
+        for label in {row[0] for row in {*before, *after}}:
+            old, new = (Counter({row: n for row, n in side.items() if row[0] == label}) for side in (before, after))
+            if label not in classes:
+                final += new
+                continue
+            choice, chosen = first_choice(label, old, new, [before, *earlier], waiting, k, diverse, with_owners)
+            closed += choice == CLOSED
+            final += chosen
+            if choice != CLOSED:
+                late |= {row[2] for row in {*old, *new} if old[row] != new[row] and chosen[row] != new[row]}
+        if not with_owners or late == waiting:
+            return final, closed
+        waiting = late
+
+
+def first_choice(
+    label: str | None,
+    old: Content,
+    new: Content,
+    releases: Iterable[Content],
+    waiting: set[str | None],
+    k: int,
+    diverse: int,
+    with_owners: bool,
+) -> tuple[int, Content]:
+    for choice in (ALL, ARRIVALS, DEPARTURES, NONE):
+        content: Content = Counter()
+        for row in {*old, *new}:
+            settled = {ALL: new[row], ARRIVALS: max(old[row], new[row]), DEPARTURES: min(old[row], new[row])}
+            content[row] = old[row] if with_owners and row[2] in waiting else settled.get(choice, old[row])
+        content = +content
+        of_class = [Counter({row: n for row, n in each.items() if row[0] == label}) for each in releases_of(releases)]
+        if is_safe(content, k, diverse, with_owners) and all(
+            is_hidden(each, content, k, with_owners) and not reveals(each, content) for each in of_class
+        ):
+            return choice, content
+    return CLOSED, Counter()
+
+
+def releases_of(releases: Iterable[Content]) -> list[Content]:
+    return list(releases)
+
+
+def is_safe(content: Content, k: int, diverse: int, with_owners: bool) -> bool:
+    if not content:
+        return True
+    members = len({row[2] for row in content} - {None}) if with_owners else content.total()
+    return members >= k and len({row[1] for row in content}) >= diverse
+
+
+def is_hidden(old: Content, new: Content, k: int, with_owners: bool) -> bool:
+    """Whether nobody arrives, leaves or stays among fewer than k."""
+    before, after = ([row[1:] for row in side.elements()] for side in (old, new))
+    if with_owners:
+        return not people_moved(before, after, k)
+    return not moved(Counter(before), Counter(after), k)
+
+
+def reveals(old: Content, new: Content) -> bool:
+    """Whether a class has one value in common with an earlier one, although both have several."""
+    first, second = ({row[1] for row in side} for side in (old, new))
+    return len(first & second) == 1 and len(first) > 1 and len(second) > 1
+
+
+def decided(
+    before: Content, after: Content, earlier: Sequence[Content], model: PrivacyModels, with_owners: bool
+) -> tuple[Content, int]:
+    """The same by SQL."""
+    rows = Rows.of(["label", "ill"], ["label"], "pid" if with_owners else None)
+    with Scratch(DuckDB(), "deferral") as tables:
+        loaded = []
+        for number, content in enumerate([before, after, *earlier]):
+            columns = [*zip(*[(*row, n) for row, n in content.items()], strict=True)] or [[]] * 4
+            columns = columns if with_owners else [*columns[:2], columns[3]]
+            types = dict.fromkeys(rows.every, "VARCHAR") | {"n": "BIGINT"}
+            loaded.append(tables.load(f"given_{number}", types, columns))
+        decision = Deferral(tables, rows, loaded[0], loaded[1], model, K).decide(loaded[2:])
+        if decision is None:
+            return after, 0
+        waiting, standing = (
+            Counter(tables.engine.rows(select_all(relation, "duckdb")))
+            for relation in (decision.waiting(), decision.standing())
+        )
+        shown = after if with_owners else Counter({row[:2]: n for row, n in after.items()})
+        assert not waiting - shown
+        final = shown - waiting + standing
+        return (final if with_owners else Counter({(*row, None): n for row, n in final.items()})), decision.closed
+
+
+@pytest.mark.parametrize("with_owners", [False, True])
+@pytest.mark.parametrize("diverse", [1, 2])
+@pytest.mark.parametrize("seed", range(12))
+def test_every_decision_is_that_by_hand(seed: int, diverse: int, with_owners: bool) -> None:
+    draw = random.Random(seed)
+    models = [k_anonymity(K), *([l_diversity("ill", diverse)] if diverse > 1 else [])]
+    model = all_of(*models, unit="pid" if with_owners else None)
+    first, *nights = contents(draw, with_owners, nights=9)
+    safe: Content = Counter()
+    for label in {row[0] for row in first}:
+        of_class = Counter({row: n for row, n in first.items() if row[0] == label})
+        safe += of_class if is_safe(of_class, K, diverse, with_owners) else Counter()
+    releases = [safe]
+    for night in nights:
+        classes = {row[0] for row in night}
+        of_class = {label: Counter({row: n for row, n in night.items() if row[0] == label}) for label in classes}
+        safe_classes = [rows for rows in of_class.values() if is_safe(rows, K, diverse, with_owners)]
+        after: Content = sum(safe_classes, Counter())
+        earlier = releases[-2:-6:-1]
+        expected = by_hand(releases[-1], after, earlier, K, diverse if diverse > 1 else 0, with_owners)
+        found = decided(releases[-1], after, earlier, model, with_owners)
+        assert found == expected
+        releases.append(found[0])
+        for old in releases[-2:-7:-1]:
+            for label in {row[0] for row in {*old, *found[0]}}:
+                sides = [Counter({row: n for row, n in side.items() if row[0] == label}) for side in (old, found[0])]
+                assert is_hidden(sides[0], sides[1], K, with_owners)
