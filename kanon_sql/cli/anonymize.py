@@ -29,6 +29,7 @@ from kanon_sql.cli.output import (
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_labelled
 from kanon_sql.report.numbers import count
+from kanon_sql.report.words import waiting_sentence
 from kanon_sql.verbs.anonymize import anonymize as run
 from kanon_sql.verbs.options import AnonymizeOptions
 
@@ -152,6 +153,8 @@ def _show_kept(manifest: dict[str, Any]) -> None:
     recoding = manifest["recoding"] or {}
     if "kept_classes" in recoding:
         out.print(f"{recoding['kept_classes']:,} earlier classes kept, {recoding['recut_classes']:,} recut.")
+    if deferred := manifest.get("deferred"):
+        out.print(f"{escape(waiting_sentence(deferred))}.")
     if "waiting_rows" in manifest:
         out.print(f"{manifest['waiting_rows']:,} rows wait in {escape(manifest['waiting'])}.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_keys
 from kanon_sql.cli.output import EMPTY, err, out, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.report.words import waiting_sentence
 from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.run import Ran
 from kanon_sql.verbs.run import run as run_all
@@ -38,7 +40,11 @@ RELEASES = Argument("spec", "A spec of one release, or of several under `release
 VAR = Option("vars", "A variable of the spec, such as DAY=2026-03-01; overrides the environment. Repeatable.", None,
              list[str], "--var", read=_variables)  # fmt: skip
 ONLY = Option("only", "The releases to create, such as research,public (default: all).", read=o.names)
-DRY_RUN = Option("dry_run", "Print what would be done, and why, without doing it.", type=bool)
+DRY_RUN = Option(
+    "dry_run",
+    "Print what would be released, why, and who would wait; release nothing.",
+    type=bool,
+)
 
 REPORTS = Option(
     "reports", "Write an HTML report on every created release to this folder, named after the release.", "Output", Path
@@ -86,3 +92,20 @@ def _show(outcome: Ran) -> None:
     colour = _COLOURS.get(outcome.status, "dim")
     why = f": {'; '.join(outcome.why)}" if outcome.why else ""
     out.print(f"{escape(outcome.name)} [{colour}]{outcome.status}[/{colour}]{escape(why)} ({escape(outcome.target)})")
+    if outcome.release:
+        out.print(f"  {escape(_figures(outcome.release.manifest))}")
+
+
+def _figures(manifest: Mapping[str, Any]) -> str:
+    """The figures of a release in one line: rows, changes that wait, node and loss."""
+    parts = [f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released"]
+    if "suppressed_rows" in manifest:
+        parts.append(f"{manifest['suppressed_rows']:,} suppressed")
+    if deferred := manifest.get("deferred"):
+        parts.append(waiting_sentence(deferred))
+    if manifest.get("node"):
+        kept = "kept" if manifest["node_kept"] else "found by a search"
+        parts.append(f"node {', '.join(f'{column} {level}' for column, level in manifest['node'].items())} ({kept})")
+    if manifest.get("score") is not None:
+        parts.append(f"{manifest['metric']} {manifest['score']:.4f}")
+    return "; ".join(parts)

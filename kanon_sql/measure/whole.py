@@ -10,9 +10,11 @@ from typing import Any
 
 from kanon_sql.engine import Table
 from kanon_sql.engines.files import files
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.measure.evidence import Evidence
 from kanon_sql.measure.labelled import PopulationQuery, labelled_people, labelled_population
+from kanon_sql.measure.owners import has_waiting_changes, owners_of
 from kanon_sql.plan.source import Source, name_of, opened_source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
@@ -74,6 +76,9 @@ def shown(
             labelled_population(release, names, spec, model, source_engine, levels, evidence)
         )
         missing = [column for column in model.hidden if release.table.column(column) is None]
+        if missing == [model.unit] and (owners := _waiting_owners(stack, release, missing[0], spec)):
+            yield owners, population
+            return
         if missing:
             if whole is None:
                 raise _not_shown(missing[0], model)
@@ -81,6 +86,16 @@ def shown(
                 labelled_people(release, names, spec, model, whole.source, written_as, levels, evidence)
             )
         yield release, population
+
+
+def _waiting_owners(stack: contextlib.ExitStack, release: Source, unit: str, spec: Spec) -> Source | None:
+    """The rows with the digests of their owners, if the release has other rows than its source; None otherwise."""
+    path = Path(spec.source) if files(spec.source) else None
+    if not has_waiting_changes(release, path):
+        return None
+    here = stack.enter_context(contextlib.closing(release.engine.embedded()))
+    people, _ = owners_of(release, path, unit, stack.enter_context(Scratch(here, "owners")))
+    return people
 
 
 def _not_shown(column: str, model: PrivacyModels) -> SpecError:

@@ -164,6 +164,11 @@ class History:
             digests.add(entry["sha256"])
         return past
 
+    def newest(self, before: Mapping[str, Any] | None) -> Past | None:
+        """The last release, if changes waited in it, so that it cannot be recreated from the source alone."""
+        history = history_of(before)
+        return self._past(0, history[0]) if before and before.get("deferred") and history else None
+
     def with_new(
         self, spec: ReleaseSpec, before: Mapping[str, Any] | None, at: str, restores: bool = False
     ) -> list[dict[str, str]]:

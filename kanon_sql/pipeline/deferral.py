@@ -19,6 +19,7 @@ from typing import Any
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels
 from kanon_sql.queries import Hole, Relation, Same
+from kanon_sql.report.words import waiting_sentence
 
 ALL, ARRIVALS, DEPARTURES, NONE, CLOSED = range(1, 6)  # the choices for a class, as in sql/deferral.sql
 _OWNER = "owner"
@@ -105,11 +106,7 @@ class Deferred:
     @property
     def sentence(self) -> str:
         """Who waits, in words."""
-        who = self.counted if self.waiting != 1 else {"people": "person", "rows": "row"}[self.counted]
-        return (
-            f"{self.waiting:,} {who} {'waits' if self.waiting == 1 else 'wait'} for more changes of their classes "
-            f"({self.arrivals:,} to appear, {self.departures:,} to leave; the first since {self.oldest})"
-        )
+        return waiting_sentence(self.to_dict())
 
 
 class Deferral:
@@ -126,8 +123,11 @@ class Deferral:
         self._model, self._k = model, k
         self._sensitive = {column: name for name, column in rows.others.items() if column in model.sensitive.values()}
 
-    def decide(self, earlier: Sequence[Relation]) -> Decision | None:
-        """Decide for every class that changes; None if nothing changes. `earlier`: counted rows of older releases."""
+    def decide(self, earlier: Sequence[Relation], hold: bool = False) -> Decision | None:
+        """Decide for every class that changes; None if nothing changes.
+
+        `earlier`: the counted rows of older releases. `hold`: let all changes wait.
+        """
         tables, others = self._tables, [*self._rows.others]
         changed = tables.create(
             "all_changed",
@@ -181,7 +181,7 @@ class Deferral:
         )
         members = Predicate(f"COUNT(DISTINCT {_OWNER})" if self._rows.has_owner else "SUM(n)")
         self._unmoved = tables.create("unmoved", "deferral/unmoved", unmoved=self._unmoved_rows, members=members)
-        return self._settle()
+        return self._settle(hold)
 
     def _in_classes(self, stem: str, rows: Relation, counts: Sequence[str]) -> Relation:
         """The rows of changed classes, with the numbers of these."""
@@ -209,7 +209,7 @@ class Deferral:
             different = tables.create("different", "deferral/no_earlier_rows", columns=others, standing=self._standing)
         return different
 
-    def _settle(self) -> Decision:
+    def _settle(self, hold: bool) -> Decision:
         """Choose for every class, until no person waits in one class and changes in another."""
         tables = self._tables
         waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[]])
@@ -217,9 +217,9 @@ class Deferral:
         number = 0
         while True:
             choices = tables.create("choices", "deferral/choices", rows=self._moving, waiting=waiting)
-            made = self._choose(choices, int(classes))
+            made = dict.fromkeys(range(1, int(classes) + 1), NONE) if hold else self._choose(choices, int(classes))
             chosen = tables.load("made", {"class": "BIGINT", "choice": "BIGINT"}, [[*made], [*made.values()]])
-            if not self._rows.has_owner:
+            if hold or not self._rows.has_owner:
                 break
             found = tables.rows("deferral/waiting_people", rows=self._moving, made=chosen, choices=choices)
             if len(found) == number:

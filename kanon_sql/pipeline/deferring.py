@@ -69,7 +69,11 @@ class Deferring:
                 return f"an earlier release has no column {min(missing)!r}"
         return ""
 
-    def apply(self, recoding: AnyRecoding) -> tuple[AnyRecoding, Deferred | None]:
+    def hold(self, recoding: AnyRecoding) -> tuple[AnyRecoding, Deferred | None]:
+        """The recoding with the rows of the earlier release, while all changes wait."""
+        return (recoding, None) if self.impossible(recoding) else self.apply(recoding, hold=True)
+
+    def apply(self, recoding: AnyRecoding, hold: bool = False) -> tuple[AnyRecoding, Deferred | None]:
         """The recoding with the rows that are released while other changes wait, and who waits."""
         unit, tables = self.spec.unit, self.tables
         secret = private.people_secret(recoding, self.spec.target)
@@ -82,7 +86,7 @@ class Deferring:
         after = self._counted("after", self._as_written(recoding, fresh), rows)
         before, *earlier = self._earlier(rows, after)
         deferral = Deferral(tables, rows, before, after, recoding.model, max(2, recoding.model.requested_k))
-        decision = deferral.decide(earlier)
+        decision = deferral.decide(earlier, hold)
         if decision is None:
             return recoding, None
         waiting, standing = decision.waiting(), decision.standing()
@@ -96,7 +100,8 @@ class Deferring:
         if merged.rows != there.count(fresh) - tables.count(waiting) + tables.count(standing):
             return recoding, None  # values that a file cannot hold; the comparison decides
         deferred, keys = self._since(decision, self._members(merged))
-        self._check(deferred)
+        if not hold:
+            self._check(deferred)
         notes = there.receive("deferred", tables.engine, queries.select_all(keys, tables.engine.dialect))
         piece = Piece(
             DEFERRED,
@@ -107,7 +112,8 @@ class Deferring:
             released=False,
             written_as="parquet",
         )
-        return replace(recoding, merged=replace(merged, notes=(piece,))), deferred
+        shown = self._people(there, fresh) if unit else None
+        return replace(recoding, merged=replace(merged, shown_people=shown, notes=(piece,))), deferred
 
     def _as_written(self, recoding: Recoding, fresh: Relation) -> Source:
         """The rows of the new release as a reader of its target will see them."""
@@ -159,9 +165,10 @@ class Deferring:
 
     def _members(self, merged: MergedRows) -> int:
         """The people, or rows, of a merged release."""
-        if self.spec.unit is None:
-            return merged.rows
-        ((people,),) = merged.tables.rows("frequency_sets/people", relation=merged.relation, unit=[self.spec.unit])
+        return self._people(merged.tables, merged.relation) if self.spec.unit else merged.rows
+
+    def _people(self, tables: Scratch, rows: Relation) -> int:
+        ((people,),) = tables.rows("frequency_sets/people", relation=rows, unit=[str(self.spec.unit)])
         return int(people)
 
     def _known(self) -> list[list[Any]]:

@@ -16,20 +16,19 @@ from typing import Any, TypeAlias
 from kanon_sql import queries
 from kanon_sql.attack import Comparison, Copy, Material, People, Versions
 from kanon_sql.attack.matching import ANY_VALUE
-from kanon_sql.engine import Engine, Table, reads_files
+from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format, quoted_path
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError
 from kanon_sql.measure.copied import check_columns, copied
+from kanon_sql.measure.owners import owners_of
 from kanon_sql.measure.tables import known_hierarchy, shown_columns
 from kanon_sql.pipeline.copies import Past
 from kanon_sql.pipeline.deferral import Deferred
 from kanon_sql.pipeline.deferring import AnyRecoding, Deferring
 from kanon_sql.plan.source import Source
-from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of
-from kanon_sql.release import tables as release_tables
-from kanon_sql.release.pieces import PEOPLE, companion, private_file
+from kanon_sql.release.pieces import PEOPLE
 from kanon_sql.release.publish import Staged
 from kanon_sql.spec import Spec
 
@@ -237,6 +236,33 @@ def _singled_out(comparison: Comparison, spec: Spec) -> SingledOut:
     return SingledOut(comparison.k, came=came, narrowed=comparison.below_k.found, revealed=revealed)
 
 
+@dataclass
+class Restored:
+    """A release that is recreated: all changes wait that waited when it was made."""
+
+    deferring: Deferring
+    deferred: Deferred | None = None
+
+    def defer(self, recoding: AnyRecoding) -> AnyRecoding:
+        """The recoding with the rows of the release."""
+        recoding, self.deferred = self.deferring.hold(recoding)
+        return recoding
+
+    def __call__(self, engine: Engine, staged: Staged) -> None:
+        """Compare nothing: the caller compares the checksum."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of a manifest."""
+        return {"deferred": self.deferred.to_dict()} if self.deferred else {}
+
+
+@contextlib.contextmanager
+def restoring(source: Source, spec: Spec, past: Past) -> Iterator[Restored]:
+    """Read the copy of a release that is recreated."""
+    with contextlib.closing(source.engine.embedded()) as here, Scratch(here, "differencing") as tables:
+        yield Restored(Deferring(tables, spec, [_read(tables, past)]))
+
+
 @contextlib.contextmanager
 def guarded(
     source: Source, spec: Spec, limit: int, columns: list[str], earlier: Sequence[Past] = ()
@@ -342,7 +368,8 @@ def _current_release(source: Source, spec: Spec, tables: Scratch) -> Iterator[So
         if table is None:
             yield None
         else:
-            yield _people_of_table(source, spec, tables, table) if spec.unit else Source(source.engine, table)
+            release = Source(source.engine, table)
+            yield _with_owners(release, None, spec, tables) if spec.unit else release
         return
     path = Path(str(target.file))
     if not path.is_file():
@@ -350,50 +377,16 @@ def _current_release(source: Source, spec: Spec, tables: Scratch) -> Iterator[So
         return
     with contextlib.closing(source.engine.embedded()) as reader:
         release = Source(reader, reader.table(reader.read_written(path, file_format(path.name))))
-        yield _people_of_file(release, path, spec, tables) if spec.unit else release
+        yield _with_owners(release, path, spec, tables) if spec.unit else release
 
 
-def _people_of_table(source: Source, spec: Spec, tables: Scratch, release: Table) -> Source:
-    engine, place = source.engine, companion(release.relation, PEOPLE)
-    ours = release_tables.about(engine, place).get("of") == release.relation.name
-    people = engine.existing(place) if ours else None
+def _with_owners(release: Source, path: Path | None, spec: Spec, tables: Scratch) -> Source:
+    """The rows of a release with the digests of their owners; DifferencingError if these were not kept."""
+    assert spec.unit
+    people, why = owners_of(release, path, spec.unit, tables)
     if people is None:
-        raise _unknown_people(spec, f"there is no table {place.name} with them")
-    rows = _counted(tables, "standing", Source(engine, release), release)
-    return _checked_people(spec, tables, rows, Source(engine, people), release)
-
-
-def _people_of_file(release: Source, path: Path, spec: Spec, tables: Scratch) -> Source:
-    file, reader = private_file(path, PEOPLE), release.engine
-    if not file.is_file():
-        raise _unknown_people(spec, f"there is no file {file} with them")
-    rows = _counted(tables, "standing", release, release.table)
-    assert reads_files(reader)
-    people = reader.table(reader.read_written(file, file_format(path.name)))
-    return _checked_people(spec, tables, rows, Source(reader, people), release.table)
-
-
-def _checked_people(spec: Spec, tables: Scratch, rows: Relation, people: Source, release: Table) -> Source:
-    """The rows with people, after checking that they are exactly the rows of the release."""
-    columns = _comparable(release)
-    if {*columns, spec.unit} - {column.name for column in people.table.columns}:
-        raise _unknown_people(spec, "those that were kept are of another release")
-    rows_of_people = _counted(tables, "known", people, release)
-    ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=rows_of_people, columns=columns)
-    if differing:
-        raise _unknown_people(spec, "those that were kept are of another release")
+        raise _unknown_people(spec, why)
     return people
-
-
-def _counted(tables: Scratch, stem: str, rows: Source, release: Table) -> Relation:
-    """The rows of a release, or those with its people, counted by all columns that can be compared."""
-    columns = _comparable(release)
-    query = queries.text("privacy/class_rows", rows.engine.dialect, release=rows.table.relation, columns=columns)
-    return tables.receive(stem, rows.engine, query)
-
-
-def _comparable(release: Table) -> list[str]:
-    return [column.name for column in release.columns if column.kind != "other"]
 
 
 def _unknown_people(spec: Spec, why: str) -> DifferencingError:

@@ -15,13 +15,15 @@ from kanon_sql.release.pieces import Piece
 class MergedRows:
     """The rows that a recoding releases instead of those of its own query, in the engine of its source.
 
-    `relation`: with a unit, also with the digest of every row's owner, in the column of the unit. `notes`: private
-    companions of the release about the changes that wait.
+    `relation`: with a unit, also with the digest of every row's owner, in the column of the unit.
+    `shown_people`: those whom the recoding's own query shows. `notes`: private companions of the release about the
+    changes that wait.
     """
 
     tables: Scratch
     relation: Relation
     rows: int
+    shown_people: int | None = None
     notes: tuple[Piece, ...] = ()
 
     def sql(self, columns: Sequence[str], quasi_identifiers: Sequence[str]) -> str:

@@ -57,6 +57,22 @@ RISKS = {
 }
 
 
+def waiting_sentence(deferred: Mapping[str, Any]) -> str:
+    """Who waits for more changes, in words; `deferred`: the manifest's entry.
+
+    >>> waiting_sentence({"counted": "people", "waiting": 3, "arrivals": 2, "departures": 1, "oldest": "2026-03-01"})
+    '3 people wait for more changes of their classes (2 to appear, 1 to leave; the first since 2026-03-01)'
+    """
+    waiting, who = deferred["waiting"], str(deferred["counted"])
+    if waiting == 1:
+        who = {"people": "person", "rows": "row"}[who]
+    return (
+        f"{waiting:,} {who} {'waits' if waiting == 1 else 'wait'} for more changes of their classes "
+        f"({deferred['arrivals']:,} to appear, {deferred['departures']:,} to leave; the first since "
+        f"{deferred['oldest'][:10]})"
+    )
+
+
 def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
     """Names in a sentence, with the number of the rest if there are too many.
 
@@ -301,11 +317,16 @@ def cost(manifest: Manifest) -> list[str]:
     if rows is None:
         return []
     masked = " (they are shown with * in these columns)" if manifest.get("masked_rows") else ""
-    sentences = [f"All {rows:,} rows were released."]
+    deferred = manifest.get("deferred")
+    sentences = [] if deferred else [f"All {rows:,} rows were released."]
     if lost:
         sentences = [f"{lost:,} of {rows:,} rows ({percent(lost / rows)}) were suppressed{masked}."]
     if people := manifest.get("suppressed_people"):
         sentences.append(f"{people:,} of {manifest['people']:,} people have no row in the release.")
+    if deferred:
+        sentences.append(
+            f"{waiting_sentence(deferred)}. Those who wait to leave are still in the release, though not in the source."
+        )
     kept = detail(manifest)
     if kept is not None:
         worst = max(manifest["loss_per_attribute"].items(), key=lambda item: item[1])

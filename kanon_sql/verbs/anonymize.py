@@ -32,7 +32,7 @@ from kanon_sql.verbs.ways_out import at_top
 from kanon_sql.verbs.ways_out import ways_out as ways_of
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.differencing import Guard
+    from kanon_sql.pipeline.differencing import Guard, Restored
 
 
 @spelled_out(AnonymizeOptions)
@@ -179,11 +179,12 @@ def make_release(
     phases: Phases | None = None,
     earlier: Sequence[Past] = (),
     ways: bool = False,
+    restored: Past | None = None,
 ) -> Release:
     """Create a release of an open source; it becomes visible when the block of `releasing` ends.
 
     `earlier`: older releases that it is compared with, in addition to the one that it replaces. `ways`: whether to look
-    for ways out for columns at their top level.
+    for ways out for columns at their top level. `restored`: the last release, to recreate with the changes that waited.
     """
     phases = phases or Phases()
     observer = replace(observer, phases=phases)
@@ -205,7 +206,7 @@ def make_release(
     observer.stage("Writing the release")
     phases.begin("release")
     with (
-        _guarded(source, spec, plan.recoding.columns, earlier) as guard,
+        _guarded(source, spec, plan.recoding.columns, earlier, restored) as guard,
         perturb.perturbed_source(source.engine, plan.problem.source.table, spec) as shown,
     ):
         recoding = replace(plan.recoding, table=shown)
@@ -225,7 +226,7 @@ def make_release(
     observer.stage("Describing the release")
     phases.move(published.verify_seconds, "verify")
     phases.begin("describe")
-    described = manifests.describe(plan, costs, published, phases)
+    described = manifests.describe(plan, costs, published, phases, recoding.merged)
     described |= guard.to_dict() if guard else {}
     live = spec.target is not None and spec.target.stays_a_query
     return released(
@@ -241,9 +242,13 @@ def make_release(
 
 
 def _guarded(
-    source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past]
-) -> contextlib.AbstractContextManager[Guard | None]:
-    """The comparison with earlier releases, if `differencing_limit` is set."""
+    source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past], restored: Past | None
+) -> contextlib.AbstractContextManager[Guard | Restored | None]:
+    """The comparison with earlier releases, if `differencing_limit` is set; or the release to recreate."""
+    if restored:
+        from kanon_sql.pipeline.differencing import restoring
+
+        return restoring(source, spec, restored)
     if not isinstance(spec.differencing_limit, int):
         return contextlib.nullcontext()
     from kanon_sql.pipeline.differencing import guarded  # imports the attacks, so only on demand

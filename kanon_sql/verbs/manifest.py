@@ -25,6 +25,7 @@ from kanon_sql.release import anatomy, folders, minimality_mask, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
+from kanon_sql.release.merged import MergedRows
 from kanon_sql.release.publish import Published
 from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.resources import package_version
@@ -42,8 +43,17 @@ _FOLDER = (
 )
 
 
-def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary], phases: Phases) -> dict[str, Any]:
-    """The manifest of a published release, as a mapping for JSON. Runs no query; `costs`: the result of `measure`."""
+def describe(
+    plan: Plan,
+    costs: Mapping[str, Any],
+    published: Published[Summary],
+    phases: Phases,
+    merged: MergedRows | None = None,
+) -> dict[str, Any]:
+    """The manifest of a published release, as a mapping for JSON. Runs no query.
+
+    `costs`: the result of `measure`. `merged`: the released rows, if some changes wait.
+    """
     problem = plan.problem
     spec = problem.spec
     source = problem.source
@@ -54,7 +64,7 @@ def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary]
         "released_rows": summary.rows,
         "suppressed_rows": suppressed,
         "masked_rows": suppressed if plan.recoding.masks else 0,
-        **_people(costs.get("people"), summary),
+        **_people(costs.get("people"), merged.shown_people if merged else None, summary),
         "suppression_limit": spec.suppression_limit,
         "distinct_tuples": frequency_set.tuples,
         "classes": summary.classes,
@@ -102,11 +112,11 @@ def describe(plan: Plan, costs: Mapping[str, Any], published: Published[Summary]
     }
 
 
-def _people(people: int | None, summary: Summary) -> dict[str, Any]:
+def _people(people: int | None, shown: int | None, summary: Summary) -> dict[str, Any]:
     """The numbers of people in the source, in the release and fully suppressed; empty if rows are counted.
 
-    `risk_of_people`: the prosecutor's risk of every person, by their smallest class. Only the run can compute it: the
-    release has no unit column.
+    `shown`: the people whom the recoding would show if no change waited. `risk_of_people`: the prosecutor's risk of
+    every person, by their smallest class. Only the run can compute it: the release has no unit column.
     """
     released = summary.of_people
     if people is None or released is None:
@@ -114,7 +124,7 @@ def _people(people: int | None, summary: Summary) -> dict[str, Any]:
     return {
         "people": people,
         "released_people": released.number,
-        "suppressed_people": people - released.number,
+        "suppressed_people": people - (released.number if shown is None else shown),
         "risk_of_people": {
             "smallest_class": min((size for size, _ in released.sizes), default=None),
             "mean": released.mean,

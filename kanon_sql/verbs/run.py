@@ -111,7 +111,8 @@ def run(
     """Recreate the releases of a spec file whose source, spec, hierarchies or target have changed.
 
     `vars`: values of the spec's variables; they override the environment. `only`: the names of the releases to create
-    (default: all). `dry_run`: report what would be done, and do nothing. `differencing_limit`: overrides the spec's.
+    (default: all). `dry_run`: report what would be released, but
+    release nothing. `differencing_limit`: overrides the spec's.
     `check`: raise the error of the first release that was refused or failed, after all were tried; otherwise the
     result contains it. Raises KanonError before anything is tried if the file itself is wrong.
 
@@ -191,9 +192,19 @@ def _run_one(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer
     try:
         with nullcontext() if dry_run else alone(path, scheduled.key, scheduled.name, scheduled.audit is not None):
             return _release_if_changed(scheduled, path, dry_run, observer)
+    except _DryRun as tried:
+        return tried.outcome
     except KanonError as error:
         status: Status = "refused" if isinstance(error, _REFUSED) else "failed"
         return Ran(scheduled.name, _target(scheduled.spec).name, status, error=error)
+
+
+class _DryRun(Exception):  # noqa: N818
+    """Ends a run that was only tried: everything that it staged is removed."""
+
+    def __init__(self, outcome: Ran) -> None:
+        super().__init__(outcome.name)
+        self.outcome = outcome
 
 
 def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
@@ -208,8 +219,6 @@ def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observe
         state = _state(scheduled, source, memory, Notes(notes_of(path, scheduled.key)))
         if not state.why:
             return Ran(name, target, "unchanged", (f"nothing has changed since {state.at}",))
-        if dry_run:
-            return Ran(name, target, "would release", state.why)
         spec = settled(scheduled, state.before, path, state.restores)
         folder = last.enter_context(PrivateFolder(Path(gettempdir())))
         history = History(scheduled, memory.copies, source.engine, staging, folder)
@@ -219,8 +228,11 @@ def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observe
             observer,
             staging,
             earlier=history.to_compare(spec, state.before),
+            restored=history.newest(state.before) if state.restores else None,
         )
         manifest = _manifest(release, scheduled, state, source, staging, started)
+        if dry_run:
+            raise _DryRun(Ran(name, target, "would release", state.why, release))
         manifest["run"]["history"] = history.with_new(spec, state.before, manifest["run"]["at"], state.restores)
         last.enter_context(memory.add(manifest, staging))
     forget_regions(path, scheduled.key, [manifest, state.before])
@@ -229,12 +241,17 @@ def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observe
 
 
 def _release(
-    source: Source, spec: ReleaseSpec, observer: Observer, staging: Staging, earlier: Sequence[Past]
+    source: Source,
+    spec: ReleaseSpec,
+    observer: Observer,
+    staging: Staging,
+    earlier: Sequence[Past],
+    restored: Past | None,
 ) -> Release:
     if isinstance(spec, CloakSpec):
         return make_cloaked(source, spec, observer, staging)
     assert isinstance(spec, Spec)
-    return make_release(source, spec, observer, staging, earlier=earlier)
+    return make_release(source, spec, observer, staging, earlier=earlier, restored=restored)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,64 @@
+"""The owners of a release's rows, as `kanon_sql.release.private` keeps them: every row with a digest of its owner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kanon_sql import queries
+from kanon_sql.engine import Table, reads_files
+from kanon_sql.engines.files import file_format
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.plan.source import Source
+from kanon_sql.queries import Relation
+from kanon_sql.release import tables as release_tables
+from kanon_sql.release.pieces import DEFERRED, PEOPLE, companion, private_file
+
+
+def owners_of(release: Source, path: Path | None, unit: str, tables: Scratch) -> tuple[Source | None, str]:
+    """The rows of a release with the digests of their owners in the column `unit`; or None, and why they are unknown.
+
+    `path`: of a release in a file. `tables`: embedded, to compare the rows with those of the release: they must be the
+    same.
+    """
+    if path:
+        file = private_file(path, PEOPLE)
+        if not file.is_file():
+            return None, f"there is no file {file} with them"
+        assert reads_files(release.engine)
+        # Before the file with the owners is read, since an engine has one view for files.
+        rows = _counted(tables, "standing", release, release.table)
+        people = Source(release.engine, release.engine.table(release.engine.read_written(file, file_format(path.name))))
+    else:
+        engine, place = release.engine, companion(release.table.relation, PEOPLE)
+        ours = release_tables.about(engine, place).get("of") == release.table.relation.name
+        table = engine.existing(place) if ours else None
+        if table is None:
+            return None, f"there is no table {place.name} with them"
+        rows = _counted(tables, "standing", release, release.table)
+        people = Source(engine, table)
+    columns = _comparable(release.table)
+    if {*columns, unit} - {column.name for column in people.table.columns}:
+        return None, "those that were kept are of another release"
+    rows_of_people = _counted(tables, "known", people, release.table)
+    ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=rows_of_people, columns=columns)
+    return (None, "those that were kept are of another release") if differing else (people, "")
+
+
+def has_waiting_changes(release: Source, path: Path | None) -> bool:
+    """Whether some changes of the source wait, so that a release has other rows than its source."""
+    if path:
+        return private_file(path, DEFERRED).is_file()
+    relation = release.table.relation
+    place = companion(relation, DEFERRED)
+    return release_tables.about(release.engine, place).get("of") == relation.name
+
+
+def _counted(tables: Scratch, stem: str, rows: Source, release: Table) -> Relation:
+    """The rows of a release, or those with its owners, counted by all columns that can be compared."""
+    columns = _comparable(release)
+    query = queries.text("privacy/class_rows", rows.engine.dialect, release=rows.table.relation, columns=columns)
+    return tables.receive(stem, rows.engine, query)
+
+
+def _comparable(release: Table) -> list[str]:
+    return [column.name for column in release.columns if column.kind != "other"]
