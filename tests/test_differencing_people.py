@@ -27,6 +27,7 @@ SPEC: dict[str, Any] = {
     "privacy": {"k": K, "unit": "pid"},
     "suppression_limit": 0.6,
     "differencing_limit": 100_000,
+    "differencing": "refuse",
 }
 Visit = tuple[int, int, str, str, int]  # a person, an age, a code, an illness, and a number
 

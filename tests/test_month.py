@@ -24,6 +24,7 @@ sensitive: [ill]
 privacy: {k: 3}
 suppression_limit: 0.1
 audit: true
+differencing: refuse
 target: {table: patients_anon}
 """
 DOMAIN = [(age, code) for age in range(20, 60) for code in ("1200", "1201", "1300", "1301", "1400")]

@@ -30,6 +30,7 @@ privacy:
   k: ${K}
 vars: {K: 3}
 audit: trail
+differencing: refuse
 target: {file: anon.csv}
 """
 COLUMNS = {"name": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
@@ -330,6 +331,7 @@ quasi_identifiers: {{age: {{hierarchy: {{ranges: [20]}}}}, zip: {{hierarchy: sup
 sensitive: [disease]
 privacy: {{k: 3}}
 audit: true
+differencing: refuse
 target: {{table: sick_anon}}
 """
     (tmp_path / "nightly.yml").write_text(spec)

@@ -212,20 +212,20 @@ class Deferral:
     def _settle(self, hold: bool) -> Decision:
         """Choose for every class, until no person waits in one class and changes in another."""
         tables = self._tables
-        waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[]])
+        people: set[int] = set()
         ((classes,),) = tables.rows("frequency_sets/row_count", relation=self._classes)
-        number = 0
         while True:
+            waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[*people]])
             choices = tables.create("choices", "deferral/choices", rows=self._moving, waiting=waiting)
             made = dict.fromkeys(range(1, int(classes) + 1), NONE) if hold else self._choose(choices, int(classes))
             chosen = tables.load("made", {"class": "BIGINT", "choice": "BIGINT"}, [[*made], [*made.values()]])
             if hold or not self._rows.has_owner:
                 break
             found = tables.rows("deferral/waiting_people", rows=self._moving, made=chosen, choices=choices)
-            if len(found) == number:
+            late = {int(person) for (person,) in found}
+            if late <= people:
                 break
-            number = len(found)
-            waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[int(person) for (person,) in found]])
+            people |= late  # never fewer, so that the loop ends
         final = tables.create(
             "final",
             "deferral/final_rows",

@@ -422,7 +422,10 @@ def _of_same_kinds(copying: _Copying, copies: Mapping[str, Copy]) -> dict[str, C
     for copy in copies.values():
         for name in copy.columns:
             kinds.setdefault(name, set()).add(copy.kinds[name])
-    compared = kinds.keys() - {*copying.shown, copying.spec.unit}  # the digests of people are compared with digests only
+    compared = kinds.keys() - {
+        *copying.shown,
+        copying.spec.unit,
+    }  # the digests of people are compared with digests only
     mixed = {name for name in compared if len(kinds[name]) > 1}
     return {role: _as_texts(copying.tables, role, copy, mixed) for role, copy in copies.items()}
 

@@ -86,16 +86,16 @@ def people_moved(before: list[Row], after: list[Row], k: int) -> int:
         whose: Counter[Any] = Counter()
         for row, number in own.items():
             whose[row[-1]] += number
-        moved += len(whose) if rows and _fewest(whose, rows) < k else 0
+        moved += len(whose) if rows and _few_suffice(whose, rows, k) else 0
     return moved + (len(stayed) if came + left and len(stayed) < k else 0)
 
 
-def _fewest(whose: Counter[Any], rows: int) -> int:
-    """The smallest number of people who may be behind so many rows: every choice of people is tried."""
-    return next(
-        number
-        for number in range(1, len(whose) + 1)
-        if any(sum(whose[one] for one in chosen) >= rows for chosen in combinations(whose, number))
+def _few_suffice(whose: Counter[Any], rows: int, k: int) -> bool:
+    """Whether fewer than k people may be behind so many rows: every choice of them is tried."""
+    return any(
+        sum(whose[person] for person in chosen) >= rows
+        for number in range(1, min(k, len(whose) + 1))
+        for chosen in combinations(whose, number)
     )
 
 

@@ -1,0 +1,178 @@
+"""A month of nights that all release: changes wait, and no two releases of the month single out a person."""
+
+import random
+from collections import Counter
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.errors import DifferencingError
+from support.command_line import ask, kanon
+from support.nights import Row, covers_age, covers_zip, people_singled_out, singled_out
+
+K, NIGHTS = 3, 30
+CODES = ["1200", "1201", "1300", "1301"]
+DOMAIN = [(age, code) for age in range(20, 60) for code in CODES]
+COVERS = (covers_age, covers_zip)
+SPEC = """
+source: visits
+database: hospital.duckdb
+quasi_identifiers:
+  age: {hierarchy: {ranges: [20]}}
+  zip: {hierarchy: zip.csv}
+sensitive: [ill]
+privacy: {k: 3}
+suppression_limit: 0.2
+deferral_limit: 0.5
+audit: true
+target: {table: anon}
+"""
+Visit = tuple[int, int, str, str]  # a person, an age, a code, and an illness
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("zip.csv").write_text("".join(f"{code};{code[:2]}**;*\n" for code in CODES))
+
+
+class Ward:
+    """People with one to three visits, of whom some come, leave, move or fall ill of something else every night."""
+
+    def __init__(self, seed: str) -> None:
+        self.draw, self.number = random.Random(seed), 0
+        self.visits = list[Visit]()
+        self.come(70)
+
+    def come(self, people: int) -> None:
+        for _ in range(people):
+            self.number += 1
+            age, code = self.draw.randrange(20, 60), self.draw.choice(CODES)
+            for _ in range(self.draw.choice([1, 1, 2, 3])):
+                self.visits.append((self.number, age, code, self.draw.choice("xyz")))
+
+    def night(self) -> None:
+        gone = set(self.draw.sample(sorted({visit[0] for visit in self.visits}), self.draw.choice([0, 1, 4])))
+        moved = self.draw.choice(self.visits)[0]
+        stayed = [visit for visit in self.visits if visit[0] not in gone]
+        self.visits = [
+            (person, age, self.draw.choice(CODES) if person == moved else code, ill)
+            for person, age, code, ill in stayed
+        ]
+        self.come(self.draw.choice([0, 2, 6, 12]))
+
+    def write(self) -> None:
+        values = ", ".join(map(str, self.visits))
+        query = f"SELECT * FROM (VALUES {values}) AS t(pid, age, zip, ill) ORDER BY hash(pid, ill)"
+        ask("hospital.duckdb", f"CREATE OR REPLACE TABLE visits AS {query}")
+
+
+def released(unit: bool) -> list[Row]:
+    table, columns = ("anon__people", ", pid") if unit else ("anon", "")
+    return ask("hospital.duckdb", f"SELECT CAST(age AS VARCHAR), zip, ill{columns} FROM {table}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [False, True])
+def test_every_night_releases_and_no_two_nights_single_out_a_person(unit: bool) -> None:
+    ward, nights, waited = Ward(f"a month {unit}"), list[list[Row]](), list[int]()
+    Path("release.yml").write_text(SPEC + ("unit: pid\n" if unit else "identifiers: [pid]\n"))
+    current = []
+    for number in range(NIGHTS):
+        if number:
+            ward.night()
+        ward.write()
+        (done,) = kanon_sql.run("release.yml").releases
+        if done.status == "unchanged":
+            continue
+        assert done.release
+        manifest, rows = done.release.manifest, released(unit)
+        deferred = manifest.get("deferred", {"waiting": 0, "arrivals": 0, "departures": 0})
+        waited.append(deferred["waiting"])
+        current.append(1 - deferred["departures"] / manifest["released_rows"])
+        assert manifest["released_rows"] == len(rows) == len(ask("hospital.duckdb", "SELECT * FROM anon"))
+        if not unit:
+            suppressed = manifest["suppressed_rows"]
+            assert len(rows) == len(ward.visits) - suppressed - deferred["arrivals"] + deferred["departures"]
+        classes: dict[Any, set[Any]] = {}
+        for place, row in enumerate(rows):
+            classes.setdefault(row[:2], set()).add(row[3] if unit else place)
+        assert min(map(len, classes.values())) >= K
+        for earlier in nights[-NIGHTS:]:
+            count = people_singled_out if unit else singled_out
+            assert count(earlier, rows, DOMAIN, COVERS, K) == 0
+        nights.append(rows)
+        verified = kanon_sql.verify(spec="release.yml")
+        assert verified.holds
+        assert (verified.summary and verified.summary.people) == (len({row[3] for row in rows}) if unit else None)
+    assert len(nights) > NIGHTS * 0.8
+    assert sum(map(bool, waited)) > NIGHTS / 2
+    assert sum(old != new for old, new in pairwise(nights)) > 8, "something is released now and then"
+    assert min(current) > 0.8
+    trail = kanon_sql.releases("kanon_releases", database="hospital.duckdb")
+    assert trail.manifest(len(nights))["deferred"]["waiting"] == waited[-1] > 0
+
+
+def two_releases(more: str = "") -> None:
+    """A release of ten in each class, and one who came since."""
+    rows = ", ".join(f"({number}, {20 + number % 2 * 20}, '1200', 'x')" for number in range(20))
+    ask("hospital.duckdb", f"CREATE OR REPLACE TABLE visits AS SELECT * FROM (VALUES {rows}) AS t(pid, age, zip, ill)")
+    spec = SPEC.replace("deferral_limit: 0.5\n", "") if "deferral_limit" in more else SPEC
+    Path("release.yml").write_text(f"{spec}identifiers: [pid]\n{more}")
+    assert kanon_sql.run("release.yml")
+    ask("hospital.duckdb", "INSERT INTO visits VALUES (20, 20, '1200', 'y')")
+
+
+def test_an_arrival_waits_for_two_others_and_the_command_line_shows_it() -> None:
+    two_releases()
+    shown = kanon("run", "release.yml", "--dry-run")
+    assert shown.code == 0
+    assert "would release: the source changed" in shown.out
+    assert "1 row waits for more changes of their classes (1 to appear, 0 to leave" in " ".join(shown.out.split())
+    assert len(ask("hospital.duckdb", "SELECT * FROM kanon_releases")) == 1
+    assert "20 of 21 rows released" in kanon("run", "release.yml").out
+    first = ask("hospital.duckdb", "SELECT since FROM anon__deferred")
+    ask("hospital.duckdb", "INSERT INTO visits VALUES (21, 20, '1200', 'y')")
+    kanon_sql.run("release.yml")
+    assert first[0] in ask("hospital.duckdb", "SELECT since FROM anon__deferred"), "it has waited since then"
+    ask("hospital.duckdb", "INSERT INTO visits VALUES (22, 20, '1200', 'z')")
+    (done,) = kanon_sql.run("release.yml").releases
+    assert done.release
+    assert done.release.manifest["released_rows"] == 23
+    assert "deferred" not in done.release.manifest
+    with closing(duckdb.connect("hospital.duckdb")) as connection:
+        assert connection.sql("SELECT * FROM duckdb_tables() WHERE table_name = 'anon__deferred'").fetchall() == []
+
+
+def test_a_release_in_which_changes_wait_is_recreated() -> None:
+    two_releases()
+    kanon_sql.run("release.yml")
+    rows = Counter(ask("hospital.duckdb", "SELECT * FROM anon"))
+    since = ask("hospital.duckdb", "SELECT * FROM anon__deferred")
+    ask("hospital.duckdb", "DROP TABLE anon")
+    (done,) = kanon_sql.run("release.yml").releases
+    assert done.why == ("the target is gone",)
+    assert Counter(ask("hospital.duckdb", "SELECT * FROM anon")) == rows
+    assert ask("hospital.duckdb", "SELECT * FROM anon__deferred") == since
+    assert kanon_sql.run("release.yml").releases[0].status == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("deferral_limit: 0.01", "1 row waits .* `deferral_limit` is 0.01 of 20 rows"),
+        ("differencing: refuse", "would single out 1 person"),
+        ("shuffle: true", "these changes could not wait by themselves: the rows are shuffled"),
+    ],
+)
+def test_the_old_release_stays_if_too_many_wait_or_nobody_can(more: str, expected: str) -> None:
+    two_releases(more)
+    before = ask("hospital.duckdb", "SELECT * FROM anon")
+    with pytest.raises(DifferencingError, match=expected):
+        kanon_sql.run("release.yml")
+    assert ask("hospital.duckdb", "SELECT * FROM anon") == before
