@@ -101,6 +101,9 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--output new.csv --formulas keep", "target.formulas", "keep"),
     ("--into anon --replace-foreign-table anon", "target.replace_foreign_table", "anon"),
     ("--differencing-limit 3", "differencing_limit", 3),
+    ("--differencing refuse", "differencing", "refuse"),
+    ("--deferral-limit 0.3", "deferral_limit", 0.3),
+    ("--deferral-days 3", "deferral_days", 3),
 ]
 PLACES = "--location x,y --time seen --unit device"
 OF_PLACES: list[tuple[str, str, object]] = [

@@ -30,7 +30,6 @@ privacy:
   k: ${K}
 vars: {K: 3}
 audit: trail
-differencing: refuse
 target: {file: anon.csv}
 """
 COLUMNS = {"name": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
@@ -174,7 +173,7 @@ def test_the_chain_of_a_file_breaks_at_the_row_that_was_changed() -> None:
 @pytest.mark.slow
 def test_several_releases_and_their_exit_codes() -> None:
     own = "releases:\n  fine: {target: {file: fine.csv}}\n  coarse: {target: {file: coarse.csv}, privacy: {k: 6}}\n"
-    Path("release.yml").write_text(SPEC.replace("target: {file: anon.csv}\n", own))
+    Path("release.yml").write_text(SPEC.replace("target: {file: anon.csv}\n", f"differencing: refuse\n{own}"))
     assert kanon("run", "release.yml", "--only", "coarse").code == 0
     assert (Path("coarse.csv").exists(), Path("fine.csv").exists()) == (True, False)
     result = json.loads(kanon("run", "release.yml", "--json").out)["releases"]
@@ -344,7 +343,7 @@ target: {{table: sick_anon}}
     with pytest.raises(DifferencingError, match="would single out 1 person"):
         kanon_sql.run(path)
     assert sorted(map(repr, ask(database, "SELECT * FROM sick_anon"))) == sorted(map(repr, rows))
-    overwritten = {"into": "sick_anon", "overwrite": True, "differencing_limit": 0}
+    overwritten = {"into": "sick_anon", "overwrite": True, "differencing_limit": 0, "differencing": "refuse"}
     plain = {key: value for key, value in vars(load_runs(path)[0].spec).items() if key == "quasi_identifiers"}
     with pytest.raises(DifferencingError, match="would single out 1 person"):
         kanon_sql.anonymize(
