@@ -1,0 +1,604 @@
+"""Given and expected rows of `sql/deferral`."""
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+from kanon_sql.privacy import PEOPLE, Predicate, all_of, k_anonymity, l_diversity
+from kanon_sql.queries import Relation, Same
+from kanon_sql.queries.tree import expression
+from sql_cases.case import AT_LEAST_2, UNKNOWN_OF_3, Case, Rows, relation
+
+_TEXTS = dict.fromkeys(["q0", "q1", "v1", "owner", "key", "since", "_sensitive_0"], "VARCHAR")
+
+
+def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Rows]], **holes: Any) -> Case:
+    """A case whose relations, by the holes they fill, are told as their columns and rows."""
+    relations: dict[str, Any] = {}
+    for hole, (columns, content) in given.items():
+        relations |= relation(f"given_{hole}", columns, *content, **_TEXTS)
+    filled = {hole: Relation(f"given_{hole}") for hole in given}
+    return Case(f"deferral/{name}", {**filled, **holes}, gives.split(), expected, relations)
+
+
+def _key(text: str) -> str:
+    """The digest of a row, told as the list of its values."""
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+# Figures of a class, as trees: a test takes predicates of other names than `members` for conditions.
+_ROWS_MOVING, _ROWS_UNMOVING = expression("SUM(x.n)"), expression("SUM(n)")
+_PEOPLE = expression("COUNT(DISTINCT owner)")
+
+_CLASSES = ("class q0", [(1, "a"), (2, None)])
+
+_CHANGES = [
+    _case(
+        "changed_rows",
+        "q0 v1 before after",
+        [("a", "x", 2, 3), ("b", "x", 1, 0), ("c", None, 0, 2), (None, None, 3, 1)],
+        {
+            "before": (
+                "q0 v1 n",
+                [("a", "x", 2), ("a", None, 1), (None, "x", 1), ("b", "x", 1), (None, None, 3)],
+            ),
+            "after": (
+                "q0 v1 n",
+                [("a", "x", 3), ("a", None, 1), (None, "x", 1), ("c", None, 2), (None, None, 1)],
+            ),
+        },
+        columns=["q0", "v1"],
+    ),
+    _case(
+        "changed_classes",
+        "class q0 q1",
+        [(1, "a", "m"), (2, "a", None), (3, "b", "m"), (4, None, "m")],
+        {
+            "changed": (
+                "q0 q1 v1 before after",
+                [
+                    *[(None, "m", "x", 1, 2), ("b", "m", "x", 0, 1), ("a", None, "x", 1, 0), ("a", "m", "x", 1, 0)],
+                    *[("a", "m", "y", 0, 1), ("a", None, None, 3, 0), (None, "m", None, 0, 1)],
+                ],
+            )
+        },
+        labels=["q0", "q1"],
+    ),
+    _case(
+        "rows_of_classes",
+        "class v1 n",
+        [(1, "x", 2), (2, "y", 1), (2, None, 3)],
+        {
+            "rows": ("q0 v1 n", [("a", "x", 2), (None, "y", 1), (None, None, 3), ("b", "x", 1)]),
+            "classes": _CLASSES,
+        },
+        columns=["v1", "n"],
+        same=Same(["q0"], "rows", "classes"),
+    ),
+    _case(
+        "earlier_rows",
+        "release class v1 n",
+        [(2, 1, None, 1), (2, 1, "y", 0), (2, 2, None, 5)],
+        {
+            "earlier": ("class v1 n", [(1, "x", 2), (1, None, 1), (2, "x", 3), (2, None, 5)]),
+            "standing": ("class v1 n", [(1, "x", 2), (1, None, 4), (1, "y", 1), (2, "x", 3)]),
+        },
+        release=2,
+        columns=["v1"],
+    ),
+    _case(
+        "no_earlier_rows",
+        "release class v1 n",
+        [],
+        {"standing": ("class v1 n", [(1, "x", 2), (1, None, 4)])},
+        columns=["v1"],
+    ),
+    _case(
+        "moving_rows",
+        "class v1 before after",
+        [(1, "x", 3, 1), (1, "y", 2, 2), (1, "z", 0, 2), (2, None, 2, 3), (2, "w", 0, 0)],
+        {
+            "standing": (
+                "class v1 n",
+                [(1, "x", 3), (1, "y", 2), (1, None, 1), (2, "x", 4), (2, None, 2), (3, "x", 1)],
+            ),
+            "changed": ("class v1 before after", [(1, "x", 3, 1), (1, "z", 0, 2), (2, None, 2, 3)]),
+            "earlier": (
+                "release class v1 n",
+                [(1, 1, "x", 4), (1, 1, "y", 5), (2, 1, "y", 0), (1, 2, "w", 1), (2, 2, None, 1)],
+            ),
+        },
+        columns=["v1"],
+        owners=["v1"],
+        same=Same(["v1"], "touched", "s"),
+    ),
+    # In class 1, p alone has a row that changes; in class 2, r has two that an earlier release lacks or has too many.
+    _case(
+        "moving_rows",
+        "class v1 owner before after",
+        [
+            *[(1, "x", "p", 1, 0), (1, None, "p", 1, 1)],
+            *[(2, "z", None, 0, 1), (2, "x", None, 1, 1), (2, "x", "r", 1, 1), (2, None, "r", 0, 0)],
+        ],
+        {
+            "standing": (
+                "class v1 owner n",
+                [
+                    *[(1, "x", "p", 1), (1, None, "p", 1), (1, "x", "q", 1), (1, "x", None, 2), (1, "y", None, 1)],
+                    *[(2, "x", "p", 1), (2, "x", "r", 1), (2, None, "s", 1), (2, "x", None, 1)],
+                ],
+            ),
+            "changed": ("class v1 owner before after", [(1, "x", "p", 1, 0), (2, "z", None, 0, 1)]),
+            "earlier": ("release class v1 owner n", [(1, 2, "x", "r", 0), (1, 2, None, "r", 1), (2, 2, "x", "r", 2)]),
+        },
+        columns=["v1", "owner"],
+        owners=["owner"],
+        same=Same(["owner"], "touched", "s"),
+    ),
+    # By owners; without owners, every row is alone; without other columns, all rows of a class look the same.
+    _case(
+        "numbered_rows",
+        "number value person class v1 owner before after",
+        [
+            *[(1, 1, 1, 1, "x", "p", 1, 0), (2, 1, 2, 1, "x", "q", 0, 1), (3, 2, 1, 1, None, "p", 1, 1)],
+            *[(4, 3, 1, 2, "x", "p", 0, 1), (5, 3, 3, 2, "x", None, 1, 1)],
+        ],
+        {
+            "moving": (
+                "class v1 owner before after",
+                [
+                    *[(2, "x", None, 1, 1), (1, None, "p", 1, 1), (1, "x", "q", 0, 1), (2, "x", "p", 0, 1)],
+                    (1, "x", "p", 1, 0),
+                ],
+            )
+        },
+        columns=["v1", "owner"],
+        visible=["v1"],
+        owners=["owner"],
+    ),
+    _case(
+        "numbered_rows",
+        "number value person class v1 before after",
+        [(1, 1, 1, 1, "x", 3, 1), (2, 2, 2, 1, None, 0, 2), (3, 3, 3, 2, "x", 1, 1)],
+        {"moving": ("class v1 before after", [(2, "x", 1, 1), (1, None, 0, 2), (1, "x", 3, 1)])},
+        columns=["v1"],
+        visible=["v1"],
+        owners=["class", "v1"],
+    ),
+    _case(
+        "numbered_rows",
+        "number value person class owner before after",
+        [(1, 1, 1, 1, "p", 1, 0), (2, 1, 2, 1, None, 0, 1), (3, 2, 1, 2, "p", 0, 1)],
+        {"moving": ("class owner before after", [(2, "p", 0, 1), (1, None, 0, 1), (1, "p", 1, 0)])},
+        columns=["owner"],
+        visible=["class"],
+        owners=["owner"],
+    ),
+    # Of the earlier releases, only the rows that differ from the current one are given.
+    _case(
+        "counts",
+        "release number n",
+        [
+            *[(0, 1, 3), (0, 2, 2), (0, 3, 0), (0, 4, 1)],
+            *[(1, 1, 5), (1, 2, 2), (1, 3, 0), (1, 4, 1)],
+            *[(2, 1, 3), (2, 2, 0), (2, 3, 4), (2, 4, 6)],
+        ],
+        {
+            "rows": ("number class v1 before", [(1, 1, "x", 3), (2, 1, None, 2), (3, 2, "x", 0), (4, 2, None, 1)]),
+            "releases": ("release", [(0,), (1,), (2,)]),
+            "earlier": ("release class v1 n", [(1, 1, "x", 5), (2, 1, None, 0), (2, 2, "x", 4), (2, 2, None, 6)]),
+        },
+        same=Same(["v1"], "e", "r"),
+    ),
+    _case(
+        "unmoved_rows",
+        "class v1 n",
+        [(1, None, 2), (2, "x", 4)],
+        {
+            "standing": ("class v1 n", [(1, "x", 3), (1, None, 2), (2, "x", 4), (2, None, 1)]),
+            "rows": ("number class v1", [(1, 1, "x"), (2, 2, None), (3, 1, "z")]),
+        },
+        columns=["v1"],
+        same=Same(["v1"], "r", "s"),
+    ),
+    _case(
+        "unmoved",
+        "class members",
+        [(1, 5), (2, 1)],
+        {"unmoved": ("class v1 n", [(1, "x", 3), (1, None, 2), (2, None, 1)])},
+        members=Predicate("SUM(n)"),
+    ),
+    _case(
+        "unmoved",
+        "class members",
+        [(1, 2), (2, 1)],
+        {
+            "unmoved": (
+                "class v1 owner n",
+                [
+                    *[(1, "x", "p", 2), (1, "y", "p", 1), (1, "x", None, 4), (1, None, "q", 1)],
+                    *[(2, "x", None, 1), (2, None, "p", 2)],
+                ],
+            )
+        },
+        members=Predicate("COUNT(DISTINCT owner)"),
+    ),
+    _case("changed_numbers", "class", [(1,), (2,)], {"classes": _CLASSES}),
+]
+
+_CHOICES = "choice number n"
+_MOVES = "choice class release came went stayed"
+# Four rows in class 1, of which two are of person 8, and two in class 2; the rows look like value 1, 2 or 3.
+_ROWS_OF_PEOPLE = (
+    "number class person value",
+    [(1, 1, 7, 1), (2, 1, 8, 1), (3, 1, 9, 1), (4, 1, 8, 2), (5, 2, 7, 3), (6, 2, 9, 3), (7, 1, 10, 1)],
+)
+_NOW = [(1, 2), (2, 0), (3, 0), (4, 1), (5, 1), (6, 0), (7, 0)]
+_LATER = [(1, 0), (2, 3), (3, 2), (4, 1), (5, 0), (6, 1), (7, 1)]
+_EARLIER = [(1, 0), (2, 0), (3, 0), (4, 3), (5, 1), (6, 1), (7, 0)]
+# Class 1 has rows of x and NULL that move, and unmoved ones; class 2 is left empty by choice 4.
+_ROWS_OF_VALUES = ("number class v1", [(1, 1, "x"), (2, 1, None), (3, 2, "x")])
+_CHOSEN_ROWS = (_CHOICES, [(1, 1, 2), (1, 2, 0), (1, 3, 4), (4, 1, 1), (4, 2, 3), (4, 3, 0)])
+_OWNED = (
+    "number class v1 owner",
+    [(1, 1, "x", "p"), (2, 1, "x", "q"), (3, 1, None, "p"), (4, 1, "x", None), (5, 2, "y", "p")],
+)
+_CHOSEN_OWNED = (
+    _CHOICES,
+    [
+        *[(1, 1, 2), (1, 2, 1), (1, 3, 1), (1, 4, 3), (1, 5, 1)],
+        *[(4, 1, 1), (4, 2, 0), (4, 3, 0), (4, 4, 1), (4, 5, 0)],
+    ],
+)
+_VALUED = {"names": ["_sensitive_0"], "value": {"_sensitive_0": "v1"}}
+_OF_PEOPLE = all_of(k_anonymity(2), l_diversity("ill", 2), unit="pid")
+_COUNTED, _DIVERSE = (replace(_OF_PEOPLE.predicate(model), unit=PEOPLE) for model in _OF_PEOPLE.models)
+_KINDS = (
+    "_kind _sensitive_0 n _rows _people",
+    [
+        *[(11, "x", 2, 4, 2), (11, None, 1, 1, 2)],  # two people, two values
+        *[(12, "x", 1, 3, 1), (12, "y", 1, 1, 1)],  # one person with two values
+        *[(14, "x", 3, 3, 3), (14, "y", 0, 2, 3)],  # three people with one value; nobody knows whose the other is
+        (21, None, 2, 2, 2),
+    ],
+)
+
+_DECISIONS = [
+    # Row 1 loses two, row 3 stays; rows 2 and 4 are new, and of a person who waits in one of the cases.
+    *(
+        _case(
+            "choices",
+            "choice number n",
+            [
+                *[(1, 1, 1), (2, 1, 3), (3, 1, 1), (4, 1, 3)],
+                *[(1, 2, new), (2, 2, new), (3, 2, 0), (4, 2, 0)],
+                *[(1, 3, 1), (2, 3, 1), (3, 3, 1), (4, 3, 1)],
+                *[(1, 4, 4 - new), (2, 4, 4), (3, 4, 4 - new), (4, 4, 4)],
+            ],
+            {
+                "rows": ("number person before after", [(1, 7, 3, 1), (2, 8, 0, 2), (3, 9, 1, 1), (4, 8, 4, 2)]),
+                "waiting": ("person", waiting),
+            },
+        )
+        for new, waiting in ((2, []), (0, [(8,)]))
+    ),
+    _case(
+        "moves",
+        _MOVES,
+        [
+            *[(1, 1, 0, 4, 2, 1), (1, 2, 0, 0, 0, 2), (1, 1, 1, 1, 1, 4), (1, 2, 1, 2, 0, 0)],
+            *[(4, 1, 0, 0, 0, 3), (4, 2, 0, 0, 0, 2), (4, 1, 1, 3, 5, 0), (4, 2, 1, 2, 0, 0)],
+        ],
+        {
+            "choices": (_CHOICES, [(1, 1, 1), (1, 2, 4), (1, 3, 2), (4, 1, 3), (4, 2, 0), (4, 3, 2)]),
+            "rows": ("number class", [(1, 1), (2, 1), (3, 2)]),
+            "counts": ("release number n", [(0, 1, 3), (0, 2, 0), (0, 3, 2), (1, 1, 0), (1, 2, 5), (1, 3, 0)]),
+        },
+    ),
+    # All changes since the current release: value 1 grows by 4, for which persons 8 and 9 suffice with 3 and 2 rows,
+    # without 10. Person 7 leaves class 1, and nobody sees it; 9 replaces 7 in class 2, where all looks as before.
+    # Since release 1, value 1 grows by 6 in class 1, where 8 loses two rows of value 2; class 2 loses a row.
+    _case(
+        "moves_of_people",
+        _MOVES,
+        [
+            *[(1, 1, 0, 2, 0, 1), (1, 2, 0, 0, 0, 0), (1, 1, 1, 3, 1, 1), (1, 2, 1, 0, 1, 1)],
+            *[(4, 1, 0, 0, 0, 2), (4, 2, 0, 0, 0, 1), (4, 1, 1, 1, 1, 1), (4, 2, 1, 0, 1, 1)],
+        ],
+        {
+            "choices": (_CHOICES, [*((1, *row) for row in _LATER), *((4, *row) for row in _NOW)]),
+            "rows": _ROWS_OF_PEOPLE,
+            "counts": ("release number n", [*((0, *row) for row in _NOW), *((1, *row) for row in _EARLIER)]),
+        },
+    ),
+    _case(
+        "hidden_moves",
+        "class choice",
+        [(1, 1), (1, 4), (2, 1), (2, 4)],
+        {
+            "moves": (
+                _MOVES,
+                [
+                    *[(1, 1, 0, 3, 0, 1), (1, 1, 1, 0, 0, 1)],  # three stay, with the two unmoved ones
+                    *[(2, 1, 0, 3, 0, 0), (2, 1, 1, 3, 0, 5)],  # only two stay since release 0
+                    *[(3, 1, 0, 0, 4, 5), (3, 1, 1, 2, 0, 5)],  # two have come since release 1
+                    *[(4, 1, 0, 0, 0, 0), (4, 1, 1, 0, 0, 0)],  # nothing happens
+                    *[(1, 2, 0, 3, 3, 0), (1, 2, 1, 3, 0, 0)],  # nobody stays
+                    *[(2, 2, 0, 5, 1, 9), (2, 2, 1, 0, 0, 9)],  # one has left
+                    *[(3, 2, 0, 0, 3, 2), (3, 2, 1, 0, 3, 3)],  # two stay
+                    *[(4, 2, 0, 0, 0, 1), (4, 2, 1, 0, 0, 2)],
+                ],
+            ),
+            "unmoved": ("class members", [(1, 2)]),
+        },
+        k=3,
+    ),
+    _case(
+        "kinds",
+        "_kind _sensitive_0 n _rows _people _weight",
+        [
+            *[(11, "x", 2, 2, 8, 1), (11, None, 5, 5, 8, 1), (11, "y", 1, 1, 8, 1)],
+            *[(14, "x", 1, 1, 10, 1), (14, None, 8, 8, 10, 1), (14, "y", 1, 1, 10, 1)],
+            (21, "x", 4, 4, 4, 1),
+        ],
+        {
+            "choices": _CHOSEN_ROWS,
+            "rows": _ROWS_OF_VALUES,
+            "unmoved": ("class v1 n", [(1, None, 5), (1, "y", 1)]),
+            "sizes": ("_kind members", [(11, 8), (14, 10), (21, 4)]),
+        },
+        moving=_ROWS_MOVING,
+        unmoving=_ROWS_UNMOVING,
+        **_VALUED,
+    ),
+    _case(
+        "kinds",
+        "_kind n _rows _people _weight",
+        [(11, 8, 8, 8, 1), (14, 10, 10, 10, 1), (21, 4, 4, 4, 1)],
+        {
+            "choices": _CHOSEN_ROWS,
+            "rows": _ROWS_OF_VALUES,
+            "unmoved": ("class v1 n", [(1, None, 5), (1, "y", 1)]),
+            "sizes": ("_kind members", [(11, 8), (14, 10), (21, 4)]),
+        },
+        moving=_ROWS_MOVING,
+        unmoving=_ROWS_UNMOVING,
+        names=[],
+        value=[],
+    ),
+    _case(
+        "kinds",
+        "_kind _sensitive_0 n _rows _people _weight",
+        [
+            *[(11, "x", 3, 9, 3, 1), (11, None, 2, 2, 3, 1), (14, "x", 2, 5, 2, 1), (14, None, 1, 1, 2, 1)],
+            (21, "y", 1, 1, 1, 1),
+        ],
+        {
+            "choices": _CHOSEN_OWNED,
+            "rows": _OWNED,
+            "unmoved": ("class v1 owner n", [(1, "x", "r", 2), (1, "x", None, 1), (1, None, "r", 1)]),
+            "sizes": ("_kind members", [(11, 3), (14, 2), (21, 1)]),
+        },
+        moving=_PEOPLE,
+        unmoving=_PEOPLE,
+        **_VALUED,
+    ),
+    _case(
+        "sizes",
+        "_kind members",
+        [(11, 8), (14, 10), (21, 4)],
+        {"choices": _CHOSEN_ROWS, "rows": _ROWS_OF_VALUES, "unmoved": ("class members", [(1, 6)])},
+        moving=_ROWS_MOVING,
+    ),
+    _case(
+        "sizes",
+        "_kind members",
+        [(11, 3), (14, 2), (21, 1)],
+        {"choices": _CHOSEN_OWNED, "rows": _OWNED, "unmoved": ("class members", [(1, 1)])},
+        moving=_PEOPLE,
+    ),
+    *(
+        _case("unsafe", "_kind", [(kind,) for kind in kinds], {"kinds": _KINDS}, safe=safe)
+        for safe, kinds in (
+            (UNKNOWN_OF_3, [11, 14]),
+            (_COUNTED, [12]),
+            (_DIVERSE, [14, 21]),
+        )
+    ),
+    _case("unsafe", "_kind", [(31,)], {"kinds": ("_kind n", [(11, 1), (11, 1), (31, 1), (34, 2)])}, safe=AT_LEAST_2),
+    _case(
+        "unmoved_values",
+        "class v1 n",
+        [(1, "x", 3), (1, None, 4), (2, None, 1)],
+        {
+            "unmoved": (
+                "class v1 owner n",
+                [(1, "x", "p", 2), (1, "x", "q", 1), (1, None, "p", 3), (1, None, None, 1), (2, None, "p", 1)],
+            )
+        },
+        value=["v1"],
+    ),
+    # Class 1 has no unmoved value. All changes leave x alone in common with x and NULL before, and y with y and NULL
+    # in release 1, where no change leaves NULL; by choice 3 the class has x alone anyway.
+    # Class 2 has unmoved rows of NULL, and one of NULL that moves: the only value that the class has by choice 3.
+    _case(
+        "revealing",
+        "class choice",
+        [(1, 1), (1, 4), (2, 1), (2, 4)],
+        {
+            "choices": (
+                _CHOICES,
+                [
+                    *[(1, 1, 2), (1, 2, 1), (1, 3, 0), (1, 4, 3), (1, 5, 0), (1, 6, 1)],
+                    *[(2, 1, 2), (2, 2, 1), (2, 3, 3), (2, 4, 3), (2, 5, 2), (2, 6, 1)],
+                    *[(3, 1, 1), (3, 2, 0), (3, 3, 0), (3, 4, 0), (3, 5, 0), (3, 6, 1)],
+                    *[(4, 1, 1), (4, 2, 0), (4, 3, 3), (4, 4, 0), (4, 5, 2), (4, 6, 0)],
+                ],
+            ),
+            "rows": (
+                "number class v1",
+                [(1, 1, "x"), (2, 1, "y"), (3, 1, None), (4, 2, "x"), (5, 2, "y"), (6, 2, None)],
+            ),
+            "counts": (
+                "release number n",
+                [
+                    *[(0, 1, 1), (0, 2, 0), (0, 3, 3), (0, 4, 0), (0, 5, 2), (0, 6, 0)],
+                    *[(1, 1, 0), (1, 2, 5), (1, 3, 2), (1, 4, 1), (1, 5, 0), (1, 6, 0)],
+                ],
+            ),
+            "unmoved_values": ("class v1 n", [(2, None, 4)]),
+        },
+        value=["v1"],
+        same=Same(["v1"], "unmoved", "v"),
+    ),
+    # Only arrivals in class 1, where 7 would leave; all changes in class 2, where 10 waits; class 3 is closed.
+    _case(
+        "waiting_people",
+        "person",
+        [(7,), (10,)],
+        {
+            "rows": (
+                "number person class before after",
+                [
+                    *[(1, 7, 1, 1, 0), (2, 8, 1, 0, 1), (3, 9, 1, 1, 1)],
+                    *[(4, 7, 2, 0, 2), (5, 10, 2, 0, 1), (6, 10, 2, 3, 0), (7, 11, 3, 1, 0)],
+                ],
+            ),
+            "made": ("class choice", [(1, 2), (2, 1), (3, 5)]),
+            "choices": (
+                _CHOICES,
+                [
+                    *[(1, 1, 0), (1, 2, 1), (1, 3, 1), (1, 4, 2), (1, 5, 0), (1, 6, 3), (1, 7, 0)],
+                    *[(2, 1, 1), (2, 2, 1), (2, 3, 1), (2, 4, 2), (2, 5, 0), (2, 6, 3), (2, 7, 1)],
+                    *[(4, 1, 1), (4, 2, 0), (4, 3, 1), (4, 4, 0), (4, 5, 0), (4, 6, 3), (4, 7, 1)],
+                ],
+            ),
+        },
+    ),
+]
+
+_FINAL = "class v1 before after final"
+_FINAL_ROWS = (
+    _FINAL,
+    [
+        *[(1, "x", 3, 1, 3), (1, None, 0, 2, 0), (1, "y", 4, 4, 4)],
+        *[(2, "x", 1, 1, 1), (2, None, 0, 3, 2), (2, "", 0, 1, 0)],
+    ],
+)
+_ODD = 'a "zip"; n'
+_NAMED = {"labels": ["q0"], "others": ["v1"], "columns": {_ODD: "q0", "ill": "v1"}}
+
+
+def _repeated(name: str, expected: Rows) -> Case:
+    """A case of rows that wait or stay, by the names of a release."""
+    case = _case(name, "", expected, {"final": _FINAL_ROWS, "classes": _CLASSES}, **_NAMED)
+    return replace(case, columns=[_ODD, "ill"])
+
+
+_RELEASES = [
+    # Only arrivals in class 1, all changes in class 2, and class 3 is closed.
+    _case(
+        "final_rows",
+        _FINAL,
+        [
+            *[(1, "x", 3, 1, 3), (1, None, 0, 2, 2), (2, "x", 1, 4, 4)],
+            *[(3, None, 2, 1, 0), (3, "y", 2, 2, 0), (3, "x", 1, 1, 0)],
+        ],
+        {
+            "rows": (
+                "number class v1 before after",
+                [(1, 1, "x", 3, 1), (2, 1, None, 0, 2), (3, 2, "x", 1, 4), (4, 3, None, 2, 1)],
+            ),
+            "made": ("class choice", [(1, 2), (2, 1), (3, 5)]),
+            "choices": (
+                _CHOICES,
+                [(1, 1, 1), (1, 2, 2), (1, 3, 4), (1, 4, 1), (2, 1, 3), (2, 2, 2), (2, 3, 4), (2, 4, 2)],
+            ),
+            "unmoved": ("class v1 n", [(1, "y", 7), (2, None, 1), (3, "y", 2), (3, "x", 1)]),
+        },
+        columns=["v1"],
+    ),
+    _repeated("waiting_rows", [("a", None), ("a", None), (None, None), (None, "")]),
+    _repeated("standing_rows", [("a", "x"), ("a", "x")]),
+    _case("no_rows", "v1 q0", [], {"fresh": ("q0 v1 n", [("a", "x", 1), (None, None, 2)])}, columns=["v1", "q0"]),
+    # A row that waits once and stays once is there as often as before.
+    _case(
+        "merged_rows",
+        "q0 v1",
+        [("a", "x"), ("a", "x"), ("a", None), (None, "x"), ("b", None), ("b", None)],
+        {
+            "fresh": ("v1 q0", [("x", "a"), ("x", "a"), (None, "a"), (None, "a"), ("x", None), (None, None)]),
+            "waiting": ("q0 v1", [("a", "x"), ("a", None), (None, None)]),
+            "standing": ("v1 q0", [("x", "a"), (None, "b"), (None, "b")]),
+        },
+        columns=["q0", "v1"],
+    ),
+    _case(
+        "shown_rows",
+        "v1 q0",
+        [("x", "a"), ("y", "a"), ("y", "a"), (None, "a"), ("x", "b"), ("w", None), (None, None)],
+        {
+            "merged": (
+                "q0 v1",
+                [
+                    *[(None, None), ("a", "y"), ("b", "x"), ("a", None), (None, "w"), ("a", "x")],
+                    ("a", "y"),
+                ],
+            )
+        },
+        columns=["v1", "q0"],
+        order=["q0", "v1"],
+    ),
+    # p waits with an arrival and a departure, q and s with an arrival, and somebody unknown with a departure.
+    _case(
+        "waiting_owners",
+        "key since arrivals departures",
+        [("p", "t1", 1, 1), ("q", "t9", 1, 0), (None, "t9", 0, 1), ("s", "t2", 1, 0)],
+        {
+            "final": (
+                "class v1 owner before after final",
+                [
+                    *[(1, "x", "p", 1, 0, 1), (1, "y", "p", 0, 1, 0), (2, "x", "p", 1, 1, 1), (2, "x", "q", 0, 3, 0)],
+                    *[(1, "x", "r", 1, 1, 1), (1, "y", "r", 0, 2, 2), (2, None, None, 2, 1, 2), (2, "x", "s", 1, 1, 0)],
+                ],
+            ),
+            "classes": _CLASSES,
+            "known": ("key since", [("p", "t1"), ("r", "t0"), ("s", "t2")]),
+        },
+        now="t9",
+    ),
+    _case(
+        "waiting_kinds",
+        "key since arrivals departures",
+        [
+            *[(_key("['=a', '=x']"), "t9", 0, 2), (_key("['=a', '']"), "t1", 2, 0)],
+            *[(_key("['', '']"), "t9", 1, 0), (_key("['', '=']"), "t2", 1, 0)],
+        ],
+        {
+            "final": _FINAL_ROWS,
+            "classes": _CLASSES,
+            "known": (
+                "key since",
+                [(_key("['=a', '']"), "t1"), (_key("['', '=']"), "t2"), (_key("['=a', '=y']"), "t0")],
+            ),
+        },
+        labels=["q0"],
+        others=["v1"],
+        now="t9",
+    ),
+    *(
+        _case(
+            "waiting_counts",
+            "waiting arrivals departures oldest",
+            [expected],
+            {"keys": ("key since arrivals departures", keys)},
+        )
+        for expected, keys in (
+            ((3, 2, 2, "t1"), [("p", "t2", 1, 1), ("q", "t1", 1, 0), (None, "t3", 0, 1)]),
+            ((5, 2, 3, "t1"), [("k", "t1", 2, 0), ("l", "t2", 0, 3)]),
+            ((0, 0, 0, None), []),
+        )
+    ),
+]
+
+CASES = [*_CHANGES, *_DECISIONS, *_RELEASES]
