@@ -1,7 +1,4 @@
--- Which changes of a release wait, because together with an earlier release they would single out people.
---
--- A row here is a distinct released row, with its owner if there is a unit. Only rows that differ between releases are
--- looked at one by one; of the others, counts per class are enough.
+-- Which changes of a release wait, because together with an earlier release they would single out people. A row is a distinct released row, with its owner if there is a unit; only rows that differ between releases are looked at one by one.
 
 -- name: changed_rows
 -- Find the distinct rows that two releases contain in different numbers.
