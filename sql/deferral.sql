@@ -1,5 +1,12 @@
 -- Which changes of a release wait, because together with an earlier release they would single out people. A row is a distinct released row, with its owner if there is a unit; only rows that differ between releases are looked at one by one.
 
+-- name: cells
+-- Count the distinct rows of a release; 0.0 and -0.0, which are equal, count separately by their texts.
+-- gives: the columns, the texts, n
+SELECT $columns, CAST($texts AS TEXT), COUNT(*) AS n
+FROM $relation AS r
+GROUP BY $columns, CAST($texts AS TEXT);
+
 -- name: changed_rows
 -- Find the distinct rows that two releases contain in different numbers.
 -- gives: the columns, before, after (how often each release contains the row)
@@ -297,12 +304,15 @@ FROM (SELECT $labels, $others, f.final - f.after AS n FROM $final AS f INNER JOI
 SELECT $columns FROM $fresh AS f WHERE FALSE;
 
 -- name: merged_rows
--- Leave out the rows that wait, and add those that stay.
-SELECT $columns FROM $fresh AS f
-EXCEPT ALL
-SELECT $columns FROM $waiting AS w
-UNION ALL
-SELECT $columns FROM $standing AS s;
+-- Leave out the rows that wait, and add those that stay; 0.0 and -0.0 differ by their texts.
+SELECT $columns
+FROM (
+  SELECT $columns, CAST($texts AS TEXT) FROM $fresh AS f
+  EXCEPT ALL
+  SELECT $columns, CAST($texts AS TEXT) FROM $waiting AS w
+  UNION ALL
+  SELECT $columns, CAST($texts AS TEXT) FROM $standing AS s
+) AS merged;
 
 -- name: shown_rows
 -- Write the merged rows, sorted by the released values.

@@ -116,7 +116,7 @@ def decided(
         for number, content in enumerate([before, after, *earlier]):
             columns = [*zip(*[(*row, n) for row, n in content.items()], strict=True)] or [[]] * 4
             columns = columns if with_owners else [*columns[:2], columns[3]]
-            types = dict.fromkeys(rows.every, "VARCHAR") | {"n": "BIGINT"}
+            types = dict.fromkeys(rows.names, "VARCHAR") | {"n": "BIGINT"}
             loaded.append(tables.load(f"given_{number}", types, columns))
         decision = Deferral(tables, rows, loaded[0], loaded[1], model, K).decide(loaded[2:])
         if decision is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas
 import pytest
 
 import kanon_sql
@@ -160,6 +161,61 @@ def test_a_release_in_which_changes_wait_is_recreated() -> None:
     assert Counter(ask("hospital.duckdb", "SELECT * FROM anon")) == rows
     assert ask("hospital.duckdb", "SELECT * FROM anon__deferred") == since
     assert kanon_sql.run("release.yml").releases[0].status == "unchanged"
+
+
+VALUES = ["=1+1", "-5", "", None, "Größe"]
+
+
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("target", ["file: anon.csv", "file: anon.parquet"])
+def test_changes_wait_in_files(target: str, unit: bool) -> None:
+    spec = SPEC.replace("table: anon", target).replace("audit: true\n", "").replace("zip.csv", "suppress")
+    Path("release.yml").write_text(
+        spec.replace("source: visits\ndatabase: hospital.duckdb", "source: visits.parquet")
+        + ("unit: pid\n" if unit else "identifiers: [pid]\n")
+        + "keep: [amount]\n"
+    )
+    rows = [(number, 20 + number % 2 * 20, "1200", VALUES[number % 5], -1.5 * (number % 3)) for number in range(20)]
+    expected = {1: 20, 2: 20, 3: 23, 4: 20}  # by the night: one came, one left, two came, two left
+    for night, change in enumerate([[], [30], [-1], [31, 32], [-3, -5]]):
+        rows = [row for row in rows if -row[0] not in change or not row[0]]
+        rows += [(number, 20, "1200", VALUES[number % 5], 0.0) for number in change if number > 0]
+        pandas.DataFrame(rows, columns=["pid", "age", "zip", "ill", "amount"]).to_parquet("visits.parquet")
+        (done,) = kanon_sql.run("release.yml").releases
+        assert done.release
+        assert done.release.manifest["released_rows"] == expected.get(night, 20)
+        shown = done.release.to_df()
+        assert len(shown) == expected.get(night, 20)
+        assert kanon_sql.verify(spec="release.yml").holds
+    assert Path(target.removeprefix("file: ")).read_bytes().count(b"'=1+1") == (4 if target.endswith("csv") else 0)
+
+
+@pytest.mark.slow
+def test_changes_wait_on_a_server_by_people(postgres_dsn: str) -> None:
+    spec = SPEC.replace("hospital.duckdb", postgres_dsn).replace("zip.csv", "suppress")
+    Path("release.yml").write_text(f"{spec}unit: pid\nkeep: [amount]\n")
+    rows = ", ".join(f"({number}, {20 + number % 2 * 20}, '1200', 'x', {number % 3}.50)" for number in range(20))
+    ask(
+        postgres_dsn,
+        "CREATE TABLE visits AS SELECT pid, age, zip, ill, CAST(amount AS NUMERIC(8, 2)) AS amount "
+        f"FROM (VALUES {rows}) AS t(pid, age, zip, ill, amount)",
+    )
+    assert kanon_sql.run("release.yml")
+    types = "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'anon' ORDER BY 1"
+    before = ask(postgres_dsn, types)
+    for change, released, waiting in (
+        ("INSERT INTO visits VALUES (20, 20, '1200', 'y', 1), (20, 20, '1200', 'z', 1)", 20, 1),
+        ("DELETE FROM visits WHERE pid = 0", 20, 2),
+        ("INSERT INTO visits VALUES (21, 20, '1200', 'y', 1), (22, 20, '1200', 'z', 1)", 24, 1),
+        ("DELETE FROM visits WHERE pid IN (2, 4)", 21, 0),
+    ):
+        ask(postgres_dsn, change)
+        (done,) = kanon_sql.run("release.yml").releases
+        assert done.release
+        manifest = done.release.manifest
+        assert (manifest["released_rows"], manifest.get("deferred", {"waiting": 0})["waiting"]) == (released, waiting)
+        assert ask(postgres_dsn, types) == before
+        assert kanon_sql.verify(spec="release.yml").holds
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from kanon_sql import queries
-from kanon_sql.engine import Table, reads_files
+from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.plan.source import Source
@@ -24,22 +25,22 @@ def owners_of(release: Source, path: Path | None, unit: str, tables: Scratch) ->
         file = private_file(path, PEOPLE)
         if not file.is_file():
             return None, f"there is no file {file} with them"
-        assert reads_files(release.engine)
-        # Before the file with the owners is read, since an engine has one view for files.
-        rows = _counted(tables, "standing", release, release.table)
-        people = Source(release.engine, release.engine.table(release.engine.read_written(file, file_format(path.name))))
+        with closing(tables.engine.embedded()) as reader:  # both as they were written, however the release is read
+            written = Source(reader, reader.table(reader.read_written(path, file_format(path.name))))
+            rows, table = _counted(tables, "standing", written, written.table), written.table
+            people = _received(tables, reader, reader.read_written(file, file_format(path.name)))
     else:
-        engine, place = release.engine, companion(release.table.relation, PEOPLE)
+        engine, table, place = release.engine, release.table, companion(release.table.relation, PEOPLE)
         ours = release_tables.about(engine, place).get("of") == release.table.relation.name
-        table = engine.existing(place) if ours else None
-        if table is None:
+        with_people = engine.existing(place) if ours else None
+        if with_people is None:
             return None, f"there is no table {place.name} with them"
-        rows = _counted(tables, "standing", release, release.table)
-        people = Source(engine, table)
-    columns = _comparable(release.table)
+        rows = _counted(tables, "standing", release, table)
+        people = Source(engine, with_people)
+    columns = _comparable(table)
     if {*columns, unit} - {column.name for column in people.table.columns}:
         return None, "those that were kept are of another release"
-    rows_of_people = _counted(tables, "known", people, release.table)
+    rows_of_people = _counted(tables, "known", people, table)
     ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=rows_of_people, columns=columns)
     return (None, "those that were kept are of another release") if differing else (people, "")
 
@@ -51,6 +52,11 @@ def has_waiting_changes(release: Source, path: Path | None) -> bool:
     relation = release.table.relation
     place = companion(relation, DEFERRED)
     return release_tables.about(release.engine, place).get("of") == relation.name
+
+
+def _received(tables: Scratch, reader: Engine, relation: Relation) -> Source:
+    here = tables.receive("people_rows", reader, queries.select_all(relation, reader.dialect))
+    return Source(tables.engine, tables.engine.table(here))
 
 
 def _counted(tables: Scratch, stem: str, rows: Source, release: Table) -> Relation:

@@ -13,7 +13,7 @@ compared with all earlier ones, like any other release.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql.engines.scratch import Scratch
@@ -27,17 +27,24 @@ _OWNER = "owner"
 
 @dataclass(frozen=True)
 class Rows:
-    """The columns of released rows by plain names: the labels, the other columns, and the owner if there is a unit."""
+    """The columns of released rows by plain names: the labels, the other columns, and the owner if there is a unit.
+
+    `texts`: the text of floats, by which 0.0 and -0.0 differ, which are equal as numbers but not for a reader.
+    """
 
     labels: Mapping[str, str]
     others: Mapping[str, str]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, columns: Sequence[str], quasi_identifiers: Sequence[str], unit: str | None) -> Rows:
+    def of(
+        cls, columns: Sequence[str], quasi_identifiers: Sequence[str], unit: str | None, floats: Sequence[str] = ()
+    ) -> Rows:
         """Name the columns of a release; `columns` without the unit."""
+        labels = {f"q{j}": name for j, name in enumerate(quasi_identifiers)}
         others = {f"v{j}": name for j, name in enumerate(columns) if name not in quasi_identifiers}
-        owner = {_OWNER: unit} if unit else {}
-        return cls({f"q{j}": name for j, name in enumerate(quasi_identifiers)}, {**others, **owner})
+        texts = {f"{plain}_text": name for plain, name in {**labels, **others}.items() if name in floats}
+        return cls(labels, others | ({_OWNER: unit} if unit else {}), texts)
 
     @property
     def has_owner(self) -> bool:
@@ -45,14 +52,29 @@ class Rows:
         return _OWNER in self.others
 
     @property
-    def every(self) -> dict[str, str]:
+    def released(self) -> dict[str, str]:
         """All columns of the release, by plain names."""
         return {**self.labels, **self.others}
 
     @property
+    def of_class(self) -> list[str]:
+        """The names that identify a class."""
+        return [*self.labels, *(name for name in self.texts if name.startswith("q"))]
+
+    @property
+    def in_class(self) -> list[str]:
+        """The names that identify a row in its class."""
+        return [*self.others, *(name for name in self.texts if name.startswith("v"))]
+
+    @property
+    def names(self) -> list[str]:
+        """The names that identify a row."""
+        return [*self.of_class, *self.in_class]
+
+    @property
     def visible(self) -> list[str]:
         """What a reader sees of a row in its class."""
-        return [name for name in self.others if name != _OWNER]
+        return [name for name in self.in_class if name != _OWNER]
 
 
 @dataclass(frozen=True)
@@ -77,7 +99,7 @@ class Decision:
         return self._repeated("staying", "deferral/standing_rows")
 
     def _repeated(self, stem: str, query: str) -> Relation:
-        columns = {name: plain for plain, name in self.rows.every.items()}
+        columns = {name: plain for plain, name in self.rows.released.items()}
         holes: dict[str, Hole] = {"labels": [*self.rows.labels], "others": [*self.rows.others], "columns": columns}
         return self.tables.create(stem, query, final=self.final, classes=self.classes, **holes)
 
@@ -128,17 +150,17 @@ class Deferral:
 
         `earlier`: the counted rows of older releases. `hold`: let all changes wait.
         """
-        tables, others = self._tables, [*self._rows.others]
+        tables, others = self._tables, self._rows.in_class
         changed = tables.create(
             "all_changed",
             "deferral/changed_rows",
-            columns=[*self._rows.every],
+            columns=self._rows.names,
             before=self._before,
             after=self._after,
         )
         if not tables.count(changed):
             return None
-        labels = [*self._rows.labels]
+        labels = self._rows.of_class
         self._classes = tables.create("classes", "deferral/changed_classes", labels=labels, changed=changed)
         self._standing = self._in_classes("standing", self._before, ["n"])
         in_classes = self._in_classes("changed", changed, ["before", "after"])
@@ -155,7 +177,7 @@ class Deferral:
             same=Same(owners, "touched", "s"),
         )
         self._moving = tables.create(
-            "rows",
+            "numbered_rows",
             "deferral/numbered_rows",
             columns=others,
             visible=self._rows.visible or ["class"],
@@ -188,15 +210,15 @@ class Deferral:
         return self._tables.create(
             stem,
             "deferral/rows_of_classes",
-            columns=[*self._rows.others, *counts],
+            columns=[*self._rows.in_class, *counts],
             rows=rows,
             classes=self._classes,
-            same=Same([*self._rows.labels], "rows", "classes"),
+            same=Same(self._rows.of_class, "rows", "classes"),
         )
 
     def _different(self, earlier: Sequence[Relation]) -> Relation:
         """The rows of changed classes that an older release contains in another number than the standing one."""
-        tables, others = self._tables, [*self._rows.others]
+        tables, others = self._tables, self._rows.in_class
         different: Relation | None = None
         for release, rows in enumerate(earlier, start=1):
             of_release = self._in_classes("earlier", rows, ["n"])
@@ -229,7 +251,7 @@ class Deferral:
         final = tables.create(
             "final",
             "deferral/final_rows",
-            columns=[*self._rows.others],
+            columns=self._rows.in_class,
             rows=self._moving,
             made=chosen,
             choices=choices,

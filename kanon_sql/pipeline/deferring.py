@@ -20,7 +20,7 @@ from kanon_sql.release import private
 from kanon_sql.release import tables as release_tables
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.release.merged import MergedRows, merge
+from kanon_sql.release.merged import merge
 from kanon_sql.release.people_check import as_read
 from kanon_sql.release.pieces import DEFERRED, Piece, companion, private_file
 from kanon_sql.release.recoding import Recoding
@@ -79,30 +79,34 @@ class Deferring:
         secret = private.people_secret(recoding, self.spec.target)
         recoding.prepare()
         query = private.people_sql(recoding, secret) if unit else recoding.release_sql()
-        there = recoding.tables
-        fresh = there.create_as("fresh", query)
         columns = [*recoding.columns, *([unit] if unit else [])]
-        rows = Rows.of(recoding.columns, recoding.quasi_identifiers, unit)
-        after = self._counted("after", self._as_written(recoding, fresh), rows)
+        fresh, there = self._fresh(recoding, query), recoding.tables
+        floats = [column.name for column in fresh.table.columns if column.kind == "float"]
+        rows = Rows.of(recoding.columns, recoding.quasi_identifiers, unit, floats)
+        after = self._counted("after", fresh, rows)
         before, *earlier = self._earlier(rows, after)
         deferral = Deferral(tables, rows, before, after, recoding.model, max(2, recoding.model.requested_k))
         decision = deferral.decide(earlier, hold)
         if decision is None:
             return recoding, None
         waiting, standing = decision.waiting(), decision.standing()
-        if not (tables.count(waiting) or tables.count(standing)):
+        leaving, staying = tables.count(waiting), tables.count(standing)
+        if not (leaving or staying):
             return recoding, None
-        sent = [
-            there.receive(stem, tables.engine, queries.select_all(relation, tables.engine.dialect))
-            for stem, relation in (("waiting", waiting), ("staying", standing))
-        ]
-        merged = merge(there, fresh, columns, *sent)
-        if merged.rows != there.count(fresh) - tables.count(waiting) + tables.count(standing):
-            return recoding, None  # values that a file cannot hold; the comparison decides
-        deferred, keys = self._since(decision, self._members(merged))
+        in_file = fresh.engine is tables.engine
+        here = tables if in_file else there
+        changes = [waiting, standing] if in_file else [_sent(there, tables, waiting), _sent(there, tables, standing)]
+        merged = merge(here, fresh.table.relation, columns, rows.texts, *changes)
+        if merged.rows != here.count(fresh.table.relation) - leaving + staying:
+            return recoding, None  # values that do not survive the way through another engine; the comparison decides
+        shown = self._people(here, fresh.table.relation) if unit else None
+        members = self._people(here, merged.relation) if unit else merged.rows
+        if in_file:
+            merged = replace(merged, tables=there, relation=_sent(there, tables, merged.relation))
+        deferred, keys = self._since(decision, members)
         if not hold:
             self._check(deferred)
-        notes = there.receive("deferred", tables.engine, queries.select_all(keys, tables.engine.dialect))
+        notes = _sent(there, tables, keys)
         piece = Piece(
             DEFERRED,
             _SENTENCE,
@@ -112,22 +116,27 @@ class Deferring:
             released=False,
             written_as="parquet",
         )
-        shown = self._people(there, fresh) if unit else None
         return replace(recoding, merged=replace(merged, shown_people=shown, notes=(piece,))), deferred
 
-    def _as_written(self, recoding: Recoding, fresh: Relation) -> Source:
-        """The rows of the new release as a reader of its target will see them."""
+    def _fresh(self, recoding: Recoding, query: str) -> Source:
+        """The rows of the new release: in a table, or as a reader of a file will see them."""
         engine, target = recoding.engine, self.spec.target
-        if target is None or target.file is None:
-            return Source(engine, engine.table(fresh))
-        query = queries.select_all(fresh, engine.dialect)
+        assert target
+        if target.file is None:
+            return Source(engine, engine.table(recoding.tables.create_as("fresh", query)))
         read = as_read(self.tables, engine, query, file_format(target.file), target.formulas == "escape")
         return Source(self.tables.engine, self.tables.engine.table(read))
 
     def _counted(self, stem: str, release: Source, rows: Rows) -> Relation:
         """The distinct rows of a release by plain names, counted."""
-        query = queries.text("kinds/cells", release.engine.dialect, columns=rows.every, relation=release.table.relation)
-        return self.tables.receive(stem, release.engine, query, "kinds/cells")
+        query = queries.text(
+            "deferral/cells",
+            release.engine.dialect,
+            columns=rows.released,
+            texts=rows.texts,
+            relation=release.table.relation,
+        )
+        return self.tables.receive(stem, release.engine, query, "deferral/cells")
 
     def _earlier(self, rows: Rows, after: Relation) -> Iterator[Relation]:
         """The counted rows of the earlier releases, in the types of the new one."""
@@ -135,7 +144,7 @@ class Deferring:
         for number, release in enumerate(self.releases):
             counted = self._counted(f"release_{number}", release, rows)
             if self._types(counted) != types:
-                columns = [*rows.every, "n"]
+                columns = [*rows.names, "n"]
                 typed = self.tables.create(f"typed_{number}", "deferral/no_rows", columns=columns, fresh=after)
                 self.tables.add(typed, "frequency_sets/copy", columns=columns, source=counted)
                 counted = typed
@@ -156,16 +165,12 @@ class Deferring:
             classes=decision.classes,
             known=known,
             now=now,
-            **({} if by_people else {"labels": [*decision.rows.labels], "others": [*decision.rows.others]}),
+            **({} if by_people else {"labels": decision.rows.of_class, "others": decision.rows.in_class}),
         )
         ((waiting, arrivals, departures, oldest),) = tables.rows("deferral/waiting_counts", keys=keys)
         counted = "people" if by_people else "rows"
         figures = int(waiting), int(arrivals), int(departures)
         return Deferred(counted, *figures, decision.closed, oldest, members), keys
-
-    def _members(self, merged: MergedRows) -> int:
-        """The people, or rows, of a merged release."""
-        return self._people(merged.tables, merged.relation) if self.spec.unit else merged.rows
 
     def _people(self, tables: Scratch, rows: Relation) -> int:
         ((people,),) = tables.rows("frequency_sets/people", relation=rows, unit=[str(self.spec.unit)])
@@ -208,6 +213,12 @@ class Deferring:
             f"or use fewer quasi-identifiers, so that classes change faster, raise `{key}`, or release once with "
             '`differencing_limit="unlimited"` if nobody has the earlier releases any more'
         )
+
+
+def _sent(tables: Scratch, source: Scratch, rows: Relation) -> Relation:
+    """A table of another scratch, sent to this one."""
+    dialect = source.engine.dialect
+    return tables.receive(rows.name, source.engine, queries.select_all(rows, dialect))
 
 
 def _days_since(time: str) -> float:

@@ -28,6 +28,7 @@ from kanon_sql.pipeline.deferral import Deferred
 from kanon_sql.pipeline.deferring import AnyRecoding, Deferring
 from kanon_sql.plan.source import Source
 from kanon_sql.recode.show import STATISTICS, how_of
+from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.pieces import PEOPLE
 from kanon_sql.release.publish import Staged
 from kanon_sql.spec import Spec
@@ -125,6 +126,8 @@ class Guard:
         if self._not_deferred:
             return recoding
         recoding, self.deferred = deferring.apply(recoding)
+        if isinstance(recoding, LocalRecoding):  # their changes wait as long as labels stay, which is not certain
+            self._not_deferred = "the labels of a local recoding change with the members of its classes"
         return recoding
 
     def __call__(self, engine: Engine, staged: Staged) -> None:

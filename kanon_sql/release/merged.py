@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql import queries
@@ -34,11 +34,16 @@ class MergedRows:
 
 
 def merge(
-    tables: Scratch, fresh: Relation, columns: Sequence[str], waiting: Relation, standing: Relation
+    tables: Scratch,
+    fresh: Relation,
+    columns: Sequence[str],
+    texts: Mapping[str, str],
+    waiting: Relation,
+    standing: Relation,
 ) -> MergedRows:
     """Leave out the rows of a new release that wait, and add those of the standing release that stay.
 
-    `waiting`, `standing`: in the same engine, with a row for every time; their types can differ from those of `fresh`.
+    `texts`: columns whose equal values can differ in their texts, by other names. `waiting`, `standing`: in the same engine, with a row for every time; their types can differ from those of `fresh`.
     """
     typed = []
     for stem, rows in (("waiting_rows", waiting), ("standing_rows", standing)):
@@ -47,6 +52,12 @@ def merge(
         typed.append(table)
     without, added = typed
     merged = tables.create(
-        "merged_rows", "deferral/merged_rows", columns=list(columns), fresh=fresh, waiting=without, standing=added
+        "merged_rows",
+        "deferral/merged_rows",
+        columns=list(columns),
+        texts=texts,
+        fresh=fresh,
+        waiting=without,
+        standing=added,
     )
     return MergedRows(tables, merged, tables.count(merged))

@@ -47,7 +47,7 @@ def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> 
     `tables`: the scratch tables for it, in this engine or another.
     """
     target = recoding.spec.target
-    escaped = not target or target.formulas == "escape"
+    escaped = (not target or target.formulas == "escape") and not recoding.merged
     return as_read(tables, recoding.engine, recoding.with_people().release_sql(), written_as, escaped)
 
 

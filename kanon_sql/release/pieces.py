@@ -24,7 +24,7 @@ class Piece:
 
     `stem`: the suffix of its name after the target's, empty for the target itself. `about`: contents of its comment.
     `released`: whether readers of the target may read it. `key`: a column without duplicates. `written_as`: the format
-    of a file, if it is not the target's.
+    of a file, if it is not the target's. `escaped`: whether text that starts a formula is escaped already.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Piece:
     released: bool = True
     key: str | None = None
     written_as: str | None = None
+    escaped: bool = False
 
     def at(self, target: Relation) -> Relation:
         """Its place, given the target's."""

@@ -92,7 +92,15 @@ def shows_people(recoding: Recoding) -> bool:
 def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
     """The released rows with digests of their owners; and the secret, unless the spec names one."""
     query = people_sql(recoding, secret)
-    people = Piece(PEOPLE, _SENTENCE, query, PEOPLE, about={"is": "the people of a release"}, released=False)
+    people = Piece(
+        PEOPLE,
+        _SENTENCE,
+        query,
+        PEOPLE,
+        about={"is": "the people of a release"},
+        released=False,
+        escaped=recoding.merged is not None,
+    )
     if recoding.spec.secret:
         return [people]
     kept = recoding.tables.load("people_secret", {"secret": "VARCHAR"}, [[secret.hex()]])

@@ -249,6 +249,7 @@ def _forget_private(path: Path, stems: Sequence[str]) -> None:
 
 def write_file(engine: Engine, piece: Piece, file: Path, written_as: str, escaped: bool = True) -> Statement:
     """Write a piece to a file, from any engine."""
+    escaped = escaped and not piece.escaped
     if reads_files(engine):
         return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as, escaped))
     with closing(engine.embedded()) as here:

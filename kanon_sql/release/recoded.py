@@ -65,7 +65,9 @@ def pieces(
         limit = recoding.spec.suppression_limit
         about = {**about, "source": list(recoding.table.relation.parts), "suppression_limit": limit}
     if target is None or not target.stays_a_query:
-        rows = Piece("release", SENTENCE, query or recoding.release_sql(), about=about)
+        rows = Piece(
+            "release", SENTENCE, query or recoding.release_sql(), about=about, escaped=recoding.merged is not None
+        )
         return [rows, *private.pieces(recoding, target, secret)]
     companions = [
         Piece(stem, _COMPANION, query, stem, about={"is": "a table that the view needs"}, released=False, key="value")
