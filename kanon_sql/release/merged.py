@@ -43,7 +43,8 @@ def merge(
 ) -> MergedRows:
     """Leave out the rows of a new release that wait, and add those of the standing release that stay.
 
-    `texts`: columns whose equal values can differ in their texts, by other names. `waiting`, `standing`: in the same engine, with a row for every time; their types can differ from those of `fresh`.
+    `texts`: columns whose equal values can differ in their texts, by other names. `waiting`, `standing`: in the same
+    engine, with a row for every time; their types can differ from those of `fresh`.
     """
     typed = []
     for stem, rows in (("waiting_rows", waiting), ("standing_rows", standing)):

@@ -228,14 +228,14 @@ _CHANGES = [
 
 _CHOICES = "choice number n"
 _MOVES = "choice class release came went stayed"
-# Four rows in class 1, of which two are of person 8, and two in class 2; the rows look like value 1, 2 or 3.
+# Six rows in class 1, of which three are of person 8, and two in class 2.
 _ROWS_OF_PEOPLE = (
     "number class person value",
-    [(1, 1, 7, 1), (2, 1, 8, 1), (3, 1, 9, 1), (4, 1, 8, 2), (5, 2, 7, 3), (6, 2, 9, 3), (7, 1, 10, 1)],
+    [(1, 1, 7, 1), (2, 1, 8, 1), (3, 1, 9, 1), (4, 1, 8, 2), (5, 2, 7, 3), (6, 2, 9, 3), (7, 1, 10, 1), (8, 1, 8, 4)],
 )
-_NOW = [(1, 2), (2, 0), (3, 0), (4, 1), (5, 1), (6, 0), (7, 0)]
-_LATER = [(1, 0), (2, 3), (3, 2), (4, 1), (5, 0), (6, 1), (7, 1)]
-_EARLIER = [(1, 0), (2, 0), (3, 0), (4, 3), (5, 1), (6, 1), (7, 0)]
+_NOW = [(1, 2), (2, 0), (3, 0), (4, 1), (5, 1), (6, 0), (7, 0), (8, 0)]
+_LATER = [(1, 0), (2, 3), (3, 2), (4, 1), (5, 0), (6, 1), (7, 1), (8, 2)]
+_EARLIER = [(1, 0), (2, 0), (3, 0), (4, 3), (5, 1), (6, 1), (7, 0), (8, 0)]
 # Class 1 has rows of x and NULL that move, and unmoved ones; class 2 is left empty by choice 4.
 _ROWS_OF_VALUES = ("number class v1", [(1, 1, "x"), (2, 1, None), (3, 2, "x")])
 _CHOSEN_ROWS = (_CHOICES, [(1, 1, 2), (1, 2, 0), (1, 3, 4), (4, 1, 1), (4, 2, 3), (4, 3, 0)])
@@ -286,35 +286,51 @@ _DECISIONS = [
         "moves",
         _MOVES,
         [
-            *[(1, 1, 0, 4, 2, 1), (1, 2, 0, 0, 0, 2), (1, 1, 1, 1, 1, 4), (1, 2, 1, 2, 0, 0)],
-            *[(4, 1, 0, 0, 0, 3), (4, 2, 0, 0, 0, 2), (4, 1, 1, 3, 5, 0), (4, 2, 1, 2, 0, 0)],
+            *[(1, 1, 0, 5, 4, 2), (1, 2, 0, 0, 0, 2), (1, 1, 1, 2, 4, 5), (1, 2, 1, 2, 0, 0)],
+            *[(4, 1, 0, 0, 0, 6), (4, 2, 0, 0, 0, 2), (4, 1, 1, 3, 6, 3), (4, 2, 1, 2, 0, 0)],
         ],
         {
-            "choices": (_CHOICES, [(1, 1, 1), (1, 2, 4), (1, 3, 2), (4, 1, 3), (4, 2, 0), (4, 3, 2)]),
-            "rows": ("number class", [(1, 1), (2, 1), (3, 2)]),
-            "counts": ("release number n", [(0, 1, 3), (0, 2, 0), (0, 3, 2), (1, 1, 0), (1, 2, 5), (1, 3, 0)]),
+            "choices": (
+                _CHOICES,
+                [
+                    *[(1, 1, 1), (1, 2, 4), (1, 3, 2), (1, 4, 2), (1, 5, 0)],
+                    *[(4, 1, 3), (4, 2, 0), (4, 3, 2), (4, 4, 1), (4, 5, 2)],
+                ],
+            ),
+            "rows": ("number class", [(1, 1), (2, 1), (3, 2), (4, 1), (5, 1)]),
+            "counts": (
+                "release number n",
+                [
+                    *[(0, 1, 3), (0, 2, 0), (0, 3, 2), (0, 4, 1), (0, 5, 2)],
+                    *[(1, 1, 0), (1, 2, 5), (1, 3, 0), (1, 4, 1), (1, 5, 3)],
+                ],
+            ),
         },
     ),
-    # All changes since the current release: value 1 grows by 4, for which persons 8 and 9 suffice with 3 and 2 rows,
-    # without 10. Person 7 leaves class 1, and nobody sees it; 9 replaces 7 in class 2, where all looks as before.
-    # Since release 1, value 1 grows by 6 in class 1, where 8 loses two rows of value 2; class 2 loses a row.
+    # By all changes, value 1 grows by 4 and value 4 by 2: with 5 and 2 rows, persons 8 and 9 suffice, without 10. That
+    # 7 leaves class 1 is not seen, nor that 9 replaces 7 in class 2. Since release 1, value 1 has grown by 6, which also
+    # takes 10, and value 2 has lost two rows of 8; class 2 has lost a row. Release 2 was what all changes lead to.
     _case(
         "moves_of_people",
         _MOVES,
         [
             *[(1, 1, 0, 2, 0, 1), (1, 2, 0, 0, 0, 0), (1, 1, 1, 3, 1, 1), (1, 2, 1, 0, 1, 1)],
             *[(4, 1, 0, 0, 0, 2), (4, 2, 0, 0, 0, 1), (4, 1, 1, 1, 1, 1), (4, 2, 1, 0, 1, 1)],
+            *[(1, 1, 2, 0, 0, 3), (1, 2, 2, 0, 0, 1), (4, 1, 2, 0, 2, 1), (4, 2, 2, 0, 0, 0)],
         ],
         {
             "choices": (_CHOICES, [*((1, *row) for row in _LATER), *((4, *row) for row in _NOW)]),
             "rows": _ROWS_OF_PEOPLE,
-            "counts": ("release number n", [*((0, *row) for row in _NOW), *((1, *row) for row in _EARLIER)]),
+            "counts": (
+                "release number n",
+                [(release, *row) for release, rows in enumerate((_NOW, _EARLIER, _LATER)) for row in rows],
+            ),
         },
     ),
     _case(
         "hidden_moves",
         "class choice",
-        [(1, 1), (1, 4), (2, 1), (2, 4)],
+        [(1, 1), (1, 4), (2, 1), (2, 4), (3, 3)],
         {
             "moves": (
                 _MOVES,
@@ -327,6 +343,7 @@ _DECISIONS = [
                     *[(2, 2, 0, 5, 1, 9), (2, 2, 1, 0, 0, 9)],  # one has left
                     *[(3, 2, 0, 0, 3, 2), (3, 2, 1, 0, 3, 3)],  # two stay
                     *[(4, 2, 0, 0, 0, 1), (4, 2, 1, 0, 0, 2)],
+                    *[(1, 3, 0, 2, 2, 5), (2, 3, 0, 3, 3, 1), (3, 3, 0, 3, 3, 3)],  # as many come as leave
                 ],
             ),
             "unmoved": ("class members", [(1, 2)]),
@@ -418,13 +435,14 @@ _DECISIONS = [
         },
         value=["v1"],
     ),
-    # Class 1 has no unmoved value. All changes leave x alone in common with x and NULL before, and y with y and NULL
-    # in release 1, where no change leaves NULL; by choice 3 the class has x alone anyway.
-    # Class 2 has unmoved rows of NULL, and one of NULL that moves: the only value that the class has by choice 3.
+    # Class 1 has no unmoved value. By choice 1 it has x and y: only x is among the x and NULL of now, and only y among
+    # the y and NULL of release 1; by choice 4 only NULL is in common with release 1; by choice 3 it has x alone anyway.
+    # Class 2 has unmoved rows of NULL and one of NULL that moves, the only value of the class by choice 3. In class 4
+    # NULL, unmoved and moving, is all that stays with x for y. Classes 3 and 5 had only one value before.
     _case(
         "revealing",
         "class choice",
-        [(1, 1), (1, 4), (2, 1), (2, 4)],
+        [(1, 1), (1, 4), (2, 1), (2, 4), (4, 1)],
         {
             "choices": (
                 _CHOICES,
@@ -433,20 +451,26 @@ _DECISIONS = [
                     *[(2, 1, 2), (2, 2, 1), (2, 3, 3), (2, 4, 3), (2, 5, 2), (2, 6, 1)],
                     *[(3, 1, 1), (3, 2, 0), (3, 3, 0), (3, 4, 0), (3, 5, 0), (3, 6, 1)],
                     *[(4, 1, 1), (4, 2, 0), (4, 3, 3), (4, 4, 0), (4, 5, 2), (4, 6, 0)],
+                    *[(1, 7, 1), (1, 8, 1), (1, 9, 1), (1, 10, 1), (1, 11, 0), (1, 12, 1), (1, 13, 1)],
                 ],
             ),
             "rows": (
                 "number class v1",
-                [(1, 1, "x"), (2, 1, "y"), (3, 1, None), (4, 2, "x"), (5, 2, "y"), (6, 2, None)],
+                [
+                    *[(1, 1, "x"), (2, 1, "y"), (3, 1, None), (4, 2, "x"), (5, 2, "y"), (6, 2, None)],
+                    *[(7, 3, "x"), (8, 3, "y"), (9, 4, None), (10, 4, "x"), (11, 4, "y"), (12, 5, None), (13, 5, "x")],
+                ],
             ),
             "counts": (
                 "release number n",
                 [
                     *[(0, 1, 1), (0, 2, 0), (0, 3, 3), (0, 4, 0), (0, 5, 2), (0, 6, 0)],
+                    *[(0, 7, 2), (0, 8, 0), (0, 9, 1), (0, 10, 0), (0, 11, 3), (0, 12, 2), (0, 13, 0)],
                     *[(1, 1, 0), (1, 2, 5), (1, 3, 2), (1, 4, 1), (1, 5, 0), (1, 6, 0)],
+                    *[(1, 7, 1), (1, 8, 1), (1, 9, 0), (1, 10, 1), (1, 11, 0), (1, 12, 0), (1, 13, 4)],
                 ],
             ),
-            "unmoved_values": ("class v1 n", [(2, None, 4)]),
+            "unmoved_values": ("class v1 n", [(2, None, 4), (4, None, 2), (5, None, 1)]),
         },
         value=["v1"],
         same=Same(["v1"], "unmoved", "v"),
