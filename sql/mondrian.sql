@@ -142,13 +142,14 @@ FROM (
     SELECT
       class, attribute, position, number, n,
       CAST(SUM(n) OVER left_side AS BIGINT) AS below,
-      CAST(SUM(n) OVER right_side AS BIGINT) AS above,
+      CAST(SUM(n) OVER whole - SUM(n) OVER left_side AS BIGINT) AS above,
       LEAD(position) OVER left_side AS next_position,
       LEAD(number) OVER left_side AS next_number,
       COALESCE($safe_left, FALSE) AND COALESCE($safe_right, FALSE) AS safe
     FROM $cells
     WHERE number IS NOT NULL
     WINDOW
+      whole AS (PARTITION BY class, attribute),
       left_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
       right_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
   ) AS steps
