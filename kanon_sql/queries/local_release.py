@@ -324,7 +324,7 @@ def _once(
     """
     if not (release.kept or doubtful):
         return t.table(relation, alias)
-    return unrepeated(relation, keys, columns, alias)
+    return unrepeated(relation, keys, columns).subquery(alias)
 
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:

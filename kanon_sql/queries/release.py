@@ -17,6 +17,7 @@ from kanon_sql.queries.split_joins import in_pieces
 from kanon_sql.relation import Relation
 
 UNMAPPED_CODE = -1
+_LARGEST = 2**62  # number of classes, in a BIGINT
 _Columns = Sequence[tuple[int, ReleaseColumn]]  # with their indexes among all columns of the release
 
 
@@ -61,6 +62,57 @@ def _view(release: FullDomainQuery, dialect: str) -> exp.Expr:
     return counted.from_counted(query, RECODED, dialect)
 
 
+@dataclass(frozen=True)
+class _Digit:
+    """The place of a column's codes in a number that identifies a class, as one digit of it; -1 is the digit 0."""
+
+    number: str
+    weight: int
+    base: int
+
+    def of_code(self, code: exp.Expr) -> exp.Expr:
+        """The digit of a code, times its weight."""
+        digit = exp.paren(exp.Add(this=exp.cast(code, "BIGINT"), expression=t.literal(1)))
+        return exp.Mul(this=digit, expression=t.literal(self.weight))
+
+    def of_number(self, number: exp.Expr) -> exp.Expr:
+        """The digit in a number, times its weight."""
+        upper = exp.Mod(this=number, expression=t.literal(self.weight * self.base))
+        return exp.Sub(this=upper, expression=exp.Mod(this=number.copy(), expression=t.literal(self.weight)))
+
+
+def _digits(keyed: _Columns) -> dict[int, _Digit]:
+    """The codes of columns as digits of as few numbers as possible: PostgreSQL sorts all rows to join several keys.
+
+    >>> for digit in _digits([(i, ReleaseColumn("", codes=2**30 - 1)) for i in range(3)]).values():
+    ...     print(digit)
+    _Digit(number='p0', weight=1, base=1073741824)
+    _Digit(number='p0', weight=1073741824, base=1073741824)
+    _Digit(number='p1', weight=1, base=1073741824)
+    """
+    digits: dict[int, _Digit] = {}
+    number, weight = 0, 1
+    for i, cell in keyed:
+        base = cell.codes + 1
+        if weight * base > _LARGEST:
+            number, weight = number + 1, 1
+        digits[i] = _Digit(f"p{number}", weight, base)
+        weight *= base
+    return digits
+
+
+def _keys(release: FullDomainQuery, keyed: _Columns) -> dict[str, exp.Expr]:
+    """What identifies a row's class, by name: the codes of its columns, or in a view their numbers."""
+    if not release.kept:
+        return {f"c{i}": _code(cell, i) for i, cell in keyed}
+    keys: dict[str, exp.Expr] = {}
+    for (i, cell), digit in zip(keyed, _digits(keyed).values(), strict=True):
+        part = digit.of_code(_code(cell, i))
+        before = keys.get(digit.number)
+        keys[digit.number] = exp.Add(this=before, expression=part) if before else part
+    return keys
+
+
 def _keyed(release: FullDomainQuery) -> _Columns:
     """The columns whose codes identify a class; a view, which counts by them, has at least one."""
     cells = list(enumerate(release.columns))
@@ -72,7 +124,7 @@ def _of_classes(release: FullDomainQuery, classes: Relation, dialect: str) -> Co
     cells, keyed = list(enumerate(release.columns)), _keyed(release)
     kept = [(i, cell) for i, cell in cells if not cell.recoded]
     rows = _recoded(release, keyed, shown=kept)
-    keys = {f"c{i}": f"c{i}" if release.kept else cell.key for i, cell in keyed}
+    keys = {name: name for name in _keys(release, keyed)} if release.kept else {f"c{i}": c.key for i, c in keyed}
     large = tuple(_shown_column(i, cell) for i, cell in cells)
     shown = _labelled(classes, keys, keyed, release.kept, dialect)
     return CountedRelease(release.source, large, keys, rows, shown, release.mask, release.shuffle_seed)
@@ -99,8 +151,13 @@ def _labelled(classes: Relation, keys: Mapping[str, str], keyed: _Columns, of_vi
         query = with_place(query, [t.column(PLACE, f"m{i}") for i, _ in labelled])
     else:
         query = query.select(exp.alias_(exp.Literal.number(1), PLACE))
+    digits = _digits(keyed) if of_view else {}
     for i, cell in labelled:
-        same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(keys[f"c{i}"], "q"))
+        code: exp.Expr = t.column("code", f"m{i}")
+        of_class: exp.Expr = t.column(cell.key, "q")
+        if of_view:
+            code, of_class = digits[i].of_code(code), digits[i].of_number(t.column(digits[i].number, "q"))
+        same = exp.EQ(this=code, expression=of_class)
         labels_of_cell = _labels(cell, of_view, dialect).subquery(f"m{i}")
         # Of an inner join of several PostgreSQL expects hardly any rows, and loops over all of them.
         query = query.join(labels_of_cell, on=same, join_type="LEFT" if of_view else "INNER", copy=False)
@@ -137,13 +194,14 @@ def _labels(cell: ReleaseColumn, of_view: bool, dialect: str) -> exp.Select:
 
 def _counted(release: FullDomainQuery, keyed: _Columns) -> exp.Query:
     """The counted rows of the source, and those of the population, by the codes of their classes."""
-    codes: list[exp.Expr] = [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
+    keys = _keys(release, keyed)
+    codes: list[exp.Expr] = [exp.alias_(key, name, quoted=True) for name, key in keys.items()]
     unit = release.population_unit
     assert release.population is not None
     query = in_population(codes, list(release.sensitive), t.column(unit, "s") if unit else None)
     query = _join_mappings(query.from_(t.table(release.population, "s"), copy=False), keyed, release)
     others = in_pieces(query, [f"m{i}" for i, _ in keyed])
-    return beside_population([f"c{i}" for i, _ in keyed], list(release.sensitive), unit is not None, others)
+    return beside_population(list(keys), list(release.sensitive), unit is not None, others)
 
 
 def beside_population(keys: Sequence[str], sensitive: Sequence[str], people: bool, population: exp.Select) -> exp.Query:
@@ -240,7 +298,7 @@ def _recoded(
     cells = enumerate(release.columns) if shown is None else shown
     columns = [exp.alias_(_cell(c, i), f"o{i}", quoted=True) for i, c in cells]
     columns += [t.column(name, "s") for name in also]
-    columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
+    columns += [exp.alias_(key, name, quoted=True) for name, key in _keys(release, keyed).items()]
     if release.classes is None:
         columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
@@ -256,14 +314,18 @@ def _join_mappings(query: exp.Select, cells: _Columns, release: FullDomainQuery)
             equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
             mapping: exp.Expr = t.table(cell.mapping, f"m{i}")
             if release.kept:
-                mapping = unrepeated(cell.mapping, ["value"], [cell.code], f"m{i}")
+                of_ours = exp.Between(this=t.column(cell.code), low=t.literal(0), high=t.literal(cell.codes - 1))
+                once = unrepeated(cell.mapping, ["value"], [cell.code]).where(of_ours)
+                mapping = once.subquery(f"m{i}")
             query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
     return query
 
 
-def unrepeated(relation: Relation, keys: Sequence[str], columns: Sequence[str], alias: str) -> exp.Subquery:
-    """A relation of which a join takes no row twice, though others might write to a view's tables."""
-    return t.tree("local_release/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
+def unrepeated(relation: Relation, keys: Sequence[str], columns: Sequence[str]) -> exp.Select:
+    """The rows of a relation that a join takes only once, though others might write to a view's tables."""
+    query = t.tree("local_release/unrepeated", kept=relation, keys=keys, columns=columns)
+    assert isinstance(query, exp.Select)
+    return query
 
 
 def _cell(cell: ReleaseColumn, index: int) -> exp.Expr:

@@ -22,7 +22,8 @@ class ReleaseColumn:
     `constant` is the label of all cells, without a mapping. `null` is the code and label of NULL;
     `unmapped` the label of a masked row, and of a value that the mapping lacks or has under the code `starred`
     (None: NULL). `key`: the column of this column's codes in the classes or the assignment, empty if all are the
-    same. `shown`: the columns of a local recoding's classes to release for it: released name and classes' column.
+    same. `codes`: how many codes it has, for a view. `shown`: the columns of a local recoding's classes to release for
+    it: released name and classes' column.
     """
 
     name: str
@@ -37,6 +38,7 @@ class ReleaseColumn:
     unmapped: str | None = None
     starred: int | None = None
     key: str = ""
+    codes: int = 1
     shown: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -231,6 +231,10 @@ class FullDomain(Judged):
             a.column.name: level_column(a, level, mapping(a), code.format(level), label.format(level))
             for a, level in self._levels
         }
+        if classes is None:
+            for a, level in self.mapped:
+                codes = max(a.hierarchy.codes(level)) + 1
+                recoded[a.column.name] = replace(recoded[a.column.name], codes=codes)
         columns = tuple(
             recoded.get(column.name) or kept_column(column, self._is_plain(column))
             for column in self.table.columns
