@@ -11,7 +11,7 @@ are counted, and only the kinds are sorted and then repeated.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -23,7 +23,6 @@ from kanon_sql.relation import Relation
 _ROWS_AT_A_TIME = 1024  # a row's repetitions per list, which could be as long as the largest class
 PLACE = "kanon_place"  # of a class, in the order of labels
 _SORTED, _N, _BLOCK = "kanon_sorted", "kanon_n", "kanon_block"
-_SHOWN, _NUMBER = "kanon_shown", "kanon_number"
 
 
 @dataclass(frozen=True)
@@ -75,27 +74,9 @@ class CountedRelease:
         return query.order_by(*order) if order else query
 
     def from_counted(self, query: exp.Select, relation: str, dialect: str) -> exp.Select:
-        """Complete a query with the rows of one of its own relations, for a view.
-
-        Labels are joined after the sort, which is most of the work of a read: it moves less, and a reader of few
-        columns needs no labels.
-        """
+        """Complete a query with the rows of one of its own relations, for a view."""
         rows = exp.select(*map(t.column, [*self.keys, *(shown.inner for shown in self.kept)])).from_(relation)
-        if dialect != "duckdb" or self.shuffle_seed is not None:  # a shuffle hashes the labels
-            return self._select(query, rows, dialect)
-        number = exp.alias_(exp.Window(this=exp.RowNumber()), _NUMBER)  # unlike places, different for all classes
-        classes = exp.to_table(_SHOWN)
-        joined = replace(self, columns=tuple(self.kept))._joined(rows, exp.alias_(classes.copy(), "k", table=True))
-        ordered_rows = self._sorted(joined.select(t.column(_NUMBER, "k")).subquery(_SORTED), dialect)
-        labels = {shown.inner: self._opened(shown) for shown in self.columns if shown.inner and shown.of.recoded}
-        columns = [
-            exp.alias_(labels.get(shown.inner) or self._shown(shown, False), shown.name, quoted=True)
-            for shown in self.columns
-        ]
-        query = query.with_(_SHOWN, as_=self.shown.select(number), materialized=True)
-        query = query.select(*columns).from_(ordered_rows.subquery(_SORTED))
-        same = exp.EQ(this=t.column(_NUMBER, "k"), expression=t.column(_NUMBER, _SORTED))
-        return query.join(exp.alias_(classes, "k", table=True), on=same)
+        return self._select(query, rows, dialect)
 
     def shown_sql(self) -> str:
         """The query of the classes with their labels and place."""
@@ -132,12 +113,12 @@ class CountedRelease:
 
     def rows_sql(self, classes: Relation, texts: Collection[str]) -> str:
         """The release of the rows of the source, one by one; `texts`: see `repeated_sql`."""
-        rows = self._sorted(self._joined(self.rows, t.table(classes, "k")).subquery(_SORTED), "duckdb")
+        rows = self._sorted(self._joined(self.rows, t.table(classes, "k")).subquery(_SORTED))
         return self._released(rows.subquery(_SORTED), texts)
 
     def repeated_sql(self, kinds: Relation, texts: Collection[str]) -> str:
         """The release of counted kinds of rows; `texts`: the columns that are ENUMs and to be written as text."""
-        rows: exp.Expr = self._sorted(t.table(kinds, _SORTED), "duckdb").subquery("kinds")
+        rows: exp.Expr = self._sorted(t.table(kinds, _SORTED)).subquery("kinds")
         n, block = exp.column(_N), exp.column(_BLOCK)
         blocks = exp.IntDiv(this=exp.paren(n + (_ROWS_AT_A_TIME - 1)), expression=t.literal(_ROWS_AT_A_TIME))
         rows = exp.select("*", exp.alias_(_repeated(blocks), _BLOCK)).from_(rows).subquery("blocks")
@@ -161,8 +142,8 @@ class CountedRelease:
             equal.append(exp.Between(this=number, low=ends[0], high=ends[1]))
         return query.join(classes, on=exp.and_(*equal), join_type="LEFT" if self.mask else "INNER")
 
-    def _sorted(self, rows: exp.Expr, dialect: str) -> exp.Select:
-        query, order = exp.select("*").from_(rows), self._order(dialect)
+    def _sorted(self, rows: exp.Expr) -> exp.Select:
+        query, order = exp.select("*").from_(rows), self._order("duckdb")
         return query.order_by(*order) if order else query  # without an order, all rows are equal
 
     def _order(self, dialect: str) -> list[exp.Expr]:
