@@ -1,6 +1,7 @@
 """Attacks on two releases of one table: what their classes reveal together, arrivals and departures."""
 
 import random
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from kanon_sql import Attacks, attack
 from kanon_sql.attack import Outcome
+from kanon_sql.attack.matching import examples, overlapping
 from support.command_line import done
 
 QUASI_IDENTIFIERS = {
@@ -189,3 +191,29 @@ def test_the_command_compares_a_release_with_an_earlier_one(folder: Path) -> Non
     arguments = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "versions")
     output = done("attack", "new.csv", "--previous", "old.csv", *arguments)
     assert "0 rows appeared and 1 vanished since the previous release" in " ".join(output.split())
+
+
+def _calendar_labels(day: date) -> list[str]:
+    """The labels of a day on every level of dates, the exact one first."""
+    quarter = (day.month + 2) // 3
+    return [f"{day}", f"{day:%Y-%m}", f"{day.year}-Q{quarter}", f"{day.year}", f"{day.year // 10 * 10}s", "*"]
+
+
+@pytest.mark.parametrize("first", range(6))
+@pytest.mark.parametrize("second", range(6))
+def test_parts_of_the_calendar_overlap_where_they_have_a_day_in_common(first: int, second: int) -> None:
+    """Months of two releases as well: `2024-01` is no range of numbers from 2024 to 1."""
+    days = [date(2018, 1, 1) + timedelta(days=number) for number in range(0, 3000, 17)]
+    pairs = {(_calendar_labels(day)[first], _calendar_labels(day)[second]) for day in days}
+    labels, others = ([*dict.fromkeys(side)] for side in zip(*pairs, strict=True))
+    kind, values = examples([*labels, *others])
+    found, unread = overlapping(labels, others, kind, values, None)
+    assert (set(found), unread) == (pairs, [])
+
+
+def test_one_who_arrives_among_the_visits_of_a_month_is_exposed() -> None:
+    """As in nights that keep the node: the labels of both releases are the same."""
+    before = pandas.DataFrame({"day": ["2024-01"] * 6 + ["2024-02"] * 5, "ill": list("xyxyxyxyxyx")})
+    after = pandas.DataFrame({"day": ["2024-01"] * 7 + ["2024-02"] * 5, "ill": list("xyxyxyzxyxyx")})
+    tried = versions(after, quasi_identifiers=["day"], previous=before, k=5)
+    assert named(tried, "differencing").affected == 1

@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
+from typing import Any
 
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label, Value, as_text, key, read
@@ -178,10 +180,15 @@ def _range(label: str, kind: str) -> Covers | None:
     """`[20, 30)`, `20-29`, `20 - 29`: of numbers, dates and times."""
     match = _BRACKETS.fullmatch(label) or _DASH.fullmatch(label)
     ends = match and (_value(match["low"], kind), _value(match["high"], kind))
-    if not match or not ends or None in ends:
+    if not match or not ends or None in ends or not _in_order(ends):
         return None
     parts = match.groupdict()
     return _Between(*ends, low_open=parts.get("opens") == "(", high_open=parts.get("closes") == ")")
+
+
+def _in_order(ends: Sequence[Any]) -> bool:
+    """Whether a range does not end before it begins, as the month `2024-01` would if it were read as numbers."""
+    return all(low <= high for low, high in pairwise(ends))
 
 
 def _half(label: str, kind: str) -> Covers | None:
@@ -263,8 +270,8 @@ def _number(text: str) -> Value | None:
 def ends(label: str, kind: str) -> list[Value]:
     """The values of a kind at which a label's range begins or ends; empty for any other label.
 
-    >>> ends("[20, 30)", "decimal"), ends("021**", "text"), ends("02139", "decimal")
-    ([Decimal('20'), Decimal('30')], ['02100'], [])
+    >>> ends("[20, 30)", "decimal"), ends("021**", "text"), ends("02139", "decimal"), ends("2024-01", "decimal")
+    ([Decimal('20'), Decimal('30')], ['02100'], [], [])
     """
     if kind == "text":
         parts = label[1:-1].split(",") if label.startswith("{") else [label]
@@ -277,7 +284,7 @@ def ends(label: str, kind: str) -> list[Value]:
     match = _BRACKETS.fullmatch(label) or _DASH.fullmatch(label) or _HALF.fullmatch(label)
     texts = [text for name, text in match.groupdict().items() if name in _ENDS and text] if match else []
     found = [_value(text, kind) for text in texts]
-    return [] if None in found else found
+    return [] if None in found or not _in_order(found) else found
 
 
 def _first_day(calendar: re.Match[str]) -> str:

@@ -279,9 +279,18 @@ def overlapping(
     >>> kind, values = examples(["[20, 40)", "[30, 50)", "[40, 50)"])
     >>> overlapping(["[20, 40)"], ["[30, 50)", "[40, 50)"], kind, values, None)
     ([('[20, 40)', '[30, 50)')], [])
+    >>> kind, values = examples(["2024-01", "2024-02", "2024-Q1"])
+    >>> overlapping(["2024-01", "2024-02"], ["2024-Q1", "2024-01"], kind, values, None)[0]
+    [('2024-01', '2024-Q1'), ('2024-01', '2024-01'), ('2024-02', '2024-Q1')]
     """
     tried = [*values, *(hierarchy.values if hierarchy else ())]
     found, unread = covered(dict.fromkeys([*labels, *others]), tried, kind, hierarchy)
+    for label in found:
+        if not found[
+            label
+        ]:  # it covers none of the examples made of it, so it was misread: any value is the safe reading
+            found[label] = list(range(len(tried)))
+            unread.append(str(label))
     among: dict[int, list[Label]] = {}
     for other in others:
         for place in found[other]:
