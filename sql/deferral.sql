@@ -3,9 +3,9 @@
 -- name: cells
 -- Count the distinct rows of a release; 0.0 and -0.0, which are equal, count separately by their texts.
 -- gives: the columns, the texts, n
-SELECT $columns, CAST($texts AS TEXT), COUNT(*) AS n
-FROM $relation AS r
-GROUP BY $columns, CAST($texts AS TEXT);
+SELECT $names, COUNT(*) AS n
+FROM (SELECT $columns, CAST($texts AS TEXT) FROM $relation AS r) AS rows
+GROUP BY $names;
 
 -- name: changed_rows
 -- Find the distinct rows that two releases contain in different numbers.
@@ -94,9 +94,9 @@ FROM $standing AS s
 WHERE NOT EXISTS (SELECT r.number FROM $rows AS r WHERE r.class = s.class AND $same);
 
 -- name: unmoved
--- Count in each class the rows, or owners, that are the same in all releases.
--- gives: class, members
-SELECT u.class, CAST($members AS BIGINT) AS members FROM $unmoved AS u GROUP BY u.class;
+-- Count in each class the rows, or owners, that are the same in all releases; unknown owners are no members, but one of them stays.
+-- gives: class, members, stayed
+SELECT u.class, CAST($members AS BIGINT) AS members, CAST($stayed AS BIGINT) AS stayed FROM $unmoved AS u GROUP BY u.class;
 
 -- name: changed_numbers
 -- List the numbers of the changed classes.
@@ -184,7 +184,7 @@ HAVING MIN(
   CASE
     WHEN m.came + m.went = 0 THEN 1
     WHEN m.came BETWEEN 1 AND $k - 1 OR m.went BETWEEN 1 AND $k - 1 THEN 0
-    WHEN m.stayed + COALESCE(u.members, 0) BETWEEN 1 AND $k - 1 THEN 0
+    WHEN m.stayed + COALESCE(u.stayed, 0) BETWEEN 1 AND $k - 1 THEN 0
     ELSE 1
   END
 ) = 1;
@@ -214,7 +214,7 @@ LEFT JOIN $sizes AS sizes ON sizes._kind = by_value._kind
 GROUP BY by_value._kind, $names;
 
 -- name: sizes
--- Count the members of each class by each choice; a class without members is left out.
+-- Count the members of each class by each choice; a class without rows is left out.
 -- gives: _kind (ten times the class, and the choice), members (people, or rows)
 SELECT counted._kind, CAST(SUM(counted.n) AS BIGINT) AS members
 FROM (
@@ -276,7 +276,7 @@ INNER JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
 WHERE r.before <> r.after AND x.n <> r.after;
 
 -- name: final_rows
--- Count how often the release contains each row by the choices that were made; 5 closes a class, and no choice contains its rows.
+-- Count how often the release contains each row that moves, and each row of a class that is closed (5), by the choices that were made.
 -- gives: class, the columns, before, after, final
 SELECT r.class, $columns, r.before, r.after, COALESCE(x.n, 0) AS final
 FROM $rows AS r
@@ -328,7 +328,7 @@ SELECT
   MAX(CASE WHEN f.final > f.after THEN 1 ELSE 0 END) AS departures
 FROM $final AS f
 INNER JOIN $classes AS c ON c.class = f.class
-LEFT JOIN $known AS k ON k.key = f.owner
+LEFT JOIN $known AS k ON COALESCE(k.key, '') = COALESCE(f.owner, '')
 WHERE f.after <> f.final
 GROUP BY f.owner;
 

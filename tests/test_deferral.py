@@ -158,3 +158,29 @@ def test_every_decision_is_that_by_hand(seed: int, diverse: int, with_owners: bo
             for label in {row[0] for row in {*old, *found[0]}}:
                 sides = [Counter({row: n for row, n in side.items() if row[0] == label}) for side in (old, found[0])]
                 assert is_hidden(sides[0], sides[1], K, with_owners)
+
+
+@pytest.mark.parametrize("kept", [["ill"], []])
+def test_classes_with_unknown_owners_and_without_other_columns_are_decided(kept: list[str]) -> None:
+    """Unknown owners stay as one person, owners who look the same may change, and a row can be its labels alone."""
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "who is unknown stays alone": [("a", "x", None), *[("a", "y", f"p{i}") for i in (1, 2, 3)]],
+        "and the others change": [("a", "x", None), *[("a", "z", f"p{i}") for i in (4, 5, 6)]],
+        "owners": [("a", "x", f"p{i}") for i in (1, 2, 3)],
+        "other owners": [("a", "x", f"p{i}") for i in (1, 4, 5)],
+    }
+    model = all_of(k_anonymity(K), unit="pid")
+    contents = [Counter(each) for each in rows.values()]
+    for before, after in ((0, 1), (2, 3)):
+        expected = by_hand(contents[before], contents[after], [], K, 0, with_owners=True)
+        assert decided(contents[before], contents[after], [], model, with_owners=True) == expected
+    names = Rows.of(["label", *kept], ["label"], None)
+    with Scratch(DuckDB(), "deferral") as tables:
+        types = dict.fromkeys(names.names, "VARCHAR") | {"n": "BIGINT"}
+        given = [
+            tables.load(f"given_{number}", types, [["a"], *[["x"] for _ in kept], [rows]])
+            for number, rows in enumerate((5, 6))
+        ]
+        decision = Deferral(tables, names, given[0], given[1], all_of(k_anonymity(K)), K).decide([given[0]])
+        assert decision is not None
+        assert (tables.count(decision.waiting()), tables.count(decision.standing())) == (1, 0)

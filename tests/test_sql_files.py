@@ -30,7 +30,9 @@ HEADER = re.compile(
     r"-- [A-Z].*\.\n(-- gives: (?P<gives>.+)\n)?(-- engines: (?P<engines>[\w, ]+)\n)?(?P<body>SELECT[\s\S]+);"
 )
 # Holes for figures of a class, or of all classes; all other predicates are conditions.
-FIGURES = ("achieved", "members", "of_class", "people", "rows", "size", "unavoidable")
+FIGURES = (
+    "achieved", "members", "moving", "of_class", "people", "rows", "size", "stayed", "unavoidable", "unmoving",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

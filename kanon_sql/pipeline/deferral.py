@@ -79,7 +79,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Decision:
-    """What waits: for every distinct row of a changed class, how often the releases contain it and the merged one will.
+    """What waits: for every distinct row that moves, how often the releases contain it and the merged one will.
 
     `final`: class, the columns, before, after, final. `classes`: by number. `closed`: the number of closed classes.
     """
@@ -143,7 +143,11 @@ class Deferral:
         self._tables, self._rows = tables, rows
         self._before, self._after = before, after
         self._model, self._k = model, k
-        self._sensitive = {column: name for name, column in rows.others.items() if column in model.sensitive.values()}
+        self._sensitive = {
+            column: name
+            for name, column in rows.others.items()
+            if name != _OWNER and column in model.sensitive.values()
+        }
 
     def decide(self, earlier: Sequence[Relation], hold: bool = False) -> Decision | None:
         """Decide for every class that changes; None if nothing changes.
@@ -201,8 +205,15 @@ class Deferral:
             rows=self._moving,
             same=Same(others, "r", "s"),
         )
-        members = Predicate(f"COUNT(DISTINCT {_OWNER})" if self._rows.has_owner else "SUM(n)")
-        self._unmoved = tables.create("unmoved", "deferral/unmoved", unmoved=self._unmoved_rows, members=members)
+        members, stayed = Predicate("SUM(n)"), Predicate("SUM(n)")
+        if self._rows.has_owner:
+            members, stayed = (
+                Predicate(f"COUNT(DISTINCT {_OWNER})"),
+                Predicate(f"COUNT(DISTINCT COALESCE({_OWNER}, ''))"),
+            )
+        self._unmoved = tables.create(
+            "unmoved", "deferral/unmoved", unmoved=self._unmoved_rows, members=members, stayed=stayed
+        )
         return self._settle(hold)
 
     def _in_classes(self, stem: str, rows: Relation, counts: Sequence[str]) -> Relation:

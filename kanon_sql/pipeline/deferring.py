@@ -132,6 +132,7 @@ class Deferring:
         query = queries.text(
             "deferral/cells",
             release.engine.dialect,
+            names=rows.names,
             columns=rows.released,
             texts=rows.texts,
             relation=release.table.relation,

@@ -494,7 +494,7 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
         equal = (
             exp.NullSafeEQ(this=column(n, filling.left), expression=column(n, filling.right)) for n in filling.names
         )
-        hole.replace(exp.and_(*equal))
+        hole.replace(exp.and_(*equal) if filling.names else exp.true())
     elif isinstance(filling, Mapping):
         _repeat(hole, list(filling.items()))
     elif isinstance(filling, (list, tuple)):

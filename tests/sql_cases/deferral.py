@@ -6,7 +6,6 @@ from typing import Any
 
 from kanon_sql.privacy import PEOPLE, Predicate, all_of, k_anonymity, l_diversity
 from kanon_sql.queries import Relation, Same
-from kanon_sql.queries.tree import expression
 from sql_cases.case import AT_LEAST_2, UNKNOWN_OF_3, Case, Rows, relation
 
 _TYPES = dict.fromkeys(["q0", "q1", "v1", "owner", "key", "since", "_sensitive_0"], "VARCHAR") | {"x": "FLOAT8"}
@@ -26,9 +25,8 @@ def _key(text: str) -> str:
     return hashlib.md5(text.encode()).hexdigest()
 
 
-# Figures of a class, as trees: a test takes predicates of other names than `members` for conditions.
-_ROWS_MOVING, _ROWS_UNMOVING = expression("SUM(x.n)"), expression("SUM(n)")
-_PEOPLE = expression("COUNT(DISTINCT owner)")
+_ROWS_MOVING, _ROWS_UNMOVING = Predicate("SUM(x.n)"), Predicate("SUM(n)")
+_PEOPLE = Predicate("COUNT(DISTINCT owner)")
 
 _CLASSES = ("class q0", [(1, "a"), (2, None)])
 
@@ -38,6 +36,7 @@ _CHANGES = [
         "a b n",
         [("m", "y", 2), ("m", None, 1), (None, "y", 1)],
         {"relation": ("q0 v1 owner", [("m", "y", "p"), ("m", None, "p"), (None, "y", None), ("m", "y", None)])},
+        names=["a", "b"],
         columns={"a": "q0", "b": "v1"},
         texts={},
     ),
@@ -52,6 +51,7 @@ _CHANGES = [
                 [(1.5, "1.5"), (None, None), (1.5, "1.50"), (2.25, "2.25"), (None, None), (1.5, "1.5")],
             )
         },
+        names=["b", "b_text"],
         columns={"b": "x"},
         texts={"b_text": "v1"},
     ),
@@ -60,6 +60,7 @@ _CHANGES = [
         "b b_text n",
         [(1.5, "1.5", 2), (None, None, 1)],
         {"relation": ("x", [(1.5,), (None,), (1.5,)])},
+        names=["b", "b_text"],
         columns={"b": "x"},
         texts={"b_text": "x"},
     ),
@@ -233,15 +234,16 @@ _CHANGES = [
     ),
     _case(
         "unmoved",
-        "class members",
-        [(1, 5), (2, 1)],
+        "class members stayed",
+        [(1, 5, 5), (2, 1, 1)],
         {"unmoved": ("class v1 n", [(1, "x", 3), (1, None, 2), (2, None, 1)])},
         members=Predicate("SUM(n)"),
+        stayed=Predicate("SUM(n)"),
     ),
     _case(
         "unmoved",
-        "class members",
-        [(1, 2), (2, 1)],
+        "class members stayed",
+        [(1, 2, 3), (2, 1, 2)],
         {
             "unmoved": (
                 "class v1 owner n",
@@ -252,6 +254,7 @@ _CHANGES = [
             )
         },
         members=Predicate("COUNT(DISTINCT owner)"),
+        stayed=Predicate("COUNT(DISTINCT COALESCE(owner, ''))"),
     ),
     _case("changed_numbers", "class", [(1,), (2,)], {"classes": _CLASSES}),
 ]
@@ -379,7 +382,7 @@ _DECISIONS = [
                     *[(1, 3, 0, 2, 2, 5), (2, 3, 0, 3, 3, 1), (3, 3, 0, 3, 3, 3)],  # as many come as leave
                 ],
             ),
-            "unmoved": ("class members", [(1, 2)]),
+            "unmoved": ("class stayed", [(1, 2)]),
         },
         k=3,
     ),
