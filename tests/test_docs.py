@@ -130,7 +130,7 @@ NOT_RUN = {
     "docs/pipelines/github-actions.md": [PIPELINES],
     "docs/how-it-is-tested.md": ["run: it takes hours, in a checkout", "run: it takes an hour or two, in a checkout"],
     "docs/pipelines/makefile.md": [PIPELINES],
-    "docs/page.md": ["run: it serves until Ctrl-C, and has tests of its own"] * 2,
+    "docs/page.md": ["run: it serves until Ctrl-C, and is tested separately"] * 2,
 }
 
 

@@ -12,7 +12,7 @@ import pandas
 import pytest
 
 import kanon_sql
-from kanon_sql.errors import DifferencingError
+from kanon_sql.errors import DifferencingError, SourceError
 from support.command_line import ask, kanon
 from support.nights import Row, covers_age, covers_zip, people_singled_out, singled_out
 
@@ -161,6 +161,17 @@ def test_a_release_in_which_changes_wait_is_recreated() -> None:
     assert Counter(ask("hospital.duckdb", "SELECT * FROM anon")) == rows
     assert ask("hospital.duckdb", "SELECT * FROM anon__deferred") == since
     assert kanon_sql.run("release.yml").releases[0].status == "unchanged"
+
+
+def test_a_refused_night_has_its_reasons_and_a_view_that_is_never_the_same_is_named() -> None:
+    two_releases("deferral_limit: 0.01\n")
+    (refused,) = kanon_sql.run("release.yml", check=False).releases
+    assert (refused.status, refused.why) == ("refused", ("the source changed",))
+    ask("hospital.duckdb", "CREATE VIEW drawn AS SELECT pid, age, zip, ill || random() AS ill FROM visits")
+    spec = Path("release.yml").read_text().replace("source: visits", "source: drawn")
+    Path("release.yml").write_text(spec.replace("table: anon", "table: other"))
+    with pytest.raises(SourceError, match=r"the view drawn contained other rows when it was read again.*random\(\)"):
+        kanon_sql.run("release.yml")
 
 
 VALUES = ["=1+1", "-5", "", None, "Größe"]

@@ -15,11 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
-from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
+from kanon_sql.errors import (
+    DifferencingError,
+    InfeasibleError,
+    KanonError,
+    SourceError,
+    SpecError,
+    TargetError,
+    VerificationError,
+)
 from kanon_sql.own import digest
 from kanon_sql.pipeline.continuing import forget_regions, settled, without_new_columns
 from kanon_sql.pipeline.copies import History, Past, history_of
-from kanon_sql.pipeline.fingerprints import Fingerprints, fingerprints, of_files, of_tables, of_target
+from kanon_sql.pipeline.fingerprints import Fingerprints, fingerprints, of_files, of_source, of_tables, of_target
 from kanon_sql.pipeline.memory import Audited, Memory, Notes, alone, notes_of
 from kanon_sql.pipeline.trail import FileTrail, TableTrail, Trail
 from kanon_sql.plan.observer import Observer
@@ -189,14 +197,15 @@ def _target(spec: ReleaseSpec) -> Target:
 
 def _run_one(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
     """The outcome of one release, with its error if it was refused or failed."""
+    why: list[str] = []
     try:
         with nullcontext() if dry_run else alone(path, scheduled.key, scheduled.name, scheduled.audit is not None):
-            return _release_if_changed(scheduled, path, dry_run, observer)
+            return _release_if_changed(scheduled, path, dry_run, observer, why)
     except _DryRun as tried:
         return tried.outcome
     except KanonError as error:
         status: Status = "refused" if isinstance(error, _REFUSED) else "failed"
-        return Ran(scheduled.name, _target(scheduled.spec).name, status, error=error)
+        return Ran(scheduled.name, _target(scheduled.spec).name, status, tuple(why), error=error)
 
 
 class _DryRun(Exception):  # noqa: N818
@@ -207,8 +216,8 @@ class _DryRun(Exception):  # noqa: N818
         self.outcome = outcome
 
 
-def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
-    """Look for changes since the last run, and release again if there are any."""
+def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer, why: list[str]) -> Ran:
+    """Look for changes since the last run, and release again if there are any; `why` receives the reasons."""
     name, target = scheduled.name, _target(scheduled.spec).name
     started = datetime.now(UTC)
     with ExitStack() as last, releasing(None, scheduled.spec) as (source, staging):
@@ -217,8 +226,10 @@ def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observe
         if not dry_run:
             publish.bring_back(source.engine, scheduled.spec.target)
         state = _state(scheduled, source, memory, Notes(notes_of(path, scheduled.key)))
+        why += state.why
         if not state.why:
             return Ran(name, target, "unchanged", (f"nothing has changed since {state.at}",))
+        _check_repeatable(source, scheduled.spec, state.prints)
         spec = settled(scheduled, state.before, path, state.restores)
         folder = last.enter_context(PrivateFolder(Path(gettempdir())))
         history = History(scheduled, memory.copies, source.engine, staging, folder)
@@ -290,6 +301,20 @@ def _state(scheduled: Scheduled, source: Source, memory: Memory, notes: Memory) 
         why = "no run has released it before" if standing else "there is no release yet"
         return _State(prints, (why,), None, standing)
     return _lost(scheduled, prints, manifests[0], standing)
+
+
+def _check_repeatable(source: Source, spec: ReleaseSpec, prints: Fingerprints) -> None:
+    """SourceError for a view that contains other rows when it is read again.
+
+    Every run would take it for changed, and the release would differ from the rows that were counted for it.
+    """
+    if source.files or source.table.form != "view" or of_source(source, spec) == prints.source:
+        return
+    raise SourceError(
+        f"the view {source.table.relation.name} contained other rows when it was read again, so that no run can tell "
+        "whether it changed: functions such as random(), now(), mode(), any_value() or string_agg() without an order do "
+        "that, and so does LIMIT without an order; give them an order, or make a table of the view"
+    )
 
 
 def _not_ours(target: str, manifests: Sequence[Mapping[str, Any]]) -> TargetError:
