@@ -7,6 +7,11 @@ SELECT $names, COUNT(*) AS n
 FROM (SELECT $columns, CAST($texts AS TEXT) FROM $relation AS r) AS rows
 GROUP BY $names;
 
+-- name: renamed
+-- List the rows of a release by plain names, one by one.
+-- gives: the columns, the texts, n (1)
+SELECT $columns, CAST($texts AS TEXT), 1 AS n FROM $relation AS r;
+
 -- name: changed_rows
 -- Find the distinct rows that two releases contain in different numbers.
 -- gives: the columns, before, after (how often each release contains the row)
@@ -103,7 +108,7 @@ SELECT u.class, CAST($members AS BIGINT) AS members, CAST($stayed AS BIGINT) AS 
 SELECT c.class FROM $classes AS c;
 
 -- name: choices
--- Count how often a class would contain each row, by choice: 1 all changes, 2 only arrivals, 3 only departures, 4 none; people who wait keep their rows.
+-- Count how often a class would contain each row, by choice: 1 all changes, 2 only arrivals, 3 only departures (both only in classes with arrivals and departures), 4 none; people who wait keep their rows.
 -- gives: choice, number (of the row), n
 SELECT
   choices.choice,
@@ -116,10 +121,18 @@ SELECT
   END AS n
 FROM $rows AS r
 CROSS JOIN (SELECT 1 AS choice UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4) AS choices
-LEFT JOIN $waiting AS waiting ON waiting.person = r.person;
+LEFT JOIN $waiting AS waiting ON waiting.person = r.person
+WHERE
+  choices.choice IN (1, 4)
+  OR r.class IN (
+    SELECT both.class
+    FROM $rows AS both
+    GROUP BY both.class
+    HAVING MAX(both.after - both.before) > 0 AND MIN(both.after - both.before) < 0
+  );
 
 -- name: moves
--- Count the rows of each class that would arrive, leave and stay since each release.
+-- Count the rows of each class that would arrive, leave and stay since each release, by each choice but none (4).
 -- gives: choice, class, release, came, went, stayed
 SELECT
   x.choice, r.class, c.release,
@@ -127,10 +140,11 @@ SELECT
 FROM $choices AS x
 INNER JOIN $rows AS r ON r.number = x.number
 INNER JOIN $counts AS c ON c.number = x.number
+WHERE x.choice < 4
 GROUP BY x.choice, r.class, c.release;
 
 -- name: moves_of_people
--- Count the people of each class who would stay since each release, and the fewest who can account for what a reader sees arrive and leave.
+-- Count the people of each class who would stay since each release, and the fewest who can account for what a reader sees arrive and leave, by each choice but none (4).
 -- gives: choice, class, release, came, went, stayed (people)
 SELECT
   ranked.choice, ranked.class, ranked.release,
@@ -155,6 +169,7 @@ FROM (
     FROM $choices AS x
     INNER JOIN $rows AS r ON r.number = x.number
     INNER JOIN $counts AS c ON c.number = x.number
+    WHERE x.choice < 4
     GROUP BY x.choice, r.class, c.release, r.person
   ) AS people
   INNER JOIN (
@@ -166,6 +181,7 @@ FROM (
       FROM $choices AS x
       INNER JOIN $rows AS r ON r.number = x.number
       INNER JOIN $counts AS c ON c.number = x.number
+      WHERE x.choice < 4
       GROUP BY x.choice, r.class, c.release, r.value
     ) AS shown
     GROUP BY shown.choice, shown.class, shown.release

@@ -152,7 +152,7 @@ class Deferral:
     def decide(self, earlier: Sequence[Relation], hold: bool = False) -> Decision | None:
         """Decide for every class that changes; None if nothing changes.
 
-        `earlier`: the counted rows of older releases. `hold`: let all changes wait.
+        `earlier`: the rows of older releases, which need not be counted. `hold`: let all changes wait.
         """
         tables, others = self._tables, self._rows.in_class
         changed = tables.create(
@@ -282,12 +282,12 @@ class Deferral:
             counts=self._counts,
         )
         hidden = tables.rows("deferral/hidden_moves", moves=moves, unmoved=self._unmoved, k=self._k)
-        possible: dict[int, set[int]] = {}
+        possible = {number: {NONE} for number in range(1, classes + 1)}  # none was compared when it was released
         for number, choice in hidden:
-            possible.setdefault(int(number), set()).add(int(choice))
+            possible[int(number)].add(int(choice))
         for number, choice in self._unsafe(choices):
-            possible.get(number, set()).discard(choice)
-        return {number: min(possible.get(number) or {CLOSED}) for number in range(1, classes + 1)}
+            possible[number].discard(choice)
+        return {number: min(of_class or {CLOSED}) for number, of_class in possible.items()}
 
     def _unsafe(self, choices: Relation) -> Iterator[tuple[int, int]]:
         """The choices by which a class violates a model, or reveals values together with an earlier release."""

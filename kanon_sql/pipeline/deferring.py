@@ -15,7 +15,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError
 from kanon_sql.pipeline.deferral import Decision, Deferral, Deferred, Rows
 from kanon_sql.plan.source import Source
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 from kanon_sql.release import private
 from kanon_sql.release import tables as release_tables
 from kanon_sql.release.full_domain import FullDomain
@@ -84,7 +84,7 @@ class Deferring:
         floats = [column.name for column in fresh.table.columns if column.kind == "float"]
         rows = Rows.of(recoding.columns, recoding.quasi_identifiers, unit, floats)
         after = self._counted("after", fresh, rows)
-        before, *earlier = self._earlier(rows, after)
+        before, *earlier = self._earlier(rows, after)  # the older ones are read where they are
         deferral = Deferral(tables, rows, before, after, recoding.model, max(2, recoding.model.requested_k))
         decision = deferral.decide(earlier, hold)
         if decision is None:
@@ -129,21 +129,22 @@ class Deferring:
 
     def _counted(self, stem: str, release: Source, rows: Rows) -> Relation:
         """The distinct rows of a release by plain names, counted."""
-        query = queries.text(
-            "deferral/cells",
-            release.engine.dialect,
-            names=rows.names,
-            columns=rows.released,
-            texts=rows.texts,
-            relation=release.table.relation,
-        )
+        holes: dict[str, Hole] = {"columns": rows.released, "texts": rows.texts, "relation": release.table.relation}
+        query = queries.text("deferral/cells", release.engine.dialect, names=rows.names, **holes)
         return self.tables.receive(stem, release.engine, query, "deferral/cells")
 
+    def _renamed(self, stem: str, release: Source, rows: Rows) -> Relation:
+        """The rows of a release in a file by plain names, one by one, as a view."""
+        holes: dict[str, Hole] = {"columns": rows.released, "texts": rows.texts, "relation": release.table.relation}
+        return self.tables.view(stem, queries.text("deferral/renamed", release.engine.dialect, **holes))
+
     def _earlier(self, rows: Rows, after: Relation) -> Iterator[Relation]:
-        """The counted rows of the earlier releases, in the types of the new one."""
+        """The rows of the earlier releases by plain names, in the types of the new one."""
         types = self._types(after)
         for number, release in enumerate(self.releases):
-            counted = self._counted(f"release_{number}", release, rows)
+            copied = number > 0 and release.engine is self.tables.engine
+            read = self._renamed if copied else self._counted
+            counted = read(f"release_{number}", release, rows)
             if self._types(counted) != types:
                 columns = [*rows.names, "n"]
                 typed = self.tables.create(f"typed_{number}", "deferral/no_rows", columns=columns, fresh=after)

@@ -312,7 +312,7 @@ def _check_repeatable(source: Source, spec: ReleaseSpec, prints: Fingerprints) -
         return
     raise SourceError(
         f"the view {source.table.relation.name} contained other rows when it was read again, so that no run can tell "
-        "whether it changed: functions such as random(), now(), mode(), any_value() or string_agg() without an order do "
+        "whether it changed: functions such as random(), now(), mode(), any_value() or string_agg() without order do "
         "that, and so does LIMIT without an order; give them an order, or make a table of the view"
     )
 
