@@ -10,7 +10,7 @@ GROUP BY $names;
 -- name: renamed
 -- List the rows of a release by plain names, one by one.
 -- gives: the columns, the texts, n (1)
-SELECT $columns, CAST($texts AS TEXT), 1 AS n FROM $relation AS r;
+SELECT $columns, CAST($texts AS TEXT), CAST(1 AS BIGINT) AS n FROM $relation AS r;
 
 -- name: changed_rows
 -- Find the distinct rows that two releases contain in different numbers.

@@ -396,7 +396,7 @@ ON_SERVER: list[tuple[str, str]] = [
     ("anonymize people {0} --into seen", "the view seen exists already"),
     ("anonymize people {0} --into people --overwrite", "the target people is the source"),
     ("anonymize PEOPLE {0} --into people --overwrite", "the target people is the source"),
-    ("anonymize seen {0} --into people --overwrite --replace-foreign-table people", "cannot drop table"),
+    ("anonymize seen {0} --into people --overwrite --replace-foreign-table people", "depends on it; drop what"),
     ("anonymize people {0} --output old.csv", "the file old.csv exists already"),
     ("anonymize people {0} --into mine --as view", "the view mine needs a table mine__age, which exists already"),
     (f"anonymize people {{0}} --into {'x' * 64}", "is longer than the 63 bytes of a PostgreSQL name"),

@@ -188,7 +188,10 @@ def _range(label: str, kind: str) -> Covers | None:
 
 def _in_order(ends: Sequence[Any]) -> bool:
     """Whether a range does not end before it begins, as the month `2024-01` would if it were read as numbers."""
-    return all(low <= high for low, high in pairwise(ends))
+    try:
+        return all(low <= high for low, high in pairwise(ends))
+    except (TypeError, ArithmeticError):  # `infinity` is a text
+        return True
 
 
 def _half(label: str, kind: str) -> Covers | None:

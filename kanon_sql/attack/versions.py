@@ -107,7 +107,6 @@ class Versions:
     bits, and buckets of equal rows equal sums of keys; others are equal by a chance of 1 in 2 ** 64.
 
     `kept`: the columns that all of them and the new release show unchanged; all have a unit column, or none.
-    `rows`: 0, because as many releases are compared at a time as have few differences together.
     """
 
     def __init__(self, material: Material, kept: Sequence[str]) -> None:
@@ -117,7 +116,6 @@ class Versions:
         self._types = dict.fromkeys(release.plain(material.quasi_identifiers), "VARCHAR")
         self._types |= {release.columns[name]: _SAME_AS_TEXT.get(release.kinds[name], "VARCHAR") for name in kept}
         self._added: list[Copy] = []
-        self.rows = 0
 
     def add(self, other: Copy) -> None:
         """Add a release, with or without the owners of its rows as those before it."""

@@ -84,7 +84,6 @@ class _Older:
 
 
 _REPLACED = _Older("it")
-_MOST_ROWS = 3_000_000  # of earlier releases that are compared together
 _Past: TypeAlias = tuple[_Older, Copy]
 
 
@@ -143,11 +142,11 @@ class Guard:
                 self.found = found
 
     def _compared(self, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
-        """Compare the new release with the earlier ones, as many at a time as have few rows together."""
+        """Compare the new release with the earlier ones: those with the same columns by the same statements."""
         together: _Together | None = None
         for past in self._past:
             material = self._material(new, past)
-            if together and (together.versions.rows >= _MOST_ROWS or not together.takes(material)):
+            if together and not together.takes(material):
                 yield from self._finish(together)
                 together = None
             if together is None:
