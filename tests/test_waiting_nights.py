@@ -154,6 +154,7 @@ def test_a_release_in_which_changes_wait_is_recreated() -> None:
     two_releases()
     kanon_sql.run("release.yml")
     rows = Counter(ask("hospital.duckdb", "SELECT * FROM anon"))
+    ask("hospital.duckdb", "UPDATE anon__deferred SET since = '2026-01-01T00:00:00+00:00'")
     since = ask("hospital.duckdb", "SELECT * FROM anon__deferred")
     ask("hospital.duckdb", "DROP TABLE anon")
     (done,) = kanon_sql.run("release.yml").releases

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kanon_sql import queries
+from kanon_sql.engine import Engine
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError
@@ -103,7 +104,7 @@ class Deferring:
         members = self._people(here, merged.relation) if unit else merged.rows
         if in_file:
             merged = replace(merged, tables=there, relation=_sent(there, tables, merged.relation))
-        deferred, keys = self._since(decision, members)
+        deferred, keys = self._since(decision, members, recoding.engine)
         if not hold:
             self._check(deferred)
         notes = _sent(there, tables, keys)
@@ -155,10 +156,10 @@ class Deferring:
     def _types(self, relation: Relation) -> list[str]:
         return [column.type for column in self.tables.engine.table(relation).columns]
 
-    def _since(self, decision: Decision, members: int) -> tuple[Deferred, Relation]:
+    def _since(self, decision: Decision, members: int, engine: Engine) -> tuple[Deferred, Relation]:
         """Who waits, and a table of them with the times since when, for the next run."""
         tables, by_people = self.tables, self.spec.unit is not None
-        known = tables.load("known", {"key": "VARCHAR", "since": "VARCHAR"}, self._known())
+        known = tables.load("known", {"key": "VARCHAR", "since": "VARCHAR"}, self._known(engine))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         keys = tables.create(
             "keys",
@@ -178,8 +179,8 @@ class Deferring:
         ((people,),) = tables.rows("frequency_sets/people", relation=rows, unit=[str(self.spec.unit)])
         return int(people)
 
-    def _known(self) -> list[list[Any]]:
-        """Who waited after the last release, and since when: keys and times."""
+    def _known(self, engine: Engine) -> list[list[Any]]:
+        """Who waited after the last release, and since when: keys and times. `engine`: that of the target."""
         rows: list[tuple[Any, ...]] = []
         target = self.spec.target
         assert target
@@ -189,16 +190,8 @@ class Deferring:
                 with closing(self.tables.engine.embedded()) as reader:
                     rows = reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
         else:
-            rows = self._known_in_table(str(target.table))
+            rows = _known_in_table(engine, str(target.table))
         return [[row[0] for row in rows], [row[1] for row in rows]]
-
-    def _known_in_table(self, name: str) -> list[tuple[Any, ...]]:
-        engine = self.releases[0].engine
-        place = engine.place(name)
-        table = companion(place, DEFERRED)
-        if engine.existing(table) is None or release_tables.about(engine, table).get("of") != place.name:
-            return []
-        return engine.rows(queries.select_all(table, engine.dialect))
 
     def _check(self, deferred: Deferred) -> None:
         """DifferencingError if more wait than `deferral_limit` allows, or longer than `deferral_days`."""
@@ -221,6 +214,14 @@ def _sent(tables: Scratch, source: Scratch, rows: Relation) -> Relation:
     """A table of another scratch, sent to this one."""
     dialect = source.engine.dialect
     return tables.receive(rows.name, source.engine, queries.select_all(rows, dialect))
+
+
+def _known_in_table(engine: Engine, name: str) -> list[tuple[Any, ...]]:
+    place = engine.place(name)
+    table = companion(place, DEFERRED)
+    if engine.existing(table) is None or release_tables.about(engine, table).get("of") != place.name:
+        return []
+    return engine.rows(queries.select_all(table, engine.dialect))
 
 
 def _days_since(time: str) -> float:
