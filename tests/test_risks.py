@@ -370,7 +370,7 @@ def test_an_unavailable_figure_names_what_it_needs() -> None:
 
 def test_two_populations_are_one_too_many() -> None:
     rows = drawn(1)
-    with pytest.raises(SpecError, match="two populations"):
+    with pytest.raises(SpecError, match="different populations"):
         of_frame(rows, population=frame(rows), k_map={"k": 2, "population": "voters.parquet"})
 
 

@@ -50,6 +50,8 @@ def has_waiting_changes(release: Source, path: Path | None) -> bool:
     if path:
         return private_file(path, DEFERRED).is_file()
     relation = release.table.relation
+    if queries.is_scratch(relation):
+        return False
     place = companion(relation, DEFERRED)
     return release_tables.about(release.engine, place).get("of") == relation.name
 

@@ -586,6 +586,11 @@ def table(relation: Relation, alias: str | None = None) -> exp.Table:
 
 
 @cache
+def is_scratch(relation: Relation) -> bool:
+    """Whether a relation is one of ours that ends with the session."""
+    return relation.parts[0] == _SCRATCH
+
+
 def named(relation: Relation, dialect: str) -> str:
     """A relation's name as text."""
     return printed(table(relation), dialect)
