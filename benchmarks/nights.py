@@ -27,7 +27,7 @@ ARRIVE, LEAVE, CHANGE = 0.0015, 0.0005, 0.0002  # of the people, every night
 WAYS: dict[str, dict[str, Any]] = {
     "defer": {"differencing_limit": 0},
     "refuse": {"differencing_limit": 0, "differencing": "refuse"},
-    "unguarded": {"differencing_limit": "unlimited"},
+    "unlimited": {"differencing_limit": "unlimited"},
 }
 SOURCE = """
 CREATE OR REPLACE TABLE source AS
