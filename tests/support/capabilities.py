@@ -16,7 +16,9 @@ COLLECTED = pytest.StashKey[set[tuple[str, str]]]()
 PASSED = pytest.StashKey[dict[tuple[str, str], bool]]()
 ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "sail": "Spark SQL (Sail)"}
 # The fixtures of one engine alone.
-FIXTURES = {"postgres": "postgres", "postgres_dsn": "postgres", "sail": "sail", "cluster": "sail"}
+FIXTURES = {
+    "postgres": "postgres", "postgres_dsn": "postgres", "sessions": "postgres", "sail": "sail", "cluster": "sail",
+}  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
