@@ -125,10 +125,10 @@ LEFT JOIN $waiting AS waiting ON waiting.person = r.person
 WHERE
   choices.choice IN (1, 4)
   OR r.class IN (
-    SELECT both.class
-    FROM $rows AS both
-    GROUP BY both.class
-    HAVING MAX(both.after - both.before) > 0 AND MIN(both.after - both.before) < 0
+    SELECT mixed.class
+    FROM $rows AS mixed
+    GROUP BY mixed.class
+    HAVING MAX(mixed.after - mixed.before) > 0 AND MIN(mixed.after - mixed.before) < 0
   );
 
 -- name: moves

@@ -377,7 +377,7 @@ def test_two_models_count_the_values_of_two_columns(engine: Engine, source: str)
         ({"identifiers": ["salary-class"]}, "dropped as an identifier"),
         ({"quasi_identifiers": ["salary-class"]}, "is a quasi-identifier"),
         ({"perturb": {"salary-class": {"pram": {"keep": 0.5}}}}, "is perturbed"),
-        ({"k": 3}, "put k_anonymity"),
+        ({"k": 3}, "leave out one of them"),
         ({"privacy": []}, "no privacy model"),
         ({"privacy": [5]}, "is not a privacy model"),
         ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >= $l")]}, "uses \\$l"),
