@@ -54,7 +54,7 @@ def people(rows: int = 1500) -> list[tuple[Any, ...]]:
 
 
 def released(engine: PostgreSQL, node: dict[str, int], **more: Any) -> list[str]:
-    """The rows as they come, and as they look, of a new table: rows of a replaced one can fill the space of old ones."""
+    """The rows as they come, and as they look, of a new table: rows of a replaced one can fill old space."""
     engine.run("DROP TABLE IF EXISTS released")
     built = {**SPEC, **more}
     anonymize("people", built, k=2, node=node, connection=engine.connection, into="released", overwrite=True)
