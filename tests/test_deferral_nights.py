@@ -179,8 +179,7 @@ def test_a_refused_night_has_its_reasons_and_a_view_that_is_never_the_same_is_na
 VALUES = ["=1+1", "-5", "", None, "Größe"]
 
 
-@pytest.mark.parametrize("unit", [False, True])
-@pytest.mark.parametrize("target", ["file: anon.csv", "file: anon.parquet"])
+@pytest.mark.parametrize(("target", "unit"), [("file: anon.csv", True), ("file: anon.parquet", False)])
 def test_changes_wait_in_files(target: str, unit: bool) -> None:
     spec = SPEC.replace("table: anon", target).replace("audit: true\n", "").replace("zip.csv", "suppress")
     Path("release.yml").write_text(
