@@ -103,10 +103,6 @@ WHERE NOT EXISTS (SELECT r.number FROM $rows AS r WHERE r.class = s.class AND $s
 -- gives: class, members, stayed
 SELECT u.class, CAST($members AS BIGINT) AS members, CAST($stayed AS BIGINT) AS stayed FROM $unmoved AS u GROUP BY u.class;
 
--- name: changed_numbers
--- List the numbers of the changed classes.
-SELECT c.class FROM $classes AS c;
-
 -- name: choices
 -- Count how often a class would contain each row, by choice: 1 all changes, 2 only arrivals, 3 only departures (both only in classes with arrivals and departures), 4 none; people who wait keep their rows.
 -- gives: choice, number (of the row), n

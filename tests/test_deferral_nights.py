@@ -135,9 +135,9 @@ def test_an_arrival_waits_for_two_others_and_the_command_line_shows_it() -> None
     shown = kanon("run", "release.yml", "--dry-run")
     assert shown.code == 0
     assert "would release: the source changed" in shown.out
-    assert "1 row waits for more changes of their classes (1 to appear, 0 to leave" in " ".join(shown.out.split())
+    assert "1 row waits for more changes in the same class (1 to appear, 0 to leave" in " ".join(shown.out.split())
     assert len(ask("hospital.duckdb", "SELECT * FROM kanon_releases")) == 1
-    assert "20 of 21 rows released" in kanon("run", "release.yml").out
+    assert "20 rows released, 21 in the source" in kanon("run", "release.yml").out
     first = ask("hospital.duckdb", "SELECT since FROM anon__deferred")
     ask("hospital.duckdb", "INSERT INTO visits VALUES (21, 20, '1200', 'y')")
     kanon_sql.run("release.yml")
@@ -235,7 +235,7 @@ def test_changes_wait_on_a_server_by_people(postgres_dsn: str) -> None:
     [
         ("deferral_limit: 0.01", "1 row waits .* `deferral_limit` is 0.01 of 20 rows"),
         ("differencing: refuse", "would single out 1 person"),
-        ("shuffle: true", "these changes could not wait by themselves: the rows are shuffled"),
+        ("shuffle: true", "could not be deferred, because the rows are shuffled"),
     ],
 )
 def test_the_old_release_stays_if_too_many_wait_or_nobody_can(more: str, expected: str) -> None:

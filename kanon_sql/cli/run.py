@@ -68,7 +68,7 @@ def run(
     with watching() as watch:
         done = run_all(spec, dry_run=bool(dry_run), check=False, observer=watch, **options)
         for outcome in done.releases:
-            if reports and outcome.release:
+            if reports and outcome.release and not dry_run:
                 watch.stage(f"Reporting on {outcome.name}")
                 outcome.release.report(reports / f"{outcome.name}.html", overwrite=True)
     if as_json:
@@ -98,10 +98,13 @@ def _show(outcome: Ran) -> None:
 
 def _figures(manifest: Mapping[str, Any]) -> str:
     """The figures of a release in one line: rows, changes that wait, node and loss."""
+    deferred = manifest.get("deferred")
     parts = [f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released"]
+    if deferred:  # some released rows are not in the source any more
+        parts = [f"{manifest['released_rows']:,} rows released, {manifest['rows']:,} in the source"]
     if "suppressed_rows" in manifest:
-        parts.append(f"{manifest['suppressed_rows']:,} suppressed")
-    if deferred := manifest.get("deferred"):
+        parts.append(f"{manifest['suppressed_rows']:,} rows suppressed")
+    if deferred:
         parts.append(waiting_sentence(deferred))
     if manifest.get("node"):
         kept = "kept" if manifest["node_kept"] else "found by a search"

@@ -76,7 +76,7 @@ def shown(
             labelled_population(release, names, spec, model, source_engine, levels, evidence)
         )
         missing = [column for column in model.hidden if release.table.column(column) is None]
-        if missing == [model.unit] and (owners := _waiting_owners(stack, release, missing[0], spec)):
+        if missing == [model.unit] and (owners := _waiting_owners(stack, release, missing[0])):
             yield owners, population
             return
         if missing:
@@ -88,9 +88,9 @@ def shown(
         yield release, population
 
 
-def _waiting_owners(stack: contextlib.ExitStack, release: Source, unit: str, spec: Spec) -> Source | None:
-    """The rows with the digests of their owners, if the release has other rows than its source; None otherwise."""
-    path = Path(spec.source) if files(spec.source) else None
+def _waiting_owners(stack: contextlib.ExitStack, release: Source, unit: str) -> Source | None:
+    """The rows with the digests of their owners, if changes wait, so that the source has other rows; None otherwise."""
+    path = release.files[0] if release.files else None
     if not has_waiting_changes(release, path):
         return None
     here = stack.enter_context(contextlib.closing(release.engine.embedded()))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from kanon_sql.engines.scratch import Scratch
@@ -285,11 +286,11 @@ class Deferral:
         possible = {number: {NONE} for number in range(1, classes + 1)}  # none was compared when it was released
         for number, choice in hidden:
             possible[int(number)].add(int(choice))
-        for number, choice in self._unsafe(choices):
+        for number, choice in self._unsafe(choices, classes):
             possible[number].discard(choice)
         return {number: min(of_class or {CLOSED}) for number, of_class in possible.items()}
 
-    def _unsafe(self, choices: Relation) -> Iterator[tuple[int, int]]:
+    def _unsafe(self, choices: Relation, classes: int) -> Iterator[tuple[int, int]]:
         """The choices by which a class violates a model, or reveals values together with an earlier release."""
         tables = self._tables
         holes: dict[str, Hole] = {"choices": choices, "rows": self._moving}
@@ -297,8 +298,7 @@ class Deferral:
         by_column: dict[str | None, Relation] = {}
         for privacy_model in self._model.models:
             if privacy_model.compares:
-                for (number,) in tables.rows("deferral/changed_numbers", classes=self._classes):
-                    yield from ((int(number), choice) for choice in (ARRIVALS, DEPARTURES))
+                yield from product(range(1, classes + 1), (ARRIVALS, DEPARTURES))
                 continue
             kinds = by_column.get(privacy_model.sensitive) or self._kinds(privacy_model, sizes, holes)
             by_column[privacy_model.sensitive] = kinds

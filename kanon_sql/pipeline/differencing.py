@@ -25,7 +25,7 @@ from kanon_sql.measure.owners import owners_of
 from kanon_sql.measure.tables import known_hierarchy, shown_columns
 from kanon_sql.pipeline.copies import Past
 from kanon_sql.pipeline.deferral import Deferred
-from kanon_sql.pipeline.deferring import AnyRecoding, Deferring
+from kanon_sql.pipeline.merger import AnyRecoding, Merger
 from kanon_sql.plan.source import Source
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.release.local_recoding import LocalRecoding
@@ -120,11 +120,11 @@ class Guard:
         """The recoding with the changes held back that would single people out; DifferencingError if too many wait."""
         if self._copying.spec.differencing == "refuse":
             return recoding
-        deferring = Deferring(self._copying.tables, self._copying.spec, self._releases)
-        self._not_deferred = deferring.impossible(recoding)
+        merger = Merger(self._copying.tables, self._copying.spec, self._releases)
+        self._not_deferred = merger.impossible(recoding)
         if self._not_deferred:
             return recoding
-        recoding, self.deferred = deferring.apply(recoding)
+        recoding, self.deferred = merger.merge(recoding)
         if isinstance(recoding, LocalRecoding):  # their changes wait as long as labels stay, which is not certain
             self._not_deferred = "the labels of a local recoding change with the members of its classes"
         return recoding
@@ -203,7 +203,7 @@ class Guard:
             f"{self._copying.target} was left as it was: together with {older.name} the new release would single out "
             f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
             f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.remedy}"
-            f"{self._not_deferred and '; these changes could not wait by themselves: ' + self._not_deferred}"
+            f"{self._not_deferred and '; the changes could not be deferred, because ' + self._not_deferred}"
         )
 
 
@@ -242,12 +242,12 @@ def _singled_out(comparison: Comparison, spec: Spec) -> SingledOut:
 class Restored:
     """A release that is recreated: all changes wait that waited when it was made."""
 
-    deferring: Deferring
+    merger: Merger
     deferred: Deferred | None = None
 
     def defer(self, recoding: AnyRecoding) -> AnyRecoding:
         """The recoding with the rows of the release."""
-        recoding, self.deferred = self.deferring.hold(recoding)
+        recoding, self.deferred = self.merger.hold(recoding)
         return recoding
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
@@ -262,7 +262,7 @@ class Restored:
 def restoring(source: Source, spec: Spec, past: Past) -> Iterator[Restored]:
     """Read the copy of a release that is recreated."""
     with contextlib.closing(source.engine.embedded()) as here, Scratch(here, "differencing") as tables:
-        yield Restored(Deferring(tables, spec, [_read(tables, past)]))
+        yield Restored(Merger(tables, spec, [_read(tables, past)]))
 
 
 @contextlib.contextmanager

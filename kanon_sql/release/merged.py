@@ -33,7 +33,7 @@ class MergedRows:
         return queries.text("deferral/shown_rows", dialect, columns=list(columns), merged=self.relation, order=order)
 
 
-def merge(
+def merge_rows(
     tables: Scratch,
     fresh: Relation,
     columns: Sequence[str],

@@ -172,6 +172,11 @@ def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, stag
     if redrawn:
         masked = minimality_mask.found(engine, relation, recoding.quasi_identifiers, redrawn)
         summary = replace(summary, findings=(*summary.findings, *masked), redrawn=tuple(redrawn))
+    if not summary.holds and recoding.merged:
+        raise VerificationError(
+            f"the release with changes that wait would have {_unsafe(summary)}; nothing was released; use "
+            '`node="search"` or a coarser node, or `differencing="refuse"` to release all changes together'
+        )
     if not summary.holds:
         raise VerificationError(
             f"the written release has {_unsafe(summary)}; nothing was released; run again "

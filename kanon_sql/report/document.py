@@ -193,6 +193,9 @@ def _released(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
     rows, released = manifest["rows"], manifest["released_rows"]
     if rows is None:
         return "Rows released", count(released), "of a source that does not exist any more"
+    if deferred := manifest.get("deferred"):  # some released rows are not in the source any more
+        waiting = f"{count(deferred['waiting'])} {deferred['counted']} wait"
+        return "Rows released", count(released), f"{count(rows)} in the source; {waiting}"
     of_people = ""
     if people := manifest.get("people"):
         of_people = f" rows, {count(manifest['released_people'])} of {count(people)} people"

@@ -149,7 +149,7 @@ CONDITIONAL: Keys = {
     "minimality": ({"type": "object"}, "What `minimality: mask` redrew."),
     "anatomy": ({"type": "object"}, "The table of sensitive values, if the release is an anatomy."),
     "differencing": ({"type": "object"}, "People identifiable by comparing the release with earlier ones."),
-    "deferred": ({"type": "object"}, "Changes since the last release that wait for more changes of their classes."),
+    "deferred": ({"type": "object"}, "Changes since the last release that wait for more changes in their classes."),
     "incremental": (_FLAG, "Whether rows that no class fits yet are held back."),
     "waiting": (_or_null(_TEXT), "The table of held back rows."),
     "waiting_rows": (_COUNT, "Rows in that table."),

@@ -61,14 +61,13 @@ def waiting_sentence(deferred: Mapping[str, Any]) -> str:
     """Who waits for more changes, in words; `deferred`: the manifest's entry.
 
     >>> waiting_sentence({"counted": "people", "waiting": 3, "arrivals": 2, "departures": 1, "oldest": "2026-03-01"})
-    '3 people wait for more changes of their classes (2 to appear, 1 to leave; the first since 2026-03-01)'
+    '3 people wait for more changes in their classes (2 to appear, 1 to leave; the first since 2026-03-01)'
     """
-    waiting, who = deferred["waiting"], str(deferred["counted"])
-    if waiting == 1:
-        who = {"people": "person", "rows": "row"}[who]
+    who = f"{deferred['waiting']:,} {deferred['counted']} wait for more changes in their classes"
+    if deferred["waiting"] == 1:
+        who = f"1 {'person' if deferred['counted'] == 'people' else 'row'} waits for more changes in the same class"
     return (
-        f"{waiting:,} {who} {'waits' if waiting == 1 else 'wait'} for more changes of their classes "
-        f"({deferred['arrivals']:,} to appear, {deferred['departures']:,} to leave; the first since "
+        f"{who} ({deferred['arrivals']:,} to appear, {deferred['departures']:,} to leave; the first since "
         f"{deferred['oldest'][:10]})"
     )
 

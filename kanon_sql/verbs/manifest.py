@@ -74,7 +74,7 @@ def describe(
         "weights": dict(zip(problem.columns, problem.costs.weights, strict=False)),
         "metric": spec.metric,
         **costs,
-        "classification": classification(plan, summary),
+        "classification": {} if merged else classification(plan, summary),
         "strategy": "kept" if _is_kept_node(plan) else spec.strategy,
         "seed": spec.seed,
         "seconds": phases.described(),

@@ -259,8 +259,8 @@ def _without_plan(manifest: Mapping[str, Any], costs: Mapping[str, Any]) -> dict
     """The manifest without what a new search found, which is not the release."""
     suppressed = max(0, manifest["rows"] - manifest["released_rows"])
     warning = (
-        "the spec would release other rows today: the source, the spec or a hierarchy has changed, or the search was "
-        "stopped. So levels, losses and the search are not reported; the manifest of the run has them"
+        "the spec would release other rows today: the source, the spec or a hierarchy has changed, changes wait, or "
+        "the search was stopped. So levels, losses and the search are not reported; the manifest of the run has them"
     )
     of_plan = dict.fromkeys(name for name in costs if name != "people")  # the source's people
     unknown: dict[str, Any] = {**of_plan, "strategy": None, "hierarchies": {}, "damage": []}

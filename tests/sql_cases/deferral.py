@@ -264,7 +264,6 @@ _CHANGES = [
         members=Predicate("COUNT(DISTINCT owner)"),
         stayed=Predicate("COUNT(DISTINCT COALESCE(owner, ''))"),
     ),
-    _case("changed_numbers", "class", [(1,), (2,)], {"classes": _CLASSES}),
 ]
 
 _CHOICES = "choice number n"

@@ -1,4 +1,4 @@
-"""Deferral applied to a recoding: its rows, and those of earlier releases, are compared; some changes wait."""
+"""Deferral applied to a recoding: its rows are merged with those of the release before it, while some changes wait."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kanon_sql.release import private
 from kanon_sql.release import tables as release_tables
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.release.merged import merge
+from kanon_sql.release.merged import merge_rows
 from kanon_sql.release.people_check import as_read
 from kanon_sql.release.pieces import DEFERRED, Piece, companion, private_file
 from kanon_sql.release.recoding import Recoding
@@ -33,8 +33,8 @@ _ABOUT = {"is": "the changes of a release that wait"}
 
 
 @dataclass(frozen=True)
-class Deferring:
-    """Holds back changes of a recoding, compared with earlier releases: the one that it replaces, and older ones.
+class Merger:
+    """Merges the rows of a recoding with those of earlier releases: the one that it replaces, and older ones.
 
     `tables`: of the comparison, embedded. `releases`: with a unit, also with the digests of the owners of rows.
     """
@@ -72,9 +72,9 @@ class Deferring:
 
     def hold(self, recoding: AnyRecoding) -> tuple[AnyRecoding, Deferred | None]:
         """The recoding with the rows of the earlier release, while all changes wait."""
-        return (recoding, None) if self.impossible(recoding) else self.apply(recoding, hold=True)
+        return (recoding, None) if self.impossible(recoding) else self.merge(recoding, hold=True)
 
-    def apply(self, recoding: AnyRecoding, hold: bool = False) -> tuple[AnyRecoding, Deferred | None]:
+    def merge(self, recoding: AnyRecoding, hold: bool = False) -> tuple[AnyRecoding, Deferred | None]:
         """The recoding with the rows that are released while other changes wait, and who waits."""
         unit, tables = self.spec.unit, self.tables
         secret = private.people_secret(recoding, self.spec.target)
@@ -97,7 +97,7 @@ class Deferring:
         in_file = fresh.engine is tables.engine
         here = tables if in_file else there
         changes = [waiting, standing] if in_file else [_sent(there, tables, waiting), _sent(there, tables, standing)]
-        merged = merge(here, fresh.table.relation, columns, rows.texts, *changes)
+        merged = merge_rows(here, fresh.table.relation, columns, rows.texts, *changes)
         if merged.rows != here.count(fresh.table.relation) - leaving + staying:
             return recoding, None  # values that do not survive the way through another engine; the comparison decides
         shown = self._people(here, fresh.table.relation) if unit else None
