@@ -151,6 +151,29 @@ def test_an_arrival_waits_for_two_others_and_the_command_line_shows_it() -> None
         assert connection.sql("SELECT * FROM duckdb_tables() WHERE table_name = 'anon__deferred'").fetchall() == []
 
 
+@pytest.mark.parametrize("unit", [False, True])
+def test_the_verbs_know_that_a_release_has_rows_that_have_left_its_source(unit: bool) -> None:
+    rows = ", ".join(f"({number}, {20 + number % 2 * 20}, '1200', 'x')" for number in range(20))
+    ask("hospital.duckdb", f"CREATE OR REPLACE TABLE visits AS SELECT * FROM (VALUES {rows}) AS t(pid, age, zip, ill)")
+    spec = SPEC.replace("audit: true\n", "") + ("unit: pid\n" if unit else "identifiers: [pid]\n")
+    Path("release.yml").write_text(spec)
+    kanon_sql.run("release.yml")
+    ask("hospital.duckdb", "DELETE FROM visits WHERE pid IN (1, 2)")  # one of each class
+    (done,) = kanon_sql.run("release.yml").releases
+    assert done.release
+    assert (done.release.manifest["rows"], done.release.manifest["released_rows"]) == (18, 20)
+    assert done.release.manifest["suppressed_rows"] == 0
+    assert done.release.manifest.get("suppressed_people", 0) == 0
+    measured = kanon_sql.risk(spec="release.yml")
+    assert measured.release
+    assert (measured.suppressed_rows, measured.release.unit) == (None, "pid" if unit else None)
+    assert "0 to appear, 2 to leave" in measured.notes[-1]
+    assert kanon("report", "--spec", "release.yml", "--output", "report.md").code == 0
+    text = Path("report.md").read_text()
+    assert "2 to leave" in text
+    assert "All 18 rows were released" not in text
+
+
 def test_a_release_in_which_changes_wait_is_recreated() -> None:
     two_releases()
     kanon_sql.run("release.yml")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
@@ -45,15 +46,32 @@ def owners_of(release: Source, path: Path | None, unit: str, tables: Scratch) ->
     return (None, "those that were kept are of another release") if differing else (people, "")
 
 
-def has_waiting_changes(release: Source, path: Path | None) -> bool:
-    """Whether some changes of the source wait, so that a release has other rows than its source."""
-    if path:
-        return private_file(path, DEFERRED).is_file()
-    relation = release.table.relation
-    if queries.is_scratch(relation):
-        return False
-    place = companion(relation, DEFERRED)
-    return release_tables.about(release.engine, place).get("of") == relation.name
+def waiting_changes(release: Source, unit: str | None) -> dict[str, Any] | None:
+    """Who waits, in the form of a manifest's `deferred`; None if nobody does, so that a release has its source's rows.
+
+    From the companion that `kanon_sql.pipeline.merger` writes with a release in which changes wait.
+    """
+    if release.files:
+        file = private_file(release.files[0], DEFERRED)
+        if not file.is_file():
+            return None
+        with closing(release.engine.embedded()) as reader:
+            rows = reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
+    else:
+        engine, relation = release.engine, release.table.relation
+        if queries.is_scratch(relation):
+            return None
+        place = companion(relation, DEFERRED)
+        if release_tables.about(engine, place).get("of") != relation.name:
+            return None
+        rows = engine.rows(queries.select_all(place, engine.dialect))
+    return {
+        "counted": "people" if unit else "rows",
+        "waiting": sum(max(int(arrivals), int(departures)) for _, _, arrivals, departures in rows),
+        "arrivals": sum(int(arrivals) for _, _, arrivals, _ in rows),
+        "departures": sum(int(departures) for *_, departures in rows),
+        "oldest": min(str(since) for _, since, *_ in rows),
+    }
 
 
 def _received(tables: Scratch, reader: Engine, relation: Relation) -> Source:

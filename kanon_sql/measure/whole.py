@@ -14,7 +14,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.measure.evidence import Evidence
 from kanon_sql.measure.labelled import PopulationQuery, labelled_people, labelled_population
-from kanon_sql.measure.owners import has_waiting_changes, owners_of
+from kanon_sql.measure.owners import owners_of, waiting_changes
 from kanon_sql.plan.source import Source, name_of, opened_source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
@@ -90,9 +90,9 @@ def shown(
 
 def _waiting_owners(stack: contextlib.ExitStack, release: Source, unit: str) -> Source | None:
     """The rows with the digests of their owners, if changes wait, so that the source has other rows; None otherwise."""
-    path = release.files[0] if release.files else None
-    if not has_waiting_changes(release, path):
+    if waiting_changes(release, unit) is None:
         return None
+    path = release.files[0] if release.files else None
     here = stack.enter_context(contextlib.closing(release.engine.embedded()))
     people, _ = owners_of(release, path, unit, stack.enter_context(Scratch(here, "owners")))
     return people

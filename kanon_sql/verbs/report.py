@@ -14,6 +14,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Statement
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.measure.owners import waiting_changes
 from kanon_sql.measure.whole import opened_whole
 from kanon_sql.plan.earlier import read_manifest
 from kanon_sql.plan.observer import Observer, Phases
@@ -211,6 +212,8 @@ def _described(spec: ReleaseSpec, release: Source, source: Source | str, observe
         published = Published(release.table.relation, summary, (statement,), 0.0, 0.0, path)
         manifest = manifests.describe(plan, costs, published, Phases())
     manifest |= {"seconds": {}, "target": _target(spec)}
+    if deferred := waiting_changes(release, spec.unit):
+        manifest["deferred"] = deferred
     return manifest if same else _without_plan(manifest, costs)
 
 
@@ -257,7 +260,8 @@ def _target(spec: Spec) -> dict[str, str]:
 
 def _without_plan(manifest: Mapping[str, Any], costs: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest without what a new search found, which is not the release."""
-    suppressed = max(0, manifest["rows"] - manifest["released_rows"])
+    # While changes wait, the release has rows that the source lacks, and the difference says nothing.
+    suppressed = 0 if "deferred" in manifest else max(0, manifest["rows"] - manifest["released_rows"])
     warning = (
         "the spec would release other rows today: the source, the spec or a hierarchy has changed, changes wait, or "
         "the search was stopped. So levels, losses and the search are not reported; the manifest of the run has them"

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
+from kanon_sql.measure.owners import waiting_changes
 from kanon_sql.measure.risk import RiskMeasurement
 from kanon_sql.measure.whole import opened_whole
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, check_engine, opened, settle_spec
+from kanon_sql.report.words import waiting_sentence
 from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec, Target
@@ -28,14 +30,15 @@ if TYPE_CHECKING:
 class Risks(Result):
     """The risks in a source and in its release, if any: counts, shares and names of columns, never a value.
 
-    `suppressed_rows`: rows of the source that are not in the release, None without a release. `notes`: limits of the
-    figures.
+    `suppressed_rows`: rows of the source that are not in the release, None without a release or if `changes_wait`.
+    `notes`: limits of the figures.
     """
 
     quasi_identifiers: tuple[str, ...]
     source: TableRisk
     release: TableRisk | None = None
     notes: tuple[str, ...] = ()
+    changes_wait: bool = False
 
     @property
     def last(self) -> TableRisk:
@@ -44,7 +47,9 @@ class Risks(Result):
 
     @property
     def suppressed_rows(self) -> int | None:
-        return None if self.release is None else self.source.classes.rows - self.release.classes.rows
+        if self.release is None or self.changes_wait:
+            return None
+        return self.source.classes.rows - self.release.classes.rows
 
     @property
     def tables(self) -> tuple[TableRisk, ...]:
@@ -186,7 +191,15 @@ def risk(
             of_source = measuring.of("the source", settled.source, before)
         else:
             of_source, of_release = measuring.of_both(settled.source, before, after)
-        return Risks(tuple(settled.quasi_identifiers), of_source, of_release, tuple(measuring.notes))
+        deferred = waiting_changes(after.source, settled.unit) if after and of_release else None
+        if deferred:
+            measuring.notes.append(
+                f"{waiting_sentence(deferred)}: the release can have rows that the source does not have any more, so "
+                "suppressed rows are not counted"
+            )
+        return Risks(
+            tuple(settled.quasi_identifiers), of_source, of_release, tuple(measuring.notes), deferred is not None
+        )
 
 
 def _written(target: Target | None, before: Source) -> str | None:
