@@ -1,5 +1,6 @@
-"""A month of nights that all release: changes wait, and no two releases of the month single out a person."""
+"""Nights that all release: changes wait, and no two releases single out a person."""
 
+import os
 import random
 from collections import Counter
 from contextlib import closing
@@ -16,7 +17,8 @@ from kanon_sql.errors import DifferencingError, SourceError
 from support.command_line import ask, kanon
 from support.nights import Row, covers_age, covers_zip, people_singled_out, singled_out
 
-K, NIGHTS = 3, 30
+K = 3
+NIGHTS = int(os.environ.get("KANON_NIGHTS", "15"))  # KANON_NIGHTS=30 is a month
 CODES = ["1200", "1201", "1300", "1301"]
 DOMAIN = [(age, code) for age in range(20, 60) for code in CODES]
 COVERS = (covers_age, covers_zip)
@@ -114,7 +116,7 @@ def test_every_night_releases_and_no_two_nights_single_out_a_person(unit: bool) 
             assert (verified.summary and verified.summary.people) == (len({row[3] for row in rows}) if unit else None)
     assert len(nights) > NIGHTS * 0.8
     assert sum(map(bool, waited)) > NIGHTS / 2
-    assert sum(old != new for old, new in pairwise(nights)) > 8, "something is released now and then"
+    assert sum(old != new for old, new in pairwise(nights)) > NIGHTS / 4, "something is released now and then"
     assert min(current) > 0.8
     trail = kanon_sql.releases("kanon_releases", database="hospital.duckdb")
     assert trail.manifest(len(nights))["deferred"]["waiting"] == waited[-1] > 0
