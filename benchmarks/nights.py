@@ -26,6 +26,7 @@ from kanon_sql.errors import DifferencingError
 ARRIVE, LEAVE, CHANGE = 0.0015, 0.0005, 0.0002  # of the people, every night
 WAYS: dict[str, dict[str, Any]] = {
     "defer": {"differencing_limit": 0},
+    "mondrian": {"differencing_limit": 0, "strategy": "mondrian"},
     "refuse": {"differencing_limit": 0, "differencing": "refuse"},
     "unlimited": {"differencing_limit": "unlimited"},
 }
@@ -67,6 +68,8 @@ def nights(kind: str, rows: int, number: int, way: str, folder: Path) -> Iterato
             (done,) = kanon_sql.run(spec).releases
         except DifferencingError:
             yield {"night": night, "released": False}
+            continue
+        if done.status == "unchanged":
             continue
         assert done.release
         manifest = done.release.manifest

@@ -201,6 +201,16 @@ HAVING MIN(
   END
 ) = 1;
 
+-- name: changes_of_existence
+-- Find the choices by which a class appears or vanishes.
+-- gives: class, choice
+SELECT r.class, x.choice
+FROM $choices AS x
+INNER JOIN $rows AS r ON r.number = x.number
+WHERE NOT EXISTS (SELECT u.class FROM $unmoved AS u WHERE u.class = r.class)
+GROUP BY r.class, x.choice
+HAVING SUM(x.n) = 0 AND SUM(r.before) > 0 OR SUM(x.n) > 0 AND SUM(r.before) = 0;
+
 -- name: kinds
 -- Count the members of each class by each choice and value, as in sql/kinds.sql.
 -- gives: _kind (ten times the class, and the choice), the value, n (people, or rows), _rows, _people (of the class), _weight (1)

@@ -4,6 +4,10 @@
 -- Return the tuples that stay in a region, with the region as their class.
 SELECT $keys, m.n, m.region AS class FROM $marked AS m WHERE NOT m.region IS NULL;
 
+-- name: in_regions
+-- Return the tuples that are in a region, with the region as their class.
+SELECT $keys, p.n, p.class FROM $placed AS p WHERE NOT p.class IS NULL;
+
 -- name: pool
 -- Return the tuples that no region keeps, each as a separate class.
 -- gives: the keys, n, class (from 1)

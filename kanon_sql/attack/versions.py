@@ -91,7 +91,7 @@ def compared(material: Material, other: Copy) -> Comparison:
         return comparison
     sides = versions.sides()
     overlaps = _overlaps(sides)
-    (changes,) = _changes(sides, overlaps)
+    (changes,) = _changes(sides, _groups(sides, overlaps))
     below, composed = _by_labels(sides, overlaps, min(material.release.rows, other.rows))
     if changes.appeared or changes.vanished:
         below, composed = below.uncertain(), {name: found.uncertain() for name, found in composed.items()}
@@ -123,18 +123,25 @@ class Versions:
             self._types |= dict.fromkeys(self._material.release.unit, "VARCHAR")
         self._added.append(other)
 
-    def compared(self, people: People, changes: bool, everybody: bool = False) -> list[Comparison]:
+    def compared(
+        self, people: People, changes: bool, everybody: bool = False, same_classes: bool = False
+    ) -> list[Comparison]:
         """Compare each of the releases with the new one, by the people of the source.
 
         `changes`: whether they are earlier releases, so that arrivals and departures are counted as well. `everybody`:
-        whether `Intersection.people` counts all, and not only those near a class that differs.
+        whether `Intersection.people` counts all, and not only those near a class that differs. `same_classes`: whether
+        the same rule put people into the classes of all releases, so that nobody whose quasi-identifiers are the same
+        changes between classes, even if their labels overlap.
         """
         if self._find_buckets() > _MOST_DIFFERENCES and len(self._added) > 1:
             half = len(self._added) // 2
             halves = [self._of(self._added[:half]), self._of(self._added[half:])]
-            return [comparison for half_of in halves for comparison in half_of.compared(people, changes, everybody)]
+            options = (people, changes, everybody, same_classes)
+            return [comparison for half_of in halves for comparison in half_of.compared(*options)]
         sides = self._sides()
-        moved = _changes(sides, _overlaps(sides)) if changes else [None] * len(self._added)
+        moved: Sequence[Changes | None] = [None] * len(self._added)
+        if changes:
+            moved = _changes(sides, _no_groups(sides) if same_classes else _groups(sides, _overlaps(sides)))
         found = zip(sides.limits, *_by_source(sides, people, everybody), moved, strict=True)
         return [Comparison(k, below, composed, change) for k, below, composed, change in found]
 
@@ -451,12 +458,12 @@ def _bounds(sides: _Sides, overlaps: Relation, values: tuple[Relation, Relation]
     )
 
 
-def _changes(sides: _Sides, overlaps: Relation) -> list[Changes]:
+def _changes(sides: _Sides, groups: Relation) -> list[Changes]:
     """Arrivals and departures in groups of classes that have no people in common with classes outside.
 
     A group without a changed class has the same rows in both releases, so only the others are examined.
     """
-    tables, groups = sides.material.tables, _groups(sides, overlaps)
+    tables = sides.material.tables
     tables.create("parts", "attack_versions/changed_parts", groups=groups, **sides.holes("changed"))
     if sides.unit:
         owners = sides.class_values(sides.unit)
@@ -523,6 +530,13 @@ def _groups(sides: _Sides, overlaps: Relation) -> Relation:
         before = now
         ((now,),) = tables.rows("attack_versions/groups_sum", groups=groups)
     return groups
+
+
+def _no_groups(sides: _Sides) -> Relation:
+    """No links between classes, so that each is a group."""
+    tables = sides.material.tables
+    links = tables.load("links", dict.fromkeys(["release", "node", "other"], "INTEGER"), [[], [], []])
+    return tables.create("groups", "attack_versions/own_groups", links=links)
 
 
 # The attack

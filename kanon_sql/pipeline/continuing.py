@@ -28,7 +28,9 @@ def settled(scheduled: Scheduled, before: Mapping[str, Any] | None, path: Path, 
         spec = _with_regions(spec, notes_of(path, f"{scheduled.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
         if before is not None and not spec.reuses_earlier and scheduled.node != "search":
             spec = spec.model_copy(update=_reuse(spec, scheduled, before, path))
-    return spec.model_copy(update={"differencing_limit": "unlimited"}) if restores else spec
+    if restores and not isinstance(spec, Spec):
+        return spec.model_copy(update={"differencing_limit": "unlimited"})
+    return spec
 
 
 def _with_regions(spec: Spec, file: Path) -> Spec:

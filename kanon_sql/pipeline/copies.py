@@ -38,12 +38,13 @@ _TYPES = {"target": "TEXT", "sha256": "TEXT", "part": "BIGINT", "content": "TEXT
 class Past:
     """An earlier release than the one to be replaced: its time, and a file of its rows.
 
-    `number`: the number of newer releases.
+    `number`: the number of newer releases. `regions`: see `placing_regions`.
     """
 
     at: str
     file: Path
     number: int
+    regions: str | None = None
 
 
 class Copies(Protocol):
@@ -170,9 +171,9 @@ class History:
         return self._past(0, history[0]) if before and before.get("deferred") and history else None
 
     def with_new(
-        self, spec: ReleaseSpec, before: Mapping[str, Any] | None, at: str, restores: bool = False
+        self, spec: ReleaseSpec, before: Mapping[str, Any] | None, manifest: Mapping[str, Any], restores: bool = False
     ) -> list[dict[str, str]]:
-        """Copy the staged release, with the time `at`, and return the history for its manifest, newest first.
+        """Copy the staged release of a manifest, and return the history for it, newest first.
 
         If a release was not compared with earlier ones, the history starts again with it. `restores`: whether the
         release is recreated unchanged, which does not extend the history.
@@ -183,7 +184,7 @@ class History:
         if self.release.history <= 1 or not _has_rows(spec):
             return []
         older = history[: self.release.history - 1] if before is not None and _is_compared(spec) else []
-        return [self._add_copy(at, older), *older]
+        return [self._add_copy(manifest["run"]["at"], placing_regions(manifest, before), older), *older]
 
     def _past(self, number: int, entry: Mapping[str, str]) -> Past:
         target, file = self.release.spec.target, self.copies.fetch(entry["sha256"], self.folder)
@@ -194,14 +195,14 @@ class History:
                 "was changed, so that a new release cannot be compared with it; restore it, or use "
                 f"`differencing_history: {number}` if nobody has that release any more"
             )
-        return Past(entry["at"], file, number)
+        return Past(entry["at"], file, number, entry.get("regions"))
 
-    def _add_copy(self, at: str, older: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    def _add_copy(self, at: str, regions: str | None, older: Sequence[Mapping[str, str]]) -> dict[str, str]:
         file = self._copy_of_staged()
         digest, kept = sha256(file), [entry["sha256"] for entry in older]
         if digest not in kept:
             self.copies.add(digest, file, kept, self.staging)
-        return {"at": at, "sha256": digest}
+        return {"at": at, "sha256": digest} | ({"regions": regions} if regions else {})
 
     def _copy_of_staged(self) -> Path:
         """Write the rows of the staged release to a file; with a `unit`, those with the digests of people."""
@@ -227,6 +228,24 @@ def history_of(manifest: Mapping[str, Any] | None) -> list[dict[str, str]]:
     """The releases that the next one is compared with, from the manifest of the newest: times and checksums."""
     history: list[dict[str, str]] = (manifest or {"run": {}})["run"].get("history", [])
     return history
+
+
+def placing_regions(manifest: Mapping[str, Any], before: Mapping[str, Any] | None) -> str | None:
+    """The checksum of the regions that alone decided in which class each row is; None if something else did.
+
+    Releases with equal ones put all people with the same quasi-identifiers into the same class.
+    """
+    regions, recoding = manifest.get("regions"), manifest.get("recoding") or {}
+    if not regions or recoding.get("recut_rows"):
+        return None
+    is_placed = recoding.get("placed_by_regions") or replaced_regions(before) == regions["sha256"]
+    return str(regions["sha256"]) if is_placed else None
+
+
+def replaced_regions(before: Mapping[str, Any] | None) -> str | None:
+    """The regions that placed the rows of the release to be replaced, whose manifest is `before`."""
+    history = history_of(before)
+    return history[0].get("regions") if history else None
 
 
 def _is_compared(spec: ReleaseSpec) -> bool:

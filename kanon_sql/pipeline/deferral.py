@@ -5,6 +5,9 @@ first by which nobody arrives, leaves or stays among fewer than k, compared with
 class satisfies the privacy models. With a unit, a person's changes in all classes happen together or wait together, so
 that nobody is released twice. A class that satisfies the models by no choice is closed: all its rows leave.
 
+Where the labels of classes can overlap, as those of local recodings do, no class appears or vanishes: a reader would
+look for its people in all classes with which it overlaps, and find too few of them in some.
+
 The decision compares released rows only, so it works for every recoding that keeps its classes, and needs no data about
 people who left the source except what is already released. It is not trusted: the merged release is verified, and
 compared with all earlier ones, like any other release.
@@ -136,14 +139,23 @@ class Deferral:
     """Decides which changes between two releases wait, given earlier releases.
 
     `before`: the counted rows of the release to be replaced, `after`: of the new one, in the same scratch.
+    `overlapping`: whether the labels of classes can overlap.
     """
 
     def __init__(
-        self, tables: Scratch, rows: Rows, before: Relation, after: Relation, model: PrivacyModels, k: int
+        self,
+        tables: Scratch,
+        rows: Rows,
+        before: Relation,
+        after: Relation,
+        model: PrivacyModels,
+        k: int,
+        overlapping: bool = False,
     ) -> None:
         self._tables, self._rows = tables, rows
         self._before, self._after = before, after
         self._model, self._k = model, k
+        self._overlapping = overlapping
         self._sensitive = {
             column: name
             for name, column in rows.others.items()
@@ -288,6 +300,10 @@ class Deferral:
             possible[int(number)].add(int(choice))
         for number, choice in self._unsafe(choices, classes):
             possible[number].discard(choice)
+        if self._overlapping:
+            holes: dict[str, Hole] = {"choices": choices, "rows": self._moving, "unmoved": self._unmoved_rows}
+            for number, choice in tables.rows("deferral/changes_of_existence", **holes):
+                possible[int(number)].discard(int(choice))
         return {number: min(of_class or {CLOSED}) for number, of_class in possible.items()}
 
     def _unsafe(self, choices: Relation, classes: int) -> Iterator[tuple[int, int]]:

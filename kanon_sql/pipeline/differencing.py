@@ -76,14 +76,17 @@ class SingledOut:
 
 @dataclass(frozen=True)
 class _Older:
-    """An earlier release, as errors describe it: its name, an additional remedy, and its time."""
+    """An earlier release, as errors describe it: its name, an additional remedy, and its time.
+
+    `regions`: see `kanon_sql.pipeline.copies.placing_regions`.
+    """
 
     name: str
     remedy: str = ""
     at: str | None = None
+    regions: str | None = None
 
 
-_REPLACED = _Older("it")
 _Past: TypeAlias = tuple[_Older, Copy]
 
 
@@ -102,9 +105,11 @@ class Guard:
         source: Source,
         people: Copy,
         releases: Sequence[Source],
+        regions: str | None,
     ) -> None:
         self._limit = limit
         self._releases = releases
+        self._regions = regions
         self._copying = copying
         self._past = past
         self._source = source
@@ -116,18 +121,21 @@ class Guard:
         self.earlier: list[int] = []
         self.deferred: Deferred | None = None
 
-    def defer(self, recoding: AnyRecoding) -> AnyRecoding:
-        """The recoding with the changes held back that would single people out; DifferencingError if too many wait."""
+    def defer(self, recoding: AnyRecoding, placed: AnyRecoding | None = None) -> AnyRecoding:
+        """The recoding with the changes held back that would single people out; DifferencingError if too many wait.
+
+        `placed`: the same with classes that are unsafe, whose changes then wait.
+        """
         if self._copying.spec.differencing == "refuse":
             return recoding
         merger = Merger(self._copying.tables, self._copying.spec, self._releases)
         self._not_deferred = merger.impossible(recoding)
         if self._not_deferred:
             return recoding
-        recoding, self.deferred = merger.merge(recoding)
-        if isinstance(recoding, LocalRecoding):  # their changes wait as long as labels stay, which is not certain
-            self._not_deferred = "the labels of a local recoding change with the members of its classes"
-        return recoding
+        merged, self.deferred = merger.merge(placed or recoding)
+        if isinstance(recoding, LocalRecoding) and self._regions is None:
+            self._not_deferred = "its classes overlap, and were not those of the earlier release"
+        return merged if self.deferred else recoding
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
         """DifferencingError if more people are singled out than the limit allows."""
@@ -146,28 +154,29 @@ class Guard:
         together: _Together | None = None
         for past in self._past:
             material = self._material(new, past)
-            if together and not together.takes(material):
+            same_classes = self._regions is not None and past[0].regions == self._regions == self._past[0][0].regions
+            if together and not together.takes(material, same_classes):
                 yield from self._finish(together)
                 together = None
             if together is None:
-                together = self._together(material)
+                together = self._together(material, same_classes)
             together.add(past[0], material)
         if together:
             yield from self._finish(together)
 
-    def _together(self, material: Material) -> _Together:
+    def _together(self, material: Material, same_classes: bool) -> _Together:
         if self._coded is None or self._coded.source != material.source:
             self._coded = People.of(material)
         assert material.previous
-        return _Together(material, self._coded, Versions(material, material.kept_with(material.previous)))
+        return _Together(material, self._coded, Versions(material, material.kept_with(material.previous)), same_classes)
 
     def _finish(self, together: _Together) -> Iterator[tuple[_Older, SingledOut]]:
-        comparisons = together.versions.compared(together.people, changes=True)
+        comparisons = together.versions.compared(together.people, changes=True, same_classes=together.same_classes)
         unread = [note for note in self._notes if ANY_VALUE in note]
         self._notes.clear()
         if unread and len(together.past) > 1:  # one at a time, to name the release that cannot be read
             for older, material in together.past:
-                alone = self._together(material)
+                alone = self._together(material, together.same_classes)
                 alone.add(older, material)
                 yield from self._finish(alone)
             return
@@ -209,11 +218,15 @@ class Guard:
 
 @dataclass
 class _Together:
-    """Earlier releases that are compared by the same statements: their copies have the same columns and kinds."""
+    """Earlier releases that are compared by the same statements: their copies have the same columns and kinds.
+
+    `same_classes`: whether the same regions placed the rows of all of them and of the new release.
+    """
 
     material: Material
     people: People
     versions: Versions
+    same_classes: bool
     past: list[tuple[_Older, Material]] = field(default_factory=list)
 
     def add(self, older: _Older, material: Material) -> None:
@@ -222,12 +235,12 @@ class _Together:
         self.past.append((older, material))
         self.versions.add(material.previous)
 
-    def takes(self, material: Material) -> bool:
+    def takes(self, material: Material, same_classes: bool) -> bool:
         """Whether the earlier release of a material can be compared with the others."""
         mine = self.material
         assert material.previous
         assert mine.previous
-        same = material.source == mine.source and material.release == mine.release
+        same = same_classes == self.same_classes and material.source == mine.source and material.release == mine.release
         return same and material.kept_with(material.previous) == mine.kept_with(mine.previous)
 
 
@@ -245,10 +258,10 @@ class Restored:
     merger: Merger
     deferred: Deferred | None = None
 
-    def defer(self, recoding: AnyRecoding) -> AnyRecoding:
+    def defer(self, recoding: AnyRecoding, placed: AnyRecoding | None = None) -> AnyRecoding:
         """The recoding with the rows of the release."""
-        recoding, self.deferred = self.merger.hold(recoding)
-        return recoding
+        merged, self.deferred = self.merger.hold(placed or recoding)
+        return merged if self.deferred else recoding
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
         """Compare nothing: the caller compares the checksum."""
@@ -267,12 +280,19 @@ def restoring(source: Source, spec: Spec, past: Past) -> Iterator[Restored]:
 
 @contextlib.contextmanager
 def guarded(
-    source: Source, spec: Spec, limit: int, columns: list[str], earlier: Sequence[Past] = ()
+    source: Source,
+    spec: Spec,
+    limit: int,
+    columns: list[str],
+    earlier: Sequence[Past] = (),
+    regions: str | None = None,
+    replaced_regions: str | None = None,
 ) -> Iterator[Guard | None]:
     """Copy the release that is about to be replaced, and the source; None if there is no such release.
 
     `limit`: the maximum number of people to single out. `columns`: of the new release. `earlier`: releases before the
-    one that is replaced.
+    one that is replaced. `regions`, `replaced_regions`: the checksums of the regions that placed the rows of the new
+    release and of the replaced one (see `kanon_sql.pipeline.copies.placing_regions`).
     """
     if spec.target is None:
         yield None
@@ -290,9 +310,10 @@ def guarded(
         for data in (before, people, *files):
             names += [column.name for column in data.table.columns]
         copying = _Copying.of(tables, spec, before.table, names)
-        past_releases = [(_REPLACED, _copied_release(copying, "previous", _REPLACED, before))]
+        replaced = _Older("it", regions=replaced_regions)
+        past_releases = [(replaced, _copied_release(copying, "previous", replaced, before))]
         past_releases += [_past_release(copying, past, file) for past, file in zip(earlier, files, strict=True)]
-        yield Guard(limit, copying, past_releases, source, copying.copied("source", people), [before, *files])
+        yield Guard(limit, copying, past_releases, source, copying.copied("source", people), [before, *files], regions)
 
 
 def _read(tables: Scratch, past: Past) -> Source:
@@ -303,7 +324,7 @@ def _read(tables: Scratch, past: Past) -> Source:
 
 def _past_release(copying: _Copying, past: Past, file: Source) -> _Past:
     remedy = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
-    older = _Older(f"its release of {past.at}", remedy, past.at)
+    older = _Older(f"its release of {past.at}", remedy, past.at, past.regions)
     return older, _copied_release(copying, f"earlier {past.number}", older, file, stored=False)
 
 
@@ -393,7 +414,7 @@ def _with_owners(release: Source, path: Path | None, spec: Spec, tables: Scratch
 
 def _unknown_people(spec: Spec, why: str) -> DifferencingError:
     assert spec.target
-    return _incomparable(spec.target.name, _REPLACED, f"it is not known which people its rows are of: {why}")
+    return _incomparable(spec.target.name, _Older("it"), f"it is not known which people its rows are of: {why}")
 
 
 def _used(source: Source, spec: Spec) -> Any:

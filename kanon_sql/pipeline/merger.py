@@ -86,7 +86,8 @@ class Merger:
         rows = Rows.of(recoding.columns, recoding.quasi_identifiers, unit, floats)
         after = self._counted("after", fresh, rows)
         before, *earlier = self._earlier(rows, after)  # the older ones are read where they are
-        deferral = Deferral(tables, rows, before, after, recoding.model, max(2, recoding.model.requested_k))
+        k, overlapping = max(2, recoding.model.requested_k), isinstance(recoding, LocalRecoding)
+        deferral = Deferral(tables, rows, before, after, recoding.model, k, overlapping)
         decision = deferral.decide(earlier, hold)
         if decision is None:
             return recoding, None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import metric
-from kanon_sql.plan.earlier import node_of
+from kanon_sql.plan.earlier import node_of, regions_file
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.preflight import Ready, preflight
 from kanon_sql.plan.problem import Problem, count
@@ -19,7 +20,7 @@ from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
 from kanon_sql.recode.keeping import keep_regions
 from kanon_sql.recode.node import from_node
-from kanon_sql.recode.regions import Regions, check_regions, shown_as_before
+from kanon_sql.recode.regions import Regions, check_regions, regions_of, shown_as_before
 from kanon_sql.recode.separate import bring_back, separate_database
 from kanon_sql.recode.task import Spans
 from kanon_sql.release.full_domain import FullDomain
@@ -30,16 +31,21 @@ from kanon_sql.strategies import Driver, SearchOutcome, strategy
 _INTERRUPTED_SECONDS = 0.2  # for a search that a local recoding starts after an interrupt
 
 
+_MOST_PLACINGS = 5
+
+
 @dataclass(frozen=True)
 class Kept:
     """Whether the recoding of an earlier release was reused, and if not, why.
 
-    `chosen_by_values`: from the earlier manifest, because a reused node was chosen in that run.
+    `chosen_by_values`: from the earlier manifest, because a reused node was chosen in that run. `regions_file`: of
+    regions that contain all released rows; None if other rows were recoded.
     """
 
     kept: bool = True
     why_not: str | None = None
     chosen_by_values: bool = False
+    regions_file: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,8 @@ class Plan:
 
     The judge of the problem answers for any node, the one of the recoding for the released classes. `outcome`: of the
     lattice search, None for a local recoding. `ended` and `search_seconds`: how the search or recoding ended, and when.
+    `placed`: the recoding with all rows in the regions of an earlier release, which is not safe, for changes that wait.
+    `regions`: those that placed all rows of a new local recoding; None if the algorithm did.
     """
 
     problem: Problem
@@ -56,6 +64,8 @@ class Plan:
     search_seconds: float
     outcome: SearchOutcome | None = None
     kept: Kept | None = None
+    placed: LocalRecoding | None = None
+    regions: Regions | None = None
 
     def with_cells(self) -> Plan:
         """The plan with the additional figures that metrics of bits and of generalized cells need."""
@@ -183,12 +193,48 @@ def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan
     if regions:
         regions = check_regions(regions, problem.columns, _display_forms(problem, RECODERS[spec.strategy]))
         try:
-            return replace(recode(problem, observer, regions), kept=Kept())
+            kept = Kept(regions_file=regions_file(earlier) if earlier and spec.defers else None)
+            return replace(recode(problem, observer, regions), kept=kept)
         except InfeasibleError as error:
             if spec.node_else == "error":
                 raise
             kept = Kept(False, str(error).partition(";")[0])
-    return replace(recode(problem, observer), kept=kept)
+    plan = replace(recode(problem, observer), kept=kept)
+    return _placed_by_regions(plan, observer) if spec.defers and spec.write_regions else plan
+
+
+def _placed_by_regions(plan: Plan, observer: Observer) -> Plan:
+    """The plan with every row in the class into which later releases will put an equal row, if there is such a plan.
+
+    Where classes overlap, their regions put some rows into other classes than the algorithm did. If that makes classes
+    unsafe, these are recoded, and the regions of the result are tried, a few times.
+    """
+    problem, first = plan.problem, plan
+    recoding_unsafe = replace(problem, spec=problem.spec.model_copy(update={"differencing": "refuse"}))
+    for _ in range(_MOST_PLACINGS):
+        assert isinstance(plan.recoding, LocalRecoding)
+        recoding, tables = plan.recoding, problem.frequency_set.tables
+        regions = regions_of(tables, recoding.local, recoding.classes, recoding.orders, recoding.hows)
+        try:
+            placed = recode(problem, observer, regions)
+        except InfeasibleError:  # more rows are outside of all regions than may be suppressed
+            return plan
+        if placed.placed is None and placed.recoding.rows_at_risk <= recoding.rows_at_risk:
+            return _described_as(first, placed, regions)
+        try:
+            plan = _described_as(first, recode(recoding_unsafe, observer, regions))
+        except InfeasibleError:
+            return replace(recode(problem, observer), kept=first.kept)  # its tables were replaced
+    return plan
+
+
+def _described_as(first: Plan, plan: Plan, regions: Regions | None = None) -> Plan:
+    """A plan with the figures of the algorithm's run, and the regions that placed all rows, if there are such."""
+    assert isinstance(first.recoding, LocalRecoding)
+    assert isinstance(plan.recoding, LocalRecoding)
+    facts = {**first.recoding.local.facts, **({"placed_by_regions": True} if regions else {})}
+    recoding = replace(plan.recoding, local=replace(plan.recoding.local, facts=facts))
+    return replace(first, recoding=recoding, regions=regions)
 
 
 def recode(problem: Problem, observer: Observer, regions: Regions | None = None) -> Plan:
@@ -236,17 +282,23 @@ def recode(problem: Problem, observer: Observer, regions: Regions | None = None)
         local = bring_back(local, moved.engine, problem.frequency_set.tables)
     seconds = time.monotonic() - started  # the time limit does not cover building and releasing the classes
     observer.phases.begin("classes")
-    return Plan(problem, local_recoding(problem, local, recoder), local.ended, seconds)
+    placed = local_recoding(problem, local.placed, recoder, "placed_classes") if local.placed else None
+    return Plan(problem, local_recoding(problem, local, recoder), local.ended, seconds, placed=placed)
 
 
-def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
-    """The recoding of a local algorithm's result, whose classes show what the spec's `show` requests."""
+def local_recoding(
+    problem: Problem, local: Local, recoder: Recoder | None = None, stem: str = "local_classes"
+) -> LocalRecoding:
+    """The recoding of a local algorithm's result, whose classes show what the spec's `show` requests.
+
+    `stem`: the name of the table of classes.
+    """
     frequency_set = problem.frequency_set
     spec = problem.spec
     source = problem.source
     forms = ("labels",) * len(problem.columns) if local.classes else _display_forms(problem, recoder)
     orders = shows.load_orders(frequency_set.tables, frequency_set, forms)
-    classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, forms, spec)
+    classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, forms, spec, stem)
     if local.kept:
         classes = shown_as_before(frequency_set.tables, classes, orders, forms, local.kept)
     figures = shows.figures(frequency_set.engine, local, classes, orders, forms, frequency_set.rows)

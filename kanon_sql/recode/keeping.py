@@ -4,6 +4,10 @@ Every tuple goes into the region that contains it; of several regions into the o
 those. A class that is then unsafe under any model is dissolved, and its tuples are pooled with those outside all
 regions. The pool is recoded alone, by the release's algorithm. If that is impossible, its tuples join the nearest
 classes (see `kanon_sql.recode.joining`), or in an incremental release they are held back.
+
+Where changes wait (see `kanon_sql.pipeline.deferral`), no class is dissolved and nothing is recoded: a new label can
+cover rows of several earlier classes, and a reader of both releases would find fewer than k of them. Tuples outside all
+regions are left out, and rows of a class that has become unsafe wait.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from kanon_sql.recode.joining import join_unsafe
 from kanon_sql.recode.regions import Placing, Regions, labels_of, placed
 from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.value_tests import is_safe_as_a_whole, whole_tuples
+from kanon_sql.spec.suppression_limit import may_suppress
 
 
 def keep_regions(recode: Callable[[Task], Local], task: Task, regions: Regions) -> Local:
@@ -48,9 +53,26 @@ class _Keeping:
         """The assignment of all tuples, with the number of regions kept."""
         placed_in = self._place()
         marked = self._marked(self.tables["placed"])
+        if self.task.spec.defers:
+            return self._deferring(marked, placed_in)
         held = self.tables.create("held", "keeping/held", marked=marked, keys=self.keys)
         pool = self.tables.create("pool", "keeping/pool", marked=marked, keys=self.keys)
         return self._with_regions(self._with_pool(held, pool, len(placed_in)), marked, placed_in)
+
+    def _deferring(self, marked: Relation, placed_in: list[Region]) -> Local:
+        """The classes that stay, and next to them the same with the classes that are unsafe."""
+        in_regions = self.tables.create(
+            "in_regions", "keeping/in_regions", placed=self.tables["placed"], keys=self.keys
+        )
+        held = self.tables.create("held", "keeping/held", marked=marked, keys=self.keys)
+        rows = self._rows(in_regions)
+        self._check_left_out(self.task.frequency_set.rows - rows)
+        local = self._with_regions(self._result(held), marked, placed_in)
+        if self._rows(held) == rows:
+            return local
+        kept = dict(enumerate(placed_in, start=1))
+        placed = self._result(in_regions, "placed_assignment")
+        return replace(local, placed=replace(placed, kept=kept, facts=local.facts))
 
     def _place(self) -> list[Region]:
         """Put every tuple into a region, as the table `placed`; returns the regions by their numbers there, from 1.
@@ -60,11 +82,12 @@ class _Keeping:
         frequency_set = self.task.frequency_set
         orders = show.load_orders(self.tables, frequency_set, self.regions.hows)
         placings = [Placing(order, how) for order, how in zip(orders, self.regions.hows, strict=True)]
-        found = placed(self.regions.regions, placings, Placing.of)
+        by_loss = not self.task.spec.defers  # the classes of equal rows must not depend on the night
+        found = placed(self.regions.regions, placings, Placing.of, by_loss)
         number_of: dict[Region, int] = {}
         for region, _ in found:
             number_of.setdefault(labels_of(region), len(number_of) + 1)
-        boxes = [*placed((region for region, _ in found), placings, Placing.box_of), *found]
+        boxes = [*placed((region for region, _ in found), placings, Placing.box_of, by_loss), *found]
         ends = [f"{end}_{j}" for j in range(len(orders)) for end in ("low", "high")]
         rows = [
             (place, number_of[labels_of(region)], *(end for range_ in ranges for end in range_))
@@ -103,10 +126,19 @@ class _Keeping:
         both = self._both(held, self._whole(recoded) if recoded else pool, most)
         ended = recoded.ended if recoded else "complete"
         if self.task.spec.incremental:
-            return self._result(self._safe_alone(both), ended)
+            return self._result(self._safe_alone(both), ended=ended)
         if self._rows(both) < self.task.frequency_set.rows:  # some were left out, and can join other classes
             both = self._both(held, pool, most)
-        return join_unsafe(self._result(both, ended), self.task)
+        return join_unsafe(self._result(both, ended=ended), self.task)
+
+    def _check_left_out(self, rows: int) -> None:
+        of_all, spec = self.task.frequency_set.rows, self.task.spec
+        allowed = may_suppress(spec.max_suppressed, of_all)
+        if rows > allowed:
+            raise InfeasibleError(
+                f"the classes of the earlier release leave out {rows:,} of {of_all:,} rows, and {allowed:,} may be "
+                'suppressed; recode all rows with `node_else="search"`, or raise `suppression_limit`'
+            )
 
     def _both(self, held: Relation, others: Relation, most: int) -> Relation:
         return self.tables.create("both", "keeping/both", held=held, others=others, keys=self.keys, most=most)
@@ -144,11 +176,9 @@ class _Keeping:
             return recoded.assignment
         return self.tables.create("parts", "joining/largest_parts", assignment=recoded.assignment, keys=self.keys)
 
-    def _result(self, assignment: Relation, ended: str = "complete") -> Local:
-        kept = self.task.results.create(
-            "kept_assignment", "frequency_sets/copy", columns=self.columns, source=assignment
-        )
-        return Local(kept, ended=ended)
+    def _result(self, assignment: Relation, stem: str = "kept_assignment", ended: str = "complete") -> Local:
+        result = self.task.results.create(stem, "frequency_sets/copy", columns=self.columns, source=assignment)
+        return Local(result, ended=ended)
 
     def _with_regions(self, recoded: Local, marked: Relation, placed_in: list[Region]) -> Local:
         """The recoding with the regions that its classes are, and their number."""

@@ -67,7 +67,8 @@ def labels_of(region: Region) -> Region:
 def regions_of(
     tables: Scratch, local: Local, classes: Relation, orders: Sequence[Order], hows: Sequence[str]
 ) -> Regions:
-    """The regions of the classes of a local recoding: their labels, and the boxes of their values."""
+    """The regions of the classes of a local recoding, by the loss of their boxes: their labels, and the boxes of their
+    values."""
     columns = [order.attribute.column.name for order in orders]
     keys, positions = [o.attribute.coded.code_column(0) for o in orders], [o.relation for o in orders]
     with Scratch(tables.engine, "regions") as scratch:
@@ -78,7 +79,9 @@ def regions_of(
         source = ["class", *(name for of in names for name in of)]
         shown = [dict(zip(source, row, strict=True)) for row in _rows(scratch, classes, source)]
     regions = (tuple(_cells(row, box_of[row["class"]], orders, hows)) for row in shown if row["class"] in box_of)
-    return Regions(tuple(columns), tuple(hows), tuple(sorted(dict.fromkeys(regions), key=repr)))
+    placings = [Placing(order, how) for order, how in zip(orders, hows, strict=True)]
+    by_loss = [region for region, _ in placed(sorted(dict.fromkeys(regions), key=repr), placings, Placing.box_of)]
+    return Regions(tuple(columns), tuple(hows), tuple(by_loss))
 
 
 def _rows(tables: Scratch, source: Relation, columns: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -247,18 +250,23 @@ def _code(label: str | None, level: int, column: Column) -> Any:
 
 
 def placed(
-    regions: Iterable[Region], placings: Sequence[Placing], of: Callable[[Placing, Cell], tuple[int, int] | None]
+    regions: Iterable[Region],
+    placings: Sequence[Placing],
+    of: Callable[[Placing, Cell], tuple[int, int] | None],
+    by_loss: bool = True,
 ) -> list[tuple[Region, Ranges]]:
     """The regions with any of the current values, and their ranges of positions, ordered by loss.
 
-    `of`: returns a cell's range, of everything that it stands for or of its class's own values.
+    `of`: returns a cell's range, of everything that it stands for or of its class's own values. `by_loss`: otherwise
+    they keep their order, which does not depend on the current values.
     """
     found = []
     for number, region in enumerate(regions):
         ranges = [of(placing, cell) for placing, cell in zip(placings, region, strict=True)]
         filled = tuple(range_ for range_ in ranges if range_ is not None)
         if len(filled) == len(ranges):
-            loss = sum(placing.width(*range_) for placing, range_ in zip(placings, filled, strict=True))
+            widths = (placing.width(*range_) for placing, range_ in zip(placings, filled, strict=True))
+            loss = sum(widths) if by_loss else 0
             found.append((loss, number, region, filled))
     return [(region, ranges) for _, _, region, ranges in sorted(found, key=lambda place: place[:2])]
 
@@ -272,12 +280,14 @@ def shown_as_before(
 ) -> Relation:
     """The classes of a local recoding, some of which have the labels of an earlier release's regions.
 
-    `kept`: these regions by the numbers of the classes.
+    `kept`: these regions by the numbers of the classes; those without rows are left out.
     """
     types = {column.name: column.type for column in results.engine.table(classes).columns}
     rows = dict(results.rows("frequency_sets/copy", columns=["class", "n"], source=classes))
     placings = [Placing(order, how) for order, how in zip(orders, hows, strict=True)]
-    shown = [{"class": number, "n": rows[number], **_shown(kept[number], placings)} for number in kept]
+    shown = [
+        {"class": number, "n": rows[number], **_shown(kept[number], placings)} for number in kept if number in rows
+    ]
     columns = [[region.get(name) for region in shown] for name in types]
     with Scratch(results.engine, "before") as tables:
         loaded = tables.load("kept", types, columns)

@@ -37,8 +37,8 @@ def separate_database(frequency_set: FrequencySet, source: Engine) -> Iterator[F
         private.close()
 
 
-def bring_back(local: Local, at: Engine, results: Scratch) -> Local:
-    """Send the results of a local algorithm to the engine of the frequency set."""
+def bring_back(local: Local, at: Engine, results: Scratch, stem: str = "assignment") -> Local:
+    """Send the results of a local algorithm to the engine of the frequency set; `stem`: the name of the assignment."""
     if at is results.engine:
         return local
 
@@ -47,7 +47,8 @@ def bring_back(local: Local, at: Engine, results: Scratch) -> Local:
 
     cuts = local.cuts and bring("cuts", local.cuts)
     classes = local.classes and bring("local_classes", local.classes)
-    return replace(local, assignment=bring("assignment", local.assignment), cuts=cuts, classes=classes)
+    placed = local.placed and bring_back(local.placed, at, results, "placed_assignment")
+    return replace(local, assignment=bring(stem, local.assignment), cuts=cuts, classes=classes, placed=placed)
 
 
 def _moved(engine: Engine, attribute: Attribute, private: Engine) -> Attribute:

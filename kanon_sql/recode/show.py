@@ -125,7 +125,14 @@ def _limits(order: Order, how: str, recipe: object) -> rounding.Bounds:
     return rounding.exact(order) if how.startswith(_EXACT) else rounding.rounded(order, recipe)
 
 
-def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows: Sequence[str], spec: Spec) -> Relation:
+def make_classes(
+    results: Scratch,
+    local: Local,
+    ordered: Sequence[Order],
+    hows: Sequence[str],
+    spec: Spec,
+    stem: str = "local_classes",
+) -> Relation:
     """Create the relation of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j.
 
     `spec`: with the recipes of hierarchies, to whose boundaries ranges and bounds are rounded.
@@ -135,7 +142,7 @@ def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows:
     with Scratch(results.engine, "show") as tables:
         boxes = tables.create_as("boxes", queries.boxes(local.assignment, keys, [o.relation for o in ordered], dialect))
         shown = [_shown(tables, local, j, *parts) for j, parts in enumerate(zip(ordered, hows, recipes, strict=True))]
-        return results.create_as("local_classes", queries.local_classes(boxes, local.cuts, shown, dialect))
+        return results.create_as(stem, queries.local_classes(boxes, local.cuts, shown, dialect))
 
 
 def figures(

@@ -212,6 +212,8 @@ class Local:
     `kanon_sql.recode.order`), which can be larger than the class; None if they are equal.
     `classes`: only from an algorithm with its own labels; by default `kanon_sql.recode.show` creates them.
     `kept`: the classes that are regions of an earlier release, with its labels.
+    `placed`: the same with all rows that are in such regions, if some of their classes are unsafe and their changes can
+    wait (see `kanon_sql.pipeline.deferral`).
     `facts`: figures of the run for the manifest.
     """
 
@@ -222,3 +224,4 @@ class Local:
     ended: str = "complete"
     facts: Mapping[str, Any] = field(default_factory=dict)
     kept: Mapping[int, Region] = field(default_factory=dict)
+    placed: Local | None = None

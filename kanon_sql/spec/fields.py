@@ -690,6 +690,11 @@ class Spec(ReleaseSpec):
         return self.node is not None or self.node_from is not None or self.regions is not None
 
     @property
+    def defers(self) -> bool:
+        """Whether changes that would single people out wait, so that reused classes must keep their labels."""
+        return isinstance(self.differencing_limit, int) and self.differencing == "defer"
+
+    @property
     def max_suppressed(self) -> float | str:
         """The suppression limit; no limit where rows wait for the classes of an earlier node."""
         return 1.0 if self.incremental and self.reuses_earlier else self.suppression_limit

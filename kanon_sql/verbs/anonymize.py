@@ -18,7 +18,7 @@ from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import Source, opened, settle_labelled
 from kanon_sql.plan.trace import Trace
-from kanon_sql.recode.regions import regions_of, write_regions
+from kanon_sql.recode.regions import read_regions, regions_of, write_regions
 from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
 from kanon_sql.release.listing import check_labels
 from kanon_sql.release.local_recoding import LocalRecoding
@@ -180,11 +180,13 @@ def make_release(
     earlier: Sequence[Past] = (),
     ways: bool = False,
     restored: Past | None = None,
+    replaced_regions: str | None = None,
 ) -> Release:
     """Create a release of an open source; it becomes visible when the block of `releasing` ends.
 
     `earlier`: older releases that it is compared with, in addition to the one that it replaces. `ways`: whether to look
     for ways out for columns at their top level. `restored`: the last release, to recreate with the changes that waited.
+    `replaced_regions`: the checksum of the regions that placed the rows of the release that is replaced.
     """
     phases = phases or Phases()
     observer = replace(observer, phases=phases)
@@ -206,13 +208,16 @@ def make_release(
     observer.stage("Writing the release")
     phases.begin("release")
     with (
-        _guarded(source, spec, plan.recoding.columns, earlier, restored) as guard,
+        _guarded(source, plan, earlier, restored, replaced_regions) as guard,
         perturb.perturbed_source(source.engine, plan.problem.source.table, spec) as shown,
     ):
         recoding = replace(plan.recoding, table=shown)
         check_labels(recoding)
         if guard:
-            recoding = guard.defer(recoding)
+            recoding = guard.defer(recoding, plan.placed and replace(plan.placed, table=shown))
+            if recoding.merged and plan.placed:
+                plan = replace(plan, recoding=plan.placed)
+                costs |= manifests.measure(plan)
         if spec.target and spec.target.form == "anatomy":
             published = anatomy.release(recoding, spec.target, staging)
         else:
@@ -242,9 +247,10 @@ def make_release(
 
 
 def _guarded(
-    source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past], restored: Past | None
+    source: Source, plan: Plan, earlier: Sequence[Past], restored: Past | None, replaced_regions: str | None
 ) -> contextlib.AbstractContextManager[Guard | Restored | None]:
     """The comparison with earlier releases, if `differencing_limit` is set; or the release to recreate."""
+    spec = plan.problem.spec
     if restored:
         from kanon_sql.pipeline.differencing import restoring
 
@@ -253,7 +259,10 @@ def _guarded(
         return contextlib.nullcontext()
     from kanon_sql.pipeline.differencing import guarded  # imports the attacks, so only on demand
 
-    return guarded(source, spec, spec.differencing_limit, columns, earlier)
+    file = plan.kept.regions_file if plan.kept else None
+    regions = sha256(file) if file else None
+    columns = plan.recoding.columns
+    return guarded(source, spec, spec.differencing_limit, columns, earlier, regions, replaced_regions)
 
 
 def _check_regions(spec: Spec, source: Source) -> None:
@@ -273,8 +282,15 @@ def _write_regions(plan: Plan, path: Path, staging: Staging) -> dict[str, Any]:
     recoding, target = plan.recoding, plan.problem.spec.target
     assert isinstance(recoding, LocalRecoding)
     tables = plan.problem.frequency_set.tables
-    regions = regions_of(tables, recoding.local, recoding.classes, recoding.orders, recoding.hows)
+    earlier = plan.kept.regions_file if plan.kept else None
+    if earlier:
+        regions = read_regions(earlier, plan.problem.spec.session.limits)
+    else:
+        regions = plan.regions or regions_of(tables, recoding.local, recoding.classes, recoding.orders, recoding.hows)
     with staging.file(path, target is not None and target.overwrite, private=True) as file:
-        write_regions(regions, file, plan.problem.spec.session.limits)
+        if earlier:  # the same bytes: an equal checksum shows that rows were placed by the same regions
+            file.write_bytes(earlier.read_bytes())
+        else:
+            write_regions(regions, file, plan.problem.spec.session.limits)
         digest = sha256(file)
     return {"file": str(path), "sha256": digest, "classes": regions.count}

@@ -26,7 +26,7 @@ from kanon_sql.errors import (
 )
 from kanon_sql.own import digest
 from kanon_sql.pipeline.continuing import forget_regions, settled, without_new_columns
-from kanon_sql.pipeline.copies import History, Past, history_of
+from kanon_sql.pipeline.copies import History, Past, history_of, replaced_regions
 from kanon_sql.pipeline.fingerprints import Fingerprints, fingerprints, of_files, of_source, of_tables, of_target
 from kanon_sql.pipeline.memory import Audited, Memory, Notes, alone, notes_of
 from kanon_sql.pipeline.trail import FileTrail, TableTrail, Trail
@@ -240,11 +240,12 @@ def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observe
             staging,
             earlier=history.to_compare(spec, state.before),
             restored=history.newest(state.before) if state.restores else None,
+            replaced_regions=replaced_regions(state.before),
         )
         manifest = _manifest(release, scheduled, state, source, staging, started)
         if dry_run:
             raise _DryRun(Ran(name, target, "would release", state.why, release))
-        manifest["run"]["history"] = history.with_new(spec, state.before, manifest["run"]["at"], state.restores)
+        manifest["run"]["history"] = history.with_new(spec, state.before, manifest, state.restores)
         last.enter_context(memory.add(manifest, staging))
     forget_regions(path, scheduled.key, [manifest, state.before])
     memory.copies.tidy([past["sha256"] for past in (*manifest["run"]["history"], *history_of(state.before))])
@@ -258,11 +259,14 @@ def _release(
     staging: Staging,
     earlier: Sequence[Past],
     restored: Past | None,
+    replaced_regions: str | None,
 ) -> Release:
     if isinstance(spec, CloakSpec):
         return make_cloaked(source, spec, observer, staging)
     assert isinstance(spec, Spec)
-    return make_release(source, spec, observer, staging, earlier=earlier, restored=restored)
+    return make_release(
+        source, spec, observer, staging, earlier=earlier, restored=restored, replaced_regions=replaced_regions
+    )
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,22 @@ _CLASSES = ("class q0", [(1, "a"), (2, None)])
 
 _CHANGES = [
     _case(
+        "changes_of_existence",
+        "class choice",
+        [
+            (1, 1),
+            (3, 1),
+        ],  # 1 vanishes, 2 keeps a row that never moves, 3 appears, 4 has a row
+        {
+            "choices": (
+                "choice number n",
+                [(1, 1, 0), (4, 1, 5), (1, 2, 0), (4, 2, 1), (1, 3, 5), (4, 3, 0), (1, 4, 0), (1, 5, 2), (4, 4, 1)],
+            ),
+            "rows": ("number class before", [(1, 1, 5), (2, 2, 1), (3, 3, 0), (4, 4, 1), (5, 4, 0)]),
+            "unmoved": ("class n", [(2, 3)]),
+        },
+    ),
+    _case(
         "cells",
         "a b n",
         [("m", "y", 2), ("m", None, 1), (None, "y", 1)],

@@ -35,6 +35,13 @@ CASES = [
         _MARKED,
     ),
     Case(
+        "keeping/in_regions",
+        {"placed": Relation("placed"), "keys": ["a_0"]},
+        ["a_0", "n", "class"],
+        [(0, 3, 1), (2, 1, 2)],
+        relation("placed", "a_0 n class", (0, 3, 1), (1, 2, None), (2, 1, 2)),
+    ),
+    Case(
         "keeping/pool",
         {"marked": Relation("marked"), "keys": ["a_0"]},
         ["a_0", "n", "class"],
