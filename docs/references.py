@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any, get_args, get_origin
 import typer
 
 from kanon_sql.cli.app import COMMANDS, _root
-from kanon_sql.report.manifest_schema import CLOAKED, COMMON, CONDITIONAL, EXACT_ANATOMY, GENERALIZED
+from kanon_sql.documents.forms import FORMS, schema_of
+from kanon_sql.documents.manifest import CLOAKED, COMMON, CONDITIONAL, EXACT_ANATOMY, GENERALIZED
 from kanon_sql.spec import KEYWORDS, schema
 from kanon_sql.spec.keys import GROUPS
 
@@ -74,8 +75,10 @@ MANIFEST = """\
 # The manifest
 
 A manifest describes a release in aggregates; it contains no value of the source.
-[Stability](../stability.md#the-manifest) says how it may change. `kanon_sql.manifest_schema()`
-returns this page as a JSON Schema.
+[Stability](../stability.md#the-manifest) says how it may change. `kanon schema manifest`, or in Python
+`kanon_sql.manifest_schema()`, returns this page as a JSON Schema.
+
+`[]` in a key stands for the items of a list, and `*` for a name, of a column or a figure.
 
 `python docs/references.py` generates this page from the schema.
 """
@@ -88,6 +91,34 @@ MANIFEST_KEYS = {
 }
 
 
+JSON = """\
+# JSON
+
+With `--json` a command prints exactly one document on standard output; notes and progress are on standard error.
+Every document has these keys, and those of its form.
+
+| key | type | meaning |
+|---|---|---|
+| `schema` | text | The name and version of the form, such as `risk/1`. |
+| `version` | text | The version of kanon_sql. |
+
+[Stability](../stability.md#json) says how a form may change. `kanon schema risk`, or in Python
+`kanon_sql.json_schema("risk")`, returns the JSON Schema (2020-12) of a form. The schemas are closed: no document has a
+key that its schema does not describe. In Python, `to_json()` of a result returns the same text, and
+`write("risk.json")` writes it.
+
+`anonymize`, `cloak`, `anatomize` and `demo` print a [manifest](manifest.md), and so does `releases show`.
+
+A command that fails with [exit code](cli.md#exit-codes) 2, 130 or 143 prints an `error`, and the same message on
+standard error. Only `run` also exits with 2 after it has printed its document, if that contains the error of a release.
+Exit codes 1 and 3 are not errors: the document contains the figures that did not pass.
+
+`[]` in a key stands for the items of a list, and `*` for a name, of a column or a figure.
+
+`python docs/references.py` generates this page from the schemas.
+"""
+
+
 def main() -> None:
     """Write the pages."""
     for name, text in pages().items():
@@ -96,7 +127,7 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The generated pages by name."""
-    return {"cli.md": cli(), "spec.md": spec(), "manifest.md": manifest()}
+    return {"cli.md": cli(), "spec.md": spec(), "manifest.md": manifest(), "json.md": documents()}
 
 
 def manifest() -> str:
@@ -104,16 +135,56 @@ def manifest() -> str:
     parts = [MANIFEST]
     for heading, keys in MANIFEST_KEYS.items():
         parts += [f"\n## {heading}\n", "| key | type | meaning |", "|---|---|---|"]
-        parts += [f"| `{name}` | {_kind(kind)} | {_marked(meaning)} |" for name, (kind, meaning) in keys.items()]
+        schema = {"properties": {name: {**kind, "description": meaning} for name, (kind, meaning) in keys.items()}}
+        parts += _table(_rows(schema))
     return "\n".join(parts) + "\n"
 
 
+def documents() -> str:
+    """The page of what `--json` prints."""
+    parts = [JSON]
+    for name, form in FORMS.items():
+        schema = schema_of(name)
+        parts += [f"\n## {name}\n", f"{form.about} Printed by {form.printed_by}.\n"]
+        parts += ["| key | type | meaning |", "|---|---|---|"]
+        rows = list(_rows(schema))[2:]  # without `schema` and `version`
+        parts += _table(rows)
+    return "\n".join(parts) + "\n"
+
+
+def _table(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    for key, kind in rows:
+        yield f"| `{key}` | {_kind(kind)} | {_marked(kind['description'])} |"
+
+
+def _rows(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every key of an object, and of the objects in it, with its type."""
+    for name, kind in schema.get("properties", {}).items():
+        key = f"{path}{name}"
+        yield key, kind
+        for within in kind.get("anyOf", [kind]):
+            if "items" in within:
+                yield from _rows(within["items"], f"{key}[].")
+            elif isinstance(within.get("additionalProperties"), dict):
+                yield from _rows(within["additionalProperties"], f"{key}.*.")
+            else:
+                yield from _rows(within, f"{key}.")
+
+
 def _kind(kind: dict[str, Any]) -> str:
-    """The type of a manifest's key in a word or two."""
+    """The type of a key in a word or two."""
     if "anyOf" in kind:
         return " or ".join(map(_kind, kind["anyOf"]))
     if "const" in kind:
         return f"`{json.dumps(kind['const'])}`"
+    if "enum" in kind:
+        return " or ".join(f"`{word}`" for word in kind["enum"])
+    if "$ref" in kind:
+        return "[manifest](manifest.md)"
+    if "type" not in kind:
+        return "any"
+    if kind["type"] == "array" and "items" not in kind:
+        return "list"
     if kind["type"] == "array":
         return f"list of {_kind(kind['items'])}s"
     return (

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kanon_sql import hierarchy
+    from kanon_sql.documents import json_schema
+    from kanon_sql.documents.manifest import manifest_schema
     from kanon_sql.errors import KanonError, ReleaseWarning
     from kanon_sql.plan.observer import Observer
     from kanon_sql.privacy import Finding, PrivacyModel, k_anonymity
-    from kanon_sql.report.manifest_schema import manifest_schema
     from kanon_sql.resources import package_version
     from kanon_sql.spec import CloakSpec, Spec
     from kanon_sql.verbs.anatomize import anatomize
@@ -81,10 +82,11 @@ _HOMES = {
     "compile_dbt": "verbs.compile_dbt",
     "explain": "verbs.explain",
     "frequency_set_sql": "verbs.frequency_sets",
+    "json_schema": "documents",
     "k_anonymity": "privacy",
     "lattice": "verbs.lattice",
     "progress": "verbs.progress",
-    "manifest_schema": "report.manifest_schema",
+    "manifest_schema": "documents.manifest",
     "profile": "verbs.profile",
     "refresh": "verbs.refresh",
     "releases": "verbs.releases",
@@ -133,6 +135,7 @@ __all__ = [
     "explain",
     "frequency_set_sql",
     "hierarchy",
+    "json_schema",
     "k_anonymity",
     "lattice",
     "manifest_schema",

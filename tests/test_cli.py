@@ -11,7 +11,7 @@ import pytest
 
 from kanon_sql.cli.app import COMMANDS
 from kanon_sql.cli.app import command as imported
-from kanon_sql.report.manifest_schema import COMMON, GENERALIZED
+from kanon_sql.documents.manifest import COMMON, GENERALIZED
 from support.command_line import ASK, PEOPLE, ask, command, done, kanon, tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -173,7 +173,7 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
     (folder / "release.yml").write_text("target: {file: x.csv}\nprivacy: {k: 12}\n")
     files, before = sorted(folder.iterdir()), tables(database)
     options = ["people", "--database", database, "--spec", "release.yml", *ASK]
-    run, steps = kanon("explain", *options), json.loads(done("explain", *options, "--json"))
+    run, steps = kanon("explain", *options), json.loads(done("explain", *options, "--json"))["steps"]
     assert (run.code, run.err.count("\n")) == (0, 1)
     assert "lists the values of its hierarchies" in run.err
     assert (sorted(folder.iterdir()), tables(database)) == (files, before)
@@ -198,7 +198,8 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
 @pytest.mark.slow
 def test_explain_shows_the_classes_of_a_local_recoding(database: str, strategy: str) -> None:
     before = tables(database)
-    steps = json.loads(done("explain", "people", "--database", database, *ASK, "--strategy", strategy, "--json"))
+    explained = done("explain", "people", "--database", database, *ASK, "--strategy", strategy, "--json")
+    steps = json.loads(explained)["steps"]
     step_of = {step["name"]: step for step in steps}
     verified = "cells" if database.endswith(".duckdb") else "numbered_cells"
     road = ["tuples", "frequency_set", "classes", "release", verified]

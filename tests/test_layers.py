@@ -22,7 +22,7 @@ RANKS = [
     "engines",
     "frequency",
     "strategies recode cloak",
-    "report",
+    "report documents",
     "release",
     "risk attack suggestion",
     "utility",

@@ -5,11 +5,11 @@ from typing import Any, get_args
 import pytest
 
 from kanon_sql import anonymize, loss
+from kanon_sql.documents.manifest import MANIFEST_VERSION
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.loss import METRICS, Costs, Figures, Metric
-from kanon_sql.report.manifest_schema import MANIFEST_VERSION
 from kanon_sql.spec import Metric as Name
 from kanon_sql.verbs import manifest
 from support.database import create_table
@@ -92,4 +92,6 @@ def test_a_manifest_needs_no_query(people: Engine, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(manifest, "describe", without_a_database)
     release = anonymize("people", SPEC, connection=people.connection, **{"k": 3, **options})
-    assert [{"manifest_version": MANIFEST_VERSION, **item} for item in described] == [release.manifest]
+    assert [
+        {"schema": f"manifest/{MANIFEST_VERSION}", "manifest_version": MANIFEST_VERSION, **item} for item in described
+    ] == [release.manifest]

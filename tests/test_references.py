@@ -1,6 +1,6 @@
 """docs/reference is up to date with the commands, the schema of a spec and the package.
 
-`python docs/references.py`, or `KANON_RENEW=1 pytest tests/test_references.py`, writes cli.md and spec.md anew; read
+`python docs/references.py`, or `KANON_RENEW=1 pytest tests/test_references.py`, writes the pages anew; read
 what changed before you keep it.
 """
 
@@ -26,7 +26,7 @@ def pages() -> dict[str, str]:
     return generated
 
 
-@pytest.mark.parametrize("name", ["cli.md", "spec.md"])
+@pytest.mark.parametrize("name", ["cli.md", "spec.md", "manifest.md", "json.md"])
 def test_a_page_is_current(name: str, pages: dict[str, str]) -> None:
     kept = (DOCS / "reference" / name).read_text(encoding="utf-8")
     assert kept == pages[name], "run python docs/references.py"

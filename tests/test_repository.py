@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import kanon_sql
-from kanon_sql.report.manifest_schema import COMMON, FORMS
+from kanon_sql.documents.manifest import COMMON, FORMS
 from support.manifests import problems
 
 pytestmark = pytest.mark.quick

@@ -295,7 +295,7 @@ def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:
     assert set(json.loads(text)["source"]) >= {"verdict", "class_sizes", "prosecutor", "norms", "identifiers"}
     assert "canary" not in text + str(seen) + seen.to_df().to_csv()
     assert list(seen.to_df()["rows"]) == [60, 50]
-    assert seen.write(tmp_path / "risk.json").read_text() == json.dumps(seen.to_dict(), indent=2) + "\n"
+    assert seen.write(tmp_path / "risk.json").read_text() == seen.to_json() + "\n"
 
 
 def test_an_observer_receives_the_stages() -> None:

@@ -14,6 +14,7 @@ from kanon_sql import interrupts
 from kanon_sql.errors import KanonError, ReleaseWarning, SourceWarning
 
 SHOW_VALUES = "--show-values"  # anywhere on the line
+JSON_IS_PRINTED = threading.Event()  # a command prints one document with `--json`: its result, or its error
 PRINTED_WARNINGS: set[str] = set()  # about the source's files, printed while they were read; manifests repeat them
 _MANY_OBJECTS = 200_000  # between two garbage collections; a small run creates fewer, and nearly all of them last
 
@@ -37,12 +38,23 @@ def _refuse_places(arguments: list[str]) -> None:
         raise KanonError(CLOAKS.format(option=found))
 
 
-def _print_error(error: KanonError, with_values: bool) -> None:
+def _print_error(error: KanonError, with_values: bool, arguments: list[str]) -> None:
     from kanon_sql.cli.flags import in_flags
 
-    print("kanon:", in_flags(" ".join(str(error).splitlines())), file=sys.stderr)
+    message = in_flags(" ".join(str(error).splitlines()))
+    print("kanon:", message, file=sys.stderr)
+    _print_error_document(message, type(error).__name__, exit_code=2, arguments=arguments)
     if error.values and with_values:
         print("kanon: values of the data:", ", ".join(error.values), file=sys.stderr)
+
+
+def _print_error_document(message: str, kind: str, exit_code: int, arguments: list[str]) -> None:
+    """With `--json`, print the error as JSON on standard output, unless the command has printed its document."""
+    if "--json" not in arguments or JSON_IS_PRINTED.is_set():
+        return
+    from kanon_sql import documents
+
+    print(documents.text("error", {"error": message, "kind": kind, "exit_code": exit_code}))
 
 
 def _note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -59,6 +71,8 @@ def _note(message: Warning | str, category: type[Warning], *where: Any, **more: 
 def main() -> None:
     """Run `kanon`; a deliberate error is one line on standard error and exit code 2, a signal one and 128 + signal.
 
+    With `--json` an error is also a document on standard output.
+
     An error's values of the data follow on a separate line, only on a terminal or with `--show-values`.
     """
     arguments = [word for word in sys.argv[1:] if word != SHOW_VALUES]
@@ -69,16 +83,23 @@ def main() -> None:
             warnings.simplefilter("always", SourceWarning)
             warnings.showwarning = _note
             PRINTED_WARNINGS.clear()
+            JSON_IS_PRINTED.clear()
             from kanon_sql.cli.app import app
 
             _refuse_a_split_connection(arguments)
             _refuse_places(arguments)
             app(arguments, obj=signals)
     except KanonError as error:
-        _print_error(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]))
+        _print_error(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]), arguments)
         code = 2
+    except SystemExit as end:
+        usage = end.__context__  # typer prints it, and exits
+        if usage is not None and hasattr(usage, "format_message"):
+            _print_error_document(usage.format_message(), "UsageError", exit_code=2, arguments=arguments)
+        raise
     except interrupts.Stopped as stop:
         print(interrupts.LINE, file=sys.stderr, flush=True)
+        _print_error_document(interrupts.LINE, "Stopped", exit_code=128 + stop.number, arguments=arguments)
         # Everything is closed by now, but DuckDB would print errors about objects that are not yet garbage collected.
         sys.stdout.flush()
         os._exit(128 + stop.number)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import out, roles, took, verified, warn
+from kanon_sql.cli.output import out, print_json, roles, took, verified, warn
 from kanon_sql.verbs.anatomize import anatomize as run
 from kanon_sql.verbs.options import AnatomizeOptions
 from kanon_sql.verbs.report import check_report
@@ -40,7 +39,7 @@ def anatomize(
     if report:
         release.report(report, overwrite=overwrite)
     if as_json:
-        print(json.dumps(release.manifest, indent=2))
+        print_json(release.to_json())
         warn(release.manifest["warnings"])
     else:
         _show(release.manifest)

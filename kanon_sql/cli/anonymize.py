@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from kanon_sql.cli.output import (
     found_by,
     grid,
     out,
+    print_json,
     promised,
     roles,
     smallest_of,
@@ -89,7 +89,7 @@ def anonymize(
             report=report,
         )
     if as_json:
-        print(json.dumps(release.manifest, indent=2))
+        print_json(release.to_json())
         warn(release.manifest["warnings"])
     else:
         show_release(release.manifest)

@@ -48,6 +48,7 @@ COMMANDS = {
     "columns are.",
     "demo": "Generate a census-like table, anonymize it, and show some rows before and after. Nothing is downloaded.",
     "spec": "Check a spec without its data, or print the JSON Schema that editors use to complete and check specs.",
+    "schema": "Print the JSON Schema of what a command prints with --json, of a manifest, of an error, or of a spec.",
     "hierarchy": "Build, check and show hierarchies: the labels that replace every value, level by level.",
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.output import grid, out, warn, watching
+from kanon_sql.cli.output import grid, out, print_json, warn, watching
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.attack import Attacks
 from kanon_sql.verbs.attack import attack as run
@@ -84,7 +83,7 @@ def attack(
     with watching() as watch:
         attacks = run(*(releases or ()), spec=spec, observer=watch, **overrides)
     if as_json:
-        print(json.dumps(attacks.to_dict(), indent=2))
+        print_json(attacks.to_json())
     else:
         _show(attacks)
     if fail_above is not None and attacks.worst > fail_above:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, roles, took, verified, warn, watching
+from kanon_sql.cli.output import out, print_json, roles, took, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle
 from kanon_sql.spec import CloakSpec
@@ -31,7 +30,7 @@ def cloak(source: str | None, spec: Path | None, report: Path | None, as_json: b
     with watching("Ctrl-C stops it") as watch:
         release = run(source, settled, observer=watch, report=report)
     if as_json:
-        print(json.dumps(release.manifest, indent=2))
+        print_json(release.to_json())
         warn(release.manifest["warnings"])
     else:
         _show(release.manifest)

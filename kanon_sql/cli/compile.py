@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, watching
+from kanon_sql.cli.output import out, print_json, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_spec
 from kanon_sql.verbs.compile_dbt import check_project, compile_dbt
@@ -84,7 +83,10 @@ def compile(
             table=table,
             frequency_set=frequency_set,
         )
-    print(json.dumps(compiled.to_dict(), indent=2) if as_json else f"{compiled.sql};")
+    if as_json:
+        print_json(compiled.to_json())
+    else:
+        print(f"{compiled.sql};")
 
 
 def _refuse_printing(options: dict[str, Any]) -> None:

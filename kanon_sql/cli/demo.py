@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from kanon_sql import demo_files
 from kanon_sql.cli import options as o
 from kanon_sql.cli.anonymize import show_release
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import out, sample, watching
+from kanon_sql.cli.output import out, print_json, sample, watching
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, TargetError
@@ -55,7 +54,7 @@ SEED = replace(o.OPTIONS["seed"], help="The seed of the generated people.", pane
 def demo(directory: Path, rows: int, k: int, seed: int, as_json: bool | None) -> None:
     release = run(directory, rows, k, seed)
     if as_json:
-        print(json.dumps(release.manifest, indent=2))
+        print_json(release.to_json())
     else:
         _show(release, directory)
 

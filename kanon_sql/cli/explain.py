@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from rich.syntax import Syntax
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, watching
+from kanon_sql.cli.output import out, print_json, watching
 from kanon_sql.verbs.explain import ExplainedQuery
 from kanon_sql.verbs.explain import explain as run
 from kanon_sql.verbs.options import SearchOptions
@@ -24,7 +22,7 @@ def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool
     with watching() as watch:
         explained = run(source, spec, observer=watch, search_in=search_in, **overrides)
     if as_json:
-        print(json.dumps([asdict(step) for step in explained.steps], indent=2))
+        print_json(explained.to_json())
         return
     _show(explained.steps)
     if explained.statement:

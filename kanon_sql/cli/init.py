@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import out, warn, watching
+from kanon_sql.cli.output import out, print_json, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.spec import read_value
@@ -66,7 +65,7 @@ def init(
             suggestions = suggest(source, observer=watch, **options)
     written = suggestions.write(target, overwrite=bool(overwrite))
     if as_json:
-        print(json.dumps(suggestions.to_dict(), indent=2))
+        print_json(suggestions.to_json())
         return
     _show(suggestions)
     command = shlex.join(["kanon", "anonymize", "--spec", str(written)])

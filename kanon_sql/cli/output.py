@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from kanon_sql.cli import PRINTED_WARNINGS
+from kanon_sql.cli import JSON_IS_PRINTED, PRINTED_WARNINGS
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.plan.observer import Observer
 from kanon_sql.report.numbers import counted, parameters
@@ -50,6 +50,12 @@ def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Observ
         return
     with shown_on(err, interrupt, "stop with Ctrl-C, or use --patience") as observer:
         yield observer
+
+
+def print_json(text: str) -> None:
+    """Print the one document of a command with `--json`."""
+    JSON_IS_PRINTED.set()
+    print(text)
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import grid, out, warn, watching
+from kanon_sql.cli.output import grid, out, print_json, warn, watching
 from kanon_sql.spec import names_a_server
 from kanon_sql.verbs.profile import Profile
 from kanon_sql.verbs.profile import profile as run
@@ -37,7 +36,7 @@ def profile(source: str, largest_set: int, time_limit: float, as_json: bool | No
     with watching() as watch:
         profiled = run(source, largest_set=largest_set, time_limit=time_limit, observer=watch, **places)
     if as_json:
-        print(json.dumps(profiled.to_dict(), indent=2))
+        print_json(profiled.to_json())
     else:
         _show(profiled, source, places["database"])
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from kanon_sql import documents
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
-from kanon_sql.cli.output import out, promised, smallest_of, verified, warn
+from kanon_sql.cli.output import out, print_json, promised, smallest_of, verified, warn
 from kanon_sql.verbs.refresh import refresh as run
 
 NAME = Argument("name", "The materialized view that anonymize --as materialized created.", default=...)
@@ -17,7 +17,7 @@ NAME = Argument("name", "The materialized view that anonymize --as materialized 
 def refresh(name: str, as_json: bool | None, **options: Any) -> None:
     manifest = run(name, **options)
     if as_json:
-        print(json.dumps(manifest, indent=2))
+        print_json(documents.text("refresh", manifest))
     else:
         _show(manifest)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import typer
 from rich.markup import escape
 
+from kanon_sql import documents
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
-from kanon_sql.cli.output import grid, out
+from kanon_sql.cli.output import grid, out, print_json
 from kanon_sql.pipeline.trail import Entry
 from kanon_sql.verbs.releases import Releases
 from kanon_sql.verbs.releases import releases as read
@@ -23,7 +23,7 @@ NUMBER = Argument("number", "The number of the row.", type=int, default=...)
 def list_(name: str, as_json: bool | None, **place: Any) -> None:
     trail = read(name, **place)
     if as_json:
-        print(json.dumps(trail.to_dict(), indent=2))
+        print_json(trail.to_json())
         return
     table = grid("row", "when", "release", "node", "singled out", "checksum")
     for entry in trail.entries:
@@ -53,14 +53,14 @@ def _cells(entry: Entry) -> tuple[str, ...]:
 
 @takes(TRAIL, NUMBER, *o.PLACES)
 def show(name: str, number: int, **place: Any) -> None:
-    print(json.dumps(read(name, **place).manifest(number), indent=2))
+    print_json(documents.text("manifest", read(name, **place).manifest(number)))
 
 
 @takes(TRAIL, *o.PLACES, o.JSON)
 def verify(name: str, as_json: bool | None, **place: Any) -> None:
     trail = read(name, **place)
     if as_json:
-        print(json.dumps(trail.to_dict(), indent=2))
+        print_json(trail.to_json())
     else:
         _print_broken(trail)
         if trail:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import grid, out, promised, warn, watching
+from kanon_sql.cli.output import grid, out, print_json, promised, warn, watching
 from kanon_sql.cli.profile import LARGEST_SET
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
@@ -98,7 +97,7 @@ def risk(
     name, limit = fail_above or ("highest", 1.0)
     found = measured.figure(name) if fail_above else 0.0  # an unknown figure is an error, before anything is printed
     if as_json:
-        print(json.dumps(measured.to_dict(), indent=2))
+        print_json(measured.to_json())
     else:
         _show(measured)
     if found > limit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_keys
-from kanon_sql.cli.output import EMPTY, err, out, warn, watching
+from kanon_sql.cli.output import EMPTY, err, out, print_json, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.verbs.report import check_report
@@ -72,7 +71,7 @@ def run(
                 watch.stage(f"Reporting on {outcome.name}")
                 outcome.release.report(reports / f"{outcome.name}.html", overwrite=True)
     if as_json:
-        print(json.dumps(done.to_dict(), indent=2))
+        print_json(done.to_json())
     else:
         for outcome in done.releases:
             _show(outcome)

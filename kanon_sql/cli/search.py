@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, watching
+from kanon_sql.cli.output import out, print_json, watching
 from kanon_sql.verbs.options import SearchOptions
 from kanon_sql.verbs.search import search as run
 
@@ -30,7 +29,7 @@ def search(source: str | None, spec: Path | None, search_in: Any, as_json: bool 
     with watching() as watch:
         found = run(source, spec, observer=watch, search_in=search_in, **overrides)
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2))
+        print_json(found.to_json())
     elif found.sql:
         print(f"{found.sql};")
     else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -13,28 +11,21 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.output import out
 from kanon_sql.cli.run import VAR
-from kanon_sql.errors import SpecError, TargetError
-from kanon_sql.spec import ReleaseSpec, load_to_check, schema
+from kanon_sql.cli.schema import OUTPUT, write_schema
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import ReleaseSpec, load_to_check
 
 FILES = Argument("files", "Specs of one release, or of several under `releases`.", type=list[Path], default=...)
 
 
-@takes(
-    replace(o.OUTPUT, help="The file to write (default: standard output).", panel=None, type=Path),
-    o.OVERWRITE,
-)
+@takes(OUTPUT, o.OVERWRITE)
 def print_schema(output: Path | None, overwrite: bool | None) -> None:
     """[bold]kanon spec schema --output spec.schema.json[/bold]
 
     An editor with a YAML language server then completes and checks a spec that begins with the line
     `# yaml-language-server: $schema=spec.schema.json`."""
-    text = json.dumps(schema(), indent=2, ensure_ascii=False)
-    if output is None:
-        print(text)
+    if not write_schema("spec", output, overwrite):
         return
-    if output.exists() and not overwrite:
-        raise TargetError(f"{output} exists; use `overwrite` to replace it, or another name")
-    output.write_text(f"{text}\n", encoding="utf-8")
     out.print(f"{escape(str(output))}: begin a spec with the line")
     out.print(f"# yaml-language-server: $schema={escape(str(output))}", highlight=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.output import out, promised
+from kanon_sql.cli.output import out, print_json, promised
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.options import VerifyOptions
 from kanon_sql.verbs.verify import ITSELF
@@ -22,9 +21,10 @@ from kanon_sql.verbs.verify import verify as run
 @takes(o.SOURCE, o.SPEC, *o.of(VerifyOptions), o.AGAINST, o.JSON)
 def verify(source: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
     """With --spec and no source, checks the spec's target. Prints only how many classes fail, and their sizes."""
-    checked = run(source, spec, **overrides).to_dict()
+    found = run(source, spec, **overrides)
+    checked = found.to_dict()
     if as_json:
-        print(json.dumps(checked, indent=2))
+        print_json(found.to_json())
     else:
         _show(checked)
     if not checked["holds"]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
 from kanon_sql.attack.control import check_control
@@ -36,6 +36,8 @@ class Attacks(Result):
 
     `skipped`: the attacks that could not be tried, with the data they need. `notes`: limits of the results.
     """
+
+    json_form: ClassVar[str] = "attack"
 
     release: str
     quasi_identifiers: tuple[str, ...]

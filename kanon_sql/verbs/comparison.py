@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kanon_sql.verbs.result import Result
 
@@ -74,6 +74,8 @@ class Comparison(Result):
     `by_k`: what the searches proved together, per k; `k`, `privacy`, `proven_score`, `lower_bound`, `minimal_nodes`
     and `minimal_nodes_complete`: for the first k. `searches`: the result of every strategy, ordered by k.
     """
+
+    json_form: ClassVar[str] = "compare"
 
     source: str
     rows: int

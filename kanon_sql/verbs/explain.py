@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Statement
@@ -71,6 +71,8 @@ class Explanation(Result):
 
     `statement`: the release as `anonymize_sql` returns it; empty if it takes several statements.
     """
+
+    json_form: ClassVar[str] = "explain"
 
     source: str
     steps: tuple[ExplainedQuery, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_search
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class LatticePicture(Result):
     """A picture of a searched lattice: `svg`, shown in notebooks and written by `write`; `search`: the result."""
+
+    json_form: ClassVar[str] = "search"
 
     svg: str
     summary: str

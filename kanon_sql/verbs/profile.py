@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.opening import embedded_for
@@ -75,6 +75,8 @@ class Profile(Result):
     warns of the `suspects` among them. `unit`: the column that identifies people, if some have several rows.
     `complete`: whether the time limit sufficed; if not, `notes` say what is missing.
     """
+
+    json_form: ClassVar[str] = "profile"
 
     rows: int
     columns: tuple[ColumnProfile, ...]

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kanon_sql import queries
+from kanon_sql.documents.manifest import MANIFEST_VERSION
 from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import HierarchyError, KanonError, ReleaseWarning, SourceError, SpecError, VerificationError
@@ -25,7 +26,6 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
-from kanon_sql.report.manifest_schema import MANIFEST_VERSION
 from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import TraceEntry
@@ -74,6 +74,8 @@ class Release(Result):
     is; `source_place`: where its source was, None for data in memory. `spec`: the spec of the release; `population`:
     the population by the labels of a local recoding, as it was counted then; for a view, the query.
     """
+
+    json_form: ClassVar[str] = "manifest"
 
     manifest: dict[str, Any]
     sql: str
@@ -328,7 +330,7 @@ def released(
 ) -> Release:
     """The result for a published release."""
     return Release(
-        manifest={"manifest_version": MANIFEST_VERSION, **manifest},
+        manifest={"schema": f"manifest/{MANIFEST_VERSION}", "manifest_version": MANIFEST_VERSION, **manifest},
         sql=published.sql,
         trace=trace,
         statements=published.statements,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql import spec as specs
 from kanon_sql.errors import SourceError, SpecError
@@ -30,6 +30,8 @@ class Releases(Result):
     `broken`: the numbers of the changed rows, with the problem. `head`: the checksum of the last row. A copy of it,
     kept elsewhere, shows whether rows were removed from the end.
     """
+
+    json_form: ClassVar[str] = "releases"
 
     name: str
     entries: tuple[Entry, ...]

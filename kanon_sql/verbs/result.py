@@ -9,8 +9,9 @@ from html import escape
 from os import PathLike
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from kanon_sql import documents
 from kanon_sql.errors import SpecError
 from kanon_sql.release.publish import check_file
 from kanon_sql.staging import Staging
@@ -26,9 +27,18 @@ _WIDTH = 110  # characters of a result on one line
 class Result(ABC):
     """The interface of every result; a subclass implements `to_dict`, `to_df` and `_lines`."""
 
+    json_form: ClassVar[str] = ""
+    """The name of the documented form of its JSON, as `kanon schema` knows it; empty for none."""
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """The whole result as a mapping for JSON."""
+
+    def to_json(self) -> str:
+        """The result as JSON text, as the command prints it with `--json`."""
+        if not self.json_form:
+            return json.dumps(self.to_dict(), indent=2)
+        return documents.text(self.json_form, self.to_dict())
 
     @abstractmethod
     def to_df(self) -> pandas.DataFrame:
@@ -71,7 +81,7 @@ class Result(ABC):
     def _texts(self) -> dict[str, Any]:
         """The possible file endings, with the functions that return the text."""
         return {
-            ".json": lambda: json.dumps(self.to_dict(), indent=2) + "\n",
+            ".json": lambda: f"{self.to_json()}\n",
             ".csv": lambda: self.to_df().to_csv(index=False),
         }
 

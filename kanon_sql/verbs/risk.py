@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
@@ -33,6 +33,8 @@ class Risks(Result):
     `suppressed_rows`: rows of the source that are not in the release, None without a release or if `changes_wait`.
     `notes`: limits of the figures.
     """
+
+    json_form: ClassVar[str] = "risk"
 
     quasi_identifiers: tuple[str, ...]
     source: TableRisk

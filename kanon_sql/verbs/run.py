@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
@@ -77,6 +77,8 @@ class Ran:
 @dataclass(frozen=True, repr=False)
 class Runs(Result):
     """The outcome of every release of a spec file; true if none was refused and none failed."""
+
+    json_form: ClassVar[str] = "run"
 
     releases: tuple[Ran, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql import queries
 from kanon_sql.plan.observer import Observer
@@ -31,6 +31,8 @@ class Search(Result):
     model is not monotone. `outcome`: the details, see `kanon_sql.strategies.SearchOutcome`. `sql`: the release's
     statement, if a dialect was requested.
     """
+
+    json_form: ClassVar[str] = "search"
 
     source: str
     strategy: str

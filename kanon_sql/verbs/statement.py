@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import name_readings
@@ -34,6 +34,8 @@ class Compiled(Result):
 
     `query`: only the query. It reads `table` and the `mappings`, if there are any: tables of values and their labels.
     """
+
+    json_form: ClassVar[str] = "compile"
 
     sql: str
     query: str

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Column
@@ -72,6 +72,8 @@ class Suggestions(Result):
     `source` and `database`: the arguments, unchanged. `notes`: hints for readers of the spec. `reading`: the options
     that were set for reading the source's files. `unit`: the column that identifies people, if they have several rows.
     """
+
+    json_form: ClassVar[str] = "init"
 
     source: str
     database: str | None

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
@@ -36,6 +36,8 @@ class Utility(Result):
     are no columns to query. `learned`: per column that models were trained to predict. `skipped`: what was not
     measured, and why. `notes`: limits of the figures.
     """
+
+    json_form: ClassVar[str] = "utility"
 
     source: str
     release: str

@@ -6,7 +6,7 @@ import contextlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SourceError, SpecError
@@ -37,6 +37,8 @@ class Verification(Result):
     `offending_sizes`: sizes of classes below k, with their numbers. `compared_with`: the table that models compare the
     classes with, the source or `ITSELF`; None if no model compares. `problem`: why nothing could be checked, or None.
     """
+
+    json_form: ClassVar[str] = "verify"
 
     source: str
     holds: bool

@@ -1,31 +1,48 @@
-"""Checks every manifest of every test against the documented form."""
+"""Checks every manifest, and every JSON document that a test prints, against its documented form."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from kanon_sql.report.manifest_schema import manifest_schema
+from kanon_sql import documents
 from kanon_sql.verbs.released import Release
 
-VALIDATOR = Draft202012Validator(manifest_schema())
+
+@cache
+def validator(form: str) -> Draft202012Validator:
+    """The validator of a form of document."""
+    return Draft202012Validator(documents.json_schema(form))
 
 
-def problems(manifest: dict[str, Any]) -> list[str]:
-    """What in a manifest is not as documented, for each form that it could have."""
-    found = list(VALIDATOR.iter_errors(manifest))
-    return [cause.message[:200] for error in found for cause in (error.context or [error])]
+def problems(document: dict[str, Any], form: str = "manifest") -> list[str]:
+    """What in a document is not as documented; of a manifest, for each form that it could have."""
+    found = list(validator(form).iter_errors(document))
+    causes = [cause for error in found for cause in (error.context or [error])]
+    return [f"{cause.json_path}: {cause.message[:200]}" for cause in causes]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _manifests_are_checked() -> Iterator[None]:
+def _documents_are_checked() -> Iterator[None]:
     plain = Release.__init__
 
     def checked(self: Release, manifest: dict[str, Any], *others: Any, **named: Any) -> None:
         assert not problems(manifest), problems(manifest)
         plain(self, manifest, *others, **named)
 
+    write = documents.text
+
+    def checked_text(name: str, content: Mapping[str, Any]) -> str:
+        text = write(name, content)
+        document = json.loads(text)
+        assert document["schema"] == f"{name}/{documents.VERSIONS[name]}"
+        assert not problems(document, name), problems(document, name)
+        return text
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Release, "__init__", checked)
+        patch.setattr(documents, "text", checked_text)
         yield
