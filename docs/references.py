@@ -28,7 +28,8 @@ CLI = """\
 
 All commands and their options, as in `kanon COMMAND --help`. Options that are not set on the command line are read from the
 [spec](spec.md) named by `--spec`; an option overrides the spec. The task pages explain what the commands are for, and
-[Python](python-api.md) has the same verbs with the same options.
+[Python](python-api.md) has the same verbs with the same options. Some options can also come from [environment
+variables](../environment.md).
 
 `python docs/references.py` generates this page from the commands.
 
@@ -237,6 +238,8 @@ class Parameter:
     def row(self) -> Sequence[str]:
         """The cells of its row in the table of its panel."""
         text, default = _with_default(self.info.help or "")
+        if self.info.envvar:
+            text = f"{text} Environment: `{self.info.envvar}`."
         if self.required:
             default = "required"
         elif not default and self.default not in (None, False):
@@ -281,7 +284,8 @@ def _plain(value: Any) -> Any:
 
 
 def _parameters(function: Callable[..., None]) -> list[Parameter]:
-    return [Parameter(declared) for declared in inspect.signature(function, eval_str=True).parameters.values()]
+    declared = inspect.signature(function, eval_str=True).parameters.values()
+    return [Parameter(parameter) for parameter in declared if parameter.annotation is not typer.Context]
 
 
 def _options(function: Callable[..., None]) -> Iterator[str]:

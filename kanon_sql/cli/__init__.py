@@ -7,13 +7,15 @@ import signal
 import sys
 import threading
 import warnings
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from kanon_sql import interrupts
 from kanon_sql.errors import KanonError, ReleaseWarning, SourceWarning
 
-SHOW_VALUES = "--show-values"  # anywhere on the line
+SHOW_VALUES = "--show-values"  # anywhere on the line, as are the next two
+QUIET = "--quiet"
+LOG_LEVEL = "--log-level"
 JSON_IS_PRINTED = threading.Event()  # a command prints one document with `--json`: its result, or its error
 PRINTED_WARNINGS: set[str] = set()  # about the source's files, printed while they were read; manifests repeat them
 _MANY_OBJECTS = 200_000  # between two garbage collections; a small run creates fewer, and nearly all of them last
@@ -32,10 +34,29 @@ def _refuse_places(arguments: list[str]) -> None:
     """Refuse the options of `cloak` in `anonymize`: a usage error would not name the command that takes them."""
     flags = {"--location": "location", "--time": "time", "--cloak": "cloak"}
     found = next((flags[flag] for word in arguments if (flag := word.partition("=")[0]) in flags), None)
-    if found and arguments[0] == "anonymize":
+    if found and "anonymize" in arguments:
         from kanon_sql.spec import CLOAKS
 
         raise KanonError(CLOAKS.format(option=found))
+
+
+def _global_options_first(words: list[str]) -> list[str]:
+    """Move the options that can be used anywhere on the line to its start, where the parser expects them.
+
+    >>> _global_options_first(["risk", "--log-level", "info", "people.csv", "--quiet"])
+    ['--log-level', 'info', '--quiet', 'risk', 'people.csv']
+    """
+    first: list[str] = []
+    others: list[str] = []
+    remaining = iter(words)
+    for word in remaining:
+        if word == QUIET or word.startswith(f"{LOG_LEVEL}="):
+            first.append(word)
+        elif word == LOG_LEVEL:
+            first += [word, *islice(remaining, 1)]
+        else:
+            others.append(word)
+    return first + others
 
 
 def _print_error(error: KanonError, with_values: bool, arguments: list[str]) -> None:
@@ -75,7 +96,7 @@ def main() -> None:
 
     An error's values of the data follow on a separate line, only on a terminal or with `--show-values`.
     """
-    arguments = [word for word in sys.argv[1:] if word != SHOW_VALUES]
+    arguments = _global_options_first([word for word in sys.argv[1:] if word != SHOW_VALUES])
     code = 0
     try:
         with interrupts.ended_by_signals() as signals, warnings.catch_warnings():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from kanon_sql.cli import SHOW_VALUES
+from kanon_sql.cli import LOG_LEVEL, QUIET, SHOW_VALUES
 from kanon_sql.resources import package_version
 
 if TYPE_CHECKING:
@@ -98,6 +99,15 @@ app = typer.Typer(
 )
 
 
+class LogLevel(StrEnum):
+    """What is printed on standard error: each level includes those before it."""
+
+    error = "error"
+    warning = "warning"
+    info = "info"
+    debug = "debug"
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"kanon_sql {package_version()}")
@@ -106,7 +116,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
+    _print_version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     _show_values: Annotated[
@@ -117,5 +127,28 @@ def _root(
             "anywhere on the command line.",
         ),
     ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            QUIET,
+            envvar="KANON_QUIET",
+            help="Print only errors, and what is meant for other programs: JSON, SQL and schemas. No notes either, "
+            "unless --log-level is set; the manifest has them. Can be used anywhere on the command line.",
+        ),
+    ] = False,
+    log_level: Annotated[
+        LogLevel | None,
+        typer.Option(
+            LOG_LEVEL,
+            envvar="KANON_LOG_LEVEL",
+            help="What to print on standard error: error; warning, also notes; info, also every stage with its time; "
+            "debug, also every statement's name, rows and time, without its text (default: warning). Can be used "
+            "anywhere on the command line.",
+        ),
+    ] = None,
 ) -> None:
     """Global options."""
+    from kanon_sql.cli import output
+
+    default = LogLevel.error if quiet else LogLevel.warning
+    output.configure(quiet, (log_level or default).value)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any
 
 import typer
+
+from kanon_sql.cli.environment import without_weaker
+
+_CONTEXT = "context"
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,7 @@ class Option:
     `name`: the keyword of the library; the flag is derived from it unless `flag` is set. `choices`: the allowed words.
     `read`: converts the text to the value that the library takes. `default`: with None, an option that is not used
     leaves the spec's value unchanged; ... makes the option required. `limits`: `min` and `max` of a number.
+    `variable`: the environment variable that is read if neither the command line nor the spec sets the option.
     """
 
     name: str
@@ -29,6 +34,7 @@ class Option:
     read: Callable[[Any], Any] | None = None
     default: Any = None
     limits: dict[str, Any] = field(default_factory=dict)
+    variable: str | None = None
 
     @property
     def spelled(self) -> str:
@@ -37,7 +43,9 @@ class Option:
 
     def parameter(self) -> inspect.Parameter:
         """The option as a parameter of a typer command."""
-        info = typer.Option(self.spelled, help=self.help, rich_help_panel=self.panel, **self.limits)
+        info = typer.Option(
+            self.spelled, help=self.help, rich_help_panel=self.panel, envvar=self.variable, **self.limits
+        )
         return self._parameter(info)
 
     def value(self, parsed: Any) -> Any:
@@ -78,6 +86,13 @@ class Argument(Option):
         return self._parameter(typer.Argument(help=self.help, show_default=False))
 
 
+def _from_environment(context: typer.Context, options: Sequence[Option]) -> set[str]:
+    """The names of the options whose value comes from the environment."""
+    names = [option.name for option in options if option.variable]
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return {name for name, source in sources.items() if source is not None and source.name == "ENVIRONMENT"}
+
+
 def takes(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Declare the options of a command, which receives their values as keyword arguments.
 
@@ -86,11 +101,14 @@ def takes(*options: Option) -> Callable[[Callable[..., None]], Callable[..., Non
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         def command(**parsed: Any) -> None:
-            function(**{option.name: option.value(parsed[option.name]) for option in options})
+            values = {option.name: option.value(parsed[option.name]) for option in options}
+            from_environment = _from_environment(parsed[_CONTEXT], options)
+            function(**without_weaker(values, from_environment) if from_environment else values)
 
         command.__name__, command.__doc__ = function.__name__, function.__doc__
         command.__annotations__ = {}
-        signature = inspect.Signature([option.parameter() for option in options])
+        context = inspect.Parameter(_CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        signature = inspect.Signature([context, *(option.parameter() for option in options)])
         command.__signature__ = signature  # type: ignore[attr-defined]
         return command
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from kanon_sql.cli.declare import Argument, Option
+from kanon_sql.cli.environment import SESSION, variable
 from kanon_sql.errors import SpecError
 from kanon_sql.queries import DIALECTS
 from kanon_sql.spec import (
@@ -340,18 +341,19 @@ def option(keyword: Keyword, form: OptionForm) -> Option | None:
     name = keyword.name
     group = keyword.group or None
     text = _help(keyword, form)
+    from_environment = variable(name) if name in SESSION else None
     if form.type or form.read:
-        return Option(name, text, group, form.type or str, form.flag, read=form.read)
+        return Option(name, text, group, form.type or str, form.flag, read=form.read, variable=from_environment)
     if kind.type is tuple:
         return Option(name, text, group, read=names)
     if kind.words:
         return Option(name, text, group, flag=form.flag, choices=kind.words)
     if kind.type is str:
-        return Option(name, text, group, Path if IN_FOLDER in kind.metadata else str)
+        return Option(name, text, group, Path if IN_FOLDER in kind.metadata else str, variable=from_environment)
     if kind.type not in (bool, int, float):
         return None
     limits = {"min": kind.limits["ge"]} if form.limited else {}
-    return Option(name, text, group, kind.type, limits=limits)
+    return Option(name, text, group, kind.type, limits=limits, variable=from_environment)
 
 
 def _help(keyword: Keyword, form: OptionForm) -> str:
@@ -388,6 +390,7 @@ def of(options: type, *without: str) -> tuple[Option, ...]:
 SOURCE = Argument("source", _A_SOURCE)
 NEEDED_SOURCE = Argument("source", _A_SOURCE, default=...)
 PLACES = of(PlaceOptions)
+SESSION_OPTIONS = tuple(OPTIONS[name] for name in SESSION)
 K = OPTIONS["k"]
 OUTPUT = OPTIONS["output"]
 OVERWRITE = OPTIONS["overwrite"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +19,7 @@ from kanon_sql.report.numbers import counted, parameters
 from kanon_sql.report.words import smallest_group, who
 from kanon_sql.verbs.progress import shown_on
 
+_LOG = logging.getLogger("kanon_sql")
 EMPTY = 3  # exit code of --fail-empty for a release without rows or information
 
 _STAGES = {
@@ -42,10 +45,33 @@ out = _console()
 err = _console(stderr=True)
 
 
+def configure(quiet: bool, level: str) -> None:
+    """Set what is printed: nothing for people if `quiet`, and on standard error what the log level includes."""
+    out.quiet = quiet
+    _LOG.setLevel(level.upper())
+    _LOG.handlers = [_Lines()]
+
+
+class _Lines(logging.StreamHandler[Any]):
+    """Writes log messages to standard error, one line each: the time, the level and the message."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+        form = logging.Formatter("%(asctime)s %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S%z")
+        self.setFormatter(form)
+
+
+def _stage(text: str) -> None:
+    _LOG.info(" ".join(text.splitlines()))
+
+
 @contextmanager
 def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Observer]:
-    """Show progress and the effect of an interrupt, if standard error is a terminal."""
-    if not err.is_terminal:
+    """Show progress and the effect of an interrupt, if standard error is a terminal; or log the stages."""
+    if _LOG.isEnabledFor(logging.INFO):
+        yield Observer(stage=_stage)
+        return
+    if not err.is_terminal or out.quiet:
         yield Observer()
         return
     with shown_on(err, interrupt, "stop with Ctrl-C, or use --patience") as observer:
@@ -60,6 +86,8 @@ def print_json(text: str) -> None:
 
 def warn(warnings: Iterable[str]) -> None:
     """Print notes to standard error, except those that were printed while the source was read."""
+    if not _LOG.isEnabledFor(logging.WARNING):
+        return
     for text in warnings:
         if text not in PRINTED_WARNINGS:
             err.print(f"[yellow]note:[/yellow] {escape(in_flags(text))}")

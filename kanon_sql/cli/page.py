@@ -55,6 +55,8 @@ def page(
     with TemporaryDirectory(prefix="kanon_page_", ignore_cleanup_errors=True) as folder:
 
         def announce(address: str) -> None:
+            if out.quiet:
+                print(address, flush=True)
             out.print(f"Open [bold]{escape(address)}[/bold]\nCtrl-C stops the page.", soft_wrap=True)
             if browser:
                 import webbrowser

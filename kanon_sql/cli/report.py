@@ -9,8 +9,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.output import err, out, watching
+from kanon_sql.cli.output import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.verbs.figures import PARTS
 from kanon_sql.verbs.report import FORMATS, check_report
@@ -60,7 +59,5 @@ def report(
         written.write(path, overwrite=bool(overwrite))
     for part, reason in written.figures.missing.items():
         if part not in without:
-            err.print(
-                f"[yellow]note:[/yellow] the report has no {escape(part.replace('_', ' '))}: {escape(in_flags(reason))}"
-            )
+            warn([f"the report has no {part.replace('_', ' ')}: {reason}"])
     out.print(f"Report written to {escape(str(path))}")

@@ -67,7 +67,7 @@ def _bound(text: str) -> tuple[str, float]:
 FAIL_ABOVE = Option(
     "fail_above",
     "Exit with 1 if the highest prosecutor risk of the release, or of the source without a release, exceeds this, 0 to "
-    "1. To limit another figure, name it, as in mean=0.05: {', '.join(FIGURES)}.",
+    f"1. To limit another figure, name it, as in mean=0.05: {', '.join(FIGURES)}.",
     "Output",
     read=_bound,
 )

@@ -50,7 +50,7 @@ REPORTS = Option(
 )
 
 
-@takes(RELEASES, VAR, ONLY, DRY_RUN, REPORTS, o.DIFFERENCING_LIMIT, o.FAIL_EMPTY, o.JSON)
+@takes(RELEASES, VAR, ONLY, DRY_RUN, REPORTS, o.DIFFERENCING_LIMIT, *o.SESSION_OPTIONS, o.FAIL_EMPTY, o.JSON)
 def run(
     spec: Path,
     dry_run: bool | None,

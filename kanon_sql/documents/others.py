@@ -263,7 +263,7 @@ _SUGGESTED = closed(
 )
 INIT: Keys = {
     "source": (TEXT, "The table or file."),
-    "database": (or_null(TEXT), "The database, as it was named."),
+    "database": (or_null(TEXT), "The database; null for none, and for an address with a password."),
     "rows": (COUNT, "Rows of the table."),
     "unit": (or_null(TEXT), "The column that identifies people, if they have several rows."),
     "k": (COUNT, "The suggested k."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import weakref
@@ -16,6 +17,7 @@ from kanon_sql.engine import Engine, Statement
 from kanon_sql.errors import KanonError
 from kanon_sql.queries import Hole, Relation
 
+_LOG = logging.getLogger(__name__)
 _MOST_TEXTS = 512  # cached statements, of a few thousand characters
 _LOCK, _TAKEN = threading.Lock(), set[str]()
 
@@ -282,6 +284,9 @@ class Scratch:
         seconds = time.perf_counter() - started
         run = Statement(name, sentence, sql, seconds, rows, engine=engine or self.engine.name)
         self._log[name] = self._log[name] + run if name in self._log else run
+        if _LOG.isEnabledFor(logging.DEBUG):  # without the text, which could contain values
+            counted = "" if rows is None else f", {rows:,} rows"
+            _LOG.debug("%s on %s: %.3f s%s", name, run.engine, seconds, counted)
 
     def _close(self, quietly: bool = False) -> None:
         with ExitStack() as last:  # a failed drop does not prevent the others

@@ -65,6 +65,7 @@ from kanon_sql.spec.pipeline import (
     load_to_read,
     loaded_to_read,
     mapping_to_read,
+    mappings_in,
 )
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
@@ -186,6 +187,7 @@ __all__ = [
     "loaded_to_read",
     "mapping_of",
     "mapping_to_read",
+    "mappings_in",
     "may_suppress",
     "merge",
     "model_of",

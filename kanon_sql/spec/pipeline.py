@@ -99,6 +99,15 @@ def mapping_to_read(path: Path) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if key not in ignored}
 
 
+def mappings_in(path: Path) -> list[Mapping[str, Any]]:
+    """The keys of every release in a spec file, as they are written: variables are not filled, nothing is checked."""
+    shared = read(path)
+    releases = shared.get("releases")
+    if not isinstance(releases, Mapping):
+        return [shared]
+    return [{**shared, **own} for own in releases.values() if isinstance(own, Mapping)] or [shared]
+
+
 def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dict[str, ReleaseSpec]:
     """Read the specs of a file, by the name of the release or file; SpecError if no release can be made of one."""
     if key_of_runs(read(path)):

@@ -115,6 +115,11 @@ def run(
     only: str | Sequence[str] | None = None,
     dry_run: bool = False,
     differencing_limit: int | Literal["unlimited"] | None = None,
+    database: str | os.PathLike[str] | None = None,
+    attach: Mapping[str, str] | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
     check: bool = True,
     observer: Observer | None = None,
 ) -> Runs:
@@ -122,7 +127,8 @@ def run(
 
     `vars`: values of the spec's variables; they override the environment. `only`: the names of the releases to create
     (default: all). `dry_run`: report what would be released, but
-    release nothing. `differencing_limit`: overrides the spec's.
+    release nothing. `differencing_limit`, `database`, `attach`, `memory_limit`, `threads`,
+    `temp_directory`: override those of every release.
     `check`: raise the error of the first release that was refused or failed, after all were tried; otherwise the
     result contains it. Raises KanonError before anything is tried if the file itself is wrong.
 
@@ -130,7 +136,15 @@ def run(
     nightly  unchanged: nothing has changed since 2026-03-01T02:00:11+00:00
     """
     path = Path(spec)
-    scheduled = [_prepared(release, differencing_limit, path.parent) for release in load_runs(path, vars)]
+    overrides = {
+        "differencing_limit": differencing_limit,
+        "database": database,
+        "attach": attach,
+        "memory_limit": memory_limit,
+        "threads": threads,
+        "temp_directory": temp_directory,
+    }
+    scheduled = [_prepared(release, overrides, path.parent) for release in load_runs(path, vars)]
     _check_targets(scheduled)
     chosen = _chosen(scheduled, [only] if isinstance(only, str) else only)
     runs = Runs(tuple(_run_one(release, path, dry_run, observer or Observer()) for release in chosen))
@@ -140,9 +154,10 @@ def run(
     return runs
 
 
-def _prepared(release: Scheduled, limit: int | Literal["unlimited"] | None, folder: Path) -> Scheduled:
-    """A release with its differencing limit and the Python code that its spec names, checked before anything runs."""
-    spec = release.spec if limit is None else merge(release.spec, differencing_limit=limit)
+def _prepared(release: Scheduled, overrides: Mapping[str, Any], folder: Path) -> Scheduled:
+    """A release with its overrides and the Python code that its spec names, checked before anything runs."""
+    overridden = any(value is not None for value in overrides.values())
+    spec = merge(release.spec, **overrides) if overridden else release.spec
     references: Sequence[str] = ()
     if isinstance(spec, Spec):
         references = spec.references

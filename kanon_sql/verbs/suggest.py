@@ -96,7 +96,10 @@ class Suggestions(Result):
             for column in self.columns
         ]
         names = ("source", "database", "rows", "unit", "k", "suppression_limit")
-        return {**{name: getattr(self, name) for name in names}, "columns": columns, "notes": [*self.notes]}
+        named = {name: getattr(self, name) for name in names}
+        if self.database is not None and has_password(self.database):
+            named["database"] = None
+        return {**named, "columns": columns, "notes": [*self.notes]}
 
     def to_df(self) -> pandas.DataFrame:
         """One row per column."""
