@@ -189,6 +189,9 @@ class Engine(Protocol):
         The schema is the named one, otherwise the current one.
         """
 
+    def address(self, relation: Relation) -> tuple[str, str]:
+        """The namespace and the name of a relation as OpenLineage writes them, without credentials."""
+
     def check_writable(self, relation: Relation) -> None:
         """TargetError if a target cannot be created under this name."""
 

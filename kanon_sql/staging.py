@@ -197,6 +197,11 @@ class NewFile:
             self._folder = PrivateFolder(self._target.parent)
         self.file = self._folder.path / path.name
 
+    @property
+    def path(self) -> Path:
+        """Where the file will be."""
+        return self._target
+
     def place(self) -> None:
         """Move the finished file to its path; TargetError if there is a file by now."""
         staged = _Staged(self.file, self._target, overwrite=False)

@@ -56,6 +56,7 @@ HOMES = {
     "markupsafe": {"report"},
     "openpyxl": {"engines"},
     "sklearn": {"attack", "utility"},
+    "openlineage": {"pipeline"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 

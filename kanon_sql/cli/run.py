@@ -16,7 +16,7 @@ from kanon_sql.cli.output import EMPTY, err, out, print_json, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.verbs.report import check_report
-from kanon_sql.verbs.run import Ran
+from kanon_sql.verbs.run import Ran, lineage_warning
 from kanon_sql.verbs.run import run as run_all
 
 _COLOURS = {"released": "green", "refused": "red", "failed": "red", "would release": "yellow"}
@@ -48,9 +48,15 @@ DRY_RUN = Option(
 REPORTS = Option(
     "reports", "Write an HTML report on every created release to this folder, named after the release.", "Output", Path
 )
+LINEAGE = Option(
+    "lineage",
+    "Send OpenLineage events about every release to this URL, such as https://marquez:5000, or append them to this "
+    "file, which ends in .jsonl. Requires the extra `lineage`. If they are not received, the release is still made.",
+    "Output",
+)
 
 
-@takes(RELEASES, VAR, ONLY, DRY_RUN, REPORTS, o.DIFFERENCING_LIMIT, *o.SESSION_OPTIONS, o.FAIL_EMPTY, o.JSON)
+@takes(RELEASES, VAR, ONLY, DRY_RUN, REPORTS, LINEAGE, o.DIFFERENCING_LIMIT, *o.SESSION_OPTIONS, o.FAIL_EMPTY, o.JSON)
 def run(
     spec: Path,
     dry_run: bool | None,
@@ -80,6 +86,8 @@ def run(
         if outcome.error:
             error = in_keys(str(outcome.error), [o.DIFFERENCING_LIMIT])
             err.print(f"kanon: {escape(outcome.name)}: {escape(error)}", highlight=False)
+        if outcome.lineage_error:
+            warn([lineage_warning(outcome)])
         if outcome.release:
             warn(outcome.release.manifest["warnings"])
             empty |= bool(outcome.release.manifest.get("nothing_left"))

@@ -376,6 +376,16 @@ class DuckDB:
         engine._read_moments_in(self.time_zone())  # a setting per connection
         return engine
 
+    def address(self, relation: Relation) -> tuple[str, str]:
+        """`duckdb://` with the path of the file, and `database.schema.table`; a token after the path is left out."""
+        query = "SELECT path FROM duckdb_databases() WHERE database_name = ?"
+        found = self.connection.execute(query, [relation.parts[0]]).fetchone()
+        path = str(found[0]).partition("?")[0] if found and found[0] else ":memory:"
+        if self._new and path == str(self._new.file):
+            path = str(self._new.path)
+        place = path if path.startswith((":", "md:")) else os.path.abspath(path)
+        return f"duckdb://{place}", ".".join(relation.parts)
+
     def close(self) -> None:
         """Close the connection; a new database with any lasting tables appears now, TargetError if it cannot."""
         with ExitStack() as last:

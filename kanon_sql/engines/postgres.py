@@ -515,6 +515,12 @@ class PostgreSQL:
         """The time zone in the limits, or the default of the database or server, but not the session's."""
         return str(self.rows("SELECT current_setting('TimeZone')")[0][0])
 
+    def address(self, relation: Relation) -> tuple[str, str]:
+        """`postgres://host:port` and `database.schema.table`; a socket is on this host."""
+        info = self.connection.info
+        host = "localhost" if not info.host or info.host.startswith(("/", "@")) else info.host
+        return f"postgres://{host}:{info.port}", ".".join((info.dbname, *relation.parts))
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, folder_named, name_readings, refuse_equal_names
@@ -68,6 +69,7 @@ class Spark:
     def __init__(self, connection: SparkSession, limits: Limits | None = None) -> None:
         self.connection = connection
         self.limits = limits or Limits()
+        self._server = ""
         with _explained():
             self.catalog, self.schema = map(str, self.rows("SELECT current_catalog(), current_database()")[0])
         self.can_rename = self._can_rename()
@@ -79,7 +81,9 @@ class Spark:
         sessions = _sessions()
         _refuse_silent_server(url.strip())
         try:
-            return cls(sessions.builder.remote(url.strip()).create(), limits)
+            engine = cls(sessions.builder.remote(url.strip()).create(), limits)
+            engine._server = urlsplit(url.strip()).netloc.rpartition("@")[2]
+            return engine
         except SourceError:
             raise
         except Exception:  # pyspark's message repeats the URL with any token in it
@@ -321,6 +325,10 @@ class Spark:
     def embedded(self) -> DuckDB:
         """A new DuckDB in memory."""
         return DuckDB(limits=self.limits)
+
+    def address(self, relation: Relation) -> tuple[str, str]:
+        """`sc://host:port` and `catalog.schema.table`; the parameters of the URL can have a token."""
+        return f"sc://{self._server}", ".".join(relation.parts)
 
     def close(self) -> None:
         """End the session."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from kanon_sql.errors import (
     DifferencingError,
     InfeasibleError,
     KanonError,
+    ReleaseWarning,
     SourceError,
     SpecError,
     TargetError,
@@ -44,13 +46,18 @@ from kanon_sql.verbs.result import Result
 if TYPE_CHECKING:
     import pandas
 
+    from kanon_sql.pipeline.lineage import Events, Lineage
+
 Status = Literal["released", "unchanged", "would release", "refused", "failed"]
 _REFUSED = (DifferencingError, InfeasibleError, VerificationError)  # errors caused by the data, not by the spec
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run did about one release, and why. `error`: why the release was refused or failed."""
+    """What a run did about one release, and why. `error`: why the release was refused or failed.
+
+    `lineage_error`: why a lineage event was not received; this changes nothing about the release.
+    """
 
     name: str
     target: str
@@ -58,6 +65,7 @@ class Ran:
     why: tuple[str, ...] = ()
     release: Release | None = field(default=None, repr=False, compare=False)
     error: KanonError | None = None
+    lineage_error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As a mapping for JSON, with the manifest if a release was created."""
@@ -71,6 +79,8 @@ class Ran:
             result["manifest"] = self.release.manifest
         if self.error:
             result["error"] = str(self.error)
+        if self.lineage_error:
+            result["lineage_error"] = self.lineage_error
         return result
 
 
@@ -120,6 +130,7 @@ def run(
     memory_limit: str | None = None,
     threads: int | None = None,
     temp_directory: str | os.PathLike[str] | None = None,
+    lineage: str | os.PathLike[str] | None = None,
     check: bool = True,
     observer: Observer | None = None,
 ) -> Runs:
@@ -128,7 +139,8 @@ def run(
     `vars`: values of the spec's variables; they override the environment. `only`: the names of the releases to create
     (default: all). `dry_run`: report what would be released, but
     release nothing. `differencing_limit`, `database`, `attach`, `memory_limit`, `threads`,
-    `temp_directory`: override those of every release.
+    `temp_directory`: override those of every release. `lineage`: the URL of a server, or a file, for OpenLineage events
+    about every release that is created, refused or fails; a server that does not answer is a ReleaseWarning.
     `check`: raise the error of the first release that was refused or failed, after all were tried; otherwise the
     result contains it. Raises KanonError before anything is tried if the file itself is wrong.
 
@@ -147,7 +159,11 @@ def run(
     scheduled = [_prepared(release, overrides, path.parent) for release in load_runs(path, vars)]
     _check_targets(scheduled)
     chosen = _chosen(scheduled, [only] if isinstance(only, str) else only)
-    runs = Runs(tuple(_run_one(release, path, dry_run, observer or Observer()) for release in chosen))
+    events = None if lineage is None or dry_run else _lineage(os.fspath(lineage))
+    runs = Runs(tuple(_run_one(release, path, dry_run, observer or Observer(), events) for release in chosen))
+    for outcome in runs.releases:
+        if outcome.lineage_error:
+            warnings.warn(lineage_warning(outcome), ReleaseWarning, stacklevel=2)
     error = next((outcome.error for outcome in runs.releases if outcome.error), None)
     if check and error:
         raise error
@@ -212,17 +228,41 @@ def _target(spec: ReleaseSpec) -> Target:
 # One release
 
 
-def _run_one(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
+def _run_one(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer, lineage: Lineage | None) -> Ran:
     """The outcome of one release, with its error if it was refused or failed."""
     why: list[str] = []
+    events = lineage.of(scheduled.key) if lineage else None
     try:
         with nullcontext() if dry_run else alone(path, scheduled.key, scheduled.name, scheduled.audit is not None):
-            return _release_if_changed(scheduled, path, dry_run, observer, why)
+            outcome = _release_if_changed(scheduled, path, dry_run, observer, why, events)
     except _DryRun as tried:
         return tried.outcome
     except KanonError as error:
         status: Status = "refused" if isinstance(error, _REFUSED) else "failed"
-        return Ran(scheduled.name, _target(scheduled.spec).name, status, tuple(why), error=error)
+        outcome = Ran(scheduled.name, _target(scheduled.spec).name, status, tuple(why), error=error)
+        if events:
+            events.end(error)
+    except BaseException as error:
+        if events:
+            events.end(error)
+        raise
+    if events and outcome.release:
+        events.complete(outcome.release.manifest, scheduled.spec, outcome.release.place.opened())
+    return replace(outcome, lineage_error=events.problem) if events else outcome
+
+
+def _lineage(place: str) -> Lineage:
+    from kanon_sql.pipeline.lineage import Lineage  # not needed otherwise, so loaded here
+
+    return Lineage(place)
+
+
+def lineage_warning(outcome: Ran) -> str:
+    """The warning that lineage events of a release were lost."""
+    return (
+        f"lineage events of {outcome.name} were not received ({outcome.lineage_error}), so its lineage is incomplete; "
+        "the release itself is not affected"
+    )
 
 
 class _DryRun(Exception):  # noqa: N818
@@ -233,7 +273,9 @@ class _DryRun(Exception):  # noqa: N818
         self.outcome = outcome
 
 
-def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer, why: list[str]) -> Ran:
+def _release_if_changed(
+    scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer, why: list[str], events: Events | None
+) -> Ran:
     """Look for changes since the last run, and release again if there are any; `why` receives the reasons."""
     name, target = scheduled.name, _target(scheduled.spec).name
     started = datetime.now(UTC)
@@ -246,6 +288,8 @@ def _release_if_changed(scheduled: Scheduled, path: Path, dry_run: bool, observe
         why += state.why
         if not state.why:
             return Ran(name, target, "unchanged", (f"nothing has changed since {state.at}",))
+        if events:
+            events.start(source, scheduled.spec)
         _check_repeatable(source, scheduled.spec, state.prints)
         spec = settled(scheduled, state.before, path, state.restores)
         folder = last.enter_context(PrivateFolder(Path(gettempdir())))
