@@ -4,6 +4,7 @@ The tables are those of a server of its own, since a run opens a session by the 
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,11 @@ def manifest() -> dict[str, Any]:
 
 @pytest.mark.capability("a pipeline step that renews changed releases (`kanon run`)")
 def test_a_run_releases_skips_and_compares(cluster: Spark) -> None:
-    assert ran() == ("released", ("there is no release yet",))
+    assert ran(lineage="events.jsonl") == ("released", ("there is no release yet",))
+    _, complete = map(json.loads, Path("events.jsonl").read_text().splitlines())
+    (source,), (target,) = complete["inputs"], complete["outputs"]
+    assert re.fullmatch(r"sc://[\w.]+:\d+", source["namespace"])
+    assert source["name"].rpartition(".")[0] == target["name"].rpartition(".")[0]
     first, node = rows_of(cluster), manifest()["node"]
     assert ran()[0] == "unchanged"
     cluster.run("INSERT INTO people VALUES ('one', 20, '1200', 'x')")
