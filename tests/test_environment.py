@@ -149,6 +149,14 @@ def test_quiet_prints_errors_and_json_only(folder: Path) -> None:
     assert (folder / "out.csv").exists()
 
 
+@pytest.mark.parametrize("options", [("--quiet",), ("--log-level", "debug"), ("--show-values",)])
+def test_only_its_own_option_shows_values(options: tuple[str, ...], folder: Path) -> None:
+    (folder / "h" / "zip.csv").write_text("02138;*\n")
+    run = kanon("anonymize", "people.csv", *ASK, "--k", 3, "--output", "out.csv", *options)
+    assert run.code == 2
+    assert ("90210" in run.err) == (options == ("--show-values",))
+
+
 def test_variables_set_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KANON_QUIET", "1")
     monkeypatch.setenv("KANON_LOG_LEVEL", "info")

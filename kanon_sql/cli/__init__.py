@@ -34,17 +34,17 @@ def _refuse_places(arguments: list[str]) -> None:
     """Refuse the options of `cloak` in `anonymize`: a usage error would not name the command that takes them."""
     flags = {"--location": "location", "--time": "time", "--cloak": "cloak"}
     found = next((flags[flag] for word in arguments if (flag := word.partition("=")[0]) in flags), None)
-    if found and "anonymize" in arguments:
+    if found and arguments[0] == "anonymize":
         from kanon_sql.spec import CLOAKS
 
         raise KanonError(CLOAKS.format(option=found))
 
 
-def _global_options_first(words: list[str]) -> list[str]:
-    """Move the options that can be used anywhere on the line to its start, where the parser expects them.
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    """The options that can be used anywhere on the line, which the parser expects at its start, and all other words.
 
-    >>> _global_options_first(["risk", "--log-level", "info", "people.csv", "--quiet"])
-    ['--log-level', 'info', '--quiet', 'risk', 'people.csv']
+    >>> _split(["risk", "--log-level", "info", "people.csv", "--quiet"])
+    (['--log-level', 'info', '--quiet'], ['risk', 'people.csv'])
     """
     first: list[str] = []
     others: list[str] = []
@@ -56,7 +56,7 @@ def _global_options_first(words: list[str]) -> list[str]:
             first += [word, *islice(remaining, 1)]
         else:
             others.append(word)
-    return first + others
+    return first, others
 
 
 def _print_error(error: KanonError, with_values: bool, arguments: list[str]) -> None:
@@ -96,7 +96,7 @@ def main() -> None:
 
     An error's values of the data follow on a separate line, only on a terminal or with `--show-values`.
     """
-    arguments = _global_options_first([word for word in sys.argv[1:] if word != SHOW_VALUES])
+    global_options, arguments = _split([word for word in sys.argv[1:] if word != SHOW_VALUES])
     code = 0
     try:
         with interrupts.ended_by_signals() as signals, warnings.catch_warnings():
@@ -109,9 +109,9 @@ def main() -> None:
 
             _refuse_a_split_connection(arguments)
             _refuse_places(arguments)
-            app(arguments, obj=signals)
+            app([*global_options, *arguments], obj=signals)
     except KanonError as error:
-        _print_error(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]), arguments)
+        _print_error(error, sys.stderr.isatty() or SHOW_VALUES in sys.argv[1:], arguments)
         code = 2
     except SystemExit as end:
         usage = end.__context__  # typer prints it, and exits

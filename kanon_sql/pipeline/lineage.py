@@ -159,13 +159,13 @@ class Events:
     def end(self, error: BaseException) -> None:
         """Send FAIL with the error's message, or ABORT if the run was interrupted."""
         with self._without_errors():
-            if not self._begun:
+            if not self._begun and isinstance(error, Exception):
                 self._send("START")
             if isinstance(error, KanonError):
                 self._send("FAIL", message=" ".join(str(error).splitlines()))
             elif isinstance(error, Exception):  # its text could contain values
                 self._send("FAIL", message=type(error).__name__)
-            else:
+            elif self._begun:
                 self._send("ABORT", longest=_PATIENCE / 2)
 
     @contextmanager
