@@ -126,10 +126,12 @@ NOT_RUN = {
     "docs/databases.md": ["run: needs the extension PostgreSQL Anonymizer", *["run: needs a Spark cluster"] * 2],
     "docs/dbt.md": [DBT] * 3,
     "docs/engines.md": ["run: it is the tests themselves"],
+    "docs/environment.md": ["run: it builds an image"],
     "docs/first-steps.md": ["run: .ci/run types it, as the README's run command"],
     "docs/pipelines/github-actions.md": [PIPELINES],
     "docs/how-it-is-tested.md": ["run: it takes hours, in a checkout", "run: it takes an hour or two, in a checkout"],
     "docs/pipelines/makefile.md": [PIPELINES],
+    "docs/lineage.md": ["run: no such server is there"],
     "docs/page.md": ["run: it serves until Ctrl-C, and is tested separately"] * 2,
 }
 
