@@ -51,6 +51,7 @@ class Lineage:
         try:
             from openlineage.client.transport.file import FileConfig, FileTransport
             from openlineage.client.transport.http import ApiKeyTokenProvider, HttpConfig, HttpTransport
+            from requests.adapters import HTTPAdapter
         except ModuleNotFoundError as error:
             raise SpecError(f"{error.name} is not installed; run: {install_command('lineage')}") from error
         if "://" not in place:
@@ -61,7 +62,9 @@ class Lineage:
         key = os.environ.get(API_KEY)
         more: dict[str, Any] = {"auth": ApiKeyTokenProvider({"api_key": key})} if key else {}
         url = f"{place.removesuffix('/').removesuffix(_ENDPOINT).removesuffix('/')}/"
-        self._transport = HttpTransport(HttpConfig(url, _ENDPOINT, timeout=_PATIENCE, retry={"total": 0}, **more))
+        self._transport = HttpTransport(
+            HttpConfig(url, _ENDPOINT, timeout=_PATIENCE, adapter=HTTPAdapter(max_retries=0), **more)
+        )
 
     def of(self, job: str) -> Events:
         """The events of one run of a job."""
@@ -354,10 +357,7 @@ def _schema(dataset: Dataset) -> dict[str, Any]:
 
     if not dataset.types:
         return {}
-    fields = [
-        schema_dataset.SchemaDatasetFacetFields(name=name, type=kind, ordinal_position=number)
-        for number, (name, kind) in enumerate(dataset.types.items(), start=1)
-    ]
+    fields = [schema_dataset.SchemaDatasetFacetFields(name=name, type=kind) for name, kind in dataset.types.items()]
     return {"schema": schema_dataset.SchemaDatasetFacet(fields=fields, producer=_producer())}
 
 
