@@ -107,6 +107,7 @@ _RECODING_KEYS: Keys = {
     "recut_classes": (COUNT, "Classes of an earlier release that were cut again."),
     "placed_rows": (COUNT, "Rows in reused classes."),
     "recut_rows": (COUNT, "Rows in other classes."),
+    "placed_by_regions": (FLAG, "Whether the regions alone decided in which class each row is."),
     "ncp": (FIGURE, "Mondrian: the normalized certainty penalty."),
     "rounds": (COUNT, "Mondrian and KACA: rounds of cuts or merges."),
     "statements": (COUNT, "Mondrian: statements that were run."),
@@ -276,7 +277,9 @@ _RUN = closed(
                     {
                         "at": (TEXT, "When the run began."),
                         "sha256": (TEXT, "The checksum of the copy."),
-                    }
+                        "regions": (TEXT, "The checksum of the regions that placed its rows, if these did."),
+                    },
+                    optional=["regions"],
                 )
             ),
             "The copies of the last releases, newest first.",

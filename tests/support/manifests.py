@@ -1,4 +1,4 @@
-"""Checks every manifest, and every JSON document that a test prints, against its documented form."""
+"""Checks every manifest, printed or remembered, and every JSON document of a test against its documented form."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kanon_sql import documents
+from kanon_sql.pipeline.memory import Audited, Notes
 from kanon_sql.verbs.released import Release
 
 
@@ -33,7 +34,11 @@ def _documents_are_checked() -> Iterator[None]:
         assert not problems(manifest), problems(manifest)
         plain(self, manifest, *others, **named)
 
-    write = documents.text
+    write, remember = documents.text, {kind: kind.add for kind in (Notes, Audited)}
+
+    def checked_memory(self: Notes | Audited, manifest: dict[str, Any], *others: Any) -> Any:
+        assert not problems(manifest), problems(manifest)
+        return remember[type(self)](self, manifest, *others)
 
     def checked_text(name: str, content: Mapping[str, Any]) -> str:
         text = write(name, content)
@@ -45,4 +50,6 @@ def _documents_are_checked() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Release, "__init__", checked)
         patch.setattr(documents, "text", checked_text)
+        for kind in remember:
+            patch.setattr(kind, "add", checked_memory)
         yield
