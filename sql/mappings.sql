@@ -69,9 +69,14 @@ FROM (SELECT m.code, $shown AS shown, ROW_NUMBER() OVER (PARTITION BY m.code ORD
 WHERE l.place = 1;
 
 -- name: mapping_codes
--- Return the columns of a mapping table that do not depend on the column's type: the codes, and every value as text.
--- gives: value (text), the codes
+-- Return the columns of a mapping table that do not depend on the column's type: the codes and losses, and every value as text.
+-- gives: value (text), the codes and losses
 SELECT CAST(m.value AS TEXT) AS value, $codes FROM $mapping AS m;
+
+-- name: first_positions
+-- Find the first position of every label of one level.
+-- gives: code, first
+SELECT $code AS code, MIN($position) AS first FROM $mapping AS m GROUP BY $code;
 
 -- name: view_mapping
 -- Return what a released view needs of a mapping table: the code and label of every value on the chosen level, without NULL.

@@ -16,7 +16,6 @@ from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.packed import packed
 from kanon_sql.frequency.rollups import Rollups
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.later import is_pending
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.privacy import ClassCount, LeastSize, PrivacyModels, Reference
@@ -307,7 +306,7 @@ class Judge:
         hierarchy = attribute.hierarchy
         starred = _starred_codes(hierarchy)
         found = {hierarchy.height: starred} if starred else {}
-        if is_pending(hierarchy.values):
+        if attribute.coded.by_rules:
             return found | self._lower_in_mapping(attribute, level)
         return found | hierarchy.lower_levels(level)
 
@@ -351,7 +350,7 @@ class Judge:
         if level == 0:
             return set(range(hierarchy.counts[0])) - _starred_codes(hierarchy)
         rows: Iterable[tuple[Any, Any, int]]
-        if is_pending(hierarchy.values):  # and need not be built: few labels, if any, can equal their value
+        if attribute.coded.by_rules:  # and need not be built: few labels, if any, can equal their value
             holes: dict[str, Any] = {"label": [f"label_{level}"], "float": attribute.column.kind == "float"}
             rows = self.frequency_set.tables.rows("node_tests/like_values", mapping=attribute.coded.mapping, **holes)
         else:

@@ -21,6 +21,7 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy, Level, coded_hierarchy, cover
 from kanon_sql.generalization.label_rules import MOST, Age, Calendar, Edges, Prefix, Range, Rule
 from kanon_sql.generalization.later import Later
+from kanon_sql.generalization.values import ordered
 from kanon_sql.queries import Coded, Relation
 
 MANY = 20_000  # values; the recipe labels fewer values as fast
@@ -46,6 +47,11 @@ class Ruled:
 
     def __call__(self, values: Sequence[Any]) -> Hierarchy:
         return self.build(values)
+
+    @property
+    def follows_order(self) -> bool:
+        """Whether the values of every label follow each other in the order of the values."""
+        return not any(isinstance(rule, Prefix) for rule in self.rules)
 
 
 def fitted(
@@ -125,7 +131,7 @@ def _load(
     types |= {f"code_{height}": integer(0)} | {f"loss_{level}": integer(leaves) for level in varying}
     query = queries.ruled_mapping(labels, levels, STAR, varying, types, nulls, tables.engine.dialect)
     tables.create_as(mapped, query)
-    return Coded(stem, mapped, height, varying, nulls)
+    return Coded(stem, mapped, height, varying, nulls, by_rules=True)
 
 
 def _is_as_built(tables: Scratch, build: Ruled, coded: Coded, count: int) -> bool:
@@ -159,7 +165,7 @@ def _hierarchy(build: Ruled, data: Sequence[Any], counts: Sequence[int], column:
     def labels(number: int) -> tuple[Any, ...]:
         return later(rows, lambda: built().labels(number), None)
 
-    values = later(rows, lambda: built().values, None)
+    values = later(rows, lambda: (*ordered(data), *([None] if has_null else [])), None)
     top = Level(later(rows, lambda: (0,) * rows, 0), (STAR,), (rows,))
     below = [level(number, count) for number, count in enumerate(counts)]
     return coded_hierarchy(values, [*map(labels, range(1, len(counts))), (STAR,) * rows], [*below, top])

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 from kanon_sql.generalization.values import Value
 
 _UNKNOWN = object()
-
-
-def is_pending(items: Sequence[Value]) -> bool:
-    """Whether items are a `Later` that is not computed yet.
-
-    >>> items = Later(2, lambda: (7, 8))
-    >>> is_pending(items), items[0], is_pending(items), is_pending((7, 8))
-    (True, 7, False, False)
-    """
-    return isinstance(items, Later) and items.pending
 
 
 class Later(Sequence[Value]):
@@ -33,11 +23,6 @@ class Later(Sequence[Value]):
         self._compute = compute
         self._last = last
         self._computed: tuple[Value, ...] | None = None
-
-    @property
-    def pending(self) -> bool:
-        """Whether the items are not computed yet."""
-        return self._computed is None
 
     @property
     def _items(self) -> tuple[Value, ...]:
@@ -56,6 +41,9 @@ class Later(Sequence[Value]):
         if self._last is not _UNKNOWN and index in (-1, self._length - 1):
             return self._last
         return self._items[index]
+
+    def __iter__(self) -> Iterator[Value]:
+        return iter(self._items)
 
     def __contains__(self, item: object) -> bool:
         return self._last is None if item is None else item in self._items

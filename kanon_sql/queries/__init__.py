@@ -63,6 +63,7 @@ from kanon_sql.queries.rounds import RoundStatement, numbered_column, rounds, st
 from kanon_sql.queries.rule_labels import EXACT, EXACT_SINGLE
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
+from kanon_sql.queries.ruled_levels import order as mapped_order
 from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
@@ -219,6 +220,7 @@ __all__ = [
     "labelled",
     "load_files",
     "local_classes",
+    "mapped_order",
     "members",
     "named",
     "nearest",

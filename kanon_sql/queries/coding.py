@@ -19,7 +19,8 @@ class Coded:
     """An attribute whose raw values a mapping table turns into codes: columns value, code_l, label_l, loss_l.
 
     `nulls`: the codes, labels and losses of NULL, by column of the mapping table; None if the data have no NULL.
-    `loss_levels`: the levels whose loss depends on the value, so that they need a column.
+    `loss_levels`: the levels whose loss depends on the value, so that they need a column. `by_rules`: the engine made
+    the table, with codes in the order of the values, NULL last; labels in Python would have to be made first.
     """
 
     stem: str
@@ -27,6 +28,7 @@ class Coded:
     height: int
     loss_levels: tuple[int, ...]
     nulls: Mapping[str, int | str | None] | None = None
+    by_rules: bool = False
 
     def code_column(self, level: int) -> str:
         """The frequency set's column of this attribute's codes on a level."""

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from kanon_sql.generalization.label_rules import Rule
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.coding import Coded
 from kanon_sql.queries.rule_labels import ruled
 from kanon_sql.relation import Relation
 
@@ -18,6 +19,40 @@ def labelled(values: Relation, rules: Sequence[Rule], kind: str, dialect: str) -
     for level, rule in enumerate(rules, start=1):
         query = query.select(exp.alias_(ruled(rule, t.column("value"), kind), f"label_{level}", quoted=True))
     return t.printed(query, dialect)
+
+
+_NUMBERS = {
+    "date": "CAST(CAST(m.value AS DATE) - CAST('1970-01-01' AS DATE) AS DOUBLE PRECISION)",
+    "timestamp": "EXTRACT(EPOCH FROM CAST(m.value AS TIMESTAMP))",
+    "": "CAST(NULL AS DOUBLE PRECISION)",
+}
+
+
+def order(coded: Coded, leaf_count: int, nulls_first: bool, kind: str, place: str, labels: bool, dialect: str) -> str:
+    """The query of an attribute's order (see `kanon_sql.recode.order`) from a mapping table with the values in order.
+
+    `nulls_first`: NULL, which has the last code, has the first position. `kind`: of the numbers, empty for values
+    without any. `place`: the type of positions. `labels`: with `label_l` and `first_l`.
+    """
+    position: exp.Expr = t.column("code_0", "m")
+    if nulls_first:
+        position = exp.Case().when(t.is_null(t.column("value", "m")), t.literal(0)).else_(position + 1)
+    position = exp.Cast(this=position, to=exp.Var(this=place))
+    number = t.expression(_NUMBERS.get(kind, "CAST(m.value AS DOUBLE PRECISION)"))
+    columns = {"position": position, "number": number, "value": t.column("value", "m"), "starred": exp.false()}
+    query = exp.select().from_(t.table(coded.mapping, "m"), copy=False)
+    for level in range(coded.height + 1):
+        code, leaves = t.column(f"code_{level}", "m"), t.literal(leaf_count if level == coded.height else 1)
+        columns[f"code_{level}"] = code
+        columns[f"leaves_{level}"] = t.column(f"loss_{level}", "m") + 1 if level in coded.loss_levels else leaves
+        if labels:
+            mapping = coded.mapping
+            firsts = t.tree("mappings/first_positions", code=[code.name], position=position, mapping=mapping)
+            query.join(firsts.subquery(f"f{level}"), on=t.column("code", f"f{level}").eq(code), copy=False)
+            columns[f"first_{level}"] = t.column("first", f"f{level}")
+        if labels and level:
+            columns[f"label_{level}"] = t.column(f"label_{level}", "m")
+    return t.printed(query.select(*(exp.alias_(of, name, quoted=True) for name, of in columns.items())), dialect)
 
 
 def mapping(

@@ -16,6 +16,7 @@ from functools import cached_property
 from operator import ne
 from typing import Any
 
+from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute
@@ -44,7 +45,7 @@ class Order:
     """
 
     attribute: Attribute
-    rows: tuple[int, ...]
+    rows: Sequence[int]
     nested: bool
     relation: Relation = _NOWHERE
     by_nodes: bool = False
@@ -71,11 +72,22 @@ def order_of(attribute: Attribute, how: str = "ranges") -> Order:
 
     Numbers are in numeric order even if the hierarchy does not follow it, unless hierarchy nodes are shown.
     """
+    if attribute.coded.by_rules:
+        return _as_mapped(attribute)
     order = _ordered(attribute, by_nodes=not attribute.column.ordered)
     if order.nested or how not in NODES or not attribute.column.ordered:
         return order
     by_nodes = _ordered(attribute, by_nodes=True)
     return by_nodes if by_nodes.nested else order
+
+
+def _as_mapped(attribute: Attribute) -> Order:
+    """The order of a hierarchy made by rules, whose values are in order already, NULL last."""
+    count = len(attribute.hierarchy.values)
+    if not attribute.column.ordered:
+        return Order(attribute, range(count), nested=True, by_nodes=True)
+    nulls = int(None in attribute.hierarchy.values)
+    return Order(attribute, (*range(count - nulls, count), *range(count - nulls)), nested=True)
 
 
 def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
@@ -93,10 +105,21 @@ def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
 
 def load(tables: Scratch, order: Order, labels: bool = True) -> Order:
     """Load the order as a scratch table; returns it with its relation. `labels`: with `label_l` and `first_l`."""
+    stem = f"order_{order.attribute.coded.stem}"
+    if order.attribute.coded.by_rules:
+        return replace(order, relation=tables.create_as(stem, _mapped_sql(tables.engine, order, labels)))
     columns = _columns(order, labels)
     types = {name: _type(tables.engine, order, name, values) for name, values in columns.items()}
-    relation = tables.load(f"order_{order.attribute.coded.stem}", types, list(columns.values()))
-    return replace(order, relation=relation)
+    return replace(order, relation=tables.load(stem, types, list(columns.values())))
+
+
+def _mapped_sql(engine: Engine, order: Order, labels: bool) -> str:
+    """The query of the order of a hierarchy made by rules, from its mapping table."""
+    nulls_first = order.numeric and None in order.attribute.hierarchy.values
+    kind = order.attribute.column.kind if order.numeric else ""
+    place = engine.integer_type(len(order.rows))
+    coded, leaves = order.attribute.coded, order.leaf_count
+    return queries.mapped_order(coded, leaves, nulls_first, kind, place, labels, engine.dialect)
 
 
 def number_of(value: Any) -> float | None:

@@ -23,7 +23,6 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
-from kanon_sql.generalization.later import is_pending
 from kanon_sql.queries import Hole, Relation
 
 _FEW = 1000  # values of a column whose cells are fetched: in a wide table, statements take longer than this
@@ -88,7 +87,7 @@ def lost_bits(frequency_set: FrequencySet, assignment: Relation, classes: Relati
 def _lost_bits(tables: Scratch, attribute: Attribute, j: int, relations: dict[str, Relation]) -> float:
     value, hierarchy = [attribute.coded.code_column(0)], attribute.hierarchy
     holes: dict[str, Hole] = {**relations, "value": value, "level": [f"level_{j}"], "height": hierarchy.height}
-    if not is_pending(hierarchy.values) and len(hierarchy.values) <= _FEW:
+    if not attribute.coded.by_rules and len(hierarchy.values) <= _FEW:
         cells = tables.rows("quality/cell_levels", **holes)
         codes = [hierarchy.codes(level) for level in range(hierarchy.height + 1)]
         return _bits_of([(int(code), int(level), int(n)) for code, level, n in cells], codes)

@@ -53,7 +53,7 @@ def bring_back(local: Local, at: Engine, results: Scratch, stem: str = "assignme
 
 def _moved(engine: Engine, attribute: Attribute, private: Engine) -> Attribute:
     mapping, levels = attribute.coded.mapping, range(attribute.hierarchy.height + 1)
-    codes = [f"code_{level}" for level in levels]
+    codes = [f"code_{level}" for level in levels] + [f"loss_{level}" for level in attribute.coded.loss_levels]
     query = queries.text("mappings/mapping_codes", engine.dialect, mapping=mapping, codes=codes)
     engine.send(query, private, mapping)
     return replace(attribute, column=replace(attribute.column, type="VARCHAR"))

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.judge import Judge
-from kanon_sql.generalization.later import is_pending
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode.order import Order, numbers_of
@@ -46,10 +45,9 @@ def _is_number(attribute: Attribute) -> bool:
     """Whether a column has numbers whose squares can be added up."""
     if attribute.column.kind not in NUMBERS:
         return False
-    values = attribute.hierarchy.values
-    if is_pending(values):  # such a column has numbers of fifteen digits at most
+    if attribute.coded.by_rules:  # such a column has numbers of fifteen digits at most
         return True
-    numbers = numbers_of(values)
+    numbers = numbers_of(attribute.hierarchy.values)
     return all(number is None or abs(number) < _TOO_LARGE for number in numbers)
 
 
@@ -69,7 +67,7 @@ def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> flo
 def _numbers(tables: Scratch, attribute: Attribute, level: int) -> Relation:
     """Every leaf's number, and the code of its label on a level."""
     hierarchy, coded = attribute.hierarchy, attribute.coded
-    if is_pending(hierarchy.values):
+    if coded.by_rules:
         return tables.create("numbers", "quality/leaf_numbers", mapping=coded.mapping, label=[f"code_{level}"])
     leaves, types = len(hierarchy.values), {"code_0": "INTEGER", "label": "INTEGER", "number": "FLOAT8"}
     columns = [hierarchy.codes(0)[:leaves], hierarchy.codes(level)[:leaves], numbers_of(hierarchy.values)]

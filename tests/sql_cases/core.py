@@ -260,6 +260,13 @@ CASES = [
         {"labelled": ({"code_0": "INTEGER", "label_1": "VARCHAR(9)"}, [(2, "[0, 10)"), (1, "< 0"), (0, "< 0")])},
     ),
     Case(
+        "mappings/first_positions",
+        {"code": ["code_1"], "position": ["code_0"], "mapping": Relation("mapping")},
+        ["code", "first"],
+        [(0, 0), (1, 2)],
+        {"mapping": ({"code_0": "INTEGER", "code_1": "INTEGER"}, [(2, 1), (1, 0), (0, 0), (3, 1)])},
+    ),
+    Case(
         "mappings/every_so_many",
         {"columns": ["value", "label_1"], "mapping": Relation("mapping"), "step": 2, "last": 3},
         ["value", "label_1"],
