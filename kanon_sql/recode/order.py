@@ -63,8 +63,7 @@ class Order:
     @cached_property
     def values(self) -> list[Any]:
         """The value of every position; None for NULL, and for values that no hierarchy covers."""
-        leaves = self.attribute.hierarchy.values
-        return [leaves[row] if row < len(leaves) else None for row in self.rows]
+        return list(map((*self.attribute.hierarchy.values, None).__getitem__, self.rows))
 
 
 def order_of(attribute: Attribute, how: str = "ranges") -> Order:

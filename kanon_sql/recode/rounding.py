@@ -72,9 +72,11 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
     >>> ages, coded = suppress([21, 34, 47, 58], "age"), queries.Coded("age", Relation("map"), 1, ())
     >>> bounds = rounded(order_of(Attribute(Column("age", "INTEGER", "integer"), ages, coded)))
     >>> bounds.lower, bounds.upper
-    ((20, 34, 46, 58), (21, 35, 47, 59))
+    ([20, 34, 46, 58], [21, 35, 47, 59])
     """
-    values = [value for value in order.values if _can_be_rounded(order.attribute.column, value)]
+    _, values = _placed(order.values)
+    if set(map(type, values)) != {int}:
+        values = [value for value in values if _can_be_rounded(order.attribute.column, value)]
     if not values:
         return _bounds(order, _itself)
     return _bounds(order, *_rounder(order, recipe, values))
@@ -82,10 +84,11 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
 
 def _bounds(order: Order, ends: Ends, shares_bounds: bool = False) -> Bounds:
     """The bounds of all positions; `shares_bounds`: values up to the upper bound of a range have the same bounds."""
-    bounds: list[tuple[Value, Value, int, int]] = [(None, None, place, place) for place in range(len(order.values))]
+    count = len(order.values)
+    lowers: list[Value] = [None] * count
+    uppers = list(lowers)
+    firsts, lasts = list(range(count)), list(range(count))
     start, placed = _placed(order.values)
-    if not placed:
-        return Bounds(*zip(*bounds, strict=True)) if bounds else Bounds((), (), (), ())
     keys = number_keys(placed)
     key_of = number_key if keys is not placed else _same
     position = 0
@@ -93,21 +96,21 @@ def _bounds(order: Order, ends: Ends, shares_bounds: bool = False) -> Bounds:
         lower, upper = ends(placed[position])
         first, last = bisect_left(keys, key_of(lower)), bisect_right(keys, key_of(upper)) - 1
         end = last + 1 if shares_bounds else position + 1
-        bounds[start + position : start + end] = [(lower, upper, start + first, start + last)] * (end - position)
+        of_range, size = slice(start + position, start + end), end - position
+        lowers[of_range], uppers[of_range] = [lower] * size, [upper] * size
+        firsts[of_range], lasts[of_range] = [start + first] * size, [start + last] * size
         position = end
-    return Bounds(*zip(*bounds, strict=True))
+    return Bounds(lowers, uppers, firsts, lasts)
 
 
 def _placed(values: Sequence[Value]) -> tuple[int, Sequence[Value]]:
     """The values with a place among the others, which are next to each other, and the position of the first."""
-    kinds = set(map(type, values)) - {type(None)}
-    has_place = _is_given if kinds in ({int}, {date}) else is_placed
-    positions = [position for position, value in enumerate(values) if has_place(value)]
-    return (positions[0], values[positions[0] : positions[-1] + 1]) if positions else (0, [])
-
-
-def _is_given(value: Value) -> bool:
-    return value is not None
+    start, end = 0, len(values)
+    while start < end and not is_placed(values[start]):
+        start += 1
+    while start < end and not is_placed(values[end - 1]):
+        end -= 1
+    return start, values[start:end]
 
 
 def _same(value: Value) -> Value:
@@ -164,7 +167,7 @@ class _Numbers:
 
     def __init__(self, column: Column, values: Sequence[Value]) -> None:
         scale = re.search(r",\s*(\d+)\)", column.type)
-        whole = all(isinstance(value, int) for value in values)
+        whole = set(map(type, values)) == {int}
         self.unit = Decimal(1) if whole else Decimal(1).scaleb(-int(scale[1])) if scale else Decimal(0)
         self.limits = _limits(column.type)
         numbers = sorted(values) if whole else sorted(map(_decimal, values))
@@ -189,7 +192,8 @@ class _Numbers:
         with localcontext(_EXACT):
             number = _decimal(value)
             low, high = self._grid(number, width, recipe.origin)
-            beyond = self._grid(number, max(self.step, width))
+            if recipe.top is not None or recipe.bottom is not None:
+                beyond = self._grid(number, max(self.step, width))
             if recipe.top is not None:
                 low, high = (recipe.top, beyond[1]) if number >= recipe.top else (low, min(high, recipe.top))
             if recipe.bottom is not None:
