@@ -62,14 +62,14 @@ def verified(engine: Engine, name: str, model: PrivacyModel, unit: str | None = 
     return check.summary.unsafe_classes, check.summary.unsafe_rows
 
 
-def test_a_release_that_is_empty_or_lacks_too_many_rows_fails(engine: Engine, make_table: MakeTable) -> None:
+def test_a_release_that_is_empty_or_has_too_few_or_too_many_rows_fails(engine: Engine, make_table: MakeTable) -> None:
     package = Package(engine)
-    for every, left in ((7, 0), (7, 3), (7, 6), (7, 7), (100, 71), (100, 72), (0, 0)):
+    for every, left in ((7, 0), (7, 3), (7, 6), (7, 7), (7, 8), (100, 71), (100, 72), (0, 0)):
         name = f"of{every}_{left}"
         make_table(engine, name, {"a": "INTEGER"}, [(1,)] * every)
         make_table(engine, f"less{name}", {"a": "INTEGER"}, [(1,)] * left)
         for limit in (0, 0.29, 1 / 7, 4 / 7, 1.0, "1 row", "28 rows"):
-            fails = left == 0 or every - left > may_suppress(limit, every)
+            fails = left == 0 or left > every or every - left > may_suppress(limit, every)
             found = package.offenders("suppression", f"less{name}", against=name, suppression_limit=limit)
             assert [row[:2] for row in found] == [(every, left)] * fails, (every, left, limit)
 
@@ -140,11 +140,19 @@ def test_names_are_read_as_the_profile_reads_them(embedded: Engine) -> None:
         ("k_anonymity", {"quasi_identifiers": QUASI, "k": "5 or 1"}, "k is 5 or 1; give a whole"),
         ("l_diversity", {"quasi_identifiers": QUASI, "sensitive": "ill", "l": 2, "kind": "x"}, "give one of distinct"),
         ("t_closeness", {"quasi_identifiers": QUASI, "sensitive": "ill", "t": 2}, "t is 2; give a number of at least"),
+        ("k_anonymity", {"quasi_identifiers": QUASI}, "k is missing; give a whole"),
+        ("k_anonymity", {"k": 2}, "quasi_identifiers is empty; give"),
+        ("k_anonymity", {"quasi_identifiers": QUASI, "k": 2, "column_name": "age"}, "under the model, not under a col"),
+        ("l_diversity", {"quasi_identifiers": QUASI, "l": 2}, "sensitive is missing; give one name"),
+        ("no_identifiers", {"kept": ["age"]}, "has no argument kept; its arguments are identifiers, quasi_identifiers"),
+        ("suppression", {"against": "people", "suppression_limit": "20%"}, "give a fraction such as 0.02, or a number"),
     ],
 )
 def test_impossible_requests_are_refused(
     embedded: Engine, make_table: MakeTable, test: str, arguments: dict[str, Any], message: str
 ) -> None:
     make_table(embedded, "people", COLUMNS, [])
+    package = Package(embedded)
     with pytest.raises(CompilerError, match=message):
-        Package(embedded).sql(test, "people", **arguments)
+        package.sql(test, "people", **arguments)
+    assert not Package(embedded, execute=False).sql(test, "people", **arguments).strip(), "dbt parses it all the same"

@@ -40,6 +40,7 @@ def main() -> None:
         check_the_build(project, dsn)
         check_the_docs(project)
         check_a_planted_violation(dsn)
+        check_that_a_wrong_argument_fails_one_test(project)
         check_a_release_that_cannot_be(project)
         check_that_incremental_is_refused(project)
         check_odd_values_and_names(project, dsn)
@@ -109,7 +110,8 @@ def check_a_planted_violation(dsn: str) -> None:
     in_duckdb(project, planted.format("patients_k5"))
     in_postgres(dsn, planted.format("patients_k5_sql"))
     for target, model in (("duckdb", "patients_k5"), ("postgres", "patients_k5_sql")):
-        line = ["test", "--target", target, "--select", model, "--exclude", "same_rows", "--store-failures"]
+        line = ["test", "--target", target, "--select", model, "--store-failures"]
+        line += ["--exclude", "same_rows", "test_name:suppression"]  # the planted row is not in the source either
         run = dbt(*line, fails=True).splitlines()
         assert len(run) == 3, run  # of k, l and t
     query = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema LIKE '%dbt_test__audit'"
@@ -118,6 +120,23 @@ def check_a_planted_violation(dsn: str) -> None:
         assert sum(map(len, kept)) == 3, kept
         assert not {"planted", "[7, 8)", "East", "1999"} & {cell for rows in kept for row in rows for cell in row}
         assert {row[0] for rows in kept for row in rows} == {1}, "the class's rows"
+
+
+def check_that_a_wrong_argument_fails_one_test(project: Path) -> None:
+    """A wrong argument is not an error of the project, so the other tests of the run are still run."""
+    wrong = ["{k: 5}", "{quasi_identifiers: [agee], k: 5}", "{quasi_identifiers: [zip], k: 0}", "{qis: [zip], k: 5}"]
+    tests = [f"kanon.k_anonymity: {{arguments: {arguments}}}" for arguments in wrong]
+    tests.append("kanon.suppression: {arguments: {against: ref('stg_patients'), suppression_limit: 0.5}}")
+    raw = project / "seeds" / "raw_patients.yml"
+    text = raw.read_text(encoding="utf-8")
+    raw.write_text(text + "    data_tests:\n" + "".join(f"      - {test}\n" for test in tests), encoding="utf-8")
+    done = dbtRunner().invoke(["test", "--select", "raw_patients", "--profiles-dir", ".", "--log-level", "none"])
+    ended = sorted(str(result.status) for result in done.result.results)  # type: ignore[union-attr]
+    assert ended == ["error"] * 4 + ["pass"], ended
+    said = "\n".join(str(result.message) for result in done.result.results)  # type: ignore[union-attr]
+    for message in ("quasi_identifiers is empty", "no column 'agee'", "k is 0; give", "has no argument qis; its"):
+        assert message in said, said
+    raw.write_text(text, encoding="utf-8")
 
 
 def check_a_release_that_cannot_be(project: Path) -> None:
@@ -203,7 +222,9 @@ def check_odd_values_and_names(project: Path, dsn: str) -> None:
 def check_the_schema(project: Path) -> None:
     """dbt's own JSON schema, by which Fusion reads a project, takes all that we describe, also what we compile."""
     folder = Path(str(jsonschemas.__file__)).parent
-    newest = max((folder / "project").glob("*.json"), key=lambda path: [*map(int, path.stem.split("."))])
+    newest = folder / "project" / "latest.json"  # since dbt 1.12
+    if not newest.exists():
+        newest = max(newest.parent.glob("*.json"), key=lambda path: [*map(int, path.stem.split("."))])
     of_project = json.loads(newest.read_text(encoding="utf-8"))
     of_models = json.loads((folder / "resources" / "latest.json").read_text(encoding="utf-8"))
     described = [*(ROOT / "examples" / "dbt").glob("*/**/*.yml"), project / "models" / "odd_anon.yml"]

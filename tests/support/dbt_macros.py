@@ -23,7 +23,7 @@ class CompilerError(Exception):
 class Package:
     """The macros and tests of `dbt/`, rendered for an engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, execute: bool = True) -> None:
         self._engine = engine
         files = sorted([*PACKAGE.glob("macros/*.sql"), *PACKAGE.glob("tests/generic/*.sql")])
         text = "\n".join(file.read_text(encoding="utf-8") for file in files)
@@ -34,7 +34,7 @@ class Package:
             "adapter": self,
             "exceptions": self,
             "dbt": self,
-            "execute": True,
+            "execute": execute,
             "return": _give_back,
             "get_columns_in_query": self._columns,
         }

@@ -2,10 +2,12 @@
     values as diverse as l equally frequent ones. With `unit`, values are counted by people. A class then has no entropy
     if a person has several values in it, because the shares do not add up to 1. -#}
 {% test l_diversity(model, quasi_identifiers, sensitive, l, kind="distinct", unit=none) %}
+{%- if execute -%}
+{%- do kanon.check_arguments("l_diversity", kwargs, "quasi_identifiers, sensitive, l, kind, unit") -%}
 {%- set kind = kanon.choice("kind", kind, ["distinct", "entropy"]) -%}
 {%- set l = kanon.figure("l", l, 1, whole=kind == "distinct") -%}
+{%- set sensitive = kanon.name("sensitive", sensitive) -%}
 {%- set double = kanon.type_double() -%}
-{%- if execute -%}
 with {{ kanon.class_values(model, quasi_identifiers, sensitive, unit) }},
 kanon_classes as (
   select

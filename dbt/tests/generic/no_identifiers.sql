@@ -2,6 +2,7 @@
     identifier by its name, contains e-mail addresses, or differs in nearly every row. Returns columns, never values. -#}
 {% test no_identifiers(model, identifiers=none, quasi_identifiers=none, sensitive=none, keep=none) %}
 {%- if execute -%}
+{%- do kanon.check_arguments("no_identifiers", kwargs, "identifiers, quasi_identifiers, sensitive, keep") -%}
 {%- set banned = (([identifiers] if identifiers is string else identifiers) or []) | map("lower") | list -%}
 {%- set roles = [] -%}
 {%- for role in (quasi_identifiers, sensitive, keep) if role -%}

@@ -4,11 +4,13 @@
     a release, which can lack suppressed rows. With `unit`, values are counted by people. Each person must have one value,
     otherwise the shares do not add up to 1. -#}
 {% test t_closeness(model, quasi_identifiers, sensitive, t, distance="equal", against=none, unit=none) %}
+{%- if execute -%}
+{%- do kanon.check_arguments("t_closeness", kwargs, "quasi_identifiers, sensitive, t, distance, against, unit") -%}
 {%- set distance = kanon.choice("distance", distance, ["equal", "ordered"]) -%}
 {%- set t = kanon.figure("t", t, 0, 1) -%}
+{%- set sensitive = kanon.name("sensitive", sensitive) -%}
 {%- set double = kanon.type_double() -%}
 {%- set keys = kanon.class_keys(quasi_identifiers) -%}
-{%- if execute -%}
 with {{ kanon.class_values(model, quasi_identifiers, sensitive, unit) }},
 {{ kanon.whole_values(against or model, sensitive, unit) }},
 kanon_compared as (
