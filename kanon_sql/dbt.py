@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql import queries
+from kanon_sql.engine import Engine
 from kanon_sql.engines.joined import showing
-from kanon_sql.errors import SpecError
-from kanon_sql.plan.source import IN_MEMORY, settle_spec
+from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.plan.preflight import preflight
+from kanon_sql.plan.source import IN_MEMORY, opened, settle_spec
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
@@ -49,7 +51,8 @@ def release(
     `relation`: the result of `dbt.ref`. `session`: the model's. `spec`: as in `anonymize`; a path is relative to the
     dbt project, where dbt runs. Its source, database and target are ignored: the model is the target. `manifest`: a
     JSON file to write or replace; by default the logger `kanon_sql.dbt` logs it. No relation is created or changed
-    except the release, a temporary table of the session. Raises KanonError; then the model fails.
+    except the release, a temporary table of the session. Raises KanonError; then the model fails. With `dbt run
+    --empty`, returns the columns of the release without rows, and writes no manifest.
 
     >>> import duckdb
     >>> session = duckdb.connect()
@@ -59,17 +62,56 @@ def release(
     [('1*', 0), ('1*', 0), ('1*', 1), ('1*', 1)]
     """
     model = _model()
-    spec = Path(spec) if isinstance(spec, PathLike) else spec
-    settled = settle_spec(relation, spec, taken(AnonymizeOptions, options), releases=True)
-    _check(settled, model)
-    if manifest is not None:
-        check_file(Path(manifest), True, ())
-    with showing(session, relation) as (engine, name):
+    try:
+        spec = Path(spec) if isinstance(spec, PathLike) else spec
+        settled = settle_spec(relation, spec, taken(AnonymizeOptions, options), releases=True)
+        _check(settled, model)
+        if manifest is not None:
+            check_file(Path(manifest), True, ())
         in_session = settled.model_copy(update={"database": None, "target": None})
-        released = anonymize(name, in_session, connection=engine)
-    _write_manifest(_renamed(released, model), manifest)
+        with showing(session, relation) as (engine, name):
+            if model and _is_empty_run():
+                return session.sql(_empty_sql(engine, name, in_session, model))
+            released = anonymize(name, in_session, connection=engine)
+        _write_manifest(_renamed(released, model), manifest)
+    except KanonError as error:
+        if not model:
+            raise
+        raise _without_traceback(error) from None
     assert released.place.relation is not None
     return session.sql(queries.select_all(released.place.relation, engine.dialect))
+
+
+def _is_empty_run() -> bool:
+    """Whether dbt runs with --empty, which creates all tables without rows."""
+    flags = sys.modules.get("dbt.flags")  # loaded if dbt runs
+    return bool(getattr(flags.get_flags(), "EMPTY", False)) if flags else False
+
+
+def _empty_sql(engine: Engine, name: str, spec: Spec, model: Mapping[str, Any]) -> str:
+    """A query of no rows with the columns of the release.
+
+    Their types are those of the model's contract, if it declares them. Otherwise a quasi-identifier is text, because
+    no node is searched, and every other column has its type in the source.
+    """
+    declared = model.get("columns") or {}
+    kinds = {}
+    with opened(name, spec.model_copy(update={"source": name}), engine) as data:
+        for column in preflight(spec, data, releases_it=True).source.table.columns:
+            if column.name not in spec.dropped:
+                own = "VARCHAR" if column.name in spec.quasi_identifiers else column.open_type or column.type
+                kinds[column.name] = (declared.get(column.name) or {}).get("data_type") or own
+    return queries.no_rows(kinds, engine.dialect)
+
+
+def _without_traceback(error: KanonError) -> KanonError:
+    """The same error, of which dbt-duckdb prints only the message; of other errors it prints the whole traceback."""
+    kind = type(error)
+    hidden = property(lambda _: None, lambda _, __: None)
+    alike = type(kind.__name__, (kind,), {"__module__": kind.__module__, "__traceback__": hidden})
+    printed: KanonError = alike.__new__(alike, *error.args)
+    printed.__dict__.update(error.__dict__)
+    return printed
 
 
 def _check(spec: Spec, model: Mapping[str, Any]) -> None:

@@ -2,6 +2,9 @@
 
 import json
 import logging
+import sys
+import traceback
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.dbt import release
-from kanon_sql.errors import InfeasibleError, SpecError
+from kanon_sql.errors import InfeasibleError, SourceError, SpecError
 
 PATIENTS = """
 CREATE TABLE stg_patients AS
@@ -95,6 +98,30 @@ def test_an_impossible_release_fails_the_model_and_changes_nothing(session: duck
 def submit_python_job(parsed_model: dict[str, Any], session: duckdb.DuckDBPyConnection) -> Any:
     """What dbt's adapters have around a model."""
     return release(session.query("FROM stg_patients"), session, SPEC) if parsed_model else None
+
+
+def test_dbt_prints_one_sentence_of_an_error(session: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(SpecError) as error:
+        submit_python_job({"config": {"materialized": "incremental"}}, session)
+    (line,) = traceback.format_exception(error.value)
+    assert line.startswith("kanon_sql.errors.SpecError: a release is verified as a whole, so rows cannot be added")
+
+
+def test_an_empty_run_returns_the_columns_without_rows(
+    session: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = types.SimpleNamespace(EMPTY=True)
+    monkeypatch.setitem(sys.modules, "dbt.flags", types.SimpleNamespace(get_flags=lambda: flags))  # type: ignore[arg-type]
+    session.execute("DELETE FROM stg_patients")
+    declared = {"config": {}, "columns": {"age": {"name": "age", "data_type": "INTEGER"}, "zip": {"name": "zip"}}}
+    released = submit_python_job(declared, session)
+    assert released.fetchall() == []
+    assert list(zip(released.columns, map(str, released.types), strict=True)) == [
+        ("age", "INTEGER"), ("zip", "VARCHAR"), ("ill", "BIGINT"), ("wide", "HUGEINT"),
+    ]  # fmt: skip
+    flags.EMPTY = False
+    with pytest.raises(SourceError, match="no rows"):
+        submit_python_job(declared, session)
 
 
 def test_an_incremental_model_is_refused(session: duckdb.DuckDBPyConnection) -> None:

@@ -38,7 +38,10 @@ def showing(connection: Any, relation: Any) -> Iterator[tuple[DuckDB, str]]:
     SpecError if the connection is not one to DuckDB.
     """
     if not isinstance(connection, duckdb.DuckDBPyConnection) and not hasattr(connection, "register"):
-        raise SpecError("the session is not a connection to DuckDB; give the `session` of a Python model of dbt-duckdb")
+        raise SpecError(
+            "the session is not a connection to DuckDB; give the `session` of a Python model of dbt-duckdb, or use "
+            "`kanon compile --dbt`, which writes a model in SQL for other adapters"
+        )
     engine = JoinedDuckDB(connection)
     connection.execute("SELECT 1").fetchall()  # ends an open result, during which nothing can be registered
     engine.register(relation)

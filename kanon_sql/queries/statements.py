@@ -143,6 +143,16 @@ def select_all(relation: Relation, dialect: str) -> str:
     return t.printed(exp.select("*").from_(t.table(relation)), dialect)
 
 
+def no_rows(types: Mapping[str, str], dialect: str) -> str:
+    """The query of a table without rows, with columns of these types.
+
+    >>> no_rows({"age": "INTEGER"}, "duckdb")
+    'SELECT CAST(NULL AS INTEGER) AS "age" WHERE FALSE'
+    """
+    columns = (f"CAST(NULL AS {kind}) AS {t.identifier(name, dialect)}" for name, kind in types.items())
+    return f"SELECT {', '.join(columns)} WHERE FALSE"
+
+
 def with_texts(query: str, columns: Sequence[str], dialect: str) -> str:
     """The query of the rows of another query with some columns cast to text (DuckDB)."""
     texts = (f"CAST({name} AS TEXT) AS {name}" for name in (t.identifier(column, dialect) for column in columns))

@@ -43,6 +43,7 @@ def main() -> None:
         check_that_a_wrong_argument_fails_one_test(project)
         check_a_release_that_cannot_be(project)
         check_that_incremental_is_refused(project)
+        check_an_empty_run(project)
         check_odd_values_and_names(project, dsn)
         check_the_schema(project)
 
@@ -132,7 +133,7 @@ def check_that_a_wrong_argument_fails_one_test(project: Path) -> None:
     raw.write_text(text + "    data_tests:\n" + "".join(f"      - {test}\n" for test in tests), encoding="utf-8")
     done = dbtRunner().invoke(["test", "--select", "raw_patients", "--profiles-dir", ".", "--log-level", "none"])
     ended = sorted(str(result.status) for result in done.result.results)  # type: ignore[union-attr]
-    assert ended == ["error"] * 4 + ["pass"], ended
+    assert ended == ["error"] * 4 + ["pass", "success"], f"four tests, one test and the package's hook: {ended}"
     said = "\n".join(str(result.message) for result in done.result.results)  # type: ignore[union-attr]
     for message in ("quasi_identifiers is empty", "no column 'agee'", "k is 0; give", "has no argument qis; its"):
         assert message in said, said
@@ -152,15 +153,32 @@ def check_a_release_that_cannot_be(project: Path) -> None:
 
 
 def check_that_incremental_is_refused(project: Path) -> None:
+    """dbt prints one sentence. On PostgreSQL, where no Python model runs, the package's warning names the way out."""
     text = (project / "models" / "patients_k5.py").read_text(encoding="utf-8")
     (project / "models" / "added.py").write_text(text, encoding="utf-8")
     (project / "models" / "added.yml").write_text(
         "version: 2\nmodels: [{name: added, config: {materialized: incremental}}]\n", encoding="utf-8"
     )
-    assert "set materialized='table' for this model" in dbt("run", "--select", "added", fails=True)
+    refused = dbt("run", "--select", "added", fails=True)
+    assert "set materialized='table' for this model" in refused
+    assert "Traceback" not in refused, refused
     assert "added" not in relations(project)
+    printed: list[str] = []
+    line = ["run", "--select", "added", "--target", "postgres", "--profiles-dir", ".", "--log-level", "none"]
+    done = dbtRunner(callbacks=[lambda event: printed.append(event.info.msg)]).invoke(line)
+    assert not done.success, "dbt-postgres runs no Python models"
+    assert [message for message in printed if "kanon compile --dbt . --into added --dialect postgres" in message]
     for ending in ("py", "yml"):
         (project / "models" / f"added.{ending}").unlink()
+
+
+def check_an_empty_run(project: Path) -> None:
+    """`dbt run --empty` builds the columns of all models, without rows."""
+    before = in_duckdb(project, "DESCRIBE patients_k5")
+    dbt("run", "--empty", "--select", "+patients_k5")
+    assert in_duckdb(project, "SELECT * FROM patients_k5") == []
+    assert in_duckdb(project, "DESCRIBE patients_k5") == before
+    dbt("run", "--select", "+patients_k5")
 
 
 ODD = [
