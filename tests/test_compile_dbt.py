@@ -2,6 +2,8 @@
 
 import csv
 import io
+import warnings
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import yaml
 
 import kanon_sql
 from kanon_sql.engine import Engine
-from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.errors import SpecError, StatementWarning, TargetError
 from support.command_line import kanon
 from support.database import MakeTable
 
@@ -71,6 +73,29 @@ def test_the_compiled_model_gives_the_rows_of_the_release(
         connection.execute(f"CREATE TABLE built AS {rendered(model, engine.dialect)}")
     with pytest.raises(SpecError, match="is compiled for duckdb and postgres: compile it again with --dialect snow"):
         rendered(model, "snowflake")
+
+
+def test_days_and_hours_of_moments_are_expressions_in_the_time_zone_of_the_run(
+    engine: Engine, make_table: MakeTable
+) -> None:
+    moments = [datetime(2024, 2, 28, 12, tzinfo=UTC) + timedelta(minutes=minute) for minute in range(0, 4320, 11)]
+    make_table(engine, "visits", {"at": "TIMESTAMPTZ"}, [(moment,) for moment in moments])
+    spec = {"quasi_identifiers": {"at": {"hierarchy": {"dates": ["hour", "day", "month"]}}}, "node": {"at": 2}}
+    connection = engine.connection  # type: ignore[attr-defined]
+    release = kanon_sql.anonymize("visits", spec, connection=connection)
+    assert release.place.relation is not None
+    expected = engine.rows(f'SELECT * FROM "{release.place.relation.name}"')
+    with warnings.catch_warnings(action="error", category=StatementWarning):
+        model = kanon_sql.compile_dbt("visits", spec, connection=connection)
+    assert len(model.files) == 2, "no seed of moments"
+    engine.run("SET TimeZone = 'Asia/Tokyo'")
+    assert engine.rows(rendered(model, engine.dialect)) == expected
+    newcomers = [(datetime(2025, 1, 1, 12, minute, tzinfo=UTC),) for minute in range(6)]
+    engine.run("DROP TABLE visits")
+    make_table(engine, "visits", {"at": "TIMESTAMPTZ"}, [*((moment,) for moment in moments), *newcomers])
+    assert engine.rows(rendered(model, engine.dialect)) == [*expected, *[("2025-01-01",)] * 6]
+    with pytest.warns(StatementWarning, match="recipe of 'at' is not an expression"):
+        kanon_sql.compile_dbt("visits", spec, connection=connection, dialects=["databricks"])
 
 
 def test_the_compiled_model_of_the_example_is_current(tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ def planned(problem: Problem, outcome: SearchOutcome) -> Plan:
         spec=spec,
         rules={name: fitted.rule for name, fitted in problem.hierarchy_sources.items()},
         read_files=source.read_files,
+        time_zone=source.time_zone,
     )
     return Plan(problem, recoding, outcome.ended, outcome.seconds, outcome)
 

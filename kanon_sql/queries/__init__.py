@@ -22,7 +22,7 @@ from kanon_sql.queries.counted_release import (
     text_counts,
     typed_columns,
 )
-from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
+from kanon_sql.queries.dialects import DIALECTS, check_dialect, converts_time_zones, is_executed
 from kanon_sql.queries.inlined_tables import Statement, WrittenTable, written_table
 from kanon_sql.queries.local import (
     assigned,
@@ -190,6 +190,7 @@ __all__ = [
     "comment_column",
     "contents",
     "converted",
+    "converts_time_zones",
     "copy_to",
     "covered",
     "create_as",

@@ -52,6 +52,11 @@ def has_values(dialect: str) -> bool:
     return dialect not in ("redshift", "clickhouse")
 
 
+def converts_time_zones(dialect: str) -> bool:
+    """Whether AT TIME ZONE shows a timestamp with time zone in a zone, whatever the session's zone is."""
+    return dialect not in ("spark", "databricks")
+
+
 def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
     """The words before the name of a temporary table to create, replacing an earlier one where the dialect can.
 

@@ -64,13 +64,15 @@ def written_table(
 class Statement:
     """A query, and the tables except its source that must be created before it runs.
 
-    `has_values`: whether it, or one of these tables, lists values of the data.
+    `has_values`: whether it, or one of these tables, lists values of the data. `listed`: the columns whose values are
+    looked up in a mapping table, so that values that are added later have no label.
     """
 
     query: str
     tables: tuple[WrittenTable, ...]
     dialect: str
     has_values: bool = False
+    listed: tuple[str, ...] = ()
     places: Mapping[str, Relation] = field(default_factory=dict)
 
     def lasting(self, places: Mapping[str, Relation]) -> Statement:

@@ -61,12 +61,13 @@ class ReleaseColumn:
 class StatementColumn(ReleaseColumn):
     """A column of a standalone statement: its labels are computed by a `rule`, or looked up in a `written` table.
 
-    `exact`: see `ruled`. `written`: value and label of every value but NULL, or only the values if they are their own
-    labels.
+    `exact`: see `ruled`. `zone`: the time zone of the rule's days and hours, for timestamps with time zone.
+    `written`: value and label of every value but NULL, or only the values if they are their own labels.
     """
 
     rule: Rule | None = None
     exact: int | None = None
+    zone: str | None = None
     written: WrittenTable | None = None
 
     @property

@@ -35,10 +35,10 @@ class StandaloneQuery(ReleaseQuery):
         `lasting`: whether these tables can be lasting ones, which a system without temporary tables needs.
         SpecError if the dialect cannot express it.
         """
-        tables = [cell.written for cell in self.columns if cell.written and cell.written.rows]
-        long = tuple(table for table in tables if table.is_long(dialect, lasting))
+        tables = {cell.name: cell.written for cell in self.columns if cell.written and cell.written.rows}
+        long = tuple(table for table in tables.values() if table.is_long(dialect, lasting))
         tree = _Printed(self, dialect, lasting).tree()
-        return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables))
+        return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables), listed=tuple(tables))
 
 
 NUMBERED, EVERYBODY, CLASS, APART = "kanon_numbered", "kanon_everybody", "kanon_class", "kanon_apart"
@@ -162,7 +162,10 @@ class _Printed:
         if cell.constant is not None:
             return t.literal(cell.constant)
         if cell.rule is not None:
-            shown = ruled(cell.rule, t.opened(raw, cell.open_type), cell.kind, cell.exact)
+            value = t.opened(raw, cell.open_type)
+            if cell.zone is not None:
+                value = exp.AtTimeZone(this=value, zone=exp.Literal.string(cell.zone))
+            shown = ruled(cell.rule, value, cell.kind, cell.exact)
         elif cell.written is not None:
             shown = self._looked_up(cell, raw, i)
         else:

@@ -38,7 +38,7 @@ class FullDomain(Judged):
     """A lattice node to be released: every value of a column is generalized to the same level.
 
     `rules`: by column, the rule for a level, if its recipe has one without a list of values. `read_files`: the query of
-    the source's files, if it is not a table.
+    the source's files, if it is not a table. `time_zone`: of the source's timestamps with time zone.
     """
 
     node: Node
@@ -46,6 +46,7 @@ class FullDomain(Judged):
     spec: Spec
     rules: Mapping[str, Callable[[int], Rule | None]] = field(default_factory=dict)
     read_files: str | None = None
+    time_zone: str | None = None
     merged: MergedRows | None = None
 
     @cached_property
@@ -127,7 +128,8 @@ class FullDomain(Judged):
         It counts its own classes in the rows that it returns. If it is `limited`, it fails if it would suppress more
         rows than the suppression limit allows. SpecError if the dialect cannot express it.
         """
-        cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
+        dialect = dialect or self.engine.dialect
+        cells = {a.column.name: self._standalone_cell(a, level, dialect) for a, level in self._levels}
         kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
         self._check_population(source)
         query = StandaloneQuery(
@@ -140,17 +142,18 @@ class FullDomain(Judged):
             limit=self.spec.suppression_limit if limited else None,
             **self._population,
         )
-        return query.statement(dialect or self.engine.dialect, lasting)
+        return query.statement(dialect, lasting)
 
-    def _standalone_cell(self, attribute: Attribute, level: int) -> StatementColumn:
+    def _standalone_cell(self, attribute: Attribute, level: int, dialect: str) -> StatementColumn:
         """A column of a standalone statement: with the recipe's rule if it gives the same labels, or with a mapping."""
         column, hierarchy = self._column(attribute), attribute.hierarchy
         cell = StatementColumn(column.name, column.kind, open_type=column.open_type)
         if level == hierarchy.height:
             return replace(cell, constant=hierarchy.distinct_labels(level)[0])
         rule = self.rules[column.name](level) if column.name in self.rules else None
-        if rule is not None and says_the_same(rule, column, hierarchy.values, self._is_plain(column)):
-            return replace(cell, rule=rule, exact=exact_of(column))
+        zone = self.time_zone if queries.converts_time_zones(dialect) and isinstance(rule, (Calendar, Age)) else None
+        if rule is not None and says_the_same(rule, column, hierarchy.values, self._is_plain(column), zone):
+            return replace(cell, rule=rule, exact=exact_of(column), zone=zone if column.zoned else None)
         return replace(
             cell,
             null=null_of(hierarchy, level),
@@ -275,8 +278,10 @@ def exact_of(column: Column) -> int | None:
     return queries.EXACT_SINGLE if column.type.upper() in ("FLOAT", "REAL") else queries.EXACT
 
 
-def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool) -> bool:
+def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool, zone: str | None = None) -> bool:
     """Whether a rule assigns the hierarchy's labels to all of its values; `plain`: see `engines.looks`.
+
+    `zone`: the time zone in which the statement shows timestamps with time zone, whose day depends on the session's.
 
     It then also assigns the recipe's labels to values that are added later.
     """
@@ -292,5 +297,4 @@ def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool
         case Redaction() | Prefix():
             return has_text or is_whole
         case Calendar() | Age():
-            # The day of a timestamp with time zone depends on the session's zone.
-            return column.kind == "date" or (column.kind == "timestamp" and "WITH TIME ZONE" not in column.type.upper())
+            return column.kind == "date" or (column.kind == "timestamp" and (not column.zoned or zone is not None))

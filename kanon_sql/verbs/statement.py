@@ -183,12 +183,24 @@ def of_plan(plan: Plan, spec: Spec, dialect: str | None = None, table: str | Non
 
 
 def warn_of(plan: Plan, *printed: queries.Statement) -> None:
-    """Warn about columns that are not in the release, and about values of the data in printed statements."""
+    """Warn about columns that are not in the release, and about values of the data in printed statements.
+
+    A recipe without an expression lists the values that occur. Values that are added later become `*`.
+    """
     if dropped := plan.problem.source.roles.dropped:
         text = f"dropped, no role: {', '.join(dropped)}; keep them with `keep`"
         warnings.warn(text, StatementWarning, stacklevel=4)
     if any(statement.has_values for statement in printed):
         text = "the statement lists the values of its hierarchies, and so of the data: keep it as private as the source"
+        warnings.warn(text, StatementWarning, stacklevel=4)
+    listed = dict.fromkeys(name for statement in printed for name in statement.listed)
+    built = [name for name in listed if plan.problem.hierarchy_sources[name].fixed is None]
+    if built:
+        text = (
+            f"the recipe of {', '.join(map(repr, built))} is not an expression, so the statement lists the values that "
+            "occur. A value that is added later becomes *, which marks the rows of newcomers: use a hierarchy file "
+            "with every possible value or another recipe, or compile again whenever the source has new values"
+        )
         warnings.warn(text, StatementWarning, stacklevel=4)
 
 
