@@ -23,7 +23,7 @@ ODD = [" ", "null", " x", "a,b", 'a"b', "a'b", "#a", "{{ a }}", "{% a %}", "{# a
 CITY, ILL = 'the "{{ city }}"', "{% ill %}"
 
 
-def rendered(model: kanon_sql.DbtModel, dialect: str) -> str:
+def rendered(model: kanon_sql.DbtModel, dialect: str, empty: bool = False) -> str:
     """The SQL of a model as dbt has it for an adapter, where refs have no schema."""
 
     def raise_compiler_error(message: str) -> None:
@@ -31,9 +31,11 @@ def rendered(model: kanon_sql.DbtModel, dialect: str) -> str:
 
     known = {
         "ref": lambda name: f'"{name}"',
+        "source": lambda _, name: f'"{name}"',
         "config": lambda **_: "",
         "target": {"type": dialect},
         "execute": True,
+        "flags": {"EMPTY": empty},
         "model": {"name": model.name},
         "exceptions": {"raise_compiler_error": raise_compiler_error},
     }
@@ -137,7 +139,9 @@ def test_the_properties_test_the_guarantees_of_the_release() -> None:
     model = compiled(spec)
     assert (model.name, model.reads) == ("people_anon", "people")
     (described,) = yaml.safe_load(model.files["models/people_anon.yml"])["models"]
-    assert [column["name"] for column in described["columns"]] == ["zip", "ill", "pay"]
+    columns = {column["name"]: column["data_type"] for column in described["columns"]}
+    assert columns == {"zip": "TEXT", "ill": "BIGINT", "pay": "BIGINT"}, "labels are text"
+    assert described["config"]["meta"]["kanon"]["node"] == model.node == {"zip": 0}
     arguments = {name: reported["arguments"] for test in described["data_tests"] for name, reported in test.items()}
     classes = {"quasi_identifiers": ["zip"]}
     assert arguments == {
@@ -202,32 +206,99 @@ def test_files_are_written_together_and_replaced_only_on_request(tmp_path: Path)
     with pytest.raises(TargetError, match=r"there is no dbt_project\.yml in"):
         model.write(tmp_path)
     (tmp_path / "dbt_project.yml").write_text("name: x\n")
+    with pytest.raises(TargetError, match="has no model, seed or snapshot people; give one of its models"):
+        model.write(tmp_path)
     (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "people.sql").write_text("select 1 as zip")
     mine = tmp_path / "models" / "people_anon.yml"
     mine.write_text("mine")
     with pytest.raises(TargetError, match=r"people_anon\.yml exists already"):
         model.write(tmp_path)
-    assert [path.name for path in (tmp_path / "models").iterdir()] == ["people_anon.yml"]
+    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["people.sql", "people_anon.yml"]
     assert mine.read_text() == "mine"
     assert set(model.write(tmp_path, overwrite=True)) == {tmp_path / name for name in model.files}
     assert mine.read_text() == model.files["models/people_anon.yml"]
 
 
+def test_the_node_of_an_existing_model_is_kept_while_it_satisfies_the_models(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: x\n")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "stg_people.sql").write_text("")
+    odd = 'a "{{ zip }}"'
+    with duckdb.connect() as connection:
+        columns = f"'1' || i % 40 AS \"{odd.replace(chr(34), chr(34) * 2)}\", i % 3 AS ill"
+        connection.execute(f"CREATE TABLE people AS SELECT {columns} FROM range(300) AS t(i)")
+        options: dict[str, Any] = {"connection": connection, "project": tmp_path, "ref": "stg_people", "keep": ["ill"]}
+        recipes: dict[str, Any] = {"quasi_identifiers": {odd: {"hierarchy": {"redact": "right"}}}}
+        first = kanon_sql.compile_dbt("people", recipes, k=50, **options)
+        assert (first.node, first.node_kept) == ({odd: 1}, False)
+        first.write(tmp_path)
+        again = kanon_sql.compile_dbt("people", recipes, k=5, **options)
+        assert (again.node, again.node_kept, again.files.keys()) == (first.node, True, first.files.keys())
+        assert kanon_sql.compile_dbt("people", recipes, k=5, search_again=True, **options).node == {odd: 0}
+        for k, changed in ((200, recipes), (5, {"quasi_identifiers": {odd: {"hierarchy": "suppress"}}})):
+            other = kanon_sql.compile_dbt("people", changed, k=k, **options)
+            assert not other.node_kept, "it does not satisfy k = 200, or its levels are others"
+        named = kanon_sql.compile_dbt("people", recipes, k=5, node_from={"node": {odd: 2}, "roles": {
+            "quasi_identifiers": [odd]}}, **options)  # fmt: skip
+        assert (named.node, named.node_kept) == ({odd: 2}, False)
+
+
+def test_mapping_tables_are_in_the_query_or_in_the_database_instead_of_the_project(
+    engine: Engine, make_table: MakeTable, tmp_path: Path
+) -> None:
+    values = [*ODD, *(f"v{i:03d}" for i in range(230))]
+    with (tmp_path / "cities.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=";").writerows([value, f"of {value[-1:]}", "*"] for value in values)
+    make_table(engine, "stg_people", {"city": "VARCHAR(20)"}, [(value,) for value in values] * 4)
+    connection = engine.connection  # type: ignore[attr-defined]
+    recipe = {"hierarchy": str(tmp_path / "cities.csv"), "min_level": 1, "max_level": 1}
+    spec: dict[str, Any] = {"quasi_identifiers": {"city": recipe}, "privacy": {"k": 4}}
+    inline = kanon_sql.compile_dbt("stg_people", spec, connection=connection, mappings="inline")
+    assert sorted(inline.files) == ["models/stg_people_anon.sql", "models/stg_people_anon.yml"]
+    expected = engine.rows(rendered(inline, engine.dialect))
+    assert len(expected) == 4 * len(values)
+    for _ in range(2):  # ours are replaced
+        model = kanon_sql.compile_dbt("stg_people", spec, connection=connection, mappings="table")
+    assert not [name for name in model.files if name.startswith("seeds/")]
+    assert not [value for value in values if any(f"'{value}'" in text for text in model.files.values())]
+    assert engine.rows(rendered(model, engine.dialect)) == expected
+    (listed,) = yaml.safe_load(model.files["models/stg_people_anon.yml"])["sources"]
+    assert [table["name"] for table in listed["tables"]] == ["stg_people_anon__city"]
+    engine.run("DROP TABLE stg_people_anon__city")
+    make_table(engine, "stg_people_anon__city", {"mine": "INTEGER"})
+    with pytest.raises(TargetError, match="is not a mapping table of stg_people_anon; rename it"):
+        kanon_sql.compile_dbt("stg_people", spec, connection=connection, mappings="table")
+    with pytest.raises(SpecError, match="where a model for snowflake cannot read them"):
+        kanon_sql.compile_dbt("stg_people", spec, connection=connection, mappings="table", dialects=["snowflake"])
+
+
 def test_the_command_writes_into_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "dbt_project.yml").write_text("name: x\n")
+    (tmp_path / "dbt_project.yml").write_text("name: x\nmodel-paths: [transform]\n")
+    (tmp_path / "transform").mkdir()
+    (tmp_path / "transform" / "stg_people.py").write_text("")
     (tmp_path / "people.csv").write_text("zip,ill\n" + "12,x\n13,y\n" * 9)
     recipes = "quasi_identifiers: {zip: {hierarchy: {redact: right}}}"
     (tmp_path / "release.yml").write_text(f"source: people.csv\n{recipes}\nkeep: [ill]\n")
     line = ["compile", "--spec", "release.yml", "--k", 4, "--dbt", "."]
     refused = kanon(*line)
     assert (refused.code, "name it with --ref" in refused.err) == (2, True)
-    done = kanon(*line, "--ref", "stg_people", "--into", "people_k4", "--dialect", "duckdb,postgres")
-    assert (done.code, done.out.split()) == (0, ["models/people_k4.sql", "models/people_k4.yml"]), done.err
-    text = (tmp_path / "models" / "people_k4.sql").read_text()
+    mistyped = kanon(*line, "--ref", "stg_peple")
+    assert mistyped.code == 2
+    assert "no model, seed or snapshot stg_peple; did you mean stg_people?" in mistyped.err
+    line += ["--ref", "stg_people", "--into", "marts/people_k4"]
+    done = kanon(*line, "--dialect", "duckdb,postgres")
+    files = ["transform/marts/people_k4.sql", "transform/marts/people_k4.yml"]
+    assert (done.code, done.out.split()) == (0, files), done.err
+    text = (tmp_path / "transform" / "marts" / "people_k4.sql").read_text()
     assert text.count("{{ ref('stg_people') }} AS s") in (1, 2)
-    assert kanon(*line, "--ref", "stg_people", "--into", "people_k4").code == 2, "they exist"
+    assert kanon(*line).code == 2, "they exist"
+    kept = kanon(*line, "--overwrite")
+    assert (kept.code, "kept the node of the existing model (zip 0)" in kept.err) == (0, True)
+    assert "kept the node" not in kanon(*line, "--overwrite", "--search-again").err
     assert "leave out one of them" in kanon(*line, "--table", "t").err
-    assert "apply only to a dbt model" in kanon(*line[:-2], "--ref", "t").err
+    line = ["compile", "--spec", "release.yml", "--k", 4, "--dbt", "."]
+    assert "applies only to a dbt model" in kanon(*line[:-2], "--ref", "t").err
     nowhere = kanon(*line[:-1], "elsewhere", "--ref", "stg_people")
     assert (nowhere.code, "there is no dbt_project.yml in elsewhere" in nowhere.err) == (2, True)

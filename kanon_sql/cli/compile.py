@@ -9,10 +9,10 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, print_json, watching
+from kanon_sql.cli.output import out, print_json, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_spec
-from kanon_sql.verbs.compile_dbt import check_project, compile_dbt
+from kanon_sql.verbs.compile_dbt import compile_dbt
 from kanon_sql.verbs.frequency_sets import frequency_set_sql as counting_sql
 from kanon_sql.verbs.options import SearchOptions
 from kanon_sql.verbs.statement import compile as run
@@ -33,6 +33,11 @@ from kanon_sql.verbs.statement import compile as run
     o.FREQUENCY_SET_SQL,
     o.DBT,
     o.REF,
+    o.OPTIONS["node"],
+    o.OPTIONS["node_from"],
+    o.OPTIONS["node_else"],
+    o.SEARCH_AGAIN,
+    o.MAPPINGS,
     o.OVERWRITE,
     o.JSON,
 )
@@ -45,6 +50,8 @@ def compile(
     frequency_set_sql: bool,
     dbt: Path | None,
     ref: str | None,
+    search_again: bool | None,
+    mappings: Any,
     overwrite: bool | None,
     as_json: bool | None,
     **overrides: Any,
@@ -53,8 +60,9 @@ def compile(
     frequency_set = overrides.pop("frequency_set")
     settled = settle_spec(source, spec, overrides)
     if dbt is not None:
+        if settled.target and overwrite:
+            settled = settled.model_copy(update={"target": settled.target.model_copy(update={"overwrite": True})})
         _refuse_printing({"table": table, "frequency_set_sql": frequency_set_sql, "as_json": as_json})
-        check_project(dbt)
         with watching() as watch:
             model = compile_dbt(
                 source,
@@ -64,12 +72,21 @@ def compile(
                 search_in=search_in,
                 frequency_set=frequency_set,
                 dialects=o.names(dialect or ""),
+                project=dbt,
+                search_again=bool(search_again),
+                mappings=mappings or "seed",
             )
+        if model.node_kept:
+            levels = ", ".join(f"{name} {level}" for name, level in model.node.items())
+            warn([f"kept the node of the existing model ({levels}); use `search_again` to search for another"])
+        for table in model.tables:
+            warn([f"created {table}; grant dbt's role the right to read it"])
         for path in model.write(dbt, overwrite=bool(overwrite)):
             out.print(escape(str(path)))
         return
-    if ref or overwrite:
-        raise SpecError("`ref` and `overwrite` apply only to a dbt model; use them with `dbt`, or leave them out")
+    for name, value in {"ref": ref, "overwrite": overwrite, "search_again": search_again, "mappings": mappings}.items():
+        if value:
+            raise SpecError(f"`{name}` applies only to a dbt model; use it with `dbt`, or leave it out")
     if frequency_set_sql:
         print(f"{counting_sql(settled, dialect=dialect or 'duckdb', table=table)};")
         return

@@ -28,6 +28,7 @@ from kanon_sql.spec import (
     limit_of,
 )
 from kanon_sql.spec.types import IN_FOLDER
+from kanon_sql.verbs.compile_dbt import Mappings
 from kanon_sql.verbs.options import PlaceOptions
 
 
@@ -444,12 +445,25 @@ FREQUENCY_SET_SQL = Option(
 DBT = Option(
     "dbt",
     "Write a dbt model to models/ of this dbt project, and its mapping tables to seeds/. --dialect can list several "
-    "systems.",
+    "systems, and --into can name a folder, such as marts/patients.",
     keys.TARGET,
     Path,
 )
 REF = Option(
     "ref", "The dbt model that the written model reads (default: the name of the source's table).", keys.TARGET
+)
+SEARCH_AGAIN = Option(
+    "search_again",
+    "Search even if the dbt model exists, instead of keeping its node while that satisfies the privacy models.",
+    keys.SEARCH,
+    bool,
+)
+MAPPINGS = Option(
+    "mappings",
+    "Where a dbt model finds the labels that no expression computes: seed, in seeds if they are more than 200; inline, "
+    "always in the query; or table, always in private tables next to the source (default seed).",
+    keys.TARGET,
+    choices=get_args(Mappings),
 )
 FAIL_EMPTY = Option(
     "fail_empty",

@@ -39,7 +39,7 @@ from kanon_sql.queries.local import (
 from kanon_sql.queries.local_release import LocalReleaseQuery
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
 from kanon_sql.queries.reference import reference
-from kanon_sql.queries.references import Seed, escaped, with_references
+from kanon_sql.queries.references import Seed, escaped, type_in, unescaped, with_references
 from kanon_sql.queries.refine import (
     SPAN_UNIT,
     GeneralizationSteps,
@@ -267,8 +267,10 @@ __all__ = [
     "text",
     "text_counts",
     "tuples",
+    "type_in",
     "typed",
     "typed_columns",
+    "unescaped",
     "union_all",
     "use",
     "valid_texts",

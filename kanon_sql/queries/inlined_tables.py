@@ -28,9 +28,13 @@ class WrittenTable:
     types: tuple[exp.DataType, ...]
     rows: tuple[tuple[object, ...], ...]
 
-    def is_long(self, dialect: str, lasting: bool = False) -> bool:
-        """Whether it is too long for a query, and can be created before it: temporary or, if `lasting`, permanent."""
-        most = MOST_ROWS if dialects.has_values(dialect) else _MOST_LINES
+    def is_long(self, dialect: str, lasting: bool = False, most: float | None = None) -> bool:
+        """Whether it is too long for a query, and can be created before it: temporary or, if `lasting`, permanent.
+
+        `most`: the number of rows that a query may list, by default as many as people read.
+        """
+        if most is None:
+            most = MOST_ROWS if dialects.has_values(dialect) else _MOST_LINES
         return len(self.rows) > most and (lasting or dialects.temporary(self.name, dialect) is not None)
 
     def query(self) -> exp.Select:

@@ -24,6 +24,16 @@ def escaped(text: str) -> str:
     return _OPENS.sub(lambda found: f"{{{{ '{found[0]}' }}}}", text)
 
 
+def unescaped(text: str) -> str:
+    """The text that was escaped.
+
+    >>> unescaped(escaped("{{ a }} {% b"))
+    '{{ a }} {% b'
+    """
+    return _ESCAPED.sub(lambda found: found[1], text)
+
+
+_ESCAPED = re.compile(r"\{\{ '(\{[{%#])' \}\}")
 _OPENS = re.compile(r"\{[{%#]")
 
 
@@ -34,6 +44,15 @@ def with_references(sql: str, dialect: str, references: Mapping[str, str]) -> st
     "SELECT 'FROM a', a.a FROM {{ ref('b') }} AS a"
     """
     return dialects.with_relations(sql, dialect, references, escaped)
+
+
+def type_in(name: str, engine: str, dialect: str) -> str:
+    """A type by its name in an engine, in the words of a dialect.
+
+    >>> type_in("character varying(9)", "postgres", "bigquery"), type_in("INTEGER", "duckdb", "snowflake")
+    ('STRING(9)', 'INT')
+    """
+    return dialects.printed(exp.DataType.build(name, dialect=engine, udt=True), dialect)
 
 
 @dataclass(frozen=True)

@@ -29,15 +29,16 @@ class StandaloneQuery(ReleaseQuery):
 
     columns: tuple[StatementColumn, ...]
 
-    def statement(self, dialect: str, lasting: bool = False) -> Statement:
+    def statement(self, dialect: str, lasting: bool = False, most: float | None = None) -> Statement:
         """The query in a dialect, and the mapping tables that are too long to be part of it.
 
-        `lasting`: whether these tables can be lasting ones, which a system without temporary tables needs.
+        `lasting`: whether these tables can be lasting ones, which a system without temporary tables needs. `most`: the
+        number of rows from which on a table is too long, if not the usual one.
         SpecError if the dialect cannot express it.
         """
         tables = {cell.name: cell.written for cell in self.columns if cell.written and cell.written.rows}
-        long = tuple(table for table in tables.values() if table.is_long(dialect, lasting))
-        tree = _Printed(self, dialect, lasting).tree()
+        long = tuple(table for table in tables.values() if table.is_long(dialect, lasting, most))
+        tree = _Printed(self, dialect, long).tree()
         return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables), listed=tuple(tables))
 
 
@@ -50,7 +51,7 @@ class _Printed:
 
     release: StandaloneQuery
     dialect: str
-    lasting: bool
+    long: Sequence[WrittenTable]
 
     def tree(self) -> exp.Select:
         release, names = self.release, self._names
@@ -68,7 +69,7 @@ class _Printed:
         if release.read_files:
             query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
         for cell in release.columns:
-            if cell.written and cell.written.rows and not cell.written.is_long(self.dialect, self.lasting):
+            if cell.written and cell.written.rows and cell.written not in self.long:
                 query = query.with_(exp.to_identifier(cell.written.name), as_=self._values(cell.written))
         query = query.with_(RECODED, as_=self._recoded())
         if release.population is not None:

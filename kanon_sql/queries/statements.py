@@ -147,10 +147,10 @@ def no_rows(types: Mapping[str, str], dialect: str) -> str:
     """The query of a table without rows, with columns of these types.
 
     >>> no_rows({"age": "INTEGER"}, "duckdb")
-    'SELECT CAST(NULL AS INTEGER) AS "age" WHERE FALSE'
+    'SELECT CAST(NULL AS INTEGER) AS "age" LIMIT 0'
     """
     columns = (f"CAST(NULL AS {kind}) AS {t.identifier(name, dialect)}" for name, kind in types.items())
-    return f"SELECT {', '.join(columns)} WHERE FALSE"
+    return f"SELECT {', '.join(columns)} LIMIT 0"
 
 
 def with_texts(query: str, columns: Sequence[str], dialect: str) -> str:

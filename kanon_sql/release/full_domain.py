@@ -121,12 +121,14 @@ class FullDomain(Judged):
         dialect: str | None = None,
         lasting: bool = False,
         limited: bool = True,
+        most_listed: float | None = None,
     ) -> Statement:
         """The release as a statement that only needs its source, in the dialect of the engine or another one.
 
         `source`: the table that it reads, by default that of the search. `lasting`: whether tables next to it can last.
         It counts its own classes in the rows that it returns. If it is `limited`, it fails if it would suppress more
-        rows than the suppression limit allows. SpecError if the dialect cannot express it.
+        rows than the suppression limit allows. `most_listed`: the rows of the largest mapping table that is part of the
+        query, if not the usual number. SpecError if the dialect cannot express it.
         """
         dialect = dialect or self.engine.dialect
         cells = {a.column.name: self._standalone_cell(a, level, dialect) for a, level in self._levels}
@@ -142,7 +144,14 @@ class FullDomain(Judged):
             limit=self.spec.suppression_limit if limited else None,
             **self._population,
         )
-        return query.statement(dialect, lasting)
+        return query.statement(dialect, lasting, most_listed)
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The engine's types of the released columns: labels are text."""
+        labelled = {a.column.name for a, level in self._levels if level or level == a.hierarchy.height}
+        columns = (column for column in self.table.columns if column.name not in self.spec.dropped)
+        return {c.name: "TEXT" if c.name in labelled else c.open_type or c.type for c in columns}
 
     def _standalone_cell(self, attribute: Attribute, level: int, dialect: str) -> StatementColumn:
         """A column of a standalone statement: with the recipe's rule if it gives the same labels, or with a mapping."""

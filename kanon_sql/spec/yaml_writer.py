@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from kanon_sql.errors import SpecError
@@ -40,6 +41,17 @@ def in_flow(value: Any) -> str:
         value, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=True, width=float("inf")
     )
     return text.removesuffix("\n...\n").strip()
+
+
+def read_mapping(path: Path) -> Mapping[str, Any]:
+    """The mapping in a YAML file of another program; empty if there is none, or if it is not plain YAML."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_bytes())
+    except (OSError, yaml.YAMLError):
+        return {}
+    return content if isinstance(content, Mapping) else {}
 
 
 def read_value(text: str) -> Any:

@@ -5,43 +5,59 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 from kanon_sql import queries
+from kanon_sql.engine import written
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import IN_MEMORY, Source, opened, settle_spec
 from kanon_sql.queries import Relation, Seed, Statement, WrittenTable
+from kanon_sql.release import mapping_tables
+from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import SearchIn, Spec, as_yaml
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import frequency_sets
+from kanon_sql.verbs.dbt_project import DbtProject
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.statement import warn_of
 
 _READ = Relation("kanon_ref")  # placeholder for the dbt model that is read; replaced by a ref
 
+Mappings: TypeAlias = Literal["seed", "inline", "table"]
+
 
 @dataclass(frozen=True)
 class DbtModel:
-    """A dbt model: its `name`, the name of the model that it `reads`, and the text of its `files`, by path."""
+    """A dbt model: its `name`, the name of the model that it `reads`, and the text of its `files`, by path.
+
+    `node`: the level of every quasi-identifier; `node_kept`: whether it is the node of the model that this replaces.
+    `tables`: the mapping tables that were created in the source's database.
+    """
 
     name: str
     reads: str
     files: Mapping[str, str]
+    node: Mapping[str, int] = field(default_factory=dict)
+    node_kept: bool = False
+    tables: tuple[str, ...] = ()
 
     def write(self, folder: str | PathLike[str], *, overwrite: bool = False) -> list[Path]:
         """Write all files into the folder of a dbt project, or none; return their paths.
 
-        TargetError if there is no such project, or if a file exists and must not be replaced.
+        TargetError if there is no such project, if it has no model that can be read, or if a file exists and must not
+        be replaced.
         """
-        check_project(folder)
-        paths = {Path(folder) / name: text for name, text in self.files.items()}
+        project = DbtProject(Path(folder))
+        project.check_ref(self.reads)
+        paths = {project.path(name): text for name, text in self.files.items()}
         for path in paths:
             _make_folder(path.parent)
             check_file(path, overwrite, ())
@@ -53,15 +69,9 @@ class DbtModel:
         return list(paths)
 
 
-def check_project(folder: str | PathLike[str]) -> None:
-    """TargetError if a folder is not a dbt project."""
-    if not (Path(folder) / "dbt_project.yml").is_file():
-        raise TargetError(f"there is no dbt_project.yml in {folder}; name the folder of a dbt project")
-
-
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TargetError(f"the folder {folder} cannot be created: {error.strerror}; name another project") from None
 
@@ -77,14 +87,21 @@ def compile_dbt(
     observer: Observer | None = None,
     search_in: SearchIn = "embedded",
     frequency_set: str | PathLike[str] | None = None,
+    project: str | PathLike[str] | None = None,
+    search_again: bool = False,
+    mappings: Mappings = "seed",
     **options: Unpack[AnonymizeOptions],
 ) -> DbtModel:
-    """Search, and return the release as a dbt model in plain SQL. Only the source is read, and nothing is written.
+    """Search, and return the release as a dbt model in plain SQL. Only the source is read, and no file is written.
 
     `ref`: the dbt model or seed that the SQL reads (default: the name of the source's table). The new model is named
-    after the target's table (`into`), or after the ref, with `_anon`. `dialects`: the SQL dialects to print (default:
-    that of the source's engine). `frequency_set`: as in `compile`. `source`, `spec` and options: as in
-    `anonymize`. Raises KanonError, also for a release that takes more than one statement.
+    after the target's table (`into`), or after the ref, with `_anon`; `into="marts/patients"` puts it into a folder.
+    `dialects`: the SQL dialects to print (default: that of the source's engine). `frequency_set`: as in `compile`.
+    `project`: the folder of the dbt project, in which the ref must exist. If the model exists there, its node is kept
+    while it satisfies the privacy models, unless you `search_again`. `mappings`: where labels of values are that no
+    expression computes: seeds if there are more than 200, or always `inline` in the query, or always in a `table` next
+    to the source, which is created or replaced. `source`, `spec` and options: as in `anonymize`. Raises KanonError,
+    also for a release that takes more than one statement.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
@@ -99,40 +116,104 @@ def compile_dbt(
     check_spec(settled, "sql")
     for dialect in dialects or ():
         queries.check_dialect(dialect)
+    if mappings not in get_args(Mappings):
+        raise SpecError(f"{mappings!r} is not a place for mappings; choose one of {', '.join(get_args(Mappings))}")
+    existing = DbtProject(Path(project)) if project is not None else None
+    if existing and ref:
+        existing.check_ref(ref)
+    observer = observer or Observer()
     to_plan = settled.model_copy(update={"target": None}).as_standalone()
     if frequency_set is not None:
-        with frequency_sets.planned(frequency_set, to_plan, observer or Observer()) as plan:
-            return _of_plan(plan, settled, ref, dialects)
-    with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
-        _names(data, settled, ref)  # fails before the search if the names are wrong
-        return _of_plan(plan_release(data, to_plan, observer or Observer(), search_in), settled, ref, dialects)
+        with frequency_sets.planned(frequency_set, to_plan, observer) as plan:
+            return _of_plan(plan, settled, ref, dialects, mappings)
+    writes = ("kanon_mappings",) if mappings == "table" and connection is None and settled.database else ()
+    with opened(source, to_plan, connection, writes=writes) as data, data.engine.transaction(), data.scratches:
+        place = _place(data, settled, ref)  # fails before the search if the names are wrong
+        if existing:
+            existing.check_ref(place.reads)
+            if settled.target or mappings == "table":  # otherwise `write` checks the files
+                may_replace = settled.target is not None and settled.target.overwrite
+                for file in (existing.path(place.file("models", ending)) for ending in ("sql", "yml")):
+                    if file.exists():
+                        check_file(file, may_replace, ())
+        recorded = existing.recorded(place.file("models", "yml")) if existing and not search_again else None
+        kept = _kept(data, to_plan, recorded, observer, search_in) if recorded else None
+        return _of_plan(kept or plan_release(data, to_plan, observer, search_in), settled, ref, dialects, mappings)
 
 
-def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | None) -> DbtModel:
-    reads, name = _names(plan.problem.source, spec, ref)
+def _kept(
+    source: Source, spec: Spec, recorded: Mapping[str, Any], observer: Observer, search_in: SearchIn
+) -> Plan | None:
+    """The plan with the node that the model had, or of another search; None if the spec does not fit that node."""
+    if spec.reuses_earlier:
+        return None
+    earlier = {key: _unescaped(value) for key, value in recorded.items()}
+    changes = {"node_from": earlier, "node_else": "search", "changed_hierarchies": "search"}
+    try:
+        return plan_release(source, spec.model_copy(update=changes), observer, search_in)
+    except SpecError:  # other quasi-identifiers, or fewer levels
+        return None
+
+
+def _unescaped(value: Any) -> Any:
+    """A recorded value, with the names of columns as they are."""
+    if isinstance(value, Mapping):
+        return {queries.unescaped(str(key)): _unescaped(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_unescaped(item) for item in value]
+    return queries.unescaped(value) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The name of a model, the folder of its files in `models` and `seeds`, and the model that it reads."""
+
+    name: str
+    folder: str
+    reads: str
+
+    def file(self, kind: str, ending: str, stem: str = "") -> str:
+        """The path of one of its files."""
+        return "/".join(filter(None, [kind, self.folder, f"{stem or self.name}.{ending}"]))
+
+
+def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | None, mappings: Mappings) -> DbtModel:
+    place = _place(plan.problem.source, spec, ref)
     if plan.outcome is None:
         raise SpecError(
             f"{spec.strategy} lists the tuples of its classes, which a seed of a dbt project should not contain; "
             "name a search strategy, or release by a Python model"
         )
-    dialects = dialects or [plan.recoding.engine.dialect]
-    statements = [plan.recoding.standalone(_READ, dialect, lasting=True) for dialect in dialects]
+    assert isinstance(plan.recoding, FullDomain)
+    engine = plan.recoding.engine
+    dialects = dialects or [engine.dialect]
+    most = {"seed": None, "inline": inf, "table": 0}[mappings]
+    statements = [plan.recoding.standalone(_READ, dialect, lasting=True, most_listed=most) for dialect in dialects]
     warn_of(plan, *statements)
-    return DbtModel(name, reads, _files(name, reads, plan, statements))
+    created = {}
+    if mappings == "table":
+        created = mapping_tables.created(plan.problem.source, place.name, statements)
+    files = _files(place, plan, statements, created)
+    node = dict(zip(plan.problem.columns, plan.outcome.node, strict=True))
+    kept = plan.kept is not None and plan.kept.kept and not spec.reuses_earlier
+    return DbtModel(place.name, place.reads, files, node, kept, tuple(map(written, created.values())))
 
 
-def _names(source: Source, spec: Spec, ref: str | None) -> tuple[str, str]:
-    """The name of the model that is read, and the name of the new model."""
+def _place(source: Source, spec: Spec, ref: str | None) -> _Place:
+    """Where the new model is, and what it reads."""
     if not ref and (source.counted_by is not None or source.files or spec.source == IN_MEMORY):
         raise SpecError("the SQL has to read a dbt model; name it with `ref`")
     reads = _checked("ref", ref or source.table.relation.name)
-    target = spec.target.table if spec.target else None
-    name = _checked("into", (target or f"{reads}_anon").rpartition(".")[2])
+    target = (spec.target.table if spec.target else None) or f"{reads}_anon"
+    folder, _, table = target.rpartition("/")
+    name = _checked("into", table.rpartition(".")[2])
+    if folder and not all(re.fullmatch(r"[\w-]+", part, re.ASCII) for part in folder.split("/")):
+        raise SpecError(f"{folder!r} is not a folder of models; name one such as marts/x with `into`")
     if name == reads:
         raise SpecError(
             f"the model {name} cannot read itself; give it another name with `into`, or what it reads with `ref`"
         )
-    return reads, name
+    return _Place(name, folder, reads)
 
 
 def _checked(option: str, name: str) -> str:
@@ -148,17 +229,34 @@ def _ref(name: str) -> str:
     return f"ref({', '.join(repr(part) for part in name.split('.'))})"
 
 
-def _files(name: str, reads: str, plan: Plan, statements: Sequence[Statement]) -> dict[str, str]:
-    seeds = {_seed_name(name, table): Seed(table) for statement in statements for table in statement.tables}
+def _files(
+    place: _Place, plan: Plan, statements: Sequence[Statement], created: Mapping[str, Relation]
+) -> dict[str, str]:
+    """The model, its properties, and its seeds; `created`: mapping tables in the database, by their names in SQL."""
+    seeds = {
+        _seed_name(place.name, table): Seed(table)
+        for statement in statements
+        for table in statement.tables
+        if table.name not in created
+    }
     kept = {seed_name: seed for seed_name, seed in seeds.items() if seed.text}
-    texts = {statement.dialect: _with_refs(name, reads, statement) for statement in statements}
-    properties: dict[str, Any] = {"version": 2, "models": [_model_properties(name, reads, plan)]}
+    texts = {statement.dialect: _with_refs(place, statement, created) for statement in statements}
+    assert isinstance(plan.recoding, FullDomain)
+    engine = plan.recoding.engine.dialect
+    types = {
+        dialect: {name: queries.type_in(kind, engine, dialect) for name, kind in plan.recoding.types.items()}
+        for dialect in texts
+    }
+    empty = {dialect: queries.escaped(queries.no_rows(types[dialect], dialect)) for dialect in texts}
+    properties: dict[str, Any] = {"version": 2, "models": [_model_properties(place, plan, types)]}
     if kept:
         properties["seeds"] = [_seed_properties(seed_name, seed, list(texts)) for seed_name, seed in kept.items()]
+    if created:
+        properties["sources"] = [_source_properties(place.name, created)]
     return {
-        f"models/{name}.sql": _model_text(texts),
-        **{f"seeds/{seed_name}.csv": seed.text or "" for seed_name, seed in kept.items()},
-        f"models/{name}.yml": as_yaml(_escaped(properties)),
+        place.file("models", "sql"): _model_text(texts, empty),
+        **{place.file("seeds", "csv", seed_name): seed.text or "" for seed_name, seed in kept.items()},
+        place.file("models", "yml"): as_yaml(_escaped(properties)),
     }
 
 
@@ -166,24 +264,34 @@ def _seed_name(model: str, table: WrittenTable) -> str:
     return f"{model}__{table.name.removeprefix('kanon_')}"
 
 
-def _with_refs(name: str, reads: str, statement: Statement) -> str:
-    """A statement with refs to the model that it reads, and to the seeds with its long mappings."""
-    references = {_READ.name: f"{{{{ {_ref(reads)} }}}}"}
+def _with_refs(place: _Place, statement: Statement, created: Mapping[str, Relation]) -> str:
+    """A statement with refs to the model that it reads, and to the seeds or tables with its long mappings."""
+    references = {_READ.name: f"{{{{ {_ref(place.reads)} }}}}"}
     for table in statement.tables:
-        reference = f"{{{{ {_ref(_seed_name(name, table))} }}}}"
+        if table.name in created:
+            named = f"'{place.name}_mappings', '{created[table.name].name}'"
+            references[table.name] = f"{{{{ source({named}) }}}}"
+            continue
+        reference = f"{{{{ {_ref(_seed_name(place.name, table))} }}}}"
         references[table.name] = Seed(table).read_as(reference, statement.dialect)
     return queries.with_references(statement.query, statement.dialect, references)
 
 
-def _model_text(texts: Mapping[str, str]) -> str:
-    """The text of the model: a comment, and one query for all dialects if they agree, or else one for every dialect."""
+def _source_properties(model: str, created: Mapping[str, Relation]) -> dict[str, Any]:
+    """The mapping tables in the database; another schema in another environment is a variable of the project."""
+    (schema,) = {relation.parts[-2] for relation in created.values()}
+    return {
+        "name": f"{model}_mappings",
+        "description": "The labels of the values of columns, read by the compiled release; private.",
+        "schema": _Jinja(f"{{{{ var('kanon_mappings_schema', {schema!r}) }}}}"),
+        "tables": [{"name": relation.name} for relation in created.values()],
+    }
+
+
+def _model_text(texts: Mapping[str, str], empty: Mapping[str, str]) -> str:
+    """The text of the model: a comment, and its query. With --empty, the query has only the columns: `empty`."""
     dialects = ", ".join(f"'{dialect}'" for dialect in texts)
     as_tuple = f"{dialects}," if len(texts) == 1 else dialects
-    if len(set(texts.values())) == 1:
-        body = next(iter(texts.values()))
-    else:
-        branches = (f"if target.type == '{dialect}' %}}\n{text}\n{{%- " for dialect, text in texts.items())
-        body = f"{{%- {'el'.join(branches)}endif %}}"
     return (
         "{#- Generated by `kanon compile --dbt`: compile it again instead of editing it. It counts the classes of the\n"
         "    rows that it returns, and suppresses classes that do not meet the privacy models. It fails if they have\n"
@@ -193,25 +301,62 @@ def _model_text(texts: Mapping[str, str]) -> str:
         "  {{ exceptions.raise_compiler_error(model.name ~ ' is compiled for "
         f"{' and '.join(texts)}: compile it again with --dialect ' ~ target.type) }}}}\n"
         "{%- endif %}\n"
-        f"{body}\n"
+        f"{{%- if execute and flags.EMPTY %}}\n{_by_dialect(empty)}\n"
+        f"{{%- else %}}\n{_by_dialect(texts)}\n{{%- endif %}}\n"
     )
 
 
-def _model_properties(name: str, reads: str, plan: Plan) -> dict[str, Any]:
+def _by_dialect(texts: Mapping[str, str]) -> str:
+    """One query for all dialects if they agree, or else one for every dialect."""
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    branches = (f"if target.type == '{dialect}' %}}\n{text}\n{{%- " for dialect, text in texts.items())
+    return f"{{%- {'el'.join(branches)}endif %}}"
+
+
+def _model_properties(place: _Place, plan: Plan, types: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     spec, quasi = plan.problem.spec, list(plan.recoding.quasi_identifiers)
     sensitive = [column for column in spec.sensitive if column in plan.recoding.columns]
     roles = {**dict.fromkeys(quasi, "quasi-identifier"), **dict.fromkeys(sensitive, "sensitive")}
     model = plan.recoding.judge.model
     counted = f", counted by {model.unit}" if model.unit else ""
     return {
-        "name": name,
-        "description": f"A release of {reads} by kanon_sql: {model.name} of every class{counted}.",
+        "name": place.name,
+        "description": f"A release of {place.reads} by kanon_sql: {model.name} of every class{counted}.",
+        "config": {"meta": {"kanon": _recorded(plan)}},
         "columns": [
-            {"name": column, "quote": True, "description": roles.get(column, "unchanged")}
+            {
+                "name": column,
+                "quote": True,
+                "data_type": _of_target({dialect: kinds[column] for dialect, kinds in types.items()}),
+                "description": roles.get(column, "unchanged"),
+            }
             for column in plan.recoding.columns
         ],
-        "data_tests": list(_tests(reads, plan, quasi, sensitive)),
+        "data_tests": list(_tests(place.reads, plan, quasi, sensitive)),
     }
+
+
+def _recorded(plan: Plan) -> dict[str, Any]:
+    """The part of the manifest by which the node can be kept when the model is compiled again. It has no values."""
+    problem = plan.problem
+    assert plan.outcome is not None
+    sources = problem.hierarchy_sources
+    rows = {name: hierarchy.rows for name, hierarchy in sources.items() if hierarchy.rows is not None}
+    return {
+        "node": dict(zip(problem.columns, plan.outcome.node, strict=True)),
+        "heights": dict(zip(problem.columns, problem.frequency_set.heights, strict=True)),
+        "roles": {"quasi_identifiers": list(problem.columns)},
+        "hierarchies": {name: hierarchy.sha256 for name, hierarchy in sources.items()},
+        **({"hierarchy_rows": rows} if rows else {}),
+    }
+
+
+def _of_target(by_dialect: Mapping[str, str]) -> str:
+    """A type, by the dialect of dbt's target if they differ."""
+    if len(set(by_dialect.values())) == 1:
+        return next(iter(by_dialect.values()))
+    return _Jinja(f"{{{{ {json.dumps(by_dialect)}.get(target.type) }}}}")
 
 
 def _tests(reads: str, plan: Plan, quasi: list[str], sensitive: list[str]) -> Iterator[dict[str, Any]]:
@@ -241,11 +386,7 @@ def _seed_properties(name: str, seed: Seed, dialects: Sequence[str]) -> dict[str
     types_of = {dialect: seed.types(dialect) for dialect in dialects}
     types = {}
     for column in seed.table.columns:
-        by_dialect = {dialect: types_of[dialect][column] for dialect in dialects}
-        if len(set(by_dialect.values())) == 1:
-            types[column] = by_dialect[dialects[0]]
-        else:
-            types[column] = _Jinja(f"{{{{ {json.dumps(by_dialect)}.get(target.type) }}}}")
+        types[column] = _of_target({dialect: types_of[dialect][column] for dialect in dialects})
     return {
         "name": name,
         "description": "The labels of the values of a column, read by the compiled release.",
@@ -260,7 +401,7 @@ class _Jinja(str):
 def _escaped(value: Any) -> Any:
     """Values for dbt's YAML: all texts are escaped for Jinja, except `_Jinja`."""
     if isinstance(value, Mapping):
-        return {key: _escaped(item) for key, item in value.items()}
+        return {queries.escaped(key): _escaped(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_escaped(item) for item in value]
     if isinstance(value, _Jinja):

@@ -5,6 +5,9 @@
 {%- if execute and target.type not in ('duckdb', 'postgres') %}
   {{ exceptions.raise_compiler_error(model.name ~ ' is compiled for duckdb and postgres: compile it again with --dialect ' ~ target.type) }}
 {%- endif %}
+{%- if execute and flags.EMPTY %}
+SELECT CAST(NULL AS TEXT) AS "age", CAST(NULL AS TEXT) AS "zip", CAST(NULL AS TEXT) AS "marital-status", CAST(NULL AS TEXT) AS "admitted", CAST(NULL AS TEXT) AS "disease", CAST(NULL AS INT) AS "days" LIMIT 0
+{%- else %}
 {%- if target.type == 'duckdb' %}
 WITH kanon_recoded AS (
   SELECT
@@ -370,4 +373,5 @@ ORDER BY
   kanon_numbered."admitted",
   kanon_numbered."disease",
   kanon_numbered."days"
+{%- endif %}
 {%- endif %}
