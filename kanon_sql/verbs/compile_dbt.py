@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -19,12 +19,11 @@ from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import IN_MEMORY, Source, opened, settle_spec
 from kanon_sql.queries import Relation, Seed, Statement, WrittenTable
-from kanon_sql.release import mapping_tables
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import SearchIn, Spec, as_yaml
 from kanon_sql.staging import Staging
-from kanon_sql.verbs import frequency_sets
+from kanon_sql.verbs import frequency_sets, mapping_tables
 from kanon_sql.verbs.dbt_project import DbtProject
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.statement import warn_of
@@ -189,10 +188,11 @@ def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | 
     dialects = dialects or [engine.dialect]
     most = {"seed": None, "inline": inf, "table": 0}[mappings]
     statements = [plan.recoding.standalone(_READ, dialect, lasting=True, most_listed=most) for dialect in dialects]
-    warn_of(plan, *statements)
     created = {}
     if mappings == "table":
         created = mapping_tables.created(plan.problem.source, place.name, statements)
+        statements = [replace(statement, has_values=False) for statement in statements]  # the tables have them
+    warn_of(plan, *statements)
     files = _files(place, plan, statements, created)
     node = dict(zip(plan.problem.columns, plan.outcome.node, strict=True))
     kept = plan.kept is not None and plan.kept.kept and not spec.reuses_earlier

@@ -175,10 +175,11 @@ def check_that_incremental_is_refused(project: Path) -> None:
 def check_an_empty_run(project: Path) -> None:
     """`dbt run --empty` builds the columns of all models, without rows."""
     before = in_duckdb(project, "DESCRIBE patients_k5")
-    dbt("run", "--empty", "--select", "+patients_k5")
-    assert in_duckdb(project, "SELECT * FROM patients_k5") == []
-    assert in_duckdb(project, "DESCRIBE patients_k5") == before
-    dbt("run", "--select", "+patients_k5")
+    dbt("run", "--empty", "--select", "+patients_k5", "patients_k5_sql")
+    for model in ("patients_k5", "patients_k5_sql"):
+        assert in_duckdb(project, f"SELECT * FROM {model}") == []
+        assert in_duckdb(project, f"DESCRIBE {model}") == before
+    dbt("run", "--select", "+patients_k5", "patients_k5_sql")
 
 
 ODD = [
@@ -233,6 +234,11 @@ def check_odd_values_and_names(project: Path, dsn: str) -> None:
     expected = in_duckdb(project, "SELECT * FROM odd_released")
     for target in ("duckdb", "postgres"):
         dbt("build", "--select", "+odd_anon", "--target", target)
+    mapped = kanon_sql.compile_dbt(None, spec, into="marts/odd_mapped", mappings="table", project=project)
+    assert not [name for name in mapped.files if name.startswith("seeds/")], "the mapping is a table of the database"
+    mapped.write(project)
+    dbt("build", "--select", "odd_mapped")
+    assert in_duckdb(project, "SELECT * FROM odd_mapped") == expected
     assert in_duckdb(project, "SELECT * FROM odd_anon") == expected
     assert sorted(in_postgres(dsn, "SELECT * FROM odd_anon"), key=repr) == sorted(expected, key=repr)
 
@@ -245,7 +251,8 @@ def check_the_schema(project: Path) -> None:
         newest = max(newest.parent.glob("*.json"), key=lambda path: [*map(int, path.stem.split("."))])
     of_project = json.loads(newest.read_text(encoding="utf-8"))
     of_models = json.loads((folder / "resources" / "latest.json").read_text(encoding="utf-8"))
-    described = [*(ROOT / "examples" / "dbt").glob("*/**/*.yml"), project / "models" / "odd_anon.yml"]
+    described = [*(ROOT / "examples" / "dbt").glob("*/**/*.yml")]
+    described += [project / "models" / "odd_anon.yml", project / "models" / "marts" / "odd_mapped.yml"]
     described = [path for path in described if not {"target", "dbt_packages"} & {*path.parts}]
     assert len(described) > 4
     for path in [ROOT / "dbt" / "dbt_project.yml", ROOT / "examples" / "dbt" / "dbt_project.yml", *described]:
