@@ -10,7 +10,7 @@ import pytest
 
 from kanon_sql import anonymize, profile, releases
 from kanon_sql.cli.app import COMMANDS, command
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SourceError, SpecError
 from support.command_line import ask, done, kanon
 
 PEOPLE = """
@@ -72,6 +72,13 @@ def test_a_hierarchy_and_an_audit_trail_come_from_attached_files() -> None:
     assert kanon("refresh", "anon", *shlex.split(f"--database office.duckdb {LIMITS}")).code == 2
     with pytest.raises(SpecError, match="there is no option 'thread'; did you mean 'threads'"):
         releases("kanon_releases", database="office.duckdb", thread=1)  # type: ignore[call-arg]
+    with duckdb.connect("office.duckdb") as connection:
+        connection.execute("CREATE SCHEMA marts; CREATE TABLE marts.kanon_releases AS FROM kanon_releases")
+        connection.execute("DROP TABLE kanon_releases")
+        assert len(releases("kanon_releases", connection=connection).entries) == 1, "in the schema of a target"
+        connection.execute("CREATE SCHEMA other; CREATE TABLE other.kanon_releases AS FROM marts.kanon_releases")
+        with pytest.raises(SourceError, match=r"could be marts\.kanon_releases and other\.kanon_releases; give"):
+            releases("kanon_releases", connection=connection)
 
 
 @pytest.mark.usefixtures("office")

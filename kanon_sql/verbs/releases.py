@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from kanon_sql import spec as specs
+from kanon_sql.engine import Engine
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.pipeline.trail import FIRST, Entry, FileTrail, TableTrail, Trail, problems
 from kanon_sql.plan.source import opened_engine
+from kanon_sql.relation import Relation
 from kanon_sql.spec import Session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
@@ -80,8 +82,9 @@ class Releases(Result):
 def releases(name: str | PathLike[str], *, connection: Any = None, **options: Unpack[PlaceOptions]) -> Releases:
     """Read an audit trail and verify its chain of checksums.
 
-    `name`: a table of the `database`, or behind the `connection` (DuckDB or psycopg), or a `.jsonl` file. Nothing is
-    written. Raises KanonError if there is no such trail.
+    `name`: a table of the `database`, or behind the `connection` (DuckDB or psycopg), or a `.jsonl` file. A table can
+    be in any schema if only one has a table of this name. Nothing is written. Raises KanonError if there is no such
+    trail.
 
     >>> releases("kanon_releases", database="hospital.duckdb")  # doctest: +SKIP
     trail  kanon_releases, 31 rows
@@ -100,5 +103,19 @@ def _opened(name: str, session: Session, connection: Any) -> Iterator[Trail]:
         yield FileTrail(name, Path(name))
         return
     with opened_engine(session, connection) as engine:
-        found = engine.find(name)
-        yield TableTrail(name, engine, found.relation if found else engine.place(name))
+        yield TableTrail(name, engine, _found(name, engine))
+
+
+def _found(name: str, engine: Engine) -> Relation:
+    """The table that a name refers to: in the current schema, or else the only table of this name in another one.
+
+    A trail is in the schema of its target. SourceError if there are several.
+    """
+    found = engine.find(name)
+    if found:
+        return found.relation
+    elsewhere = [relation for relation in engine.relations() if relation.name == name]
+    if len(elsewhere) > 1:
+        names = " and ".join(sorted(".".join(relation.parts[-2:]) for relation in elsewhere))
+        raise SourceError(f"{name} could be {names}; give the name with its schema")
+    return elsewhere[0] if elsewhere else engine.place(name)
