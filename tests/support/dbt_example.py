@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import tomllib
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,12 +47,15 @@ def main() -> None:
         check_an_empty_run(project)
         check_odd_values_and_names(project, dsn)
         check_the_schema(project)
+        check_the_package(Path(folder))
+
+
+GENERATED = shutil.ignore_patterns("target", "dbt_packages", "logs", "*.duckdb*", "package-lock.yml")
 
 
 def copied(project: Path) -> Path:
     """The example as it is in the repository, and the package beside it."""
-    generated = shutil.ignore_patterns("target", "dbt_packages", "logs", "*.duckdb*", "package-lock.yml")
-    shutil.copytree(ROOT / "examples" / "dbt", project, ignore=generated)
+    shutil.copytree(ROOT / "examples" / "dbt", project, ignore=GENERATED)
     (project / "packages.yml").write_text(f"packages:\n  - local: {ROOT / 'dbt'}\n", encoding="utf-8")
     properties = project / "models" / "patients_k5.yml"  # Core takes a test's arguments without the word too, and warns
     described = yaml.safe_load(properties.read_text(encoding="utf-8"))
@@ -251,7 +255,7 @@ def check_the_schema(project: Path) -> None:
         newest = max(newest.parent.glob("*.json"), key=lambda path: [*map(int, path.stem.split("."))])
     of_project = json.loads(newest.read_text(encoding="utf-8"))
     of_models = json.loads((folder / "resources" / "latest.json").read_text(encoding="utf-8"))
-    described = [*(ROOT / "examples" / "dbt").glob("*/**/*.yml")]
+    described = [*(ROOT / "examples" / "dbt").glob("*/**/*.yml"), ROOT / "dbt/integration_tests/models/models.yml"]
     described += [project / "models" / "odd_anon.yml", project / "models" / "marts" / "odd_mapped.yml"]
     described = [path for path in described if not {"target", "dbt_packages"} & {*path.parts}]
     assert len(described) > 4
@@ -261,6 +265,19 @@ def check_the_schema(project: Path) -> None:
         assert not refused, f"{path.name}: {refused}"
     unnested = yaml.safe_load((project / "models" / "patients_k5.yml").read_text(encoding="utf-8"))
     assert problems(unnested, of_models), "a schema that takes anything says nothing"
+
+
+def check_the_package(folder: Path) -> None:
+    """The package's integration tests pass on both databases, as they are run in a repository of its own."""
+    shutil.copytree(ROOT / "dbt", folder / "kanon", ignore=GENERATED)
+    os.chdir(folder / "kanon" / "integration_tests")
+    dbt("deps")
+    dbt("build")
+    dbt("build", "--target", "postgres")
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        version = tomllib.load(file)["project"]["version"]
+    package = yaml.safe_load((ROOT / "dbt" / "dbt_project.yml").read_text(encoding="utf-8"))
+    assert package["version"] == version, "the package is released with kanon_sql, under the same number"
 
 
 def problems(output: Any, schema: dict[str, Any]) -> list[str]:

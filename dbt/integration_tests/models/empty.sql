@@ -1,0 +1,1 @@
+select age, zip, disease from {{ ref('people') }} where person < 0
