@@ -118,8 +118,8 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
     """SpecError for a release that is not one table that dbt rebuilds in every run."""
     if model.get("config", {}).get("materialized") == "incremental":
         raise SpecError(
-            "a release is verified as a whole, so rows cannot be added incrementally; set "
-            "materialized='table' for this model"
+            "a release is verified as a whole, so rows cannot be added incrementally; set materialized='table' for "
+            "this model, or let changes wait with `kanon run` and read its table as a dbt source"
         )
     if spec.target and spec.target.form == "anatomy":
         raise SpecError(

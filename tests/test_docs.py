@@ -124,7 +124,7 @@ NOT_RUN = {
     "docs/pipelines/cron.md": [PIPELINES],
     "docs/pipelines/dagster.md": [PIPELINES],
     "docs/databases.md": ["run: needs the extension PostgreSQL Anonymizer", *["run: needs a Spark cluster"] * 2],
-    "docs/dbt.md": [DBT] * 3,
+    "docs/dbt.md": [DBT] * 5,
     "docs/engines.md": ["run: it is the tests themselves"],
     "docs/environment.md": ["run: it builds an image"],
     "docs/first-steps.md": ["run: .ci/run types it, as the README's run command"],

@@ -46,6 +46,7 @@ def main() -> None:
         check_that_incremental_is_refused(project)
         check_an_empty_run(project)
         check_odd_values_and_names(project, dsn)
+        check_nights_with_changes_that_wait(project)
         check_the_schema(project)
         check_the_package(Path(folder))
 
@@ -245,6 +246,30 @@ def check_odd_values_and_names(project: Path, dsn: str) -> None:
     assert in_duckdb(project, "SELECT * FROM odd_mapped") == expected
     assert in_duckdb(project, "SELECT * FROM odd_anon") == expected
     assert sorted(in_postgres(dsn, "SELECT * FROM odd_anon"), key=repr) == sorted(expected, key=repr)
+
+
+def check_nights_with_changes_that_wait(project: Path) -> None:
+    """`kanon run` releases what dbt has built, and dbt tests and reads the release as a source."""
+    spec = yaml.safe_load((project / "release.yml").read_text(encoding="utf-8"))
+    spec |= {"database": str(project / "example.duckdb"), "target": {"table": "patients_nightly"}, "audit": True}
+    (project / "nightly.yml").write_text(yaml.safe_dump(spec), encoding="utf-8")
+    test = {"kanon.k_anonymity": {"arguments": {"quasi_identifiers": [*spec["quasi_identifiers"]], "k": 5}}}
+    schema = "{{ target.schema }}"
+    tables = [{"name": "patients_nightly", "data_tests": [test]}]
+    sources = {"version": 2, "sources": [{"name": "releases", "schema": schema, "tables": tables}]}
+    (project / "models" / "releases.yml").write_text(yaml.safe_dump(sources), encoding="utf-8")
+    text = "SELECT disease, COUNT(*) AS n FROM {{ source('releases', 'patients_nightly') }} GROUP BY disease"
+    (project / "models" / "diseases.sql").write_text(text, encoding="utf-8")
+    waiting = []
+    for night in range(2):
+        (done,) = kanon_sql.run(project / "nightly.yml").releases
+        assert done.release is not None, done
+        waiting.append(done.release.manifest.get("deferred"))
+        dbt("build", "--select", "source:releases+")
+        in_duckdb(project, f"INSERT INTO raw_patients SELECT 'N{night}', 'New', * EXCLUDE (patient_id, name) "
+                           "FROM raw_patients ORDER BY patient_id LIMIT 1")  # fmt: skip
+    assert waiting[0] is None, "there is nothing to compare the first release with"
+    assert waiting[1]["arrivals"] == 1, f"one patient waits for others: {waiting}"
 
 
 def check_the_schema(project: Path) -> None:
