@@ -22,7 +22,7 @@ from kanon_sql.queries.counted_release import (
     text_counts,
     typed_columns,
 )
-from kanon_sql.queries.dialects import DIALECTS, check_dialect, converts_time_zones, is_executed
+from kanon_sql.queries.dialects import DIALECTS, check_dialect, converts_time_zones, is_tested
 from kanon_sql.queries.inlined_tables import Statement, WrittenTable, written_table
 from kanon_sql.queries.local import (
     assigned,
@@ -214,8 +214,8 @@ __all__ = [
     "insert",
     "insert_castable",
     "insert_lists",
-    "is_executed",
     "is_scratch",
+    "is_tested",
     "keyed_rows",
     "label_counts",
     "label_type",

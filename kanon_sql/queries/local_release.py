@@ -324,7 +324,14 @@ def _once(
     """
     if not (release.kept or doubtful):
         return t.table(relation, alias)
-    return unrepeated(relation, keys, columns).subquery(alias)
+    if release.kept:
+        return unrepeated(relation, keys, columns).subquery(alias)
+    # Without a window, since BigQuery has no partitions by floating-point numbers.
+    only = [exp.alias_(exp.Min(this=t.column(name)), name, quoted=True) for name in columns]
+    values = [t.column(name) for name in keys]
+    once = exp.Count(this=exp.Star()).eq(exp.Literal.number(1))
+    query = exp.select(*values, *only).from_(t.table(relation)).group_by(*values).having(once)
+    return query.subquery(alias)
 
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:

@@ -161,7 +161,7 @@ class _Printed:
         cell = self.release.columns[i]
         raw = t.column(cell.name, "s")
         if cell.constant is not None:
-            return t.literal(cell.constant)
+            return dialects.constant(t.literal(cell.constant), self.dialect)
         if cell.rule is not None:
             value = t.opened(raw, cell.open_type)
             if cell.zone is not None:

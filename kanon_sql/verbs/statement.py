@@ -220,7 +220,7 @@ def _header(plan: Plan, dialect: str, elsewhere: bool) -> Iterator[str]:
         proven = "proven optimal" if plan.outcome.proven_optimal else f"no node is below {plan.outcome.lower_bound:.4f}"
         yield f"levels: {', '.join(levels)}; {plan.problem.spec.metric} {plan.outcome.score:.4f}, {proven}"
     if elsewhere:
-        executed = "" if queries.is_executed(dialect) else ", not executed by kanon"
+        executed = "" if queries.is_tested(dialect) else ", not executed by kanon"
         yield f"printed for {dialect}{executed}"
 
 

@@ -78,7 +78,7 @@ CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    DENSE_RANK() OVER (ORDER BY "r"."age", "r"."Weight", "r"."zip", "r"."born", "r"."ward", "r"."code") AS "kanon_class"
+    CAST(DENSE_RANK() OVER (ORDER BY "r"."age", "r"."Weight", "r"."zip", "r"."born", "r"."ward", "r"."code") AS Nullable(Int64)) AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_classes" AS (
   SELECT
@@ -115,7 +115,7 @@ ORDER BY
   "kanon_numbered"."ward",
   "kanon_numbered"."code",
   "kanon_numbered"."kanon_6"
-SETTINGS join_use_nulls = 1;
+SETTINGS join_use_nulls = 1, prefer_column_name_to_alias = 1;
 
 -- every model
 
@@ -126,8 +126,8 @@ WITH "kanon_recoded" AS (
     ) % 10 AS Nullable(String)) || ', ' || CAST(CAST("s"."age" AS Nullable(Int64)) - (
       CAST("s"."age" AS Nullable(Int64)) % 10 + 10
     ) % 10 + 10 AS Nullable(String)) || ')' AS "age",
-    "s"."ill",
-    "s"."pay",
+    "s"."ill" AS "ill",
+    "s"."pay" AS "pay",
     "s"."n" AS "kanon_3",
     "s"."ill" AS "_sensitive_0",
     "s"."n" AS "_sensitive_1",
@@ -137,7 +137,7 @@ WITH "kanon_recoded" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    DENSE_RANK() OVER (ORDER BY "r"."age") AS "kanon_class"
+    CAST(DENSE_RANK() OVER (ORDER BY "r"."age") AS Nullable(Int64)) AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_reference_sensitive_0" AS (
   SELECT
@@ -146,8 +146,8 @@ WITH "kanon_recoded" AS (
     "counts"."overall_c" AS "overall_c",
     CAST(SUM("counts"."overall_c") OVER (ORDER BY "counts"."value" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS Nullable(Int64)) AS "overall_c_to",
     CAST(SUM("counts"."overall_c") OVER () AS Nullable(Int64)) AS "overall_size",
-    COUNT(*) OVER () AS "overall_values",
-    ROW_NUMBER() OVER (ORDER BY "counts"."value") AS "place"
+    CAST(COUNT(*) OVER () AS Nullable(Int64)) AS "overall_values",
+    CAST(ROW_NUMBER() OVER (ORDER BY "counts"."value") AS Nullable(Int64)) AS "place"
   FROM (
     SELECT
       "_sensitive_0" AS "value",
@@ -165,8 +165,8 @@ WITH "kanon_recoded" AS (
     "counts"."overall_c" AS "overall_c",
     CAST(SUM("counts"."overall_c") OVER (ORDER BY "counts"."value" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS Nullable(Int64)) AS "overall_c_to",
     CAST(SUM("counts"."overall_c") OVER () AS Nullable(Int64)) AS "overall_size",
-    COUNT(*) OVER () AS "overall_values",
-    ROW_NUMBER() OVER (ORDER BY "counts"."value") AS "place"
+    CAST(COUNT(*) OVER () AS Nullable(Int64)) AS "overall_values",
+    CAST(ROW_NUMBER() OVER (ORDER BY "counts"."value") AS Nullable(Int64)) AS "place"
   FROM (
     SELECT
       "_sensitive_2" AS "value",
@@ -186,7 +186,7 @@ WITH "kanon_recoded" AS (
       SUM("_rows_0") AS "_rows_0",
       SUM("_c_of_sensitive_0") AS "_rows_1",
       SUM("_c_of_sensitive_0" * LN(CAST("_c_of_sensitive_0" AS Nullable(Float64)))) AS "_logs_2",
-      COUNT("_c_of_sensitive_1") AS "_values_3",
+      CAST(COUNT("_c_of_sensitive_1") AS Nullable(Int64)) AS "_values_3",
       SUM("_c_of_every_sensitive_2") AS "_known_4",
       MAX("_size_of_every_sensitive_2") AS "_known_5",
       SUM(
@@ -196,8 +196,8 @@ WITH "kanon_recoded" AS (
       ) AS "_moved_6",
       MAX(GREATEST("_overall_values_of_every_sensitive_2" - 1, 1)) AS "_whole_7",
       MAX("_overall_size_of_every_sensitive_2") AS "_whole_8",
-      COUNT("_c_of_sensitive_0") AS "_known_9",
-      COUNT("_overall_c_of_sensitive_0") AS "_known_10",
+      CAST(COUNT("_c_of_sensitive_0") AS Nullable(Int64)) AS "_known_9",
+      CAST(COUNT("_overall_c_of_sensitive_0") AS Nullable(Int64)) AS "_known_10",
       SUM(
         GREATEST(
           (
@@ -221,14 +221,14 @@ WITH "kanon_recoded" AS (
       MIN(CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0") AS "_least_18"
     FROM (
       SELECT
-        "in_class"."kanon_class",
+        "in_class"."kanon_class" AS "kanon_class",
         "_rows_0",
         "in_class"."_c" AS "_c_of_sensitive_0",
         CASE
           WHEN "in_class"."_value" IS NULL
           THEN (
             SELECT
-              "r"."overall_c"
+              "r"."overall_c" AS "overall_c"
             FROM "kanon_reference_sensitive_0" AS "r"
             WHERE
               "r"."value" IS NULL
@@ -239,7 +239,7 @@ WITH "kanon_recoded" AS (
           WHEN "in_class"."_value" IS NULL
           THEN (
             SELECT
-              "r"."overall_size"
+              "r"."overall_size" AS "overall_size"
             FROM "kanon_reference_sensitive_0" AS "r"
             WHERE
               "r"."value" IS NULL
@@ -251,7 +251,7 @@ WITH "kanon_recoded" AS (
           WHEN "in_class"."_value" IS NULL
           THEN (
             SELECT
-              "r"."overall_values"
+              "r"."overall_values" AS "overall_values"
             FROM "kanon_reference_sensitive_0" AS "r"
             WHERE
               "r"."value" IS NULL
@@ -300,7 +300,7 @@ WITH "kanon_recoded" AS (
         "_sensitive_1"
       UNION ALL
       SELECT
-        "in_class"."kanon_class",
+        "in_class"."kanon_class" AS "kanon_class",
         NULL AS "_rows_0",
         CAST(NULL AS Nullable(Int64)) AS "_c_of_sensitive_0",
         CAST(NULL AS Nullable(Int64)) AS "_overall_c_of_sensitive_0",
@@ -316,7 +316,7 @@ WITH "kanon_recoded" AS (
         "in_class"."_overall_values" AS "_overall_values_of_every_sensitive_2"
       FROM (
         SELECT
-          "v"."kanon_class",
+          "v"."kanon_class" AS "kanon_class",
           CAST(SUM(CASE WHEN "v"."_place" = "reference"."place" THEN "v"."_c" ELSE 0 END) AS Nullable(Int64)) AS "_c",
           CAST(SUM(CASE WHEN "v"."_place" <= "reference"."place" THEN "v"."_c" ELSE 0 END) AS Nullable(Int64)) AS "_c_to",
           CAST(SUM("v"."_c") AS Nullable(Int64)) AS "_size",
@@ -327,13 +327,13 @@ WITH "kanon_recoded" AS (
           "reference"."overall_values" AS "_overall_values"
         FROM (
           SELECT
-            "in_class"."kanon_class",
-            "in_class"."_c",
+            "in_class"."kanon_class" AS "kanon_class",
+            "in_class"."_c" AS "_c",
             CASE
               WHEN "in_class"."_value" IS NULL
               THEN (
                 SELECT
-                  "r"."place"
+                  "r"."place" AS "place"
                 FROM "kanon_reference_sensitive_2" AS "r"
                 WHERE
                   "r"."value" IS NULL
@@ -428,16 +428,16 @@ WITH "kanon_recoded" AS (
     )
 ), "kanon_left_out" AS (
   SELECT
-    "s"."all_rows",
+    "s"."all_rows" AS "all_rows",
     "s"."all_rows" - "h"."held_rows" AS "left_out"
   FROM (
     SELECT
-      COUNT(*) AS "all_rows"
+      CAST(COUNT(*) AS Nullable(Int64)) AS "all_rows"
     FROM "kanon_numbered"
   ) AS "s"
   CROSS JOIN (
     SELECT
-      COUNT(*) AS "held_rows"
+      CAST(COUNT(*) AS Nullable(Int64)) AS "held_rows"
     FROM "kanon_numbered"
     JOIN "kanon_classes"
       USING ("kanon_class")
@@ -461,7 +461,7 @@ WITH "kanon_recoded" AS (
     FROM "kanon_left_out"
   ) AS "c"
   WHERE
-    toInt32("message") = 1
+    toInt32(assumeNotNull("message")) = 1
 )
 SELECT
   "age",
@@ -476,7 +476,7 @@ ORDER BY
   "kanon_numbered"."ill",
   "kanon_numbered"."pay",
   "kanon_numbered"."kanon_3"
-SETTINGS join_use_nulls = 1;
+SETTINGS join_use_nulls = 1, prefer_column_name_to_alias = 1;
 
 -- frequency set
 
@@ -486,7 +486,7 @@ SELECT
   "ill",
   "n",
   "pay",
-  COUNT(*) AS "kanon_rows"
+  CAST(COUNT(*) AS Nullable(Int64)) AS "kanon_rows"
 FROM "clinic"."people" AS "s"
 GROUP BY
   "age",
@@ -494,5 +494,5 @@ GROUP BY
   "ill",
   "n",
   "pay"
-SETTINGS join_use_nulls = 1;
+SETTINGS join_use_nulls = 1, prefer_column_name_to_alias = 1;
 

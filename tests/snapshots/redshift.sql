@@ -11,15 +11,15 @@ CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
     MIN("label") AS "label"
   FROM (
     SELECT
-      'N' AS "value",
-      'north' AS "label"
+      CAST('N' AS VARCHAR(MAX)) AS "value",
+      CAST('north' AS VARCHAR(MAX)) AS "label"
     UNION ALL
     SELECT
       'S',
       'south'
     UNION ALL
     SELECT
-      'it\'s',
+      'it''s',
       'south'
   ) AS "v"
   GROUP BY

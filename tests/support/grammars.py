@@ -1,0 +1,140 @@
+"""Other vendors' parsers and engines, as far as PyPI has them: what they say of a script that we print.
+
+ClickHouse is executed (chdb), BigQuery analyzed with its types (zetasql), Trino parsed with its functions and types
+(trino-sql-validator), and the others parsed (sqlfluff). `pip install kanon-sql[grammars]` installs all of them.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+
+def statements(script: str) -> list[str]:
+    """The statements of a script."""
+    return script.split(";\n\n")
+
+
+def thinned(script: str) -> str:
+    """A script with fewer rows of values, which parsers in Python take long for, and others refuse as too complex."""
+    return _MORE_ROWS.sub("", script)
+
+
+_MORE_ROWS = re.compile(r"(?<=\),)(\n *\(.*\),)+(?=\n *\()")  # all lines but the first and the last
+
+
+class ClickHouse:
+    """A server in this process, with a table `clinic.people`."""
+
+    TYPES: Mapping[str, str] = {
+        "INTEGER": "Int32",
+        "BIGINT": "Int64",
+        "HUGEINT": "Int128",
+        "DOUBLE PRECISION": "Float64",
+        "DECIMAL(5, 1)": "Decimal(5, 1)",
+        "VARCHAR": "String",
+        "BOOLEAN": "Bool",
+        "DATE": "Date32",
+        "TIMESTAMP": "DateTime64(6)",
+    }
+
+    def __init__(self, types: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+        session = pytest.importorskip("chdb.session", reason="chdb, of the extra `grammars`, is not installed")
+        self._session = session.Session()
+        columns = ", ".join(f'"{name}" Nullable({self.TYPES[kind]})' for name, kind in types.items())
+        self.run("CREATE DATABASE IF NOT EXISTS clinic")
+        self.run(f"CREATE OR REPLACE TABLE clinic.people ({columns}) ENGINE = Memory")
+        self.run("INSERT INTO clinic.people VALUES " + ", ".join(map(_row, rows)))
+
+    def run(self, script: str) -> list[list[str]]:
+        """Run every statement of a script; the rows of the last one, as texts."""
+        text = ""
+        for statement in statements(script):
+            text = str(self._session.query(statement, "CSV"))
+        return list(csv.reader(io.StringIO(text)))
+
+    def close(self) -> None:
+        self._session.close()
+
+
+def _row(row: Sequence[Any]) -> str:
+    values = ("NULL" if item is None else f"'{item}'" if isinstance(item, str) else str(item) for item in row)
+    return f"({', '.join(values)})"
+
+
+class BigQuery:
+    """Google's analyzer, which knows BigQuery's types and functions, with a table `clinic.people`."""
+
+    TYPES: Mapping[str, str] = {
+        "INTEGER": "INT64",
+        "BIGINT": "INT64",
+        "HUGEINT": "BIGNUMERIC",
+        "DOUBLE PRECISION": "DOUBLE",
+        "DECIMAL(5, 1)": "NUMERIC",
+        "VARCHAR": "STRING",
+        "BOOLEAN": "BOOL",
+        "DATE": "DATE",
+        "TIMESTAMP": "DATETIME",
+    }
+    _CREATED = re.compile(r"CREATE (?:OR REPLACE )?(?:TEMPORARY )?(?:TABLE|VIEW) (\S+) \((.*)\)$", re.DOTALL)
+
+    def __init__(self, types: Mapping[str, str]) -> None:
+        wasm = pytest.importorskip("zetasql.core.wasm_client", reason="zetasql, of the extra `grammars`, is missing")
+        wasm.Config = _cached  # so that only the first process on a machine compiles it, which takes 25 s
+        from google.protobuf.message import DecodeError
+        from zetasql import api
+        from zetasql import types as kinds
+
+        self._api, self._kinds, self._too_deep = api, kinds, DecodeError
+        self._language = kinds.LanguageOptions.maximum_features()
+        self._people = {name: self.TYPES[kind] for name, kind in types.items()}
+
+    def check(self, script: str) -> None:
+        """Analyze every statement of a script; an error if one of them is wrong."""
+        tables = {"people": self._people}
+        for statement in statements(script):
+            self._analyze(statement.replace("`clinic`.", ""), tables)
+            if created := self._CREATED.match(statement):
+                columns = re.findall(r"`(\w+)` ([A-Z0-9]+)", created[2])
+                name = created[1].rpartition(".")[2].strip("`")
+                tables[name] = {column: kind.replace("FLOAT64", "DOUBLE") for column, kind in columns}
+
+    def _analyze(self, statement: str, tables: Mapping[str, Mapping[str, str]]) -> None:
+        catalog = self._api.CatalogBuilder("clinic")
+        for name, columns in tables.items():
+            table = self._api.TableBuilder(name)
+            for column, kind in columns.items():
+                table = table.add_column(column, getattr(self._kinds.TypeKind, f"TYPE_{kind}"))
+            catalog = catalog.add_table(table.build())
+        functions = self._kinds.ZetaSQLBuiltinFunctionOptions(language_options=self._language)
+        options = self._kinds.AnalyzerOptions(language_options=self._language)
+        analyzer = self._api.Analyzer(options, catalog.with_builtin_functions(functions).build())
+        # Of a statement without an error it returns a tree, which may be too deep for protobuf to read.
+        with suppress(self._too_deep):
+            analyzer.analyze_statement(statement)
+
+
+def _cached() -> Any:
+    import wasmtime
+
+    config = wasmtime.Config()
+    config.cache = True
+    return config
+
+
+def trino(script: str) -> None:
+    """Parse a script as Trino does; an error also for functions and types that it does not have."""
+    validator = pytest.importorskip("trino_sql_validator", reason="trino-sql-validator is not installed")
+    found = validator.validate(thinned(script))
+    assert found.valid, found.error
+    assert not found.warnings, found.warnings
+
+
+def sqlfluff(script: str, dialect: str) -> None:
+    """Parse a script with sqlfluff's grammar of a dialect."""
+    linter = pytest.importorskip("sqlfluff", reason="sqlfluff, of the extra `grammars`, is not installed")
+    linter.parse(f"{thinned(script)};\n", dialect={"spark": "sparksql"}.get(dialect, dialect))

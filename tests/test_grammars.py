@@ -1,0 +1,190 @@
+"""Printed scripts under the parsers and engines of other vendors; see tests/support/grammars.py."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan, plan_release
+from kanon_sql.plan.source import opened, settle_spec
+from kanon_sql.queries import Relation
+from kanon_sql.release.recoded import target_sql
+from kanon_sql.spec import Target
+from support import grammars
+from support.database import create_table
+
+TYPES = {
+    "age": "INTEGER",
+    "Weight": "DOUBLE PRECISION",
+    "zip": "VARCHAR",
+    "born": "DATE",
+    "ward": "VARCHAR",
+    "code": "INTEGER",
+    "big": "HUGEINT",
+    "seen": "TIMESTAMP",
+    "ill": "VARCHAR",
+    "pay": "INTEGER",
+    "height": "DECIMAL(5, 1)",
+    "member": "BOOLEAN",
+    "person": "BIGINT",
+    "n": "VARCHAR",
+}
+ROWS: list[tuple[Any, ...]] = [
+    (
+        20 + i % 30,
+        (i % 40) / 4,
+        f"0213{i % 7}",
+        f"{1960 + i % 40}-01-{1 + i % 9:02}",
+        "NS"[i % 2] if i % 11 else None,
+        i % 230,
+        i % 3,
+        f"2020-01-{1 + i % 5:02} 10:00:00.{i % 3}",
+        "abc"[i % 3],
+        i % 50,
+        150 + i % 20 / 2,
+        i % 2 == 0,
+        i // 2,
+        "x",
+    )
+    for i in range(460)
+]
+
+
+def _fixed(recipe: Any, level: int) -> dict[str, Any]:
+    return {"hierarchy": recipe, "min_level": level, "max_level": level}
+
+
+def _specs(ward: str, code: str) -> dict[str, dict[str, Any]]:
+    """What can be printed: every recipe and mapping table, every model, people, and local recodings."""
+    ages, zips = {"hierarchy": {"ranges": [10]}}, {"hierarchy": {"redact": "right"}}
+    every_recipe = {
+        "age": _fixed({"ranges": [10], "bottom": 18, "top": 65}, 1),
+        "Weight": _fixed({"ranges": [7], "origin": 3}, 1),
+        "zip": _fixed("suppress", 1),
+        "born": _fixed({"dates": ["quarter"]}, 1),
+        "ward": _fixed(ward, 1),
+        "code": _fixed(code, 1),
+        "big": _fixed("suppress", 0),
+        "seen": _fixed({"dates": ["month"]}, 1),
+    }
+    models = {
+        "k": 2,
+        "l_diversity": {"ill": {"l": 1.2, "kind": "entropy"}, "n": {"l": 1}},
+        "t_closeness": {"pay": {"t": 0.9, "distance": "ordered"}, "ill": {"t": 0.8}},
+        "alpha_k": {"ill": {"alpha": 0.9}},
+        "beta_likeness": {"ill": {"beta": 9}},
+        "delta_disclosure": {"ill": {"delta": 9}},
+    }
+    both = {"k": 2, "l_diversity": {"ill": {"l": 2}}, "t_closeness": {"ill": {"t": 0.9}}}
+    return {
+        "every recipe": {
+            "quasi_identifiers": every_recipe,
+            "keep": ["n", "height", "member"],
+            "privacy": {"k": 1},
+            "shuffle": True,
+        },
+        "every model": {"quasi_identifiers": {"age": ages}, "privacy": models, "keep": ["member"]},
+        "people": {
+            "quasi_identifiers": {"age": ages, "ward": {"hierarchy": ward}},
+            "unit": "person",
+            "privacy": {"k": 2, "l_diversity": {"ill": {"l": 2}}, "alpha_k": {"ill": {"alpha": 0.9}}},
+            "keep": ["pay"],
+            "suppression_limit": 1.0,
+        },
+        "mondrian": {
+            "quasi_identifiers": {"Weight": {}, "born": {}, "zip": zips},
+            "strategy": "mondrian",
+            "privacy": both,
+            "keep": ["pay"],
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Plan]]:
+    """Finished searches."""
+    folder = tmp_path_factory.mktemp("hierarchies")
+    (folder / "ward.csv").write_text("N;it's \\ north;*\nS;south;*\n;none;*\n")
+    (folder / "code.csv").write_text("".join(f"{code};{code // 50};*\n" for code in range(230)))
+    create_table(engine := DuckDB(), "people", TYPES, ROWS)
+    with ExitStack() as stack:
+        planned = {}
+        for name, spec in _specs(str(folder / "ward.csv"), str(folder / "code.csv")).items():
+            settled = settle_spec("people", spec, {})
+            data = stack.enter_context(opened("people", settled, engine.connection))
+            stack.enter_context(data.scratches)
+            planned[name] = plan_release(data, settled.as_standalone(), Observer())
+        yield planned
+
+
+def _script(plan: Plan, dialect: str, form: str | None) -> str:
+    target = Target(table="clinic.anon", form=form, overwrite=True) if form else None
+    return target_sql(plan.recoding, target, dialect, Relation("clinic", "people"))
+
+
+CASES = ("every recipe", "every model", "people", "mondrian")
+
+
+@pytest.fixture(scope="module")
+def clickhouse() -> Iterator[grammars.ClickHouse]:
+    """ClickHouse with the people."""
+    server = grammars.ClickHouse(TYPES, ROWS)
+    yield server
+    server.close()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_clickhouse_returns_the_rows_of_the_release(
+    plans: dict[str, Plan], clickhouse: grammars.ClickHouse, case: str
+) -> None:
+    recoding = plans[case].recoding
+    recoding.prepare()
+    expected = sorted(map(_shown, recoding.engine.rows(recoding.release_sql())))
+    for _ in range(2):
+        assert sorted(map(_shown, clickhouse.run(_script(plans[case], "clickhouse", None)))) == expected
+
+
+def _shown(row: Any) -> tuple[str, ...]:
+    """A row as texts, whichever way a system shows NULL, numbers and conditions."""
+    words = {"\\N": "None", "true": "True", "false": "False"}
+    return tuple(words.get(text, text.removesuffix(".0")) for text in map(str, row))
+
+
+def test_clickhouse_fails_beyond_the_suppression_limit(plans: dict[str, Plan], clickhouse: grammars.ClickHouse) -> None:
+    script = _script(plans["every model"], "clickhouse", None)
+    one_person = script.replace('FROM "clinic"."people"', "FROM (SELECT * FROM clinic.people LIMIT 1)")
+    with pytest.raises(Exception, match="1 of 1 rows would be left out"):
+        clickhouse.run(one_person)
+
+
+@pytest.fixture(scope="module")
+def bigquery() -> grammars.BigQuery:
+    """BigQuery's analyzer."""
+    return grammars.BigQuery(TYPES)
+
+
+@pytest.mark.parametrize("form", [None, "table", "view"])
+@pytest.mark.parametrize("case", CASES)
+def test_bigquery_finds_no_error(
+    plans: dict[str, Plan], bigquery: grammars.BigQuery, case: str, form: str | None
+) -> None:
+    bigquery.check(_script(plans[case], "bigquery", form))
+
+
+@pytest.mark.parametrize("form", [None, "table", "view"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("dialect", ["trino", "athena"])
+def test_trino_finds_no_error(plans: dict[str, Plan], dialect: str, case: str, form: str | None) -> None:
+    grammars.trino(_script(plans[case], dialect, form))
+
+
+@pytest.mark.parametrize(
+    ("case", "form"),
+    [("every recipe", "table"), ("every recipe", "view"), ("every model", None), ("mondrian", "table")],
+)
+@pytest.mark.parametrize("dialect", ["snowflake", "databricks", "redshift", "spark"])
+def test_sqlfluff_finds_no_error(plans: dict[str, Plan], dialect: str, case: str, form: str | None) -> None:
+    grammars.sqlfluff(_script(plans[case], dialect, form), dialect)
