@@ -58,6 +58,8 @@ def compile(
 ) -> None:
     """[bold]kanon compile people.parquet --spec release.yml --dialect snowflake --table PUBLIC.PEOPLE[/bold]"""
     frequency_set = overrides.pop("frequency_set")
+    if dbt is None:
+        overrides["overwrite"] = overwrite
     settled = settle_spec(source, spec, overrides)
     if dbt is not None:
         if settled.target and overwrite:
@@ -84,7 +86,7 @@ def compile(
         for path in model.write(dbt, overwrite=bool(overwrite)):
             out.print(escape(str(path)))
         return
-    for name, value in {"ref": ref, "overwrite": overwrite, "search_again": search_again, "mappings": mappings}.items():
+    for name, value in {"ref": ref, "search_again": search_again, "mappings": mappings}.items():
         if value:
             raise SpecError(f"`{name}` applies only to a dbt model; use it with `dbt`, or leave it out")
     if frequency_set_sql:

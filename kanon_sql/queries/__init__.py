@@ -22,7 +22,7 @@ from kanon_sql.queries.counted_release import (
     text_counts,
     typed_columns,
 )
-from kanon_sql.queries.dialects import DIALECTS, check_dialect, converts_time_zones, is_tested
+from kanon_sql.queries.dialects import DIALECTS, check_dialect, converts_time_zones, creates_tables, is_tested
 from kanon_sql.queries.inlined_tables import Statement, WrittenTable, written_table
 from kanon_sql.queries.local import (
     assigned,
@@ -64,6 +64,7 @@ from kanon_sql.queries.rule_labels import EXACT, EXACT_SINGLE
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
 from kanon_sql.queries.ruled_levels import order as mapped_order
+from kanon_sql.queries.scripts import creating
 from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
@@ -197,6 +198,8 @@ __all__ = [
     "create_commented",
     "create_empty",
     "create_table",
+    "creates_tables",
+    "creating",
     "declare_key",
     "delete_all",
     "delete_others",

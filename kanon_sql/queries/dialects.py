@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 
 import sqlglot
@@ -64,9 +65,9 @@ def converts_time_zones(dialect: str) -> bool:
 
 
 def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
-    """The words before the name of a temporary table to create, replacing an earlier one where the dialect can.
+    """Statements before the creation of a temporary table that replaces an earlier one, and the words of the creation.
 
-    None where a system has no temporary tables.
+    None where a system has no temporary tables. No lasting table of the same name is dropped.
     """
     match dialect:
         case "duckdb" | "snowflake" | "bigquery":
@@ -76,9 +77,54 @@ def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
         case "clickhouse":
             return f"DROP TEMPORARY TABLE IF EXISTS {t.identifier(name, dialect)}", "CREATE TEMPORARY TABLE"
         case "redshift":
-            return ("CREATE TEMPORARY TABLE",)
+            return f"DROP TABLE IF EXISTS {temporary_name(name, dialect)}", "CREATE TABLE"
         case _:
             return None
+
+
+def creates_tables(dialect: str) -> bool:
+    """Whether a script can create an empty lasting table; Athena would have to know a place in S3 for it."""
+    return dialect != "athena"
+
+
+def temporary_name(name: str, dialect: str) -> str:
+    """The name of a temporary table in a statement; on Redshift a # before it makes a table temporary."""
+    return f"#{name}" if dialect == "redshift" else printed(exp.to_table(name), dialect)
+
+
+def replacing(form: str, dialect: str) -> str | None:
+    """How a system replaces a table or view: by OR REPLACE, in a transaction, or by a new one that is then renamed.
+
+    None if it cannot.
+    """
+    match dialect:
+        case "postgres" | "redshift":
+            return "transaction"
+        case "spark" | "trino":
+            return "or replace" if form == "view" else "rename"
+        case "athena":
+            return "or replace" if form == "view" else None
+        case _:
+            return "or replace"
+
+
+def replaced_table(name: str, dialect: str) -> tuple[str, ...]:
+    """Statements before the creation of a lasting table that replaces an earlier one, and the words of the creation."""
+    if replacing("table", dialect) == "or replace":
+        return ("CREATE OR REPLACE TABLE",)
+    return f"DROP TABLE IF EXISTS {name}", "CREATE TABLE"
+
+
+def table_options(columns: Collection[str], dialect: str) -> str:
+    """What a system must be told of a new table with these columns."""
+    if dialect == "clickhouse":
+        return "ENGINE = MergeTree ORDER BY tuple()"
+    if dialect == "databricks" and any(_NEEDS_MAPPING.search(name) for name in columns):
+        return "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    return ""
+
+
+_NEEDS_MAPPING = re.compile(r"[ ,;{}()\n\t=]")  # characters that Delta allows in names only with column mapping
 
 
 def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Callable[[str], str] = str) -> str:

@@ -42,15 +42,24 @@ class WrittenTable:
         columns = [exp.column(exp.to_identifier(name, quoted=True)) for name in self.columns]
         return exp.select(*columns).from_(exp.values([*self.rows], alias="v", columns=list(self.columns)))
 
-    def statements(self, dialect: str, place: Relation | None = None) -> Iterator[str]:
-        """The statements that create and fill the table: permanent if `place` is given, otherwise temporary."""
+    def statements(self, dialect: str, place: Relation | None = None, replace: bool = False) -> Iterator[str]:
+        """The statements that create and fill the table: permanent if `place` is given, otherwise temporary.
+
+        `replace`: an earlier permanent one; a temporary one is always replaced.
+        """
         kinds = zip(self.columns, self.types, strict=True)
         defined = [exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy()) for name, kind in kinds]
-        name = t.table(place) if place else exp.to_table(self.name)
-        *before, create = dialects.temporary(self.name, dialect) or () if place is None else ("CREATE TABLE",)
+        columns = dialects.printed(exp.Schema(expressions=defined), dialect)
+        if place is None:
+            into = dialects.temporary_name(self.name, dialect)
+            *before, create = dialects.temporary(self.name, dialect) or ()
+            options = ""
+        else:
+            into = dialects.printed(t.table(place), dialect)
+            *before, create = dialects.replaced_table(into, dialect) if replace else ("CREATE TABLE",)
+            options = dialects.table_options(self.columns, dialect)
         yield from before
-        yield f"{create} {dialects.printed(exp.Schema(this=name.copy(), expressions=defined), dialect)}"
-        into = dialects.printed(name, dialect)
+        yield " ".join(filter(None, (create, into, columns, options)))
         for start in range(0, len(self.rows), _IN_ONE_INSERT):
             rows = _lines(_printed_rows(self.rows[start : start + _IN_ONE_INSERT], dialect), "  ")
             yield f"INSERT INTO {into} VALUES\n{rows}"
@@ -84,14 +93,20 @@ class Statement:
         named = {name: dialects.printed(t.table(place), self.dialect) for name, place in places.items()}
         return replace(self, query=dialects.with_relations(self.query, self.dialect, named), places=places)
 
-    def script(self, query: str | None = None) -> str:
-        """All statements, separated by semicolons; the last one is the query or a given one around it."""
-        before = [
-            statement
-            for table in self.tables
-            for statement in table.statements(self.dialect, self.places.get(table.name))
-        ]
-        return ";\n\n".join([*before, query or self.query])
+    def script(self, query: str | None = None, replace: bool = False) -> str:
+        """All statements, separated by semicolons; the last one is the query or a given one around it.
+
+        `replace`: earlier tables at the places of these.
+        """
+        before: list[str] = []
+        for table in self.tables:
+            before += table.statements(self.dialect, self.places.get(table.name), replace)
+        last = query or self.query
+        if self.dialect == "redshift":  # whose temporary tables have other names
+            names = [table.name for table in self.tables if table.name not in self.places]
+            temporary = {name: dialects.temporary_name(name, self.dialect) for name in names}
+            last = dialects.with_relations(last, self.dialect, temporary)
+        return ";\n\n".join([*before, last])
 
 
 def laid_out(tree: exp.Expr, dialect: str) -> str:

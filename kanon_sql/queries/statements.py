@@ -11,12 +11,22 @@ from kanon_sql.relation import Relation
 
 
 def create_as(
-    relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False, replace: bool = False
+    relation: Relation,
+    query: str,
+    dialect: str,
+    form: str = "table",
+    temporary: bool = False,
+    replace: bool = False,
+    options: str = "",
 ) -> str:
-    """The statement that creates a table or view from a complete query; `replace`: if it exists (DuckDB)."""
+    """The statement that creates a table or view from a complete query; `replace`: if it exists (not PostgreSQL).
+
+    `options`: of the table, in the dialect's own words.
+    """
     kind = f"{'OR REPLACE ' if replace else ''}{'TEMPORARY ' if temporary else ''}{_kind(form)}"
     option, fence = _VIEW_FENCES.get(dialect, ("", "")) if form == "view" else ("", "")
-    return f"CREATE {kind} {t.named(relation, dialect)}{option} AS {query}{fence}"
+    words = f" {options}" if options else ""
+    return f"CREATE {kind} {t.named(relation, dialect)}{option}{words} AS {query}{fence}"
 
 
 def create_commented(relation: Relation, query: str, dialect: str, comment: str) -> str:

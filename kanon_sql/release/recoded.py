@@ -96,8 +96,10 @@ def target_sql(
         place = _place(recoding, target.table, here)
         if target.form == "materialized" and not here:
             raise SpecError("a materialized view is for PostgreSQL; use `form='view'` or `form='table'`")
-        around = queries.create_as(place, printed.query, printed.dialect, target.form)
-    elif target and target.file and engine.reads_files and here:
+        if target.overwrite:
+            _refuse_source(place, source or recoding.table.relation, target.table)
+        return queries.creating(printed, place, target.form, recoding.columns, target.overwrite)
+    if target and target.file and engine.reads_files and here:
         query, written_as = f"\n{printed.query}\n", file_format(target.file)
         if target.formulas == "escape" and written_as in queries.SEPARATORS:
             texts = [name for name in recoding.columns if _shows_text(recoding, name)]
@@ -115,9 +117,18 @@ def statement(
     """
     if not (target and target.table and target.stays_a_query):
         return recoding.standalone(source, dialect)
-    printed = recoding.standalone(source, dialect, lasting=True, limited=target.form != "view")
+    lasting = queries.creates_tables(dialect or recoding.engine.dialect)
+    printed = recoding.standalone(source, dialect, lasting=lasting, limited=target.form != "view")
     view = _place(recoding, target.table, printed.dialect == recoding.engine.dialect and source is None)
     return printed.lasting({table.name: companion(view, table.name.removeprefix("kanon_")) for table in printed.tables})
+
+
+def _refuse_source(place: Relation, source: Relation, name: str) -> None:
+    """SpecError if a script that replaces its target might replace its source."""
+    parts = [[part.casefold() for part in relation.parts] for relation in (place, source)]
+    shared = min(map(len, parts))
+    if parts[0][-shared:] == parts[1][-shared:]:
+        raise SpecError(f"the release would replace its own source, {name}; choose another name with `into`")
 
 
 def _place(recoding: Recoding, name: str, here: bool) -> Relation:

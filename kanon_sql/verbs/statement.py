@@ -150,7 +150,10 @@ def compiled(
     check_spec(settled, "sql")
     if dialect is not None:
         queries.check_dialect(dialect)
-    to_plan = _overwriting(settled).as_standalone()
+    # The target of a statement for another system is not of this database, so it is not checked here.
+    elsewhere = any(option is not None for option in (dialect, table, frequency_set))
+    to_plan = settled.model_copy(update={"target": None}) if elsewhere else _overwriting(settled)
+    to_plan = to_plan.as_standalone()
     if frequency_set is not None:
         with frequency_sets.planned(frequency_set, to_plan, observer) as plan:
             return of_plan(plan, settled, dialect, table)

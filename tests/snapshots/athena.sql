@@ -1,16 +1,19 @@
 -- every recipe
 
-CREATE TABLE "clinic"."anon__code" ("value" INTEGER, "label" VARCHAR);
-
-INSERT INTO "clinic"."anon__code" VALUES
-  (0, '0'), (1, '0'), (2, '1'), (3, '1'), (4, '2'), (5, '2');
-
 CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
   SELECT
     "value",
     MIN("label") AS "label"
   FROM (VALUES
     ('N', 'north'), ('S', 'south'), ('it''s', 'south')) AS "v"("value", "label")
+  GROUP BY
+    "value"
+), "kanon_code" AS (
+  SELECT
+    "value",
+    MIN("label") AS "label"
+  FROM (VALUES
+    (0, '0'), (1, '0'), (2, '1'), (3, '1'), (4, '2'), (5, '2')) AS "v"("value", "label")
   GROUP BY
     "value"
 ), "kanon_recoded" AS (
@@ -74,7 +77,7 @@ CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
   FROM "clinic"."people" AS "s"
   LEFT JOIN "kanon_ward" AS "m4"
     ON "m4"."value" = "s"."ward"
-  LEFT JOIN "clinic"."anon__code" AS "m5"
+  LEFT JOIN "kanon_code" AS "m5"
     ON "m5"."value" = "s"."code"
 ), "kanon_numbered" AS (
   SELECT

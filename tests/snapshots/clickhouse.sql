@@ -1,6 +1,6 @@
 -- every recipe
 
-CREATE TABLE "clinic"."anon__code" ("value" Nullable(Int32), "label" Nullable(String));
+CREATE TABLE "clinic"."anon__code" ("value" Nullable(Int32), "label" Nullable(String)) ENGINE = MergeTree ORDER BY tuple();
 
 INSERT INTO "clinic"."anon__code" VALUES
   (0, '0'), (1, '0'), (2, '1'), (3, '1'), (4, '2'), (5, '2');
