@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from sqlglot import exp
 
+from kanon_sql.generalization.label_rules import Itself
 from kanon_sql.privacy import POPULATION_UNIT
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
@@ -54,8 +56,8 @@ class _Printed:
     long: Sequence[WrittenTable]
 
     def tree(self) -> exp.Select:
-        release, names = self.release, self._names
-        shown = [_as(t.column(inner), cell.name) for inner, cell in zip(names, release.columns, strict=True)]
+        release = self.release
+        shown = [_as(t.column(inner), cell.name) for inner, cell in self._named]
         query = exp.select(*shown)
         if release.limit is None:
             query = query.from_(exp.to_table(NUMBERED))
@@ -80,12 +82,18 @@ class _Printed:
         if release.limit is None:
             return query
         rows = exp.select().from_(exp.to_table(NUMBERED)).where(*self._own())
-        return within_limit(query, CLASS, rows, rows, release.limit, self.dialect)
+        no_class = exp.Literal.string("") if self._class_is_text else exp.Literal.number(0)
+        return within_limit(query, CLASS, rows, rows, release.limit, self.dialect, no_class)
 
     def _own(self) -> list[exp.Expr]:
         """The condition that a numbered row is not one of the population, if there is one."""
         own = exp.EQ(this=exp.column("n", NUMBERED), expression=exp.Literal.number(1))
         return [] if self.release.population is None else [own]
+
+    @property
+    def _named(self) -> list[tuple[str, StatementColumn]]:
+        """The columns with their names within the statement."""
+        return list(zip(self._names, self.release.columns, strict=True))
 
     @property
     def _names(self) -> list[str]:
@@ -131,17 +139,30 @@ class _Printed:
         return in_pieces(query, [f"m{i}" for i, _ in enumerate(self.release.columns)])
 
     def _numbered(self) -> exp.Select:
-        """The rows with the number of their class; NULL is treated like any other value."""
-        keyed = [name for name, cell in zip(self._names, self.release.columns, strict=True) if self._keys(cell)]
-        keys: list[exp.Expr] = [t.column(name, "r") for name in keyed]
-        keys += [t.column(flag.alias, "r") for flag in self._apart()]
-        rank: exp.Expr = exp.Literal.number(1)
-        if keys:
-            order = exp.Order(expressions=[exp.Ordered(this=key, nulls_first=False) for key in keys])
-            rank = exp.Window(this=exp.DenseRank(), order=order)
+        """The rows with what identifies their class; NULL is treated like any other value."""
         relation = EVERYBODY if self.release.population is not None else RECODED
         star = exp.Column(this=exp.Star(), table=exp.to_identifier("r"))
-        return exp.select(star, exp.alias_(rank, CLASS)).from_(t.table(Relation(relation), "r"))
+        return exp.select(star, exp.alias_(self._class(), CLASS)).from_(t.table(Relation(relation), "r"))
+
+    def _class(self) -> exp.Expr:
+        """The number of a row's class, or a text of all labels, which a cluster computes in parallel."""
+        cells = {name: cell for name, cell in self._named if self._keys(cell)}
+        keys = [t.column(name, "r") for name in (*cells, *(flag.alias for flag in self._apart()))]
+        if not keys:
+            return exp.Literal.number(1)
+        if self._class_is_text:
+            labels = {name for name, cell in cells.items() if _is_label(cell)}
+            texts = [key if key.name in labels else exp.cast(key, "TEXT") for key in keys]
+            parts = [t.expression(_WITH_LENGTH, value=text) for text in texts]
+            return reduce(lambda before, part: exp.DPipe(this=before, expression=part), parts)
+        order = exp.Order(expressions=[exp.Ordered(this=key, nulls_first=False) for key in keys])
+        return exp.Window(this=exp.DenseRank(), order=order)
+
+    @property
+    def _class_is_text(self) -> bool:
+        """Whether a text identifies a class: not if another system might write different values as the same text."""
+        keyed = [cell for cell in self.release.columns if self._keys(cell)]
+        return bool(keyed) and not dialects.is_executed(self.dialect) and all(map(_is_text, keyed))
 
     def _keys(self, cell: StatementColumn) -> bool:
         return cell.recoded and cell.constant is None
@@ -195,8 +216,22 @@ class _Printed:
 
     def _order(self) -> list[exp.Expr]:
         """Sort by all released columns, quasi-identifiers first, or by a seeded hash of them."""
-        cells = [(t.column(name, NUMBERED), cell) for name, cell in zip(self._names, self.release.columns, strict=True)]
+        cells = [(t.column(name, NUMBERED), cell) for name, cell in self._named]
         return release_order(cells, self.release.shuffle_seed, by_looks=dialects.is_executed(self.dialect))
+
+
+# Different lists of values have different texts: the length says where a value ends, and no length is "-".
+_WITH_LENGTH = "COALESCE(CAST(LENGTH($value) AS TEXT) || ':' || $value, '-')"
+
+
+def _is_text(cell: StatementColumn) -> bool:
+    """Whether a cell is a label, or a value that every system writes in full as text: Snowflake cuts long fractions."""
+    return _is_label(cell) or cell.kind in ("text", "integer")
+
+
+def _is_label(cell: StatementColumn) -> bool:
+    """Whether a cell is a label, a text, and not a value as it is in the source."""
+    return not (isinstance(cell.rule, Itself) or (cell.written and len(cell.written.columns) == 1))
 
 
 def _as(expression: exp.Expr, name: str) -> exp.Expr:

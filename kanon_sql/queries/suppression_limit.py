@@ -12,13 +12,19 @@ _LEFT_OUT = "kanon_left_out"
 
 
 def within_limit(
-    query: exp.Select, key: str, source: exp.Select, shown: exp.Select, limit: float | str, dialect: str
+    query: exp.Select,
+    key: str,
+    source: exp.Select,
+    shown: exp.Select,
+    limit: float | str,
+    dialect: str,
+    no_class: exp.Expr | None = None,
 ) -> exp.Select:
     """A query with `HELD`: the same as `CLASSES`, or a failure if more rows are left out than the limit allows.
 
     A source without rows fails too. `key`: the column of a row's class. `source`: the counted rows; `shown`: those with
-    a class. `HELD` must be on the left of a LEFT JOIN with the rows: all its classes have rows, and no system skips
-    reading that side, even if there are no rows.
+    a class. `no_class`: a value in the type of `key`, by default a number. `HELD` must be on the left of a LEFT JOIN
+    with the rows: all its classes have rows, and no system skips reading that side, even if there are no rows.
     """
     released = shown.join(exp.to_table(CLASSES), using=[exp.to_identifier(key)])
     count = exp.Count(this=exp.Star())
@@ -29,7 +35,7 @@ def within_limit(
     query = query.with_(_LEFT_OUT, as_=counted.from_(all_rows).join(held_rows, join_type="CROSS"))
     message = exp.select(exp.alias_(_message(limit), "message")).from_(exp.to_table(_LEFT_OUT)).subquery("c")
     fails = dialects.fails_unless_zero(exp.column("message"), dialect)
-    none = exp.select(exp.alias_(exp.Literal.number(0), key)).from_(message).where(fails)
+    none = exp.select(exp.alias_(no_class or exp.Literal.number(0), key)).from_(message).where(fails)
     classes = exp.select(key).from_(exp.to_table(CLASSES))
     return query.with_(HELD, as_=exp.union(classes, none, distinct=False))
 

@@ -82,7 +82,10 @@ CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    DENSE_RANK() OVER (ORDER BY "r"."age", "r"."Weight", "r"."zip", "r"."born", "r"."ward", "r"."code") AS "kanon_class"
+    COALESCE(CONCAT(CAST(LENGTH("r"."age") AS VARCHAR), CAST(':' AS VARCHAR), CAST("r"."age" AS VARCHAR)), '-') || COALESCE(
+      CONCAT(CAST(LENGTH("r"."Weight") AS VARCHAR), CAST(':' AS VARCHAR), CAST("r"."Weight" AS VARCHAR)),
+      '-'
+    ) || COALESCE(CONCAT(CAST(LENGTH("r"."zip") AS VARCHAR), CAST(':' AS VARCHAR), CAST("r"."zip" AS VARCHAR)), '-') || COALESCE(CONCAT(CAST(LENGTH("r"."born") AS VARCHAR), CAST(':' AS VARCHAR), CAST("r"."born" AS VARCHAR)), '-') || COALESCE(CONCAT(CAST(LENGTH("r"."ward") AS VARCHAR), CAST(':' AS VARCHAR), CAST("r"."ward" AS VARCHAR)), '-') || COALESCE(CONCAT(CAST(LENGTH("r"."code") AS VARCHAR), CAST(':' AS VARCHAR), CAST("r"."code" AS VARCHAR)), '-') AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_classes" AS (
   SELECT
@@ -148,7 +151,7 @@ WITH "kanon_recoded" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    DENSE_RANK() OVER (ORDER BY "r"."age") AS "kanon_class"
+    COALESCE(CONCAT(CAST(LENGTH("r"."age") AS VARCHAR), CAST(':' AS VARCHAR), CAST("r"."age" AS VARCHAR)), '-') AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_reference_sensitive_0" AS (
   SELECT
@@ -462,7 +465,7 @@ WITH "kanon_recoded" AS (
   FROM "kanon_classes"
   UNION ALL
   SELECT
-    0 AS "kanon_class"
+    '' AS "kanon_class"
   FROM (
     SELECT
       CASE

@@ -54,9 +54,7 @@ CREATE VIEW `clinic`.`anon` AS WITH `kanon_ward` AS (
 ), `kanon_numbered` AS (
   SELECT
     `r`.*,
-    DENSE_RANK() OVER (
-      ORDER BY `r`.`age` NULLS LAST, `r`.`Weight` NULLS LAST, `r`.`zip` NULLS LAST, `r`.`born` NULLS LAST, `r`.`ward` NULLS LAST, `r`.`code` NULLS LAST
-    ) AS `kanon_class`
+    COALESCE(CAST(LENGTH(`r`.`age`) AS STRING) || ':' || `r`.`age`, '-') || COALESCE(CAST(LENGTH(`r`.`Weight`) AS STRING) || ':' || `r`.`Weight`, '-') || COALESCE(CAST(LENGTH(`r`.`zip`) AS STRING) || ':' || `r`.`zip`, '-') || COALESCE(CAST(LENGTH(`r`.`born`) AS STRING) || ':' || `r`.`born`, '-') || COALESCE(CAST(LENGTH(`r`.`ward`) AS STRING) || ':' || `r`.`ward`, '-') || COALESCE(CAST(LENGTH(`r`.`code`) AS STRING) || ':' || `r`.`code`, '-') AS `kanon_class`
   FROM `kanon_recoded` AS `r`
 ), `kanon_classes` AS (
   SELECT
@@ -108,7 +106,7 @@ WITH `kanon_recoded` AS (
 ), `kanon_numbered` AS (
   SELECT
     `r`.*,
-    DENSE_RANK() OVER (ORDER BY `r`.`age` NULLS LAST) AS `kanon_class`
+    COALESCE(CAST(LENGTH(`r`.`age`) AS STRING) || ':' || `r`.`age`, '-') AS `kanon_class`
   FROM `kanon_recoded` AS `r`
 ), `kanon_reference_sensitive_0` AS (
   SELECT
@@ -419,7 +417,7 @@ WITH `kanon_recoded` AS (
   FROM `kanon_classes`
   UNION ALL
   SELECT
-    0 AS `kanon_class`
+    '' AS `kanon_class`
   FROM (
     SELECT
       CASE

@@ -78,7 +78,7 @@ CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    CAST(DENSE_RANK() OVER (ORDER BY "r"."age", "r"."Weight", "r"."zip", "r"."born", "r"."ward", "r"."code") AS Nullable(Int64)) AS "kanon_class"
+    COALESCE(CAST(CHAR_LENGTH("r"."age") AS Nullable(String)) || ':' || "r"."age", '-') || COALESCE(CAST(CHAR_LENGTH("r"."Weight") AS Nullable(String)) || ':' || "r"."Weight", '-') || COALESCE(CAST(CHAR_LENGTH("r"."zip") AS Nullable(String)) || ':' || "r"."zip", '-') || COALESCE(CAST(CHAR_LENGTH("r"."born") AS Nullable(String)) || ':' || "r"."born", '-') || COALESCE(CAST(CHAR_LENGTH("r"."ward") AS Nullable(String)) || ':' || "r"."ward", '-') || COALESCE(CAST(CHAR_LENGTH("r"."code") AS Nullable(String)) || ':' || "r"."code", '-') AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_classes" AS (
   SELECT
@@ -137,7 +137,7 @@ WITH "kanon_recoded" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    CAST(DENSE_RANK() OVER (ORDER BY "r"."age") AS Nullable(Int64)) AS "kanon_class"
+    COALESCE(CAST(CHAR_LENGTH("r"."age") AS Nullable(String)) || ':' || "r"."age", '-') AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_reference_sensitive_0" AS (
   SELECT
@@ -448,7 +448,7 @@ WITH "kanon_recoded" AS (
   FROM "kanon_classes"
   UNION ALL
   SELECT
-    0 AS "kanon_class"
+    '' AS "kanon_class"
   FROM (
     SELECT
       CASE

@@ -76,7 +76,7 @@ CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    DENSE_RANK() OVER (ORDER BY "r"."age", "r"."Weight", "r"."zip", "r"."born", "r"."ward", "r"."code") AS "kanon_class"
+    COALESCE(CAST(LENGTH("r"."age") AS VARCHAR(MAX)) || ':' || "r"."age", '-') || COALESCE(CAST(LENGTH("r"."Weight") AS VARCHAR(MAX)) || ':' || "r"."Weight", '-') || COALESCE(CAST(LENGTH("r"."zip") AS VARCHAR(MAX)) || ':' || "r"."zip", '-') || COALESCE(CAST(LENGTH("r"."born") AS VARCHAR(MAX)) || ':' || "r"."born", '-') || COALESCE(CAST(LENGTH("r"."ward") AS VARCHAR(MAX)) || ':' || "r"."ward", '-') || COALESCE(CAST(LENGTH("r"."code") AS VARCHAR(MAX)) || ':' || "r"."code", '-') AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_classes" AS (
   SELECT
@@ -130,7 +130,7 @@ WITH "kanon_recoded" AS (
 ), "kanon_numbered" AS (
   SELECT
     "r".*,
-    DENSE_RANK() OVER (ORDER BY "r"."age") AS "kanon_class"
+    COALESCE(CAST(LENGTH("r"."age") AS VARCHAR(MAX)) || ':' || "r"."age", '-') AS "kanon_class"
   FROM "kanon_recoded" AS "r"
 ), "kanon_reference_sensitive_0" AS (
   SELECT
@@ -444,7 +444,7 @@ WITH "kanon_recoded" AS (
   FROM "kanon_classes"
   UNION ALL
   SELECT
-    0 AS "kanon_class"
+    '' AS "kanon_class"
   FROM (
     SELECT
       CASE
