@@ -202,6 +202,39 @@ def test_a_script_does_not_replace_its_source(plans: dict[str, Plan]) -> None:
         target_sql(plans["every recipe"].recoding, target, "snowflake", Relation("Clinic", "People"))
 
 
+def test_names_are_printed_in_the_case_of_the_system(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,my zip\n" + "30,0213\n" * 9)
+    recipes = {"age": {"hierarchy": "suppress"}, "my zip": {"hierarchy": {"redact": "right"}}}
+    spec = {"source": str(tmp_path / "people.csv"), "quasi_identifiers": recipes}
+    target = {"table": "clinic.people", "into": "clinic.anon"}
+    printed = kanon_sql.compile(spec=spec, dialect="snowflake", names="upper", **target)
+    quoted = [name.name for name in sqlglot.parse_one(printed.sql, "snowflake").find_all(exp.Identifier)]
+    assert {name for name in quoted if name != name.upper()} == {"my zip"}
+    assert {"AGE", "CLINIC", "PEOPLE", "ANON"} <= set(quoted)
+    assert "--names upper" not in printed.sql
+    assert "--names upper" in kanon_sql.compile(spec=spec, dialect="snowflake", **target).sql
+    counting = kanon_sql.frequency_set_sql(spec, dialect="snowflake", table="people", names="upper")
+    assert 'SELECT\n  "AGE" AS "age",\n  "my zip",' in counting
+    assert 'GROUP BY\n  "AGE",\n  "my zip"' in counting
+    for dialect, words in (("duckdb", "names are not changed for duckdb"), (None, "is for another system")):
+        with pytest.raises(SpecError, match=words):
+            kanon_sql.compile(spec=spec, dialect=dialect, names="upper")
+
+
+def test_a_script_that_its_system_would_refuse_is_refused_with_the_way_out() -> None:
+    codes = inlined_tables.WrittenTable("kanon_code", ("value",), (), tuple((code,) for code in range(70_000)))
+    insert = "INSERT INTO t VALUES " + ", ".join("(0)" for _ in codes.rows)
+    way_out = r"350,\d+ bytes of SQL \(most of them for the 70,000 values of kanon_code\), and athena accepts 262,144"
+    way_out += " bytes in a statement; use recipes .* or write a dbt model"
+    with pytest.raises(SpecError, match=way_out):
+        queries.check_size(insert, "athena", (codes,))
+    for dialect in ("trino", "spark", "clickhouse", "bigquery"):
+        queries.check_size(insert, dialect, (codes,))
+    with pytest.raises(SpecError, match="bigquery accepts 1,000,000 bytes in a script"):
+        queries.check_size(";\n\n".join([insert] * 3), "bigquery", (codes,))
+    queries.check_size(";\n\n".join([insert] * 3), "snowflake", (codes,))
+
+
 def test_athena_replaces_views_alone(plans: dict[str, Plan]) -> None:
     source, target = Relation("people"), Target(table="anon", overwrite=True)
     with pytest.raises(SpecError, match="athena cannot replace a table by a statement; use `form='view'`"):

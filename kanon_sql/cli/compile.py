@@ -30,6 +30,7 @@ from kanon_sql.verbs.statement import compile as run
     o.OPTIONS["form"],
     o.DIALECT,
     o.TABLE,
+    o.NAMES,
     o.FREQUENCY_SET_SQL,
     o.DBT,
     o.REF,
@@ -47,6 +48,7 @@ def compile(
     search_in: Any,
     dialect: str | None,
     table: str | None,
+    names: Any,
     frequency_set_sql: bool,
     dbt: Path | None,
     ref: str | None,
@@ -64,7 +66,8 @@ def compile(
     if dbt is not None:
         if settled.target and overwrite:
             settled = settled.model_copy(update={"target": settled.target.model_copy(update={"overwrite": True})})
-        _refuse_printing({"table": table, "frequency_set_sql": frequency_set_sql, "as_json": as_json})
+        printing = {"table": table, "frequency_set_sql": frequency_set_sql, "as_json": as_json}
+        _refuse_printing({**printing, "names": names != "exact"})
         with watching() as watch:
             model = compile_dbt(
                 source,
@@ -90,7 +93,7 @@ def compile(
         if value:
             raise SpecError(f"`{name}` applies only to a dbt model; use it with `dbt`, or leave it out")
     if frequency_set_sql:
-        print(f"{counting_sql(settled, dialect=dialect or 'duckdb', table=table)};")
+        print(f"{counting_sql(settled, dialect=dialect or 'duckdb', table=table, names=names)};")
         return
     with watching() as watch:
         compiled = run(
@@ -101,6 +104,7 @@ def compile(
             dialect=dialect,
             table=table,
             frequency_set=frequency_set,
+            names=names,
         )
     if as_json:
         print_json(compiled.to_json())

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from kanon_sql.cli.declare import Argument, Option
 from kanon_sql.cli.environment import SESSION, variable
 from kanon_sql.errors import SpecError
-from kanon_sql.queries import DIALECTS
+from kanon_sql.queries import DIALECTS, NAME_CASES
 from kanon_sql.spec import (
     KEYWORDS,
     SENSITIVE_MODELS,
@@ -432,6 +432,14 @@ DIALECT = Option(
     _OUTPUT,
 )
 TABLE = Option("table", "The table that the printed statement reads (default: the source's own name).", _OUTPUT)
+NAMES = Option(
+    "names",
+    "How to print names in --dialect: exactly as in the spec, or in the case in which the system stores names without "
+    "quotes: upper on Snowflake.",
+    _OUTPUT,
+    choices=NAME_CASES,
+    default="exact",
+)
 FREQUENCY_SET = Option(
     "frequency_set",
     "A Parquet or CSV file of counted tuples to search instead of the source, exported by the query of "

@@ -22,7 +22,17 @@ from kanon_sql.queries.counted_release import (
     text_counts,
     typed_columns,
 )
-from kanon_sql.queries.dialects import DIALECTS, check_dialect, converts_time_zones, creates_tables, is_tested
+from kanon_sql.queries.dialects import (
+    DIALECTS,
+    NAME_CASES,
+    check_dialect,
+    check_names,
+    converts_time_zones,
+    creates_tables,
+    in_case,
+    is_tested,
+    with_names,
+)
 from kanon_sql.queries.inlined_tables import Statement, WrittenTable, written_table
 from kanon_sql.queries.local import (
     assigned,
@@ -64,6 +74,7 @@ from kanon_sql.queries.rule_labels import EXACT, EXACT_SINGLE
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
 from kanon_sql.queries.ruled_levels import order as mapped_order
+from kanon_sql.queries.script_sizes import check_size, size_in_words
 from kanon_sql.queries.scripts import creating
 from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
@@ -140,6 +151,7 @@ __all__ = [
     "EXACT",
     "EXACT_SINGLE",
     "LEADING_ZERO",
+    "NAME_CASES",
     "PLAIN_NUMBER",
     "SEPARATORS",
     "SPAN_UNIT",
@@ -182,6 +194,8 @@ __all__ = [
     "cells_of_node",
     "check_condition",
     "check_dialect",
+    "check_names",
+    "check_size",
     "classed_rows",
     "cloak_boxes",
     "cloak_points",
@@ -214,6 +228,7 @@ __all__ = [
     "grouped_rows",
     "identified_rows",
     "identifier",
+    "in_case",
     "insert",
     "insert_castable",
     "insert_lists",
@@ -265,6 +280,7 @@ __all__ = [
     "sentence",
     "set_owner",
     "shown_population",
+    "size_in_words",
     "sorted_rows",
     "step",
     "text",
@@ -277,6 +293,7 @@ __all__ = [
     "union_all",
     "use",
     "valid_texts",
+    "with_names",
     "with_population",
     "with_references",
     "with_texts",

@@ -44,6 +44,16 @@ bigquery, databricks, spark, redshift, trino, athena, clickhouse
         raise SpecError(f"{why}; choose one of {', '.join(DIALECTS)}")
 
 
+def check_names(names: str, dialect: str) -> None:
+    """SpecError for a case of names that cannot be printed: in the dialects of our engines, some have no quotes."""
+    if names not in NAME_CASES:
+        raise SpecError(f"unknown names {names!r}; choose one of {', '.join(NAME_CASES)}")
+    if names != "exact" and is_executed(dialect):
+        raise SpecError(
+            f"names are not changed for {dialect}; leave out `names`, and write them in the spec as they are"
+        )
+
+
 def is_executed(dialect: str) -> bool:
     """Whether one of our engines uses a dialect."""
     return dialect in _EXECUTED
@@ -139,6 +149,39 @@ def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Cal
             parts += [around(sql[end : token.start]), names[token.text]]
             end = token.end + 1
     return "".join([*parts, around(sql[end:])])
+
+
+NAME_CASES = ("exact", "upper", "lower")
+
+
+def with_names(sql: str, dialect: str, names: str) -> str:
+    """A statement with its names in upper or lower case, as a system stores names that are written without quotes.
+
+    Other names than those are in quotes everywhere, and so unchanged.
+
+    >>> with_names('SELECT "age", "my age" FROM "t"', "snowflake", "upper")
+    'SELECT "AGE", "my age" FROM "T"'
+    """
+    if names == "exact":
+        return sql
+    parts, end = [], 0
+    for token in sqlglot.tokenize(sql, dialect):
+        if token.token_type == sqlglot.TokenType.IDENTIFIER:
+            parts += [sql[end : token.start], _renamed(sql[token.start : token.end + 1], names)]
+            end = token.end + 1
+    return "".join([*parts, sql[end:]])
+
+
+def in_case(name: str, names: str) -> str:
+    """A name in upper or lower case, if a system knows it without quotes."""
+    return getattr(name, names)() if names != "exact" and _PLAIN_NAME.fullmatch(name) else name
+
+
+def _renamed(quoted: str, names: str) -> str:
+    return f"{quoted[0]}{in_case(quoted[1:-1], names)}{quoted[-1]}"
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:

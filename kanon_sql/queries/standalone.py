@@ -5,7 +5,7 @@ The labels of rules are computed from raw values; other labels are looked up in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -240,10 +240,14 @@ def _as(expression: exp.Expr, name: str) -> exp.Expr:
     return exp.alias_(expression, name, quoted=True)
 
 
-def exported_tuples(columns: Sequence[str], rows: str, source: Relation, dialect: str) -> str:
-    """The query that counts the distinct tuples of columns, for another system: the columns, and `rows`."""
+def exported_tuples(columns: Mapping[str, str], rows: str, source: Relation, dialect: str) -> str:
+    """The query that counts the distinct tuples of columns, for another system: the columns, and `rows`.
+
+    `columns`: their names there, and in the result.
+    """
     tree = t.tree("frequency_sets/tuples", columns=list(columns), source=source)
     assert isinstance(tree, exp.Select)
     *plain, counted = tree.selects
-    tree.set("expressions", [*plain, exp.alias_(counted.this, rows, quoted=True)])
+    shown = [_as(column, columns[column.name]) for column in plain]
+    tree.set("expressions", [*shown, exp.alias_(counted.this, rows, quoted=True)])
     return dialects.printed(tree, dialect, pretty=True)

@@ -27,12 +27,18 @@ ROWS = "kanon_rows"  # the column with the number of rows of a tuple
 
 
 def frequency_set_sql(
-    spec: Spec | dict[str, Any] | str | Path, *, dialect: str = "duckdb", table: str | None = None, **options: Any
+    spec: Spec | dict[str, Any] | str | Path,
+    *,
+    dialect: str = "duckdb",
+    table: str | None = None,
+    names: str = "exact",
+    **options: Any,
 ) -> str:
     """The query to run in another system: distinct quasi-identifiers and counted values, with numbers of rows.
 
-    Nothing is opened: `table` (default: the spec's source) and the columns belong to that system, in its spelling.
-    Raises KanonError for models that a frequency set cannot serve: of people, of a population.
+    Nothing is opened: `table` (default: the spec's source) and the columns belong to that system, in its spelling;
+    `names`: as in `compile`, for the columns that are read. The result has the names of the spec. Raises KanonError for
+    models that a frequency set cannot serve: of people, of a population.
 
     >>> print(frequency_set_sql({"source": "PATIENTS", "quasi_identifiers": ["ZIP"]}, dialect="snowflake"))
     SELECT
@@ -44,9 +50,11 @@ def frequency_set_sql(
     """
     settled = settle_spec(None, spec, taken(SearchOptions, options))
     queries.check_dialect(dialect)
+    queries.check_names(names, dialect)
     _check(settled)
-    source = Relation(*name_readings(table or settled.source)[-1])
-    return queries.exported_tuples(columns_of(settled), ROWS, source, dialect)
+    read = (queries.in_case(part, names) for part in name_readings(table or settled.source)[-1])
+    columns = {queries.in_case(name, names): name for name in columns_of(settled)}
+    return queries.exported_tuples(columns, ROWS, Relation(*read), dialect)
 
 
 @contextlib.contextmanager

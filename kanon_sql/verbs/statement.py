@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
@@ -62,7 +62,7 @@ class Compiled(Result):
 
     def _lines(self) -> list[tuple[str, str]]:
         mappings = ", ".join(f"{mapping.name} ({len(mapping.rows):,} rows)" for mapping in self.mappings)
-        lines = f"{self.sql.count(chr(10)) + 1:,} lines for {self.dialect}"
+        lines = f"{self.sql.count(chr(10)) + 1:,} lines and {len(self.sql.encode()):,} bytes for {self.dialect}"
         return [("sql", lines), ("reads", self.table), *([("mappings", mappings)] if mappings else [])]
 
     def _texts(self) -> dict[str, Any]:
@@ -116,14 +116,16 @@ def compile(
     dialect: str | None = None,
     table: str | None = None,
     frequency_set: Place | None = None,
+    names: str = "exact",
     **options: Unpack[AnonymizeOptions],
 ) -> Compiled:
     """Search, and return the release as SQL for this engine or for another system; nothing is written.
 
     `source`, `spec` and options: as in `anonymize`. `dialect`: that of the other system, `snowflake`, `bigquery`,
     …; it was not executed there. `table`: the table to read there (default: the source's name). `frequency_set`: a
-    Parquet or CSV file with the result of `frequency_set_sql`, searched instead of the source. Raises KanonError, also
-    for a release that one statement, the dialect or a frequency set cannot express.
+    Parquet or CSV file with the result of `frequency_set_sql`, searched instead of the source. `names`: `upper` or
+    `lower` for a system that stores its names in that case, if they were created without quotes. Raises KanonError,
+    also for a release that one statement, the dialect or a frequency set cannot express.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
@@ -133,7 +135,9 @@ def compile(
     True
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
-    return compiled(source, settled, connection, observer or Observer(), search_in, dialect, table, frequency_set)
+    return compiled(
+        source, settled, connection, observer or Observer(), search_in, dialect, table, frequency_set, names
+    )
 
 
 def compiled(
@@ -145,22 +149,26 @@ def compiled(
     dialect: str | None = None,
     table: str | None = None,
     frequency_set: Place | None = None,
+    names: str = "exact",
 ) -> Compiled:
     """The release of a spec as SQL."""
     check_spec(settled, "sql")
     if dialect is not None:
         queries.check_dialect(dialect)
+        queries.check_names(names, dialect)
+    elif names != "exact":
+        raise SpecError("`names` is for another system; name it with `dialect`")
     # The target of a statement for another system is not of this database, so it is not checked here.
     elsewhere = any(option is not None for option in (dialect, table, frequency_set))
     to_plan = settled.model_copy(update={"target": None}) if elsewhere else _overwriting(settled)
     to_plan = to_plan.as_standalone()
     if frequency_set is not None:
         with frequency_sets.planned(frequency_set, to_plan, observer) as plan:
-            return of_plan(plan, settled, dialect, table)
+            return of_plan(plan, settled, dialect, table, names)
     with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
         if table is None:
             _check_readable(data, settled)
-        return of_plan(plan_release(data, to_plan, observer, search_in), settled, dialect, table)
+        return of_plan(plan_release(data, to_plan, observer, search_in), settled, dialect, table, names)
 
 
 def _check_readable(source: Source, spec: Spec) -> None:
@@ -172,17 +180,26 @@ def _check_readable(source: Source, spec: Spec) -> None:
         )
 
 
-def of_plan(plan: Plan, spec: Spec, dialect: str | None = None, table: str | None = None) -> Compiled:
+def of_plan(
+    plan: Plan, spec: Spec, dialect: str | None = None, table: str | None = None, names: str = "exact"
+) -> Compiled:
     """A plan's release as SQL, for the engine of the source or for another system."""
     recoding, source = plan.recoding, None
     if plan.problem.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
         source = Relation(*name_readings(table or _named(plan, spec))[-1])
     printed = statement(recoding, spec.target, dialect, source)
     warn_of(plan, printed)
-    sql = target_sql(recoding, spec.target, dialect, source, printed)
-    lines = _header(plan, printed.dialect, source is not None)
+    script = target_sql(recoding, spec.target, dialect, source, printed)
+    script = queries.with_names(script, printed.dialect, names)
+    lines = list(_header(plan))
+    if source is not None:
+        lines += _of_system(printed.dialect, script, names)
     header = "\n".join(f"-- {' '.join(line.split())}" for line in lines)
-    return Compiled(f"{header}\n{sql}", printed.query, printed.tables, printed.dialect, table or spec.source)
+    sql = f"{header}\n{script}"
+    queries.check_size(sql, printed.dialect, printed.tables)
+    query = queries.with_names(printed.query, printed.dialect, names)
+    tables = tuple(replace(written, name=queries.in_case(written.name, names)) for written in printed.tables)
+    return Compiled(sql, query, tables, printed.dialect, table or spec.source)
 
 
 def warn_of(plan: Plan, *printed: queries.Statement) -> None:
@@ -214,7 +231,7 @@ def _named(plan: Plan, spec: Spec) -> str:
     return spec.source
 
 
-def _header(plan: Plan, dialect: str, elsewhere: bool) -> Iterator[str]:
+def _header(plan: Plan) -> Iterator[str]:
     """The comments above a statement."""
     privacy = models((model.name, model.required) for model in plan.recoding.judge.model.requested)
     yield f"{plan.problem.spec.source}, released by kanon_sql {package_version()}: {privacy}"
@@ -222,9 +239,15 @@ def _header(plan: Plan, dialect: str, elsewhere: bool) -> Iterator[str]:
         levels = (f"{name} {level}" for name, level in zip(plan.problem.columns, plan.outcome.node, strict=True))
         proven = "proven optimal" if plan.outcome.proven_optimal else f"no node is below {plan.outcome.lower_bound:.4f}"
         yield f"levels: {', '.join(levels)}; {plan.problem.spec.metric} {plan.outcome.score:.4f}, {proven}"
-    if elsewhere:
-        executed = "" if queries.is_tested(dialect) else ", not executed by kanon"
-        yield f"printed for {dialect}{executed}"
+
+
+def _of_system(dialect: str, script: str, names: str) -> Iterator[str]:
+    """The comments about the system that a statement is for."""
+    executed = "" if queries.is_tested(dialect) else ", not executed by kanon"
+    yield f"printed for {dialect}{executed}"
+    yield queries.size_in_words(script, dialect)
+    if dialect == "snowflake" and names == "exact":
+        yield "names are as in the spec; if Snowflake reports an invalid identifier, print them with --names upper"
 
 
 def _overwriting(spec: Spec) -> Spec:
