@@ -66,7 +66,8 @@ def test_it_is_printed_for_systems_without_execution_tests(people: DuckDB, diale
     parsed = [item for item in sqlglot.parse(statement.sql, dialect) if item]
     assert all(isinstance(item, (exp.Query, exp.Create, exp.Insert, exp.Drop)) for item in parsed)
     unquoted = {name.name for item in parsed for name in item.find_all(exp.Identifier) if not name.quoted}
-    assert unquoted <= {"join_use_nulls", "prefer_column_name_to_alias"}
+    of_redshift = {name for name in unquoted if name.startswith("#")}
+    assert unquoted - of_redshift <= {"join_use_nulls", "prefer_column_name_to_alias"}
     long = {table.name for table in statement.mappings}
     assert ("kanon_assignment" in long) == (dialect in ("redshift", "clickhouse")), "20 rows fit there, 200 elsewhere"
 

@@ -44,7 +44,7 @@ def check_size(script: str, dialect: str, tables: tuple[WrittenTable, ...]) -> N
         return
     statements = [script] if limit.of_script else script.split(";\n\n")
     counted = [text for text in statements if limit.with_rows or not text.startswith("INSERT")]
-    size = max(len(text.encode()) for text in counted)
+    size = max((len(text.encode()) for text in counted), default=0)
     if size <= limit.size:
         return
     longest = max(tables, key=lambda table: len(table.rows), default=None)

@@ -62,7 +62,7 @@ class Compiled(Result):
 
     def _lines(self) -> list[tuple[str, str]]:
         mappings = ", ".join(f"{mapping.name} ({len(mapping.rows):,} rows)" for mapping in self.mappings)
-        lines = f"{self.sql.count(chr(10)) + 1:,} lines and {len(self.sql.encode()):,} bytes for {self.dialect}"
+        lines = f"{self.sql.count(chr(10)) + 1:,} lines for {self.dialect}, {len(self.sql.encode()):,} bytes"
         return [("sql", lines), ("reads", self.table), *([("mappings", mappings)] if mappings else [])]
 
     def _texts(self) -> dict[str, Any]:
