@@ -22,6 +22,7 @@ from kanon_sql.spec import may_suppress
 from support.counting import EXAMPLES, NAMES, assert_figures, assert_losses, counted
 from support.database import create_table
 from support.oracle import Column, Problem, problems
+from support.searching import costs_of
 
 
 @EXAMPLES
@@ -44,6 +45,15 @@ def test_every_node_is_judged_like_brute_force(
     assert_losses(judge, costs, problem, nodes)
     for node in nodes[:: 1 + len(nodes) // 6]:
         assert_figures(judge, costs, problem, node)
+
+
+def test_a_value_outside_a_hierarchy_of_one_leaf_loses_everything() -> None:
+    problem = Problem([("stray",)] * 2, [Column({"a": ("a", "*")}, strays=True)], 1, 0.0)
+    judge = Judge(counted(DuckDB(), problem), all_of(k_anonymity(1)))
+    costs = judge.with_cells(judge.costs())
+    assert costs.leaves == costs_of(problem).leaves == (2,)
+    assert costs.leaf_shares == costs_of(problem).leaf_shares == (1.0,)
+    assert_figures(judge, costs, problem, (0,))
 
 
 def _about(mine: Sequence[float], theirs: Sequence[float]) -> bool:

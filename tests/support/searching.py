@@ -93,7 +93,7 @@ def costs_of(problem: Problem) -> Costs:
     """What the judge counts before any node, by brute force."""
     return Costs(
         *(len(problem.rows), problem.k, problem.level_losses(), problem.distinct(), problem.names, problem.odd),
-        leaves=tuple(len(column.leaves) for column in problem.columns),
+        leaves=tuple(column.count for column in problem.columns),
         level_bits=problem.level_bits(),
         level_generalized=problem.level_several(),
     )
