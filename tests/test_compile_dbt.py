@@ -15,6 +15,7 @@ import yaml
 import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SpecError, StatementWarning, TargetError
+from kanon_sql.verbs.dbt_project import DbtProject
 from support.command_line import kanon
 from support.database import MakeTable
 
@@ -192,6 +193,13 @@ def test_a_model_of_what_another_system_has_counted(tmp_path: Path) -> None:
         kanon_sql.compile_dbt(None, spec, frequency_set=file)
     here = kanon_sql.compile_dbt(None, spec, frequency_set=file, ref="people", dialects=["snowflake"])
     assert here.files == there.files
+    kept = kanon_sql.compile_dbt(
+        None, {**spec, "keep": ["ill"], "node": {"zip": 2}}, frequency_set=file, ref="people", dialects=["snowflake"]
+    )
+    assert kept.node == {"zip": 2}
+    (described,) = yaml.safe_load(kept.files["models/people_anon.yml"])["models"]
+    assert [column.get("data_type") for column in described["columns"]] == ["VARCHAR", None], "ill was not counted"
+    assert """, s."ill" FROM {{ ref('people').render() }} AS s LIMIT 0""" in kept.files["models/people_anon.sql"]
 
 
 def test_data_that_are_no_table_need_the_name_of_a_model() -> None:
@@ -242,6 +250,37 @@ def test_the_node_of_an_existing_model_is_kept_while_it_satisfies_the_models(tmp
         named = kanon_sql.compile_dbt("people", recipes, k=5, node_from={"node": {odd: 2}, "roles": {
             "quasi_identifiers": [odd]}}, **options)  # fmt: skip
         assert (named.node, named.node_kept) == ({odd: 2}, False)
+
+
+@pytest.mark.parametrize(
+    ("ref", "found"),
+    [
+        *((name, True) for name in ("stg", "versioned", "renamed", "older", "kept", "other", "x.stg", "pack.other")),
+        *((name, False) for name in ("stg_", "x.other", "pack.stg", "nowhere.stg", "schema", "odd")),
+    ],
+)
+def test_a_ref_is_a_model_a_seed_or_a_snapshot_of_the_project_or_a_package(
+    tmp_path: Path, ref: str, found: bool
+) -> None:
+    files = {
+        "dbt_project.yml": "name: x\nmodel-paths: [transform]\npackages-install-path: packs\n",
+        "transform/a/stg.sql": "select 1",
+        "transform/versioned_v2.py": "",
+        "transform/schema.yml": "models: [{name: renamed, versions: [{v: 1, defined_in: odd_file}]}, {name: odd}]",
+        "seeds/older.csv": "a\n1\n",
+        "snapshots/any.sql": "{% snapshot kept %} select 1 {% endsnapshot %}",
+        "snapshots/broken.yml": "snapshots: [{{",
+        "packs/pack/dbt_project.yml": "name: pack\n",
+        "packs/pack/models/other.sql": "select 1",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    if found:
+        DbtProject(tmp_path).check_ref(ref)
+        return
+    with pytest.raises(TargetError, match=r"has no (package nowhere|model, seed or snapshot)"):
+        DbtProject(tmp_path).check_ref(ref)
 
 
 def test_mapping_tables_are_in_the_query_or_in_the_database_instead_of_the_project(

@@ -13,7 +13,7 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import metric
 from kanon_sql.plan.earlier import node_of, regions_file
 from kanon_sql.plan.observer import Observer
-from kanon_sql.plan.preflight import Ready, preflight
+from kanon_sql.plan.preflight import Ready, keeping_node, preflight
 from kanon_sql.plan.problem import Problem, count
 from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
@@ -87,9 +87,15 @@ def plan_release(
     return shown_by_classes(plan)
 
 
-def plan_search(source: Source, spec: Spec, observer: Observer, search_in: str = "embedded") -> Plan:
-    """Check, count and search the lattice, without settling the roles of the other columns."""
-    return _search_or_keep(preflight(spec, source, search_in), observer)
+def plan_search(
+    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keeps_node: bool = False
+) -> Plan:
+    """Check, count and search the lattice, without settling the roles of the other columns.
+
+    `keeps_node`: whether the node that the spec reuses is tested instead.
+    """
+    ready = preflight(spec, source, search_in)
+    return _search_or_keep(keeping_node(ready) if keeps_node else ready, observer)
 
 
 def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Plan:

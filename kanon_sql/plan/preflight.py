@@ -144,6 +144,24 @@ def _reusing(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Earl
     return replace(settled, roles=roles_with_new), replace(earlier, why_not=why_not)
 
 
+def keeping_node(ready: Ready) -> Ready:
+    """The same with the node that the spec reuses, for tuples that were counted elsewhere.
+
+    Only the hierarchies are compared with those of the earlier release: the tuples have fewer columns, of other types.
+    """
+    spec = ready.spec
+    earlier = earlier_of(spec)
+    if earlier is None:
+        return ready
+    check_columns(earlier, spec)
+    check_kind(earlier, spec, spec.strategy in RECODERS)
+    of_hierarchies = {key: value for key, value in earlier.manifest.items() if key != "columns"}
+    drifted = drift(of_hierarchies, ready.source, spec)
+    without_new(ready.source, drifted)
+    why_not = next((difference.text for difference in drifted if difference.policy == "search"), None)
+    return replace(ready, earlier=replace(earlier, why_not=why_not))
+
+
 def settle_roles(source: Source, spec: ReleaseSpec) -> Source:
     """The source without the columns that a release drops for lack of a role, after checks of the columns it keeps."""
     table, settled = roles.settle(source.engine, source.table, spec)

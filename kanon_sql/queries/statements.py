@@ -153,14 +153,20 @@ def select_all(relation: Relation, dialect: str) -> str:
     return t.printed(exp.select("*").from_(t.table(relation)), dialect)
 
 
-def no_rows(types: Mapping[str, str], dialect: str) -> str:
-    """The query of a table without rows, with columns of these types.
+def no_rows(types: Mapping[str, str], dialect: str, source: Relation | None = None) -> str:
+    """The query of a table without rows, with columns of these types; those without a type are the source's own.
 
     >>> no_rows({"age": "INTEGER"}, "duckdb")
     'SELECT CAST(NULL AS INTEGER) AS "age" LIMIT 0'
+    >>> no_rows({"age": "TEXT", "days": ""}, "duckdb", Relation("stays"))
+    'SELECT CAST(NULL AS TEXT) AS "age", s."days" FROM "stays" AS s LIMIT 0'
     """
-    columns = (f"CAST(NULL AS {kind}) AS {t.identifier(name, dialect)}" for name, kind in types.items())
-    return f"SELECT {', '.join(columns)} LIMIT 0"
+    columns = []
+    for name, kind in types.items():
+        quoted = t.identifier(name, dialect)
+        columns.append(f"CAST(NULL AS {kind}) AS {quoted}" if kind else f"s.{quoted}")
+    reading = f" FROM {t.named(source, dialect)} AS s" if source and not all(types.values()) else ""
+    return f"SELECT {', '.join(columns)}{reading} LIMIT 0"
 
 
 def with_texts(query: str, columns: Sequence[str], dialect: str) -> str:

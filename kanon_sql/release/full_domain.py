@@ -148,7 +148,7 @@ class FullDomain(Judged):
 
     @property
     def types(self) -> dict[str, str]:
-        """The engine's types of the released columns: labels are text."""
+        """The engine's types of the released columns: labels are text. Empty for columns that were not counted."""
         labelled = {a.column.name for a, level in self._levels if level or level == a.hierarchy.height}
         columns = (column for column in self.table.columns if column.name not in self.spec.dropped)
         return {c.name: "TEXT" if c.name in labelled else c.open_type or c.type for c in columns}

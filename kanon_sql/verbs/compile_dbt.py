@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from os import PathLike
@@ -123,34 +124,54 @@ def compile_dbt(
     observer = observer or Observer()
     to_plan = settled.model_copy(update={"target": None}).as_standalone()
     if frequency_set is not None:
-        with frequency_sets.planned(frequency_set, to_plan, observer) as plan:
-            return _of_plan(plan, settled, ref, dialects, mappings)
+        place = _place(None, settled, ref)
+        if existing:
+            _check_files(existing, place, settled, mappings)
+        kept_spec = _keeping(to_plan, existing, place, search_again)
+        if kept_spec:
+            with (
+                suppress(SpecError),
+                frequency_sets.planned(frequency_set, kept_spec, observer, keeps_node=True) as plan,
+            ):
+                return _of_plan(plan, place, settled, dialects, mappings)
+        with frequency_sets.planned(frequency_set, to_plan, observer, keeps_node=True) as plan:
+            return _of_plan(plan, place, settled, dialects, mappings)
     writes = ("kanon_mappings",) if mappings == "table" and connection is None and settled.database else ()
     with opened(source, to_plan, connection, writes=writes) as data, data.engine.transaction(), data.scratches:
         place = _place(data, settled, ref)  # fails before the search if the names are wrong
         if existing:
-            existing.check_ref(place.reads)
-            if settled.target or mappings == "table":  # otherwise `write` checks the files
-                may_replace = settled.target is not None and settled.target.overwrite
-                for file in (existing.path(place.file("models", ending)) for ending in ("sql", "yml")):
-                    if file.exists():
-                        check_file(file, may_replace, ())
-        recorded = existing.recorded(place.file("models", "yml")) if existing and not search_again else None
-        kept = _kept(data, to_plan, recorded, observer, search_in) if recorded else None
-        return _of_plan(kept or plan_release(data, to_plan, observer, search_in), settled, ref, dialects, mappings)
+            _check_files(existing, place, settled, mappings)
+        kept_spec = _keeping(to_plan, existing, place, search_again)
+        kept = _kept_plan(data, kept_spec, observer, search_in) if kept_spec else None
+        return _of_plan(kept or plan_release(data, to_plan, observer, search_in), place, settled, dialects, mappings)
 
 
-def _kept(
-    source: Source, spec: Spec, recorded: Mapping[str, Any], observer: Observer, search_in: SearchIn
-) -> Plan | None:
-    """The plan with the node that the model had, or of another search; None if the spec does not fit that node."""
-    if spec.reuses_earlier:
+def _check_files(project: DbtProject, place: _Place, spec: Spec, mappings: Mappings) -> None:
+    """TargetError if the ref does not exist, or for files that must not be replaced, before anything is created."""
+    project.check_ref(place.reads)
+    if spec.target or mappings == "table":  # otherwise `write` checks the files
+        may_replace = spec.target is not None and spec.target.overwrite
+        for file in (project.path(place.file("models", ending)) for ending in ("sql", "yml")):
+            if file.exists():
+                check_file(file, may_replace, ())
+
+
+def _keeping(spec: Spec, project: DbtProject | None, place: _Place, search_again: bool) -> Spec | None:
+    """The spec with the node of the existing model, unless it does not satisfy the models; None without that."""
+    if project is None or search_again or spec.reuses_earlier:
+        return None
+    recorded = project.recorded(place.file("models", "yml"))
+    if recorded is None:
         return None
     earlier = {key: _unescaped(value) for key, value in recorded.items()}
-    changes = {"node_from": earlier, "node_else": "search", "changed_hierarchies": "search"}
+    return spec.model_copy(update={"node_from": earlier, "node_else": "search", "changed_hierarchies": "search"})
+
+
+def _kept_plan(source: Source, spec: Spec, observer: Observer, search_in: SearchIn) -> Plan | None:
+    """The plan with a node that is kept; None if the spec has other quasi-identifiers now, or fewer levels."""
     try:
-        return plan_release(source, spec.model_copy(update=changes), observer, search_in)
-    except SpecError:  # other quasi-identifiers, or fewer levels
+        return plan_release(source, spec, observer, search_in)
+    except SpecError:
         return None
 
 
@@ -176,8 +197,7 @@ class _Place:
         return "/".join(filter(None, [kind, self.folder, f"{stem or self.name}.{ending}"]))
 
 
-def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | None, mappings: Mappings) -> DbtModel:
-    place = _place(plan.problem.source, spec, ref)
+def _of_plan(plan: Plan, place: _Place, spec: Spec, dialects: Sequence[str] | None, mappings: Mappings) -> DbtModel:
     if plan.outcome is None:
         raise SpecError(
             f"{spec.strategy} lists the tuples of its classes, which a seed of a dbt project should not contain; "
@@ -199,11 +219,14 @@ def _of_plan(plan: Plan, spec: Spec, ref: str | None, dialects: Sequence[str] | 
     return DbtModel(place.name, place.reads, files, node, kept, tuple(map(written, created.values())))
 
 
-def _place(source: Source, spec: Spec, ref: str | None) -> _Place:
-    """Where the new model is, and what it reads."""
-    if not ref and (source.counted_by is not None or source.files or spec.source == IN_MEMORY):
+def _place(source: Source | None, spec: Spec, ref: str | None) -> _Place:
+    """Where the new model is, and what it reads; `source`: None if it was counted elsewhere."""
+    if ref:
+        reads = _checked("ref", ref)
+    elif source is None or source.files or spec.source == IN_MEMORY:
         raise SpecError("the SQL has to read a dbt model; name it with `ref`")
-    reads = _checked("ref", ref or source.table.relation.name)
+    else:
+        reads = _checked("ref", source.table.relation.name)
     target = (spec.target.table if spec.target else None) or f"{reads}_anon"
     folder, _, table = target.rpartition("/")
     name = _checked("into", table.rpartition(".")[2])
@@ -244,10 +267,14 @@ def _files(
     assert isinstance(plan.recoding, FullDomain)
     engine = plan.recoding.engine.dialect
     types = {
-        dialect: {name: queries.type_in(kind, engine, dialect) for name, kind in plan.recoding.types.items()}
+        dialect: {name: kind and queries.type_in(kind, engine, dialect) for name, kind in plan.recoding.types.items()}
         for dialect in texts
     }
-    empty = {dialect: queries.escaped(queries.no_rows(types[dialect], dialect)) for dialect in texts}
+    unlimited = {_READ.name: f"{{{{ {_ref(place.reads)}.render() }}}}"}  # a ref with --empty brings its own alias
+    empty = {
+        dialect: queries.with_references(queries.no_rows(kinds, dialect, _READ), dialect, unlimited)
+        for dialect, kinds in types.items()
+    }
     properties: dict[str, Any] = {"version": 2, "models": [_model_properties(place, plan, types)]}
     if kept:
         properties["seeds"] = [_seed_properties(seed_name, seed, list(texts)) for seed_name, seed in kept.items()]
@@ -328,7 +355,7 @@ def _model_properties(place: _Place, plan: Plan, types: Mapping[str, Mapping[str
             {
                 "name": column,
                 "quote": True,
-                "data_type": _of_target({dialect: kinds[column] for dialect, kinds in types.items()}),
+                **_declared({dialect: kinds[column] for dialect, kinds in types.items()}),
                 "description": roles.get(column, "unchanged"),
             }
             for column in plan.recoding.columns
@@ -350,6 +377,11 @@ def _recorded(plan: Plan) -> dict[str, Any]:
         "hierarchies": {name: hierarchy.sha256 for name, hierarchy in sources.items()},
         **({"hierarchy_rows": rows} if rows else {}),
     }
+
+
+def _declared(by_dialect: Mapping[str, str]) -> dict[str, str]:
+    """The type of a column; nothing for one that was not counted, whose type is unknown."""
+    return {"data_type": _of_target(by_dialect)} if all(by_dialect.values()) else {}
 
 
 def _of_target(by_dialect: Mapping[str, str]) -> str:

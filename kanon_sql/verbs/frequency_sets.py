@@ -58,8 +58,8 @@ def frequency_set_sql(
 
 
 @contextlib.contextmanager
-def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Plan]:
-    """The plan of a search on a file of counted tuples, while the file is open."""
+def planned(frequency_set: Place, spec: Spec, observer: Observer, keeps_node: bool = False) -> Iterator[Plan]:
+    """The plan of a search on a file of counted tuples, while the file is open; `keeps_node`: see `plan_search`."""
     _check(spec)
     columns = columns_of(spec)
     sensitive = tuple(name for name in spec.sensitive if name in columns)
@@ -69,7 +69,8 @@ def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Pl
         data.engine.transaction(),
         data.scratches,
     ):
-        plan = plan_search(_counted(data, str(frequency_set), columns), searched, observer)
+        counted = _counted(data, str(frequency_set), columns)
+        plan = plan_search(counted, searched, observer, keeps_node=keeps_node)
         recoding = replace(plan.recoding, table=_released(plan.recoding.table, spec))
         yield replace(plan, problem=replace(plan.problem, spec=spec), recoding=recoding)
 

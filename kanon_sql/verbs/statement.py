@@ -163,7 +163,7 @@ def compiled(
     to_plan = settled.model_copy(update={"target": None}) if elsewhere else _overwriting(settled)
     to_plan = to_plan.as_standalone()
     if frequency_set is not None:
-        with frequency_sets.planned(frequency_set, to_plan, observer) as plan:
+        with frequency_sets.planned(frequency_set, to_plan, observer, keeps_node=True) as plan:
             return of_plan(plan, settled, dialect, table, names)
     with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
         if table is None:
