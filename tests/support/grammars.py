@@ -1,7 +1,7 @@
 """Other vendors' parsers and engines, as far as PyPI has them: what they say of a script that we print.
 
-ClickHouse is executed (chdb), BigQuery analyzed with its types (zetasql), Trino parsed with its functions and types
-(trino-sql-validator), and the others parsed (sqlfluff). `pip install kanon-sql[grammars]` installs all of them.
+ClickHouse and BigQuery are executed (chdb; zetasql, which also checks names and types), Trino is parsed with its
+functions and types (trino-sql-validator), and the others are parsed (sqlfluff). The extra `grammars` installs them.
 """
 
 import csv
@@ -67,22 +67,23 @@ def _row(row: Sequence[Any]) -> str:
 
 
 class BigQuery:
-    """Google's analyzer, which knows BigQuery's types and functions, with a table `clinic.people`."""
+    """Google's analyzer and reference implementation of BigQuery's SQL, with a table `clinic.people`."""
 
     TYPES: Mapping[str, str] = {
         "INTEGER": "INT64",
         "BIGINT": "INT64",
         "HUGEINT": "BIGNUMERIC",
-        "DOUBLE PRECISION": "DOUBLE",
+        "DOUBLE PRECISION": "FLOAT64",
         "DECIMAL(5, 1)": "NUMERIC",
         "VARCHAR": "STRING",
         "BOOLEAN": "BOOL",
         "DATE": "DATE",
         "TIMESTAMP": "DATETIME",
     }
-    _CREATED = re.compile(r"CREATE (?:OR REPLACE )?(?:TEMPORARY )?(?:TABLE|VIEW) (\S+) \((.*)\)$", re.DOTALL)
+    _CREATED = re.compile(r"CREATE (?:OR REPLACE )?(?:TEMPORARY )?TABLE (\S+) \(([^()]*)\)$")
+    _INSERTED = re.compile(r"INSERT INTO (\S+) VALUES\s(.*)", re.DOTALL)
 
-    def __init__(self, types: Mapping[str, str]) -> None:
+    def __init__(self, types: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> None:
         wasm = pytest.importorskip("zetasql.core.wasm_client", reason="zetasql, of the extra `grammars`, is missing")
         wasm.Config = _cached  # so that only the first process on a machine compiles it, which takes 25 s
         from google.protobuf.message import DecodeError
@@ -91,31 +92,69 @@ class BigQuery:
 
         self._api, self._kinds, self._too_deep = api, kinds, DecodeError
         self._language = kinds.LanguageOptions.maximum_features()
-        self._people = {name: self.TYPES[kind] for name, kind in types.items()}
+        self._types = {name: self.TYPES[kind] for name, kind in types.items()}
+        self._people = _array(self._types, [self._row(row) for row in rows])
 
     def check(self, script: str) -> None:
         """Analyze every statement of a script; an error if one of them is wrong."""
-        tables = {"people": self._people}
+        tables = {"people": self._types}
         for statement in statements(script):
             self._analyze(statement.replace("`clinic`.", ""), tables)
             if created := self._CREATED.match(statement):
-                columns = re.findall(r"`(\w+)` ([A-Z0-9]+)", created[2])
-                name = created[1].rpartition(".")[2].strip("`")
-                tables[name] = {column: kind.replace("FLOAT64", "DOUBLE") for column, kind in columns}
+                tables[created[1].rpartition(".")[2].strip("`")] = _columns(created[2])
+
+    def run(self, script: str, columns: Sequence[str]) -> list[list[str | None]]:
+        """The rows of a script that ends with a query, as texts."""
+        *before, query = statements(script)
+        relations = {"`clinic`.`people`": self._people}
+        types = {}
+        for statement in before:
+            if created := self._CREATED.match(statement):
+                types[created[1]] = _columns(created[2])
+            if inserted := self._INSERTED.match(statement):
+                relations[inserted[1]] = _array(types[inserted[1]], [inserted[2]])
+        for name, array in relations.items():
+            query = re.sub(rf"(?<=FROM ){name}|(?<=JOIN ){name}", lambda _, array=array: f"UNNEST({array})", query)
+        texts = ", ".join(f"CAST(`{name}` AS STRING)" for name in columns)
+        query = f"SELECT {texts} FROM (\n{query}\n) AS released"
+        builder = self._api.PreparedQuery.builder().set_sql(query).set_analyzer_options(self._options)
+        with builder.set_catalog(self._catalog({})).prepare() as prepared:
+            return [[cell.string_value for cell in row.cell] for row in prepared.execute().content.table_data.row]
+
+    def _row(self, row: Sequence[Any]) -> str:
+        casts = zip(row, self._types.values(), strict=True)
+        values = (item if item is None else f"CAST('{item}' AS {kind})" for item, kind in casts)
+        return f"({', '.join('NULL' if value is None else value for value in values)})"
 
     def _analyze(self, statement: str, tables: Mapping[str, Mapping[str, str]]) -> None:
+        analyzer = self._api.Analyzer(self._options, self._catalog(tables))
+        # Of a statement without an error it returns a tree, which may be too deep for protobuf to read.
+        with suppress(self._too_deep):
+            analyzer.analyze_statement(statement)
+
+    @property
+    def _options(self) -> Any:
+        return self._kinds.AnalyzerOptions(language_options=self._language)
+
+    def _catalog(self, tables: Mapping[str, Mapping[str, str]]) -> Any:
         catalog = self._api.CatalogBuilder("clinic")
         for name, columns in tables.items():
             table = self._api.TableBuilder(name)
             for column, kind in columns.items():
-                table = table.add_column(column, getattr(self._kinds.TypeKind, f"TYPE_{kind}"))
+                words = {"FLOAT64": "DOUBLE"}.get(kind, kind)
+                table = table.add_column(column, getattr(self._kinds.TypeKind, f"TYPE_{words}"))
             catalog = catalog.add_table(table.build())
         functions = self._kinds.ZetaSQLBuiltinFunctionOptions(language_options=self._language)
-        options = self._kinds.AnalyzerOptions(language_options=self._language)
-        analyzer = self._api.Analyzer(options, catalog.with_builtin_functions(functions).build())
-        # Of a statement without an error it returns a tree, which may be too deep for protobuf to read.
-        with suppress(self._too_deep):
-            analyzer.analyze_statement(statement)
+        return catalog.with_builtin_functions(functions).build()
+
+
+def _columns(defined: str) -> dict[str, str]:
+    return dict(re.findall(r"`(\w+)` (\w+)", defined))
+
+
+def _array(types: Mapping[str, str], rows: Sequence[str]) -> str:
+    columns = ", ".join(f"`{name}` {kind}" for name, kind in types.items())
+    return f"ARRAY<STRUCT<{columns}>>[{', '.join(rows)}]"
 
 
 def _cached() -> Any:
@@ -137,4 +176,8 @@ def trino(script: str) -> None:
 def sqlfluff(script: str, dialect: str) -> None:
     """Parse a script with sqlfluff's grammar of a dialect."""
     linter = pytest.importorskip("sqlfluff", reason="sqlfluff, of the extra `grammars`, is not installed")
-    linter.parse(f"{thinned(script)};\n", dialect={"spark": "sparksql"}.get(dialect, dialect))
+    linter.parse(f"{thinned(script)};\n", dialect=dialect)
+
+
+if __name__ == "__main__":
+    BigQuery({})._analyze("SELECT 1", {})  # compiles it once
