@@ -208,6 +208,8 @@ def _of_plan(plan: Plan, place: _Place, spec: Spec, dialects: Sequence[str] | No
     dialects = dialects or [engine.dialect]
     most = {"seed": None, "inline": inf, "table": 0}[mappings]
     statements = [plan.recoding.standalone(_READ, dialect, lasting=True, most_listed=most) for dialect in dialects]
+    for statement in statements:
+        queries.check_size(statement.query, statement.dialect, ())
     created = {}
     if mappings == "table":
         created = mapping_tables.created(plan.problem.source, place.name, statements)

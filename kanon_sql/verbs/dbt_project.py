@@ -47,11 +47,15 @@ class DbtProject:
                 f"the dbt project {self.folder} has no package {package}; install it with `dbt deps`, or correct `ref`"
             )
         searched = [packages[package]] if package else list(packages.values())
-        names = {found for project in searched for found in project._names()}
-        if name not in names:
-            near = get_close_matches(name, sorted(names), n=1)
-            hint = f"; did you mean {near[0]}?" if near else "; give one of its models with `ref`"
-            raise TargetError(f"the dbt project {self.folder} has no model, seed or snapshot {name}{hint}")
+        names = set()
+        for project in searched:
+            for found in project._names():
+                if found == name:
+                    return
+                names.add(found)
+        near = get_close_matches(name, sorted(names), n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; give one of its models with `ref`"
+        raise TargetError(f"the dbt project {self.folder} has no model, seed or snapshot {name}{hint}")
 
     def recorded(self, name: str) -> Mapping[str, Any] | None:
         """What the YAML of a compiled model, such as `models/x.yml`, recorded of its search; None without that."""
@@ -75,7 +79,8 @@ class DbtProject:
         return [str(folder) for folder in given] if isinstance(given, list) and given else [kind]
 
     def _names(self) -> Iterator[str]:
-        """The names by which the models, seeds and snapshots of the project can be referenced."""
+        """The names by which models, seeds and snapshots can be referenced: those of files, then those in files."""
+        properties = []
         for kind in _OWN:
             for folder in self._folders(kind):
                 for path in (self.folder / folder).rglob("*"):
@@ -84,7 +89,9 @@ class DbtProject:
                     if path.suffix == ".sql" and kind == "snapshots":
                         yield from _SNAPSHOT.findall(path.read_text(encoding="utf-8", errors="replace"))
                     if path.suffix in (".yml", ".yaml") and kind != "seeds":
-                        yield from _declared(read_mapping(path))
+                        properties.append(path)
+        for path in properties:
+            yield from _declared(read_mapping(path))
 
 
 def _declared(properties: Mapping[str, Any]) -> Iterator[str]:
