@@ -5,13 +5,16 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+import yaml
 
+from kanon_sql import demo_files
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.queries import Relation
 from kanon_sql.release.recoded import target_sql
+from kanon_sql.resources import folder
 from kanon_sql.spec import Target
 from support import grammars
 from support.database import create_table
@@ -53,12 +56,22 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
+PATIENTS = demo_files.patients().astype({"admitted": str})
+TABLES: dict[str, tuple[dict[str, str], list[tuple[Any, ...]]]] = {
+    "people": (TYPES, ROWS),
+    "patients": (
+        {**dict.fromkeys(PATIENTS.columns, "VARCHAR"), "age": "BIGINT", "admitted": "DATE"},
+        list(PATIENTS.itertuples(index=False, name=None)),
+    ),
+}
+
+
 def _fixed(recipe: Any, level: int) -> dict[str, Any]:
     return {"hierarchy": recipe, "min_level": level, "max_level": level}
 
 
 def _specs(ward: str, code: str) -> dict[str, dict[str, Any]]:
-    """What can be printed: every recipe and mapping table, every model, people, and local recodings."""
+    """What can be printed: the demo, every recipe and mapping table, every model, people, and a local recoding."""
     ages, zips = {"hierarchy": {"ranges": [10]}}, {"hierarchy": {"redact": "right"}}
     every_recipe = {
         "age": _fixed({"ranges": [10], "bottom": 18, "top": 65}, 1),
@@ -78,8 +91,12 @@ def _specs(ward: str, code: str) -> dict[str, dict[str, Any]]:
         "beta_likeness": {"ill": {"beta": 9}},
         "delta_disclosure": {"ill": {"delta": 9}},
     }
+    demo = yaml.safe_load((folder("demo") / "patients.yml").read_text())
+    demo["quasi_identifiers"]["city"]["hierarchy"]["taxonomy"] = str(folder("demo") / "places.csv")
+    demo = {key: value for key, value in demo.items() if key not in ("database", "target")}
     both = {"k": 2, "l_diversity": {"ill": {"l": 2}}, "t_closeness": {"ill": {"t": 0.9}}}
     return {
+        "demo": demo,
         "every recipe": {
             "quasi_identifiers": every_recipe,
             "keep": ["n", "height", "member"],
@@ -106,15 +123,17 @@ def _specs(ward: str, code: str) -> dict[str, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Plan]]:
     """Finished searches."""
-    folder = tmp_path_factory.mktemp("hierarchies")
-    (folder / "ward.csv").write_text("N;it's \\ north;*\nS;south;*\n;none;*\n")
-    (folder / "code.csv").write_text("".join(f"{code};{code // 50};*\n" for code in range(230)))
-    create_table(engine := DuckDB(), "people", TYPES, ROWS)
+    hierarchies = tmp_path_factory.mktemp("hierarchies")
+    (hierarchies / "ward.csv").write_text("N;it's \\ north;*\nS;south;*\n;none;*\n")
+    (hierarchies / "code.csv").write_text("".join(f"{code};{code // 50};*\n" for code in range(230)))
+    engine = DuckDB()
+    for name, (types, rows) in TABLES.items():
+        create_table(engine, name, types, rows)
     with ExitStack() as stack:
         planned = {}
-        for name, spec in _specs(str(folder / "ward.csv"), str(folder / "code.csv")).items():
-            settled = settle_spec("people", spec, {})
-            data = stack.enter_context(opened("people", settled, engine.connection))
+        for name, spec in _specs(str(hierarchies / "ward.csv"), str(hierarchies / "code.csv")).items():
+            settled = settle_spec(spec.get("source", "people"), spec, {})
+            data = stack.enter_context(opened(settled.source, settled, engine.connection))
             stack.enter_context(data.scratches)
             planned[name] = plan_release(data, settled.as_standalone(), Observer())
         yield planned
@@ -123,16 +142,18 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Plan]]
 def _script(plan: Plan, dialect: str, form: str | None) -> str:
     replaces = (form, dialect) != ("table", "athena")
     target = Target(table="clinic.anon", form=form, overwrite=replaces) if form else None
-    return target_sql(plan.recoding, target, dialect, Relation("clinic", "people"))
+    return target_sql(plan.recoding, target, dialect, Relation("clinic", plan.problem.spec.source))
 
 
-CASES = ("every recipe", "every model", "people", "mondrian")
+CASES = ("demo", "every recipe", "every model", "people", "mondrian")
 
 
 @pytest.fixture(scope="module")
 def clickhouse() -> Iterator[grammars.ClickHouse]:
-    """ClickHouse with the people."""
-    server = grammars.ClickHouse(TYPES, ROWS)
+    """ClickHouse with the tables."""
+    server = grammars.ClickHouse()
+    for name, table in TABLES.items():
+        server.create(name, *table)
     yield server
     server.close()
 
@@ -170,11 +191,14 @@ def test_clickhouse_fails_beyond_the_suppression_limit(plans: dict[str, Plan], c
 
 @pytest.fixture(scope="module")
 def bigquery() -> grammars.BigQuery:
-    """BigQuery's analyzer."""
-    return grammars.BigQuery(TYPES, ROWS)
+    """BigQuery's SQL with the tables."""
+    server = grammars.BigQuery()
+    for name, table in TABLES.items():
+        server.create(name, *table)
+    return server
 
 
-@pytest.mark.parametrize("case", ["every recipe", "every model", "people"])  # mondrian takes seconds
+@pytest.mark.parametrize("case", ["every recipe", "every model", "people"])  # the others take seconds
 def test_bigquery_returns_the_rows_of_the_release(
     plans: dict[str, Plan], bigquery: grammars.BigQuery, case: str
 ) -> None:
@@ -186,7 +210,8 @@ def test_bigquery_returns_the_rows_of_the_release(
 
 
 def test_bigquery_fails_beyond_the_suppression_limit(plans: dict[str, Plan]) -> None:
-    one_person = grammars.BigQuery(TYPES, ROWS[:1])
+    one_person = grammars.BigQuery()
+    one_person.create("people", TYPES, ROWS[:1])
     with pytest.raises(Exception, match="1 of 1 rows would be left out"):
         one_person.run(_script(plans["every model"], "bigquery", None), plans["every model"].recoding.columns)
 
@@ -221,7 +246,7 @@ def test_trino_finds_no_error(plans: dict[str, Plan], dialect: str, case: str, f
 
 @pytest.mark.parametrize(
     ("case", "form"),
-    [("every recipe", "table"), ("every model", None), ("mondrian", "view")],
+    [("demo", "view"), ("every recipe", "table"), ("every model", None), ("mondrian", "view")],
 )
 @pytest.mark.parametrize("dialect", ["snowflake", "databricks", "redshift"])
 def test_sqlfluff_finds_no_error(plans: dict[str, Plan], dialect: str, case: str, form: str | None) -> None:

@@ -61,8 +61,8 @@ def test_another_system_gives_the_rows_of_the_release(people: DuckDB, postgres: 
 @pytest.mark.parametrize("dialect", dialects.PRINTED)
 def test_it_is_printed_for_systems_without_execution_tests(people: DuckDB, dialect: str) -> None:
     statement = compiled(people, strategy="mondrian", dialect=dialect)
-    executed = "" if dialect == "clickhouse" else ", not executed by kanon"
-    assert f"printed for {dialect}{executed}\n" in statement.sql
+    assert f"printed for {dialect}" in statement.sql
+    assert ("not executed by kanon" in statement.sql) == (dialect not in ("spark", "bigquery", "clickhouse"))
     parsed = [item for item in sqlglot.parse(statement.sql, dialect) if item]
     assert all(isinstance(item, (exp.Query, exp.Create, exp.Insert, exp.Drop)) for item in parsed)
     unquoted = {name.name for item in parsed for name in item.find_all(exp.Identifier) if not name.quoted}

@@ -428,7 +428,7 @@ REPORT = Option(
 JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, flag="--json")
 DIALECT = Option(
     "dialect",
-    f"Print the release for this system: {', '.join(DIALECTS)}. Only DuckDB, PostgreSQL and ClickHouse are tested.",
+    f"Print the release for this system: {', '.join(DIALECTS)}. A comment in the statement says how it was tested.",
     _OUTPUT,
 )
 TABLE = Option("table", "The table that the printed statement reads (default: the source's own name).", _OUTPUT)

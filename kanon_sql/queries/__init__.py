@@ -29,8 +29,8 @@ from kanon_sql.queries.dialects import (
     check_names,
     converts_time_zones,
     creates_tables,
+    how_tested,
     in_case,
-    is_tested,
     with_names,
 )
 from kanon_sql.queries.inlined_tables import Statement, WrittenTable, written_table
@@ -226,6 +226,7 @@ __all__ = [
     "frequency_set",
     "grant",
     "grouped_rows",
+    "how_tested",
     "identified_rows",
     "identifier",
     "in_case",
@@ -233,7 +234,6 @@ __all__ = [
     "insert_castable",
     "insert_lists",
     "is_scratch",
-    "is_tested",
     "keyed_rows",
     "label_counts",
     "label_type",

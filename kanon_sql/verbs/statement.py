@@ -243,8 +243,8 @@ def _header(plan: Plan) -> Iterator[str]:
 
 def _of_system(dialect: str, script: str, names: str) -> Iterator[str]:
     """The comments about the system that a statement is for."""
-    executed = "" if queries.is_tested(dialect) else ", not executed by kanon"
-    yield f"printed for {dialect}{executed}"
+    how_tested = queries.how_tested(dialect)
+    yield f"printed for {dialect}, {how_tested}" if how_tested else f"printed for {dialect}"
     yield queries.size_in_words(script, dialect)
     if dialect == "snowflake" and names == "exact":
         yield "names are as in the spec; if Snowflake reports an invalid identifier, print them with --names upper"

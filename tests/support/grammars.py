@@ -28,7 +28,7 @@ _MORE_ROWS = re.compile(r"(?<=\),)(\n *\(.*\),)+(?=\n *\()")  # all lines but th
 
 
 class ClickHouse:
-    """A server in this process, with a table `clinic.people`."""
+    """A server in this process, with tables of the schema `clinic`."""
 
     TYPES: Mapping[str, str] = {
         "INTEGER": "Int32",
@@ -42,13 +42,16 @@ class ClickHouse:
         "TIMESTAMP": "DateTime64(6)",
     }
 
-    def __init__(self, types: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+    def __init__(self) -> None:
         session = pytest.importorskip("chdb.session", reason="chdb, of the extra `grammars`, is not installed")
         self._session = session.Session()
-        columns = ", ".join(f'"{name}" Nullable({self.TYPES[kind]})' for name, kind in types.items())
         self.run("CREATE DATABASE IF NOT EXISTS clinic")
-        self.run(f"CREATE OR REPLACE TABLE clinic.people ({columns}) ENGINE = Memory")
-        self.run("INSERT INTO clinic.people VALUES " + ", ".join(map(_row, rows)))
+
+    def create(self, name: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+        """Create a table; the types are DuckDB's."""
+        columns = ", ".join(f'"{name}" Nullable({self.TYPES[kind]})' for name, kind in types.items())
+        self.run(f"CREATE OR REPLACE TABLE clinic.{name} ({columns}) ENGINE = Memory")
+        self.run(f"INSERT INTO clinic.{name} VALUES " + ", ".join(map(_row, rows)))
 
     def run(self, script: str) -> list[list[str]]:
         """Run every statement of a script; the rows of the last one, as texts."""
@@ -67,7 +70,7 @@ def _row(row: Sequence[Any]) -> str:
 
 
 class BigQuery:
-    """Google's analyzer and reference implementation of BigQuery's SQL, with a table `clinic.people`."""
+    """Google's analyzer and reference implementation of BigQuery's SQL, with tables of the schema `clinic`."""
 
     TYPES: Mapping[str, str] = {
         "INTEGER": "INT64",
@@ -83,7 +86,7 @@ class BigQuery:
     _CREATED = re.compile(r"CREATE (?:OR REPLACE )?(?:TEMPORARY )?TABLE (\S+) \(([^()]*)\)$")
     _INSERTED = re.compile(r"INSERT INTO (\S+) VALUES\s(.*)", re.DOTALL)
 
-    def __init__(self, types: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> None:
+    def __init__(self) -> None:
         wasm = pytest.importorskip("zetasql.core.wasm_client", reason="zetasql, of the extra `grammars`, is missing")
         wasm.Config = _cached  # so that only the first process on a machine compiles it, which takes 25 s
         from google.protobuf.message import DecodeError
@@ -92,12 +95,18 @@ class BigQuery:
 
         self._api, self._kinds, self._too_deep = api, kinds, DecodeError
         self._language = kinds.LanguageOptions.maximum_features()
-        self._types = {name: self.TYPES[kind] for name, kind in types.items()}
-        self._people = _array(self._types, [self._row(row) for row in rows])
+        self._types: dict[str, dict[str, str]] = {}
+        self._arrays: dict[str, str] = {}
+
+    def create(self, name: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> None:
+        """Create a table; the types are DuckDB's."""
+        columns = {column: self.TYPES[kind] for column, kind in types.items()}
+        self._types[name] = columns
+        self._arrays[f"`clinic`.`{name}`"] = _array(columns, [self._row(row, columns) for row in rows])
 
     def check(self, script: str) -> None:
         """Analyze every statement of a script; an error if one of them is wrong."""
-        tables = {"people": self._types}
+        tables = dict(self._types)
         for statement in statements(script):
             self._analyze(statement.replace("`clinic`.", ""), tables)
             if created := self._CREATED.match(statement):
@@ -106,7 +115,7 @@ class BigQuery:
     def run(self, script: str, columns: Sequence[str]) -> list[list[str | None]]:
         """The rows of a script that ends with a query, as texts."""
         *before, query = statements(script)
-        relations = {"`clinic`.`people`": self._people}
+        relations = dict(self._arrays)
         types = {}
         for statement in before:
             if created := self._CREATED.match(statement):
@@ -121,8 +130,8 @@ class BigQuery:
         with builder.set_catalog(self._catalog({})).prepare() as prepared:
             return [[cell.string_value for cell in row.cell] for row in prepared.execute().content.table_data.row]
 
-    def _row(self, row: Sequence[Any]) -> str:
-        casts = zip(row, self._types.values(), strict=True)
+    def _row(self, row: Sequence[Any], types: Mapping[str, str]) -> str:
+        casts = zip(row, types.values(), strict=True)
         values = (item if item is None else f"CAST('{item}' AS {kind})" for item, kind in casts)
         return f"({', '.join('NULL' if value is None else value for value in values)})"
 
@@ -180,4 +189,4 @@ def sqlfluff(script: str, dialect: str) -> None:
 
 
 if __name__ == "__main__":
-    BigQuery({})._analyze("SELECT 1", {})  # compiles it once
+    BigQuery()._analyze("SELECT 1", {})  # compiles it once
