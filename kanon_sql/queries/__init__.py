@@ -1,6 +1,6 @@
 """Every query and statement of the package, as text in an engine's dialect: only this package imports sqlglot."""
 
-from kanon_sql.queries.class_labels import DisplayForm, boxes, local_classes, members
+from kanon_sql.queries.class_labels import DisplayForm, boxes, joined_classes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
 from kanon_sql.queries.codes import keyed_rows, replaced
 from kanon_sql.queries.coding import (
@@ -234,6 +234,7 @@ __all__ = [
     "insert_castable",
     "insert_lists",
     "is_scratch",
+    "joined_classes",
     "keyed_rows",
     "label_counts",
     "label_type",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -60,12 +60,12 @@ class DisplayForm:
     bounds: Relation | None = None
 
 
-def _reached(boxes: Relation, shown: Sequence[DisplayForm]) -> exp.Expr:
+def _reached(boxes: Relation, shown: Mapping[int, DisplayForm]) -> exp.Expr:
     """The boxes as `b`, extended to the ends of their ranges and bounds, with lower_j and upper_j."""
-    if not any(attribute.bounds for attribute in shown):
+    if not any(attribute.bounds for attribute in shown.values()):
         return t.table(boxes, "b")
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(t.table(boxes, "b"), copy=False)
-    for j, attribute in enumerate(shown):
+    for j, attribute in shown.items():
         for end, bound, reached in (("low", "lower", "first_position"), ("high", "upper", "last_position")):
             place: exp.Expr = t.column(f"{end}_{j}", "b")
             if attribute.bounds:
@@ -76,19 +76,20 @@ def _reached(boxes: Relation, shown: Sequence[DisplayForm]) -> exp.Expr:
                 alone = t.column(f"low_{j}", "b").eq(t.column(f"high_{j}", "b"))
                 place = exp.Case().when(alone, place).else_(t.column(reached, alias))
             query = query.select(exp.alias_(place, f"{end}_{j}", quoted=True), copy=False)
-    joined = [f"{bound}{j}" for j, attribute in enumerate(shown) if attribute.bounds for bound in ("lower", "upper")]
+    joined = [f"{bound}{j}" for j, attribute in shown.items() if attribute.bounds for bound in ("lower", "upper")]
     return in_pieces(query, joined).subquery("b", copy=False)
 
 
-def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[DisplayForm], dialect: str) -> str:
+def local_classes(boxes: Relation, cuts: Relation | None, shown: Mapping[int, DisplayForm], dialect: str) -> str:
     """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
 
-    The last two are the positions of the first and the last leaf that a cell can represent.
+    `shown`: by the number of the attribute. The last two columns are the positions of the first and the last leaf that
+    a cell can represent.
     """
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(_reached(boxes, shown), copy=False)
     if cuts:
         query = query.join(t.table(cuts, "c"), on=t.column("class", "c").eq(t.column("class", "b")), copy=False)
-    for j, attribute in enumerate(shown):
+    for j, attribute in shown.items():
         region = "c" if attribute.how == "labels" and cuts else "b"
         for end in ("low", "high"):
             place = t.column("position", f"{end}{j}").eq(t.column(f"{end}_{j}", region))
@@ -97,8 +98,19 @@ def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Displa
             same = t.column("class", f"s{j}").eq(t.column("class", "b"))
             query = query.join(t.table(attribute.statistic, f"s{j}"), on=same, copy=False)
         query = query.select(*_shown(attribute, j), copy=False)
-    joined = [f"{alias}{j}" for j, _ in enumerate(shown) for alias in ("low", "high", "s")]
+    joined = [f"{alias}{j}" for j in shown for alias in ("low", "high", "s")]
     return t.printed(in_pieces(query, joined), dialect)
+
+
+def joined_classes(parts: Mapping[Relation, Sequence[str]], dialect: str) -> str:
+    """The query of released classes from parts with the columns of some attributes each; `parts`: their columns."""
+    relations = [t.table(relation, f"p{place}") for place, relation in enumerate(parts)]
+    query = exp.select("p0.class", "p0.n").from_(relations[0], copy=False)
+    for relation in relations[1:]:
+        query.join(relation, on=f"{relation.alias}.class = p0.class", copy=False)
+    for relation, columns in zip(relations, parts.values(), strict=True):
+        query.select(*(t.column(name, relation.alias) for name in columns), copy=False)
+    return t.printed(query, dialect)
 
 
 _RANGES = ("ranges", "bounds", "mean", "median", "mode")

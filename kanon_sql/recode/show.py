@@ -27,6 +27,7 @@ from kanon_sql.recode.task import Local, Spans
 from kanon_sql.spec import Spec
 
 _EXACT = "exact-"
+_ATTRIBUTES = 48  # in one statement of labels; the time to plan it grows faster than their number
 STATISTICS = ("mean", "median", "mode")
 NUMBERS = ("integer", "decimal", "float")
 
@@ -142,7 +143,14 @@ def make_classes(
     with Scratch(results.engine, "show") as tables:
         boxes = tables.create_as("boxes", queries.boxes(local.assignment, keys, [o.relation for o in ordered], dialect))
         shown = [_shown(tables, local, j, *parts) for j, parts in enumerate(zip(ordered, hows, recipes, strict=True))]
-        return results.create_as(stem, queries.local_classes(boxes, local.cuts, shown, dialect))
+        numbered = list(enumerate(shown))
+        parts = [dict(numbered[at : at + _ATTRIBUTES]) for at in range(0, len(numbered), _ATTRIBUTES)]
+        labelled = [queries.local_classes(boxes, local.cuts, part, dialect) for part in parts]
+        if len(labelled) == 1:
+            return results.create_as(stem, labelled[0])
+        relations = [tables.create_as(f"classes_{place}", query) for place, query in enumerate(labelled)]
+        columns = [[c.name for c in tables.engine.table(relation).columns[2:]] for relation in relations]
+        return results.create_as(stem, queries.joined_classes(dict(zip(relations, columns, strict=True)), dialect))
 
 
 def figures(
