@@ -27,6 +27,7 @@ from kanon_sql.engines.joined import showing
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.plan.preflight import preflight
 from kanon_sql.plan.source import IN_MEMORY, opened, settle_spec
+from kanon_sql.recode import show as shows
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
@@ -91,16 +92,22 @@ def _is_empty_run() -> bool:
 def _empty_sql(engine: Engine, name: str, spec: Spec, model: Mapping[str, Any]) -> str:
     """A query of no rows with the columns of the release.
 
-    Their types are those of the model's contract, if it declares them. Otherwise a quasi-identifier is text, because
-    no node is searched, and every other column has its type in the source.
+    Their types are those that the model's YAML declares. Otherwise labels are text, because no node is searched, a mean
+    is a number, and every other column has its type in the source.
     """
     declared = model.get("columns") or {}
     kinds = {}
     with opened(name, spec.model_copy(update={"source": name}), engine) as data:
-        for column in preflight(spec, data, releases_it=True).source.table.columns:
-            if column.name not in spec.dropped:
-                own = "VARCHAR" if column.name in spec.quasi_identifiers else column.open_type or column.type
-                kinds[column.name] = (declared.get(column.name) or {}).get("data_type") or own
+        table = preflight(spec, data, releases_it=True).source.table
+    for column in table.columns:
+        if column.name in spec.dropped:
+            continue
+        how = shows.form_of(shows.how_of(spec, table, column.name))
+        own = column.open_type or column.type
+        if column.name in spec.quasi_identifiers and how not in ("bounds", "median", "mode"):
+            own = "DOUBLE" if how == "mean" else "VARCHAR"
+        for shown in shows.shown_names(column.name, how):
+            kinds[shown] = (declared.get(shown) or {}).get("data_type") or own
     return queries.no_rows(kinds, engine.dialect)
 
 

@@ -95,9 +95,11 @@ def test_an_impossible_release_fails_the_model_and_changes_nothing(session: duck
     assert relations(session) == before
 
 
-def submit_python_job(parsed_model: dict[str, Any], session: duckdb.DuckDBPyConnection) -> Any:
+def submit_python_job(
+    parsed_model: dict[str, Any], session: duckdb.DuckDBPyConnection, spec: dict[str, Any] = SPEC
+) -> Any:
     """What dbt's adapters have around a model."""
-    return release(session.query("FROM stg_patients"), session, SPEC) if parsed_model else None
+    return release(session.query("FROM stg_patients"), session, spec) if parsed_model else None
 
 
 def test_dbt_prints_one_sentence_of_an_error(session: duckdb.DuckDBPyConnection) -> None:
@@ -119,6 +121,9 @@ def test_an_empty_run_returns_the_columns_without_rows(
     assert list(zip(released.columns, map(str, released.types), strict=True)) == [
         ("age", "INTEGER"), ("zip", "VARCHAR"), ("ill", "BIGINT"), ("wide", "HUGEINT"),
     ]  # fmt: skip
+    recipes = {"age": {"show": "bounds"}, "zip": {"hierarchy": {"redact": "right"}}}
+    shown = submit_python_job({"config": {}}, session, {**SPEC, "strategy": "mondrian", "quasi_identifiers": recipes})
+    assert shown.columns == ["age_min", "age_max", "zip", "ill", "wide"]
     flags.EMPTY = False
     with pytest.raises(SourceError, match="no rows"):
         submit_python_job(declared, session)
