@@ -1,6 +1,7 @@
 """Bad input: one line, exit code 2, and no change to any existing file or table."""
 
 import io
+import json
 import os
 import shlex
 from pathlib import Path
@@ -377,7 +378,8 @@ def test_an_invalid_command_line(ward: Path, line: str) -> None:
 @pytest.mark.slow
 def test_the_process_prints_one_line_too(ward: Path) -> None:
     run = command("anonymize", "nope.csv", *shlex.split(QI), "--output", "out.csv", "--json", cwd=ward)
-    assert (run.code, run.out, run.err) == (2, "", "kanon: there is no file nope.csv; check the path\n")
+    assert (run.code, run.err) == (2, "kanon: there is no file nope.csv; check the path\n")
+    assert json.loads(run.out)["error"] == "there is no file nope.csv; check the path"
 
 
 ON_SERVER: list[tuple[str, str]] = [

@@ -97,7 +97,7 @@ def test_a_search_out_of_time_can_be_resumed(
     assert {name: resumed[name] for name in SAME} == {name: whole[name] for name in SAME}
     assert 0 < resumed["nodes_resumed"] < resumed["nodes_checked"]
     other = kanon(*run, "--resume", "t.jsonl", "--k", 7)
-    assert (other.code, other.out) == (2, "")
+    assert (other.code, json.loads(other.out)["kind"]) == (2, "SpecError")
     assert "t.jsonl is the trace of another search: the privacy models" in other.err
     assert other.err.endswith("; leave out --resume to start again\n")
     for text in ("", "{}", "[1]", '{"of": {}, "node": 5}', "not JSON", '{"of": {"table": "x"}, "asked": "test"}'):
@@ -147,7 +147,7 @@ def test_a_connection_that_is_killed_in_the_middle(
     doomed = f"{postgres_dsn}&application_name=doomed"
     trace = tmp_path / "trace.jsonl"
     killed = kanon(*run, "--overwrite", "--database", doomed, "--trace", trace)
-    assert (killed.code, killed.out, killed.err.count("\n")) == (2, "", 1)
+    assert (killed.code, json.loads(killed.out)["exit_code"], killed.err.count("\n")) == (2, 2, 1)
     assert "PostgreSQL says: " in killed.err
     assert killed.err.endswith(f" nodes are in {trace}, so continue with --resume {trace}\n")
     before, judge_calls.nodes = judge_calls.nodes, 0
