@@ -45,15 +45,17 @@ def release(
     spec: Spec | dict[str, Any] | str | PathLike[str],
     *,
     manifest: str | PathLike[str] | None = None,
+    keep_node: bool = False,
     **options: Unpack[AnonymizeOptions],
 ) -> Any:
     """Anonymize a relation of a model, verify the release, and return it as a relation of the session.
 
     `relation`: the result of `dbt.ref`. `session`: the model's. `spec`: as in `anonymize`; a path is relative to the
     dbt project, where dbt runs. Its source, database and target are ignored: the model is the target. `manifest`: a
-    JSON file to write or replace; by default the logger `kanon_sql.dbt` logs it. No relation is created or changed
-    except the release, a temporary table of the session. Raises KanonError; then the model fails. With `dbt run
-    --empty`, returns the columns of the release without rows, and writes no manifest.
+    JSON file to write or replace; by default the logger `kanon_sql.dbt` logs it. `keep_node`: use the node in this
+    file while it satisfies the privacy models; `dbt run --full-refresh` searches again. No relation is created or
+    changed except the release, a temporary table of the session. Raises KanonError; then the model fails. With `dbt
+    run --empty`, returns the columns of the release without rows, and writes no manifest.
 
     >>> import duckdb
     >>> session = duckdb.connect()
@@ -69,11 +71,18 @@ def release(
         _check(settled, model)
         if manifest is not None:
             check_file(Path(manifest), True, ())
+        elif keep_node:
+            raise SpecError(
+                "`keep_node` reads the node from the manifest of the last build; set `manifest` to its file"
+            )
         in_session = settled.model_copy(update={"database": None, "target": None})
         with showing(session, relation) as (engine, name):
-            if model and _is_empty_run():
+            if model and _flag("EMPTY"):
                 return session.sql(_empty_sql(engine, name, in_session, model))
-            released = anonymize(name, in_session, connection=engine)
+            kept = None
+            if keep_node and not (model and _flag("FULL_REFRESH")):
+                kept = _with_kept_node(engine, name, in_session, Path(str(manifest)))
+            released = kept or anonymize(name, in_session, connection=engine)
         _write_manifest(_renamed(released, model), manifest)
     except KanonError as error:
         if not model:
@@ -83,10 +92,25 @@ def release(
     return session.sql(queries.select_all(released.place.relation, engine.dialect))
 
 
-def _is_empty_run() -> bool:
-    """Whether dbt runs with --empty, which creates all tables without rows."""
+def _flag(name: str) -> bool:
+    """Whether dbt runs with a flag: EMPTY creates all tables without rows, FULL_REFRESH builds everything anew."""
     flags = sys.modules.get("dbt.flags")  # loaded if dbt runs
-    return bool(getattr(flags.get_flags(), "EMPTY", False)) if flags else False
+    return bool(getattr(flags.get_flags(), name, False)) if flags else False
+
+
+def _with_kept_node(engine: Engine, name: str, spec: Spec, manifest: Path) -> Release | None:
+    """The release with the node of the last build, or of a search if that does not satisfy the models any more.
+
+    None if there was no build, or if its node does not fit the spec any more: other quasi-identifiers, fewer levels.
+    """
+    if spec.reuses_earlier or not manifest.is_file():
+        return None
+    changes = {"node_from": str(manifest), "node_else": "search", "changed_hierarchies": "search"}
+    changes |= {"new_columns": "drop", "changed_types": "accept"}
+    try:
+        return anonymize(name, spec.model_copy(update=changes), connection=engine)
+    except SpecError:
+        return None
 
 
 def _empty_sql(engine: Engine, name: str, spec: Spec, model: Mapping[str, Any]) -> str:

@@ -129,6 +129,30 @@ def test_an_empty_run_returns_the_columns_without_rows(
         submit_python_job(declared, session)
 
 
+def test_the_node_of_the_last_build_is_kept_until_a_full_refresh(
+    session: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    flags = types.SimpleNamespace(FULL_REFRESH=False)
+    monkeypatch.setitem(sys.modules, "dbt.flags", types.SimpleNamespace(get_flags=lambda: flags))  # type: ignore[arg-type]
+
+    def submit_python_job(parsed_model: dict[str, Any], k: int) -> Any:
+        release(
+            session.query("FROM stg_patients"), session, SPEC, k=k, privacy={}, manifest=tmp_path / "m.json",
+            keep_node=bool(parsed_model),
+        )  # fmt: skip
+        return json.loads((tmp_path / "m.json").read_text())
+
+    parsed = {"config": {}, "relation_name": "patients_k5"}
+    coarse = submit_python_job(parsed, k=40)["node"]
+    assert (submit_python_job(parsed, k=5)["node"], coarse["age"] > 0) == (coarse, True)
+    session.execute("ALTER TABLE stg_patients ADD COLUMN more INTEGER")
+    assert submit_python_job(parsed, k=5)["node"] == coarse, "a new column is dropped"
+    flags.FULL_REFRESH = True
+    assert submit_python_job(parsed, k=5)["node"] != coarse
+    with pytest.raises(SpecError, match="set `manifest` to its file"):
+        release(session.query("FROM stg_patients"), session, SPEC, keep_node=True)
+
+
 def test_an_incremental_model_is_refused(session: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(SpecError, match="set materialized='table' for this model"):
         submit_python_job({"config": {"materialized": "incremental"}}, session)
