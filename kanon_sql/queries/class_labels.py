@@ -38,7 +38,7 @@ def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relatio
         )
         equal = t.column("code_0", f"p{j}").eq(t.column(key, "a"))
         query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
-    query = query.where(t.is_not_null(group)).group_by(group.copy())
+    query.where(t.is_not_null(group), copy=False).group_by(group.copy(), copy=False)
     return t.printed(in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)]), dialect)
 
 

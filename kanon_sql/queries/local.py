@@ -151,7 +151,8 @@ def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequenc
     total: exp.Expr = exp.cast(exp.Literal.number(0), "DOUBLE")
     for j, (number, every) in enumerate(zip(leaves, most, strict=True)):
         part: exp.Expr = exp.Ln(this=exp.cast(exp.paren(number), "DOUBLE") / every)
-        total += part * weights[j] if weights else part
+        part = part * weights[j] if weights else part
+        total = exp.Add(this=total, expression=part)  # `total + part` would copy the total
     return total
 
 
