@@ -236,7 +236,18 @@ def printed(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
 def _in_words_of(tree: exp.Expr, dialect: str) -> exp.Expr:
     tree = tree.transform(type_in, dialect)
     for rewrite in _WORDS.get(dialect, ()):
-        tree = tree.transform(rewrite, copy=False)
+        tree = _rewritten(tree, rewrite)
+    return tree
+
+
+def _rewritten(tree: exp.Expr, rewrite: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """A tree with every part rewritten, inner parts first: `transform` would not look into what it replaced."""
+    for node in reversed(list(tree.walk())):
+        new = rewrite(node)
+        if new is not node and node is not tree:
+            node.replace(new)
+        elif new is not node:
+            tree = new
     return tree
 
 
@@ -252,6 +263,9 @@ def _in_characters(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Substring):
         parts = (node.this, node.args["start"], node.args.get("length"))
         return exp.Anonymous(this="substringUTF8", expressions=[part for part in parts if part is not None])
+    if isinstance(node, exp.Pad):
+        words = "leftPadUTF8" if node.args["is_left"] else "rightPadUTF8"
+        return exp.Anonymous(this=words, expressions=[node.this, node.expression, node.args["fill_pattern"]])
     return node
 
 

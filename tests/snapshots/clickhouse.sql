@@ -60,7 +60,7 @@ CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
     END AS "zip",
     CASE
       WHEN COALESCE(EXTRACT(YEAR FROM "s"."born") BETWEEN 1 AND 9999, FALSE)
-      THEN LPAD(CAST(EXTRACT(YEAR FROM "s"."born") AS Nullable(String)), 4, '0') || '-Q' || CAST(EXTRACT(QUARTER FROM "s"."born") AS Nullable(String))
+      THEN leftPadUTF8(CAST(EXTRACT(YEAR FROM "s"."born") AS Nullable(String)), 4, '0') || '-Q' || CAST(EXTRACT(QUARTER FROM "s"."born") AS Nullable(String))
       WHEN NOT (
         "s"."born" IS NULL
       )

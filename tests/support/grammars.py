@@ -30,12 +30,17 @@ _MORE_ROWS = re.compile(r"(?<=\),)(\n *\(.*\),)+(?=\n *\()")  # all lines but th
 class ClickHouse:
     """A server in this process, with tables of the schema `clinic`."""
 
+    DIALECT = "clickhouse"
     TYPES: Mapping[str, str] = {
+        "SMALLINT": "Int16",
         "INTEGER": "Int32",
         "BIGINT": "Int64",
         "HUGEINT": "Int128",
+        "REAL": "Float32",
         "DOUBLE PRECISION": "Float64",
         "DECIMAL(5, 1)": "Decimal(5, 1)",
+        "DECIMAL(12, 0)": "Decimal(12, 0)",
+        "DECIMAL(18, 2)": "Decimal(18, 2)",
         "VARCHAR": "String",
         "BOOLEAN": "Bool",
         "DATE": "Date32",
@@ -53,7 +58,7 @@ class ClickHouse:
         self.run(f"CREATE OR REPLACE TABLE clinic.{name} ({columns}) ENGINE = Memory")
         self.run(f"INSERT INTO clinic.{name} VALUES " + ", ".join(map(_row, rows)))
 
-    def run(self, script: str) -> list[list[str]]:
+    def run(self, script: str, _: Sequence[str] = ()) -> list[list[str]]:
         """Run every statement of a script; the rows of the last one, as texts."""
         text = ""
         for statement in statements(script):
@@ -65,19 +70,31 @@ class ClickHouse:
 
 
 def _row(row: Sequence[Any]) -> str:
-    values = ("NULL" if item is None else f"'{item}'" if isinstance(item, str) else str(item) for item in row)
-    return f"({', '.join(values)})"
+    return f"({', '.join('NULL' if item is None else _literal(item) for item in row)})"
+
+
+def _literal(value: Any) -> str:
+    """A value as both systems read it."""
+    if isinstance(value, bool | int):
+        return str(value)
+    text = str(value).replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
+    return f"'{text}'"
 
 
 class BigQuery:
     """Google's analyzer and reference implementation of BigQuery's SQL, with tables of the schema `clinic`."""
 
+    DIALECT = "bigquery"
     TYPES: Mapping[str, str] = {
+        "SMALLINT": "INT64",
         "INTEGER": "INT64",
         "BIGINT": "INT64",
         "HUGEINT": "BIGNUMERIC",
+        "REAL": "FLOAT64",
         "DOUBLE PRECISION": "FLOAT64",
         "DECIMAL(5, 1)": "NUMERIC",
+        "DECIMAL(12, 0)": "NUMERIC",
+        "DECIMAL(18, 2)": "NUMERIC",
         "VARCHAR": "STRING",
         "BOOLEAN": "BOOL",
         "DATE": "DATE",
@@ -130,9 +147,12 @@ class BigQuery:
         with builder.set_catalog(self._catalog({})).prepare() as prepared:
             return [[cell.string_value for cell in row.cell] for row in prepared.execute().content.table_data.row]
 
+    def close(self) -> None:
+        """Nothing to close."""
+
     def _row(self, row: Sequence[Any], types: Mapping[str, str]) -> str:
         casts = zip(row, types.values(), strict=True)
-        values = (item if item is None else f"CAST('{item}' AS {kind})" for item, kind in casts)
+        values = (item if item is None else f"CAST({_literal(item)} AS {kind})" for item, kind in casts)
         return f"({', '.join('NULL' if value is None else value for value in values)})"
 
     def _analyze(self, statement: str, tables: Mapping[str, Mapping[str, str]]) -> None:
