@@ -196,10 +196,26 @@ def _run(engine: Any, script: str) -> None:
         engine.run(statement)
 
 
-def test_a_script_does_not_replace_its_source(plans: dict[str, Plan]) -> None:
-    target = Target(table="ward.clinic.people", overwrite=True)
-    with pytest.raises(SpecError, match=r"would replace its own source, ward\.clinic\.people; choose another name"):
-        target_sql(plans["every recipe"].recoding, target, "snowflake", Relation("Clinic", "People"))
+@pytest.mark.parametrize("source", ["ward.clinic.anon", "Clinic.Anon", "anon__new", "clinic.anon__code"])
+def test_a_script_does_not_replace_its_source(
+    plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    for most in ("MOST_ROWS", "_MOST_LINES"):
+        monkeypatch.setattr(inlined_tables, most, 4)
+    target = Target(table="clinic.anon", form="view", overwrite=True)
+    with pytest.raises(SpecError, match=r"would replace its own source by clinic\.anon.*; choose another name"):
+        target_sql(plans["every recipe"].recoding, target, "trino", Relation(*source.split(".")))
+
+
+def test_names_with_blanks_get_column_mapping_on_databricks(embedded: DuckDB) -> None:
+    create_table(embedded, "people", {"my age": "INTEGER"}, [(i % 3,) for i in range(30)])
+    spec = {"quasi_identifiers": {"my age": {"hierarchy": "suppress"}}, "privacy": {"k": 5}}
+    options = {"dialect": "databricks", "into": "anon", "overwrite": True, "node": {"my age": 1}}
+    printed = kanon_sql.compile("people", spec, connection=embedded.connection, **options).sql
+    mapping = "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    assert f"CREATE OR REPLACE TABLE `anon` {mapping} AS WITH" in printed
+    assert "-- levels: my age 1; loss 1.0000, not searched" in printed
+    assert sqlglot.parse_one(printed, "databricks")
 
 
 def test_names_are_printed_in_the_case_of_the_system(tmp_path: Path) -> None:

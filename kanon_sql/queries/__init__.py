@@ -76,6 +76,7 @@ from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
 from kanon_sql.queries.ruled_levels import order as mapped_order
 from kanon_sql.queries.script_sizes import check_size, size_in_words
 from kanon_sql.queries.scripts import creating
+from kanon_sql.queries.scripts import replaced as replaced_by_script
 from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
@@ -272,6 +273,7 @@ __all__ = [
     "regions",
     "rename",
     "replaced",
+    "replaced_by_script",
     "revoke",
     "rounds",
     "ruled_labels",

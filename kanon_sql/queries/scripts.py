@@ -12,6 +12,11 @@ from kanon_sql.queries.inlined_tables import Statement
 from kanon_sql.relation import Relation
 
 
+def replaced(statement: Statement, relation: Relation) -> list[Relation]:
+    """The tables and views that a script with `replace` might drop."""
+    return [relation, _new(relation), *statement.places.values()]
+
+
 def creating(statement: Statement, relation: Relation, form: str, columns: Sequence[str], replace: bool = False) -> str:
     """The script that creates a release from a statement, with the tables that it needs.
 
@@ -29,7 +34,7 @@ def creating(statement: Statement, relation: Relation, form: str, columns: Seque
             after_drop = statement.script(create, replace=True)
             return _SEPARATOR.join(["BEGIN", s.drop(relation, dialect, form), after_drop, "COMMIT"])
         case "rename":
-            new = relation.sibling(f"{relation.name}__new")
+            new = _new(relation)
             create = _create(new, statement.query, dialect, form, columns)
             script = statement.script(create, replace=True)
             moved = f"ALTER TABLE {t.named(new, dialect)} RENAME TO {_renamed(relation, dialect)}"
@@ -38,6 +43,10 @@ def creating(statement: Statement, relation: Relation, form: str, columns: Seque
         f"{dialect} cannot replace a table by a statement; use `form='view'`, which it can replace, or drop the table "
         "first and leave out `overwrite`"
     )
+
+
+def _new(relation: Relation) -> Relation:
+    return relation.sibling(f"{relation.name}__new")
 
 
 _SEPARATOR = ";\n\n"

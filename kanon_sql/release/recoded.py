@@ -97,7 +97,7 @@ def target_sql(
         if target.form == "materialized" and not here:
             raise SpecError("a materialized view is for PostgreSQL; use `form='view'` or `form='table'`")
         if target.overwrite:
-            _refuse_source(place, source or recoding.table.relation, target.table)
+            _refuse_source(queries.replaced_by_script(printed, place), source or recoding.table.relation)
         return queries.creating(printed, place, target.form, recoding.columns, target.overwrite)
     if target and target.file and engine.reads_files and here:
         query, written_as = f"\n{printed.query}\n", file_format(target.file)
@@ -123,12 +123,15 @@ def statement(
     return printed.lasting({table.name: companion(view, table.name.removeprefix("kanon_")) for table in printed.tables})
 
 
-def _refuse_source(place: Relation, source: Relation, name: str) -> None:
-    """SpecError if a script that replaces its target might replace its source."""
-    parts = [[part.casefold() for part in relation.parts] for relation in (place, source)]
-    shared = min(map(len, parts))
-    if parts[0][-shared:] == parts[1][-shared:]:
-        raise SpecError(f"the release would replace its own source, {name}; choose another name with `into`")
+def _refuse_source(replaced: Sequence[Relation], source: Relation) -> None:
+    """SpecError if a script that replaces its target, and what belongs to it, might replace its source."""
+    name = [part.casefold() for part in source.parts]
+    for relation in replaced:
+        parts = [part.casefold() for part in relation.parts]
+        shared = min(len(parts), len(name))
+        if parts[-shared:] == name[-shared:]:
+            written = ".".join(relation.parts)
+            raise SpecError(f"the script would replace its own source by {written}; choose another name with `into`")
 
 
 def _place(recoding: Recoding, name: str, here: bool) -> Relation:

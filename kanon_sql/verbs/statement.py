@@ -238,6 +238,8 @@ def _header(plan: Plan) -> Iterator[str]:
     if plan.outcome:
         levels = (f"{name} {level}" for name, level in zip(plan.problem.columns, plan.outcome.node, strict=True))
         proven = "proven optimal" if plan.outcome.proven_optimal else f"no node is below {plan.outcome.lower_bound:.4f}"
+        if plan.outcome.found_by == "kept":
+            proven = "not searched"
         yield f"levels: {', '.join(levels)}; {plan.problem.spec.metric} {plan.outcome.score:.4f}, {proven}"
 
 
