@@ -234,6 +234,7 @@ def in_pieces(tuples: int) -> Iterator[list[tuple[tuple[int, ...], int]]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WHOLE", 0)
+        patch.setattr(module, "_CELL_SECONDS", 0.0)
         patch.setattr(module, "_TUPLES", tuples)
         patch.setattr(module, "_CLASSES", 1)
         patch.setattr(module, "cut", cut)
@@ -306,7 +307,8 @@ def test_pieces_without_time_keep_safe_classes(embedded: DuckDB, problem: Proble
         patch.setattr(module, "_SEEKERS", 1)
         local = kaca(task)
     sizes: Counter[int] = Counter()
-    for _, n, number, _, _ in assigned(task):
+    table = queries.text("frequency_sets/copy", "duckdb", columns=["n", "class"], source=local.assignment)
+    for n, number in embedded.rows(table):
         sizes[number] += n
     assert (min(sizes.values()) >= problem.k, sizes.total()) == (True, len(problem.rows))
     assert local.facts["cut_rows"] == 0 or local.ended == "time limit"
@@ -402,6 +404,19 @@ def test_without_time_there_is_still_a_release(embedded: DuckDB) -> None:
         sizes[number] += n
     assert (local.ended, local.facts["cut_rows"], sizes.total()) == ("time limit", 40, 40)
     assert min(sizes.values()) >= 2
+
+
+def test_a_table_too_large_for_its_time_is_cut_as_a_whole(embedded: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_WHOLE", "_CELL_SECONDS"):
+        monkeypatch.setattr(module, name, 1)
+    task = task_of(embedded, lines(), clock=Clock(limit=9.0))
+    local = kaca(task)
+    table = queries.text("frequency_sets/copy", "duckdb", columns=["n", "class"], source=local.assignment)
+    sizes: Counter[int] = Counter()
+    for n, number in embedded.rows(table):
+        sizes[number] += n
+    assert (local.ended, local.facts, sizes.total()) == ("time limit", {"rounds": 0, "cut_rows": 40}, 40)
+    assert 2 <= min(sizes.values()) <= max(sizes.values()) < 40
 
 
 def test_a_part_too_small_to_cut_joins_a_class_when_time_is_up(embedded: DuckDB) -> None:

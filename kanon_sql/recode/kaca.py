@@ -15,7 +15,7 @@ often does not help. Then a second recoding by rows alone, with unsafe classes j
 is computed, and the result with less distortion is returned.
 
 When time is up, the tuples of the unsafe classes are cut as Mondrian does. If these are not safe together, their
-classes are merged further, or joined to others.
+classes are merged further, or joined to others. A table that is too large to begin with is cut as a whole.
 
 More than 50,000 tuples are first cut into pieces by Mondrian, and classes merge within their piece. When no unsafe
 class has another class in its piece, the pieces are united, and classes with equal labels become one. With a time limit
@@ -56,6 +56,7 @@ _ALL = 2**31 - 1
 _SEEKERS = 4_000  # classes that look for the nearest at a time, with some million candidates
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
 _NEARLY_ALL = 0.95  # of the time, for merges within groups of pieces
+_CELL_SECONDS = 1e-6  # an estimate: to number the tuples, cut them into pieces and write the result, per cell
 _MOMENT = 0.5  # seconds for the last merges
 _NEAR = 4  # candidates tested for an unsafe class, if the model counts values
 
@@ -67,8 +68,22 @@ def kaca(task: Task, batch: int | None = None) -> Local:
     `facts`: the rounds, and the rows that were cut when time was up. InfeasibleError if one class contains all rows
     and is still unsafe.
     """
+    if task.frequency_set.tuples > _WHOLE and task.clock.limit is not None:
+        cells = task.frequency_set.tuples * len(task.frequency_set.attributes)
+        if cells * _CELL_SECONDS > (task.clock.limit - task.clock.seconds) / 2:
+            return _cut_all(task)
     with Scratch(task.engine, "kaca") as tables:
         return _KacaRun(task, tables).merge_all(_ALL if batch is None else batch)
+
+
+def _cut_all(task: Task) -> Local:
+    """Mondrian's classes, for tables so large that the time would be over before the first merge."""
+    frequency_set = task.frequency_set
+    assignment = cut(task, frequency_set.relation, frequency_set.rows)
+    if assignment is None:
+        raise no_safe_classes(task)
+    ended = task.clock.stopped or "time limit"
+    return Local(assignment, ended=ended, facts={"rounds": 0, "cut_rows": frequency_set.rows})
 
 
 class _KacaRun:
