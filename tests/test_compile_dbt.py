@@ -78,12 +78,13 @@ def test_the_compiled_model_gives_the_rows_of_the_release(
         rendered(model, "snowflake")
 
 
-def test_days_and_hours_of_moments_are_expressions_in_the_time_zone_of_the_run(
-    engine: Engine, make_table: MakeTable
+@pytest.mark.parametrize(("units", "newcomer"), [(["hour", "day"], "2025-01-01"), (["day", "week"], "2025-W01")])
+def test_days_and_weeks_of_moments_are_expressions_in_the_time_zone_of_the_run(
+    engine: Engine, make_table: MakeTable, units: list[str], newcomer: str
 ) -> None:
     moments = [datetime(2024, 2, 28, 12, tzinfo=UTC) + timedelta(minutes=minute) for minute in range(0, 4320, 11)]
     make_table(engine, "visits", {"at": "TIMESTAMPTZ"}, [(moment,) for moment in moments])
-    spec = {"quasi_identifiers": {"at": {"hierarchy": {"dates": ["hour", "day", "month"]}}}, "node": {"at": 2}}
+    spec = {"quasi_identifiers": {"at": {"hierarchy": {"dates": units}}}, "node": {"at": 2}}
     connection = engine.connection  # type: ignore[attr-defined]
     release = kanon_sql.anonymize("visits", spec, connection=connection)
     assert release.place.relation is not None
@@ -96,7 +97,7 @@ def test_days_and_hours_of_moments_are_expressions_in_the_time_zone_of_the_run(
     newcomers = [(datetime(2025, 1, 1, 12, minute, tzinfo=UTC),) for minute in range(6)]
     engine.run("DROP TABLE visits")
     make_table(engine, "visits", {"at": "TIMESTAMPTZ"}, [*((moment,) for moment in moments), *newcomers])
-    assert engine.rows(rendered(model, engine.dialect)) == [*expected, *[("2025-01-01",)] * 6]
+    assert engine.rows(rendered(model, engine.dialect)) == [*expected, *[(newcomer,)] * 6]
     with pytest.warns(StatementWarning, match="recipe of 'at' is not an expression"):
         kanon_sql.compile_dbt("visits", spec, connection=connection, dialects=["databricks"])
 

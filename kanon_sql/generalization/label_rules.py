@@ -38,7 +38,7 @@ class Redaction:
 
 @dataclass(frozen=True)
 class Calendar:
-    """A part of the calendar, such as month, decade or `5 years`; not a week."""
+    """A part of the calendar, such as month, decade or `5 years`; a week only in DuckDB and PostgreSQL."""
 
     unit: str
 

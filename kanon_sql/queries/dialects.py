@@ -77,6 +77,11 @@ def has_values(dialect: str) -> bool:
     return dialect not in ("redshift", "clickhouse")
 
 
+def has_iso_weeks(dialect: str) -> bool:
+    """Whether EXTRACT knows ISOYEAR, and its WEEK is that of ISO 8601; other systems have other words for these."""
+    return dialect in _EXECUTED
+
+
 def converts_time_zones(dialect: str) -> bool:
     """Whether AT TIME ZONE shows a timestamp with time zone in a zone, whatever the session's zone is."""
     return dialect not in ("spark", "databricks")

@@ -113,6 +113,8 @@ _CALENDAR = {
     "hour": f"{_DAY} || ' ' || LPAD(CAST(EXTRACT(HOUR FROM $value) AS TEXT), 2, '0') || ':00'",
     "midnight": f"{_DAY} || ' 00:00'",
     "day": _DAY,
+    "week": "LPAD(CAST(EXTRACT(ISOYEAR FROM $value) AS TEXT), 4, '0') || '-W' "
+    "|| LPAD(CAST(EXTRACT(WEEK FROM $value) AS TEXT), 2, '0')",  # of DuckDB and PostgreSQL
     "month": _MONTH,
     "quarter": f"{_YEAR} || '-Q' || CAST(EXTRACT(QUARTER FROM $value) AS TEXT)",
     "year": _YEAR,

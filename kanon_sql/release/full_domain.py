@@ -27,7 +27,7 @@ from kanon_sql.release.cells import Mapped, kept_column, level_column, null_of, 
 from kanon_sql.release.merged import MergedRows
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import Judged
-from kanon_sql.spec import Spec
+from kanon_sql.spec import DatesRecipe, Spec
 
 _FEW_BITS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
 _UNSIGNED = ("UBIGINT", "UHUGEINT")  # of more bits than a BIGINT
@@ -159,7 +159,7 @@ class FullDomain(Judged):
         cell = StatementColumn(column.name, column.kind, open_type=column.open_type)
         if level == hierarchy.height:
             return replace(cell, constant=hierarchy.distinct_labels(level)[0])
-        rule = self.rules[column.name](level) if column.name in self.rules else None
+        rule = self._printed_rule(column.name, level, dialect)
         zone = self.time_zone if queries.converts_time_zones(dialect) and isinstance(rule, (Calendar, Age)) else None
         if rule is not None and says_the_same(rule, column, hierarchy.values, self._is_plain(column), zone):
             return replace(cell, rule=rule, exact=exact_of(column), zone=zone if column.zoned else None)
@@ -170,6 +170,13 @@ class FullDomain(Judged):
             starred=hierarchy.codes(level)[-1] if hierarchy.starred and not level else None,
             written=self._written_mapping(attribute, level),
         )
+
+    def _printed_rule(self, name: str, level: int, dialect: str) -> Rule | None:
+        """The rule of a column's level in a statement, if its recipe has one that the dialect can express."""
+        rule = self.rules[name](level) if name in self.rules else None
+        recipe = self.spec.quasi_identifiers[name].hierarchy
+        is_week = isinstance(recipe, DatesRecipe) and level and recipe.dates[level - 1] == "week"
+        return Calendar("week") if rule is None and is_week and queries.has_iso_weeks(dialect) else rule
 
     def _written_mapping(self, attribute: Attribute, level: int) -> WrittenTable:
         """The labels of one level by value, or on level 0 the values that have one; without NULL."""
