@@ -103,6 +103,9 @@ def _write(path: Path, write: Callable[[Path], object]) -> None:
 def _write_hospital(path: Path) -> None:
     import duckdb
 
+    from kanon_sql.database_file import create_file
+
+    create_file(path)
     with duckdb.connect(path) as connection:
         connection.from_df(patients()).create("patients")
 

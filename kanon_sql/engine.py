@@ -271,6 +271,9 @@ class TransactionalEngine(Engine, Protocol):
     def attached(self, relation: Relation) -> list[Attached]:
         """Everything that is lost if a table or view is dropped, other than its privileges and its own comment."""
 
+    def reads_from(self, view: Relation, relation: Relation) -> bool:
+        """Whether a view reads a table or view, itself or through other views."""
+
 
 def has_transactions(engine: Engine) -> TypeGuard[TransactionalEngine]:
     """Whether an engine has transactions."""

@@ -88,7 +88,7 @@ def test_the_command_line_attaches_files_and_writes_to_the_named_one(office: Pat
         ("--attach spec.json", "spec.json is not a DuckDB database"),
         ("--attach lake.duckdb:hr", "hr is a schema or database already; attach lake.duckdb by another name"),
         ("--attach lake.duckdb --attach old/lake.duckdb", "two files are called lake; give one another name"),
-        ("--attach 'md:?motherduck_token=s3cret'", "neither a DuckDB file nor a PostgreSQL server"),
+        ("--attach 'md:?motherduck_token=s3cret'", "neither a DuckDB file nor a PostgreSQL or Spark server"),
     ],
 )
 def test_unattachable_files_are_reported_in_one_sentence(office: Path, options: str, message: str) -> None:

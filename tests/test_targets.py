@@ -46,6 +46,46 @@ def test_an_old_table_or_view_is_replaced_only_on_request(people: People, old: s
         assert people.engine.find("released").form == new
 
 
+def test_a_table_below_the_source_is_not_replaced(people: People) -> None:
+    """Through two views, one of which has a part called as the table."""
+    engine, base = people.engine, people.name
+    if engine.dialect == "spark":
+        pytest.skip("Spark does not tell what a view reads")
+    table, view = _quoted(base), f'"above {base}"'
+    engine.run(f'CREATE VIEW "below {base}" AS WITH part AS (SELECT * FROM {table}) SELECT * FROM part')
+    engine.run(f'CREATE VIEW {view} AS SELECT * FROM "below {base}"')
+    before = table_rows(engine, base)
+    options = {"connection": engine.connection, "overwrite": True, "replace_foreign_table": table}
+    try:
+        with pytest.raises(TargetError, match="which reads the target"):
+            anonymize(view, people.spec, into=table, **options)
+        assert table_rows(engine, base) == before
+    finally:
+        engine.run(f"DROP VIEW {view}")
+        engine.run(f'DROP VIEW "below {base}"')
+
+
+def test_a_new_database_can_be_opened_by_the_oldest_supported_duckdb(tmp_path: Path) -> None:
+    database = tmp_path / "new.duckdb"
+    spec = {"quasi_identifiers": {"q": {"hierarchy": "suppress"}}}
+    anonymize(pandas.DataFrame({"q": ["a"] * 5}), spec, database=str(database), into="anon")
+    with duckdb.connect(str(database)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM anon").fetchall() == [(5,)]
+    version = int.from_bytes(database.read_bytes()[12:20], "little")
+    assert version <= 67, "the latest version of the format that DuckDB 1.4 reads"
+
+
+def test_a_variant_is_refused_where_values_are_compared() -> None:
+    if int(duckdb.__version__.split(".")[0]) < 2:
+        pytest.skip("DuckDB 2 has variants")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE source AS SELECT i % 2 AS q, CAST(i AS VARIANT) AS v FROM range(20) AS t(i)")
+        for role in ({"quasi_identifiers": {"v": {"hierarchy": "suppress"}}}, {"unit": "v"}, {"sensitive": ["v"]}):
+            spec = {"quasi_identifiers": {"q": {"hierarchy": "suppress"}}, **role}
+            with pytest.raises(SpecError, match="the column 'v' is a VARIANT"):
+                anonymize("source", spec, connection=connection, into="anon")
+
+
 @pytest.mark.spark
 def test_a_table_that_is_not_a_release_is_replaced_only_if_named_twice(people: People) -> None:
     create_table(people.engine, "released", {"old": "INTEGER"}, OLD)

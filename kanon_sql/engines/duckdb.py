@@ -60,6 +60,7 @@ SELECT table_name, comment FROM duckdb_tables() WHERE database_name = $1 AND sch
 UNION ALL
 SELECT view_name, comment FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
 """
+_DEFINITION = "SELECT sql FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND view_name = $3"
 # A view reads a table by its name, so it survives.
 _ATTACHED = """
 SELECT 'the index ' || index_name, NULL, NULL
@@ -304,6 +305,20 @@ class DuckDB:
                 f"the database {database} is open to be read only, so there can be no {table} in it; attach it for "
                 "writing, or name a target in another"
             )
+
+    def reads_from(self, view: Relation, relation: Relation) -> bool:
+        """Whether a view reads a table or view, itself or through other views."""
+        found, pending = {view}, [view]
+        while pending:
+            parts = pending.pop().parts
+            if len(parts) < 3:  # a temporary view of ours
+                continue
+            for (definition,) in self.connection.execute(_DEFINITION, parts).fetchall():
+                tables = filter(None, map(self.find, queries.tables_read(definition, self.dialect)))
+                new = {table.relation for table in tables} - found
+                pending += new
+                found |= new
+        return relation in found
 
     def relations(self) -> list[Relation]:
         """All tables and views of all attached databases."""

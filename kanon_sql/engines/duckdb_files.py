@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from kanon_sql import queries
+from kanon_sql.database_file import create_file
 from kanon_sql.engines.duckdb_errors import explained
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.spec import Limits, speakable
@@ -22,6 +23,8 @@ _LOCKED = re.compile(r"Conflicting lock is held in (.*?) \(PID (\d+)\)")
 
 def connected(path: str, read_only: bool) -> duckdb.DuckDBPyConnection:
     """Open a file, or share it with the same process, which can have it open with other settings."""
+    if not read_only and not os.path.exists(path):
+        create_file(path)
     try:
         return duckdb.connect(path, read_only=read_only)
     except duckdb.ConnectionException:

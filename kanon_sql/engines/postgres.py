@@ -42,6 +42,7 @@ from kanon_sql.engines.postgres_sql import (
     PIN,
     READ,
     READ_ONLY,
+    READS_FROM,
     REFILL,
     REFUSALS,
     RIGHTS,
@@ -368,6 +369,12 @@ class PostgreSQL:
             Attached(name, tuple(columns), statement or "", needs_table)
             for name, columns, statement, needs_table in found
         ]
+
+    def reads_from(self, view: Relation, relation: Relation) -> bool:
+        """Whether a view reads a table or view, itself or through other views."""
+        with self._pinned():
+            names = [_sql("{}", view.parts), _sql("{}", relation.parts)]
+            return bool(self._cursor.execute(READS_FROM, names).fetchall())
 
     def lasting(self, relation: Relation) -> Relation:
         """The name of a relation in a view's definition: PostgreSQL stores a reference."""

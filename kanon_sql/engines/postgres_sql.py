@@ -177,6 +177,18 @@ WHERE c.relrowsecurity AND NOT r.rolsuper AND NOT r.rolbypassrls
   AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE'))
 ORDER BY n.nspname, c.relname, r.rolname
 """
+READS_FROM = """
+WITH RECURSIVE beneath AS (
+  SELECT %s::regclass::oid AS relation
+  UNION
+  SELECT d.refobjid
+  FROM beneath AS b
+    JOIN pg_rewrite AS w ON w.ev_class = b.relation
+    JOIN pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+      AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> b.relation
+)
+SELECT 1 FROM beneath WHERE relation = %s::regclass
+"""
 LABELS = """
 SELECT a.attname, l.provider, l.label
 FROM pg_seclabel AS l JOIN pg_attribute AS a ON a.attrelid = l.objoid AND a.attnum = l.objsubid

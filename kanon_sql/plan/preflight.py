@@ -203,6 +203,11 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, models: PrivacyModel
         raise SpecError("a view needs a table below it; load the files into a table, or use `form='table'`")
     compared = {*spec.quasi_identifiers, *spec.sensitive, *([spec.unit] if spec.unit else [])}
     for column in table.columns:
+        if column.name in compared and column.type == "VARIANT":
+            raise SpecError(
+                f"the column {column.name!r} is a VARIANT, whose values have different types and are equal to none; "
+                "cast it to another type in a view, such as TEXT, or drop it"
+            )
         if column.name in compared and column.kind in engine.kinds_kept_only:
             raise SpecError(
                 f"the column {column.name!r} is a {column.type} of {engine.name}, whose values the embedded DuckDB "

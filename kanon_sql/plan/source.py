@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from kanon_sql import spec as specs
-from kanon_sql.engine import Column, Engine, Table, name_readings, reads_files, refuse_equal_names, written
+from kanon_sql.engine import Column, Engine, FileEngine, Table, name_readings, reads_files, refuse_equal_names, written
 from kanon_sql.engines.files import FileState, files, fingerprints, source_format
 from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.engines.scratch import Scratch, Scratches
@@ -374,9 +374,9 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
     """Find the table or file with a name, or register data in memory."""
     if _in_memory(source):
         _refuse_reading(session.reading, "data in memory are a table")
-        memory = embedded(session.limits)
-        table = memory.register(source)
-        return Source(memory, table, time_zone=_zone(memory, table))
+        here = _engine_for_memory(session, target) if connection is None else embedded(session.limits)
+        table = here.register(source)
+        return Source(here, table, time_zone=_zone(here, table))
     name = str(source)
     if name == IN_MEMORY:
         raise SourceError("the source was in memory; pass the data as the first argument")
@@ -393,6 +393,17 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
     except BaseException:
         engine.close()
         raise
+
+
+def _engine_for_memory(session: Session, target: Target | None) -> FileEngine:
+    """The engine for data in memory: that of the target's database, if there is one."""
+    if not (session.database and target and target.table):
+        return embedded(session.limits)
+    engine = open_engine(session, create=True)
+    if reads_files(engine):
+        return engine
+    engine.close()
+    raise SpecError(f"data in memory cannot be released into {engine.name}; load them into a table there first")
 
 
 def _in_memory(source: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+import sqlglot
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
@@ -25,6 +26,8 @@ def create_as(
     """
     kind = f"{'OR REPLACE ' if replace else ''}{'TEMPORARY ' if temporary else ''}{_kind(form)}"
     option, fence = _VIEW_FENCES.get(dialect, ("", "")) if form == "view" else ("", "")
+    if form == "view" and t.parts(relation, dialect) == ("temp", relation.name):
+        relation = Relation("temp", "main", relation.name)  # DuckDB 1 looks for a schema of the name temp
     words = f" {options}" if options else ""
     return f"CREATE {kind} {t.named(relation, dialect)}{option}{words} AS {query}{fence}"
 
@@ -290,3 +293,16 @@ def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str
 # second it evaluates a reader's leakproof conditions on such rows, and EXPLAIN ANALYZE counts the matches.
 _VIEW_FENCES = {"postgres": (" WITH (security_barrier = true)", " OFFSET 0")}
 _WORDS = {"spark": {"VARCHAR": "STRING"}}  # the dialect's own type names
+
+
+def tables_read(statement: str, dialect: str) -> set[str]:
+    """The names of the tables and views that a view's definition reads, quoted.
+
+    >>> sorted(tables_read('CREATE VIEW v AS WITH q AS (SELECT * FROM s."B a") SELECT * FROM q, r', "duckdb"))
+    ['"r"', '"s"."B a"']
+    """
+    tree = sqlglot.parse_one(statement, dialect=dialect)
+    query = tree.expression if isinstance(tree, exp.Create) else tree
+    named = {cte.alias for cte in query.find_all(exp.CTE)}
+    tables = [table for table in query.find_all(exp.Table) if table.db or table.name not in named]
+    return {".".join(t.identifier(part.name, dialect) for part in table.parts) for table in tables if table.name}

@@ -116,7 +116,7 @@ class ValueList:
 
 def _over(fold: str, values: exp.Expr, name: str, function: exp.Expr) -> exp.Expr:
     """Fold the results of a function of the values of a list."""
-    function_of_value = exp.Lambda(this=function, expressions=[exp.to_identifier(name)])
+    function_of_value = exp.Lambda(this=function, expressions=[exp.to_identifier(name)], colon=True)
     return exp.Anonymous(this=fold, expressions=[exp.Transform(this=values.copy(), expression=function_of_value)])
 
 

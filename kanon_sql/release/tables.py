@@ -70,6 +70,10 @@ def check(engine: Engine, target: Target, source: Table) -> Table | None:
         return None
     if existing.relation == source.relation:
         raise TargetError(f"the target {target.table} is the source; name another table")
+    if source.form == "view" and has_transactions(engine) and engine.reads_from(source.relation, existing.relation):
+        raise TargetError(
+            f"the source is the view {source.relation.name}, which reads the target {target.table}; name another target"
+        )
     if not target.overwrite:
         raise TargetError(f"the {existing.form} {target.table} exists already; use `overwrite=True` to replace it")
     if about(engine, existing.relation).get("is") != _RELEASE:
