@@ -56,6 +56,21 @@ def alike(folder: Path, rows: int = 5_000, columns: int = 7) -> Table:
     return Table(path, f"answers, {rows:,} rows, {columns} identical hierarchies", rows, spec)
 
 
+def incomes(folder: Path, rows: int = 1_000_000) -> Table:
+    """A column in which every row has another value, next to 90 ages and 3 sexes."""
+    path = folder / f"incomes-{rows}.parquet"
+    if not path.exists():
+        columns = f"i * 2654435761 % {rows + 3} AS income, i * 7919 % 90 AS age, i * 104729 % 3 AS sex"
+        duckdb.connect().execute(f"COPY (SELECT {columns} FROM range({rows}) t(i)) TO '{path}' (FORMAT parquet)")
+    recipes = {
+        "income": {"ranges": [10, 100, 1000, 10_000, 100_000]},
+        "age": {"ranges": [5, 10, 20]},
+        "sex": "suppress",
+    }
+    spec = {"quasi_identifiers": {name: {"hierarchy": recipe} for name, recipe in recipes.items()}, "privacy": {"k": 5}}
+    return Table(path, f"incomes, {rows:,} values", rows, spec)
+
+
 def visits(folder: Path, rows: int, per_person: int = 1) -> Table:
     """Made-up visits to a hospital, five quasi-identifiers: nearly all tuples differ, `per_person` rows a patient."""
     path = folder / f"visits-{rows}-{per_person}.parquet"
