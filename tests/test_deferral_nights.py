@@ -19,7 +19,7 @@ from support.command_line import ask, kanon
 from support.nights import Row, covers_age, covers_zip, people_singled_out, singled_out
 
 K = 3
-NIGHTS = int(os.environ.get("KANON_NIGHTS", "15"))  # KANON_NIGHTS=30 is a month
+NIGHTS = int(os.environ.get("KANON_NIGHTS", "8"))  # KANON_NIGHTS=30 is a month
 CODES = ["1200", "1201", "1300", "1301"]
 DOMAIN = [(age, code) for age in range(20, 60) for code in CODES]
 COVERS = (covers_age, covers_zip)
