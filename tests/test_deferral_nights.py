@@ -1,7 +1,6 @@
 """Nights that all release: changes wait, and no two releases single out a person."""
 
 import os
-import random
 from collections import Counter
 from contextlib import closing
 from itertools import pairwise
@@ -16,13 +15,10 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import DifferencingError, SourceError
 from support.command_line import ask, kanon
-from support.nights import Row, covers_age, covers_zip, people_singled_out, singled_out
+from support.nights import CODES, COVERS, DOMAIN, Row, Ward, people_singled_out, singled_out
 
 K = 3
 NIGHTS = int(os.environ.get("KANON_NIGHTS", "8"))  # KANON_NIGHTS=30 is a month
-CODES = ["1200", "1201", "1300", "1301"]
-DOMAIN = [(age, code) for age in range(20, 60) for code in CODES]
-COVERS = (covers_age, covers_zip)
 SPEC = """
 source: visits
 database: hospital.duckdb
@@ -36,44 +32,12 @@ deferral_limit: 0.5
 audit: true
 target: {table: anon}
 """
-Visit = tuple[int, int, str, str]  # a person, an age, a code, and an illness
 
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("zip.csv").write_text("".join(f"{code};{code[:2]}**;*\n" for code in CODES))
-
-
-class Ward:
-    """People with one to three visits, of whom some come, leave, move or fall ill of something else every night."""
-
-    def __init__(self, seed: str) -> None:
-        self.draw, self.number = random.Random(seed), 0
-        self.visits = list[Visit]()
-        self.come(70)
-
-    def come(self, people: int) -> None:
-        for _ in range(people):
-            self.number += 1
-            age, code = self.draw.randrange(20, 60), self.draw.choice(CODES)
-            for _ in range(self.draw.choice([1, 1, 2, 3])):
-                self.visits.append((self.number, age, code, self.draw.choice("xyz")))
-
-    def night(self) -> None:
-        gone = set(self.draw.sample(sorted({visit[0] for visit in self.visits}), self.draw.choice([0, 1, 4])))
-        moved = self.draw.choice(self.visits)[0]
-        stayed = [visit for visit in self.visits if visit[0] not in gone]
-        self.visits = [
-            (person, age, self.draw.choice(CODES) if person == moved else code, ill)
-            for person, age, code, ill in stayed
-        ]
-        self.come(self.draw.choice([0, 2, 6, 12]))
-
-    def write(self) -> None:
-        values = ", ".join(map(str, self.visits))
-        query = f"SELECT * FROM (VALUES {values}) AS t(pid, age, zip, ill) ORDER BY hash(pid, ill)"
-        ask("hospital.duckdb", f"CREATE OR REPLACE TABLE visits AS {query}")
 
 
 def released(unit: bool) -> list[Row]:
@@ -92,7 +56,7 @@ def test_every_night_releases_and_no_two_nights_single_out_a_person(unit: bool, 
     for number in range(NIGHTS):
         if number:
             ward.night()
-        ward.write()
+        ward.write("hospital.duckdb")
         (done,) = kanon_sql.run("release.yml").releases
         if done.status == "unchanged":
             continue

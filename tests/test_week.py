@@ -7,8 +7,7 @@ import pytest
 
 import kanon_sql
 from support.command_line import ask, kanon
-from support.nights import Row, people_singled_out
-from test_deferral_nights import CODES, COVERS, DOMAIN, Ward
+from support.nights import CODES, COVERS, DOMAIN, Row, Ward, people_singled_out
 
 K, NIGHTS = 3, 5
 SPEC = """
@@ -46,16 +45,6 @@ def database(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
     return "hospital.duckdb" if request.param == "duckdb" else str(request.getfixturevalue("postgres_dsn"))
 
 
-def write(ward: Ward, database: str) -> None:
-    """The visits of a night, as the warehouse has loaded them."""
-    values = ", ".join(map(str, ward.visits))
-    for statement in (
-        "DROP TABLE IF EXISTS visits",
-        f"CREATE TABLE visits AS SELECT * FROM (VALUES {values}) AS t(pid, age, zip, ill)",
-    ):
-        ask(database, statement)
-
-
 def test_every_night_of_a_week_releases(database: str) -> None:
     engine = "postgres" if database.startswith("postgresql") else "duckdb"
     ward, nights, waited = Ward("a week"), list[list[Row]](), list[int]()
@@ -63,7 +52,7 @@ def test_every_night_of_a_week_releases(database: str) -> None:
     for night in range(NIGHTS):
         if night:
             ward.night()
-        write(ward, database)
+        ward.write(database)
         shown = kanon("run", "release.yml", "--dry-run")
         assert (shown.code, "would release" in shown.out) == (0, True)
         (done,) = kanon_sql.run("release.yml").releases

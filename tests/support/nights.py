@@ -3,10 +3,49 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from random import Random
 from typing import Any
 
+from support.command_line import ask
+
 Row = tuple[Any, ...]
+Visit = tuple[int, int, str, str]  # a person, an age, a code, and an illness
+CODES = ["1200", "1201", "1300", "1301"]
+DOMAIN = [(age, code) for age in range(20, 60) for code in CODES]
 Covers = Callable[[str | None, Any], bool]
+
+
+class Ward:
+    """People with one to three visits, of whom some come, leave, move or fall ill of something else every night."""
+
+    def __init__(self, seed: str) -> None:
+        self.draw, self.number = Random(seed), 0
+        self.visits = list[Visit]()
+        self.come(70)
+
+    def come(self, people: int) -> None:
+        for _ in range(people):
+            self.number += 1
+            age, code = self.draw.randrange(20, 60), self.draw.choice(CODES)
+            for _ in range(self.draw.choice([1, 1, 2, 3])):
+                self.visits.append((self.number, age, code, self.draw.choice("xyz")))
+
+    def night(self) -> None:
+        gone = set(self.draw.sample(sorted({visit[0] for visit in self.visits}), self.draw.choice([0, 1, 4])))
+        moved = self.draw.choice(self.visits)[0]
+        stayed = [visit for visit in self.visits if visit[0] not in gone]
+        self.visits = [
+            (person, age, self.draw.choice(CODES) if person == moved else code, ill)
+            for person, age, code, ill in stayed
+        ]
+        self.come(self.draw.choice([0, 2, 6, 12]))
+
+    def write(self, database: str) -> None:
+        """Load the visits into a table, as a warehouse does, in any order."""
+        values = ", ".join(map(str, self.draw.sample(self.visits, len(self.visits))))
+        query = f"SELECT * FROM (VALUES {values}) AS t(pid, age, zip, ill)"
+        ask(database, "DROP TABLE IF EXISTS visits")
+        ask(database, f"CREATE TABLE visits AS {query}")
 
 
 def covers_age(label: str | None, age: int) -> bool:
@@ -24,6 +63,9 @@ def covers_zip(label: str | None, code: str) -> bool:
     if label == "*" or label is None:
         return label == "*"
     return len(label) == len(code) and all(shown in ("*", letter) for shown, letter in zip(label, code, strict=True))
+
+
+COVERS = (covers_age, covers_zip)
 
 
 def singled_out(old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], covers: Sequence[Covers], k: int) -> int:
