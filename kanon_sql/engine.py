@@ -18,12 +18,14 @@ from kanon_sql.spec import Reading
 class Column:
     """A column of a table: its name, the engine's name of its type, and the kind of that type.
 
-    The kind is one of integer, decimal, float, date, timestamp, time, boolean, text, other.
+    The kind is one of integer, decimal, float, date, timestamp, time, boolean, text, other. `is_complete`: whether all
+    values that the type lists are released.
     """
 
     name: str
     type: str
     kind: str
+    is_complete: bool = False
 
     @property
     def ordered(self) -> bool:
@@ -43,7 +45,16 @@ class Column:
         'VARCHAR[]'
         """
         opened = _ENUM.sub("VARCHAR", self.type)
-        return None if opened == self.type else opened
+        return None if opened == self.type or self.is_complete else opened
+
+    @property
+    def enum_values(self) -> int:
+        """The number of values of an ENUM; 0 for any other type.
+
+        >>> Column("mood", "ENUM('sad', 'it''s ok')", "text").enum_values
+        2
+        """
+        return len(_ENUM_VALUE.findall(self.type)) if _ENUM.fullmatch(self.type) else 0
 
     @property
     def type_without_values(self) -> str:
@@ -382,6 +393,7 @@ def refuse_equal_names(columns: Sequence[str], where: str) -> None:
             raise SourceError(f"{where} has the columns {other!r} and {column!r}, the same but for case; rename one")
 
 
+_ENUM_VALUE = re.compile(r"'(?:[^']|'')*'")
 _ENUM = re.compile(r"ENUM\s*\((?:'(?:[^']|'')*'[\s,]*)*\)", re.IGNORECASE)  # DuckDB shows the values in the type
 _ZONED = re.compile(r"timestamp(\(\d\))? with time zone")  # of PostgreSQL, with its digits
 _FOLDER = re.compile(r"parquet\.`([^`]+)`", re.IGNORECASE)

@@ -486,6 +486,22 @@ def test_no_type_reveals_a_suppressed_value(
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "mondrian"])
+def test_an_enum_of_which_all_values_are_released_keeps_its_type(embedded: DuckDB, strategy: str) -> None:
+    embedded.run("CREATE TYPE mood AS ENUM ('it''s ok', 'sad')")
+    embedded.run(
+        "CREATE TABLE people AS SELECT i // 4 AS age, 'sad'::mood AS mood, 'sad'::mood AS never FROM range(8) t(i)"
+    )
+    embedded.run("UPDATE people SET mood = 'it''s ok' WHERE age = 1")
+    spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "keep": ["mood", "never"]}
+    anonymize("people", spec, connection=embedded.connection, k=2, strategy=strategy, into="seen")
+    types = dict(row[:2] for row in embedded.rows("DESCRIBE seen"))
+    assert (types["mood"], types["never"]) == ("ENUM('it''s ok', 'sad')", "VARCHAR")
+    assert embedded.rows("SELECT mood, COUNT(*) FROM seen GROUP BY mood ORDER BY mood") == [("it's ok", 4), ("sad", 4)]
+    anonymize("people", spec, connection=embedded.connection, k=2, strategy=strategy, into="looked", form="view")
+    assert dict(row[:2] for row in embedded.rows("DESCRIBE looked"))["mood"] == "VARCHAR"
+
+
+@pytest.mark.parametrize("strategy", ["best_first", "mondrian"])
 @pytest.mark.parametrize("show", [None, "mode"])
 def test_no_type_of_a_quasi_identifier_reveals_a_suppressed_value(
     embedded: DuckDB, strategy: str, show: str | None
