@@ -161,6 +161,28 @@ def test_a_release_in_which_changes_wait_is_recreated() -> None:
     assert kanon_sql.run("release.yml").releases[0].status == "unchanged"
 
 
+@pytest.mark.parametrize("strategy", ["mondrian", "kaca"])
+@pytest.mark.parametrize("waiting", [False, True])
+def test_a_local_recoding_is_recreated_after_its_target_was_lost_or_changed(strategy: str, waiting: bool) -> None:
+    ward = Ward("lost")
+    ward.write("hospital.duckdb")
+    Path("release.yml").write_text(f"{SPEC}strategy: {strategy}\nidentifiers: [pid]\n")
+    kanon_sql.run("release.yml")
+    if waiting:
+        ward.night()
+        ward.write("hospital.duckdb")
+        (done,) = kanon_sql.run("release.yml").releases
+        assert done.release
+        assert done.release.manifest["deferred"]["waiting"]
+    rows = Counter(ask("hospital.duckdb", "SELECT * FROM anon"))
+    for loss in ("DROP TABLE anon", "DELETE FROM anon WHERE ill = 'x'"):
+        ask("hospital.duckdb", loss)
+        (done,) = kanon_sql.run("release.yml").releases
+        assert done.status == "released"
+        assert Counter(ask("hospital.duckdb", "SELECT * FROM anon")) == rows
+    assert kanon_sql.run("release.yml").releases[0].status == "unchanged"
+
+
 def test_a_refused_night_has_its_reasons_and_a_view_that_is_never_the_same_is_named() -> None:
     two_releases("deferral_limit: 0.01\n")
     (refused,) = kanon_sql.run("release.yml", check=False).releases

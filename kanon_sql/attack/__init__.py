@@ -21,7 +21,7 @@ from kanon_sql.attack.priors import PRIORS
 from kanon_sql.attack.singling_out import SINGLING_OUT
 from kanon_sql.attack.skewness import SIMILARITY, SKEWNESS
 from kanon_sql.attack.unsorted_matching import ORDER
-from kanon_sql.attack.versions import VERSIONS, Comparison, Versions
+from kanon_sql.attack.versions import VERSIONS, JointExposure, Versions
 
 ATTACKS: tuple[Attack, ...] = (
     HOMOGENEITY,
@@ -45,9 +45,9 @@ ATTACKS: tuple[Attack, ...] = (
 __all__ = [
     "ATTACKS",
     "Attack",
-    "Comparison",
     "Control",
     "Copy",
+    "JointExposure",
     "Material",
     "Need",
     "Outcome",

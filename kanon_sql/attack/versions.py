@@ -64,7 +64,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class JointExposure:
     """Two releases of one table: how many people they expose together, for the `k` that both satisfy.
 
     `below_k`: people in groups of fewer than k in both together. `composed`: by sensitive column, people whose value is
@@ -77,7 +77,7 @@ class Comparison:
     changes: Changes | None = None
 
 
-def compared(material: Material, other: Copy) -> Comparison:
+def compared(material: Material, other: Copy) -> JointExposure:
     """Compare `material.release` with another release of the same table, such as an earlier one, in counts.
 
     With a source, its people are placed in the classes that fit, and counted exactly. Without one, classes are matched
@@ -95,7 +95,7 @@ def compared(material: Material, other: Copy) -> Comparison:
     below, composed = _by_labels(sides, overlaps, min(material.release.rows, other.rows))
     if changes.appeared or changes.vanished:
         below, composed = below.uncertain(), {name: found.uncertain() for name, found in composed.items()}
-    return Comparison(sides.limits[0], below, composed, changes)
+    return JointExposure(sides.limits[0], below, composed, changes)
 
 
 class Versions:
@@ -125,7 +125,7 @@ class Versions:
 
     def compared(
         self, people: People, changes: bool, everybody: bool = False, same_classes: bool = False
-    ) -> list[Comparison]:
+    ) -> list[JointExposure]:
         """Compare each of the releases with the new one, by the people of the source.
 
         `changes`: whether they are earlier releases, so that arrivals and departures are counted as well. `everybody`:
@@ -143,7 +143,7 @@ class Versions:
         if changes:
             moved = _changes(sides, _no_groups(sides) if same_classes else _groups(sides, _overlaps(sides)))
         found = zip(sides.limits, *_by_source(sides, people, everybody), moved, strict=True)
-        return [Comparison(k, below, composed, change) for k, below, composed, change in found]
+        return [JointExposure(k, below, composed, change) for k, below, composed, change in found]
 
     def _of(self, added: Sequence[Copy]) -> Versions:
         versions = Versions(self._material, self._kept)
@@ -553,7 +553,7 @@ def _compare_all(material: Material) -> Iterator[Outcome]:
             yield from _differencing(comparison.changes, comparison.k, counted)
 
 
-def _intersection(material: Material, comparison: Comparison, other: Copy) -> Outcome:
+def _intersection(material: Material, comparison: JointExposure, other: Copy) -> Outcome:
     below = comparison.below_k
     return Outcome(
         "intersection",

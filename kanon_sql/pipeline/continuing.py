@@ -28,9 +28,11 @@ def settled(scheduled: Scheduled, before: Mapping[str, Any] | None, path: Path, 
         spec = _with_regions(spec, notes_of(path, f"{scheduled.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
         if before is not None and not spec.reuses_earlier and scheduled.node != "search":
             spec = spec.model_copy(update=_reuse(spec, scheduled, before, path))
-    if restores and not isinstance(spec, Spec):
-        return spec.model_copy(update={"differencing_limit": "unlimited"})
-    return spec
+    if not restores:
+        return spec
+    if isinstance(spec, Spec):
+        return spec.as_restored()
+    return spec.model_copy(update={"differencing_limit": "unlimited"})
 
 
 def _with_regions(spec: Spec, file: Path) -> Spec:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kanon_sql import queries
-from kanon_sql.attack import Comparison, Copy, Material, People, Versions
+from kanon_sql.attack import Copy, JointExposure, Material, People, Versions
 from kanon_sql.attack.matching import ANY_VALUE
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format, quoted_path
@@ -244,7 +244,7 @@ class _Together:
         return same and material.kept_with(material.previous) == mine.kept_with(mine.previous)
 
 
-def _singled_out(comparison: Comparison, spec: Spec) -> SingledOut:
+def _singled_out(comparison: JointExposure, spec: Spec) -> SingledOut:
     assert comparison.changes
     revealed = {column: found.found for column, found in comparison.composed.items() if column in spec.privacy.counted}
     came = comparison.changes.exposed + comparison.changes.stayed

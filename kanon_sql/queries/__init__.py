@@ -34,7 +34,7 @@ from kanon_sql.queries.dialects import (
     in_case,
     with_names,
 )
-from kanon_sql.queries.inlined_tables import Statement, WrittenTable, written_table
+from kanon_sql.queries.inlined_tables import PrintedStatement, WrittenTable, written_table
 from kanon_sql.queries.local import (
     assigned,
     beside_patterns,
@@ -176,6 +176,7 @@ __all__ = [
     "Moment",
     "PerNode",
     "Perturbed",
+    "PrintedStatement",
     "Relation",
     "ReleaseColumn",
     "ReleaseQuery",
@@ -183,7 +184,6 @@ __all__ = [
     "Same",
     "Seed",
     "StandaloneQuery",
-    "Statement",
     "StatementColumn",
     "Steps",
     "WrittenTable",

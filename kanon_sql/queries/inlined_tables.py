@@ -74,7 +74,7 @@ def written_table(
 
 
 @dataclass(frozen=True)
-class Statement:
+class PrintedStatement:
     """A query, and the tables except its source that must be created before it runs.
 
     `has_values`: whether it, or one of these tables, lists values of the data. `listed`: the columns whose values are
@@ -88,7 +88,7 @@ class Statement:
     listed: tuple[str, ...] = ()
     places: Mapping[str, Relation] = field(default_factory=dict)
 
-    def lasting(self, places: Mapping[str, Relation]) -> Statement:
+    def lasting(self, places: Mapping[str, Relation]) -> PrintedStatement:
         """The statement with its tables created at these places, by their names, because a view will read them."""
         named = {name: dialects.printed(t.table(place), self.dialect) for name, place in places.items()}
         return replace(self, query=dialects.with_relations(self.query, self.dialect, named), places=places)

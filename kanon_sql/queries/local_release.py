@@ -10,7 +10,7 @@ from sqlglot import exp
 from kanon_sql.privacy import POPULATION_UNIT
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.counted_release import PLACE, CountedRelease, ShownColumn, with_place
-from kanon_sql.queries.inlined_tables import Statement, WrittenTable, laid_out
+from kanon_sql.queries.inlined_tables import PrintedStatement, WrittenTable, laid_out
 from kanon_sql.queries.release import (
     CLASSES,
     COUNTED,
@@ -57,10 +57,10 @@ class LocalReleaseQuery(ReleaseQuery):
         """The query in a dialect."""
         return t.printed(_view(self, dialect), dialect) if self.recount else self.counted(dialect).sql(dialect)
 
-    def statement(self, dialect: str, lasting: bool = False) -> Statement:
+    def statement(self, dialect: str, lasting: bool = False) -> PrintedStatement:
         """The query with its `values`, and those of them that are too long to be part of it."""
         long = tuple(table for table in self.values if table.is_long(dialect, lasting))
-        return Statement(laid_out(_statement(self, dialect, long), dialect), long, dialect, has_values=True)
+        return PrintedStatement(laid_out(_statement(self, dialect, long), dialect), long, dialect, has_values=True)
 
     def counted(self, dialect: str) -> CountedRelease:
         """The release of classes that are already counted."""

@@ -8,16 +8,18 @@ from kanon_sql.errors import SpecError
 from kanon_sql.queries import dialects
 from kanon_sql.queries import statements as s
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.inlined_tables import Statement
+from kanon_sql.queries.inlined_tables import PrintedStatement
 from kanon_sql.relation import Relation
 
 
-def replaced(statement: Statement, relation: Relation) -> list[Relation]:
+def replaced(statement: PrintedStatement, relation: Relation) -> list[Relation]:
     """The tables and views that a script with `replace` might drop."""
     return [relation, _new(relation), *statement.places.values()]
 
 
-def creating(statement: Statement, relation: Relation, form: str, columns: Sequence[str], replace: bool = False) -> str:
+def creating(
+    statement: PrintedStatement, relation: Relation, form: str, columns: Sequence[str], replace: bool = False
+) -> str:
     """The script that creates a release from a statement, with the tables that it needs.
 
     `columns`: of the release. `replace`: an earlier release; readers see the earlier or the new one, where the system

@@ -15,7 +15,7 @@ from kanon_sql.generalization.label_rules import Itself
 from kanon_sql.privacy import POPULATION_UNIT
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.inlined_tables import Statement, WrittenTable, laid_out
+from kanon_sql.queries.inlined_tables import PrintedStatement, WrittenTable, laid_out
 from kanon_sql.queries.release import CLASSES, RECODED, with_safe_classes
 from kanon_sql.queries.release_query import ReleaseQuery, StatementColumn
 from kanon_sql.queries.row_order import release_order
@@ -31,7 +31,7 @@ class StandaloneQuery(ReleaseQuery):
 
     columns: tuple[StatementColumn, ...]
 
-    def statement(self, dialect: str, lasting: bool = False, most: float | None = None) -> Statement:
+    def statement(self, dialect: str, lasting: bool = False, most: float | None = None) -> PrintedStatement:
         """The query in a dialect, and the mapping tables that are too long to be part of it.
 
         `lasting`: whether these tables can be lasting ones, which a system without temporary tables needs. `most`: the
@@ -41,7 +41,7 @@ class StandaloneQuery(ReleaseQuery):
         tables = {cell.name: cell.written for cell in self.columns if cell.written and cell.written.rows}
         long = tuple(table for table in tables.values() if table.is_long(dialect, lasting, most))
         tree = _Printed(self, dialect, long).tree()
-        return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables), listed=tuple(tables))
+        return PrintedStatement(laid_out(tree, dialect), long, dialect, has_values=bool(tables), listed=tuple(tables))
 
 
 NUMBERED, EVERYBODY, CLASS, APART = "kanon_numbered", "kanon_everybody", "kanon_class", "kanon_apart"

@@ -16,9 +16,9 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import (
     FullDomainQuery,
+    PrintedStatement,
     Relation,
     StandaloneQuery,
-    Statement,
     StatementColumn,
     WrittenTable,
 )
@@ -122,7 +122,7 @@ class FullDomain(Judged):
         lasting: bool = False,
         limited: bool = True,
         most_listed: float | None = None,
-    ) -> Statement:
+    ) -> PrintedStatement:
         """The release as a statement that only needs its source, in the dialect of the engine or another one.
 
         `source`: the table that it reads, by default that of the search. `lasting`: whether tables next to it can last.

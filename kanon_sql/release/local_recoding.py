@@ -14,9 +14,9 @@ from kanon_sql.privacy import Finding
 from kanon_sql.queries import (
     Hole,
     LocalReleaseQuery,
+    PrintedStatement,
     Relation,
     ReleaseColumn,
-    Statement,
     WrittenTable,
 )
 from kanon_sql.recode import wildcard
@@ -173,7 +173,7 @@ class LocalRecoding(Judged):
         dialect: str | None = None,
         lasting: bool = False,
         limited: bool = True,
-    ) -> Statement:
+    ) -> PrintedStatement:
         """The query of a view with its tables written out, in a dialect and for a source.
 
         If it is `limited`, it fails if it would suppress more rows than the suppression limit allows.

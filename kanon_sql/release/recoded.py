@@ -13,7 +13,7 @@ from kanon_sql.engine import Engine, name_readings
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
-from kanon_sql.queries import Relation, Statement
+from kanon_sql.queries import PrintedStatement, Relation
 from kanon_sql.release import minimality_mask, people_check, private
 from kanon_sql.release.findings import Redrawn, Summary
 from kanon_sql.release.pieces import Piece, companion
@@ -82,7 +82,7 @@ def target_sql(
     target: Target | None,
     dialect: str | None = None,
     source: Relation | None = None,
-    printed: queries.Statement | None = None,
+    printed: queries.PrintedStatement | None = None,
 ) -> str:
     """The release as a script: a statement, preceded by those that create tables too long to be part of it.
 
@@ -110,7 +110,7 @@ def target_sql(
 
 def statement(
     recoding: Recoding, target: Target | None, dialect: str | None = None, source: Relation | None = None
-) -> Statement:
+) -> PrintedStatement:
     """The query of a release without our tables; the tables that a view needs get names derived from the view's.
 
     A view for other readers does not fail: it hides the rows of classes that have become too small.

@@ -25,8 +25,8 @@ from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels
 from kanon_sql.queries import (
     CountedRelease,
     LocalReleaseQuery,
+    PrintedStatement,
     Relation,
-    Statement,
 )
 from kanon_sql.release import large
 from kanon_sql.release.cells import class_column
@@ -89,7 +89,7 @@ class Recoding(Protocol):
         dialect: str | None = None,
         lasting: bool = False,
         limited: bool = True,
-    ) -> Statement: ...
+    ) -> PrintedStatement: ...
     def companions(self) -> dict[str, str]: ...
     def view_sql(self, view: Relation) -> str: ...
     def left_out_sql(self) -> str: ...

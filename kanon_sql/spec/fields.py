@@ -617,6 +617,7 @@ class Spec(ReleaseSpec):
     )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
     _standalone: bool = PrivateAttr(default=False)
+    _defers: bool = PrivateAttr(default=False)
 
     @property
     def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
@@ -692,7 +693,13 @@ class Spec(ReleaseSpec):
     @property
     def defers(self) -> bool:
         """Whether changes that would single people out wait, so that reused classes must keep their labels."""
-        return isinstance(self.differencing_limit, int) and self.differencing == "defer"
+        return self.differencing == "defer" and (self._defers or isinstance(self.differencing_limit, int))
+
+    def as_restored(self) -> Spec:
+        """The same spec for a release that is recreated: it is compared with no other, and the same changes wait."""
+        spec = self.model_copy(update={"differencing_limit": "unlimited"})
+        spec._defers = self.defers
+        return spec
 
     @property
     def max_suppressed(self) -> float | str:

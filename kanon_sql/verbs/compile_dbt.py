@@ -19,7 +19,7 @@ from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.preflight import check_spec
 from kanon_sql.plan.source import IN_MEMORY, Source, opened, settle_spec
-from kanon_sql.queries import Relation, Seed, Statement, WrittenTable
+from kanon_sql.queries import PrintedStatement, Relation, Seed, WrittenTable
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import SearchIn, Spec, as_yaml
@@ -255,7 +255,7 @@ def _ref(name: str) -> str:
 
 
 def _files(
-    place: _Place, plan: Plan, statements: Sequence[Statement], created: Mapping[str, Relation]
+    place: _Place, plan: Plan, statements: Sequence[PrintedStatement], created: Mapping[str, Relation]
 ) -> dict[str, str]:
     """The model, its properties, and its seeds; `created`: mapping tables in the database, by their names in SQL."""
     seeds = {
@@ -293,7 +293,7 @@ def _seed_name(model: str, table: WrittenTable) -> str:
     return f"{model}__{table.name.removeprefix('kanon_')}"
 
 
-def _with_refs(place: _Place, statement: Statement, created: Mapping[str, Relation]) -> str:
+def _with_refs(place: _Place, statement: PrintedStatement, created: Mapping[str, Relation]) -> str:
     """A statement with refs to the model that it reads, and to the seeds or tables with its long mappings."""
     references = {_READ.name: f"{{{{ {_ref(place.reads)} }}}}"}
     for table in statement.tables:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from kanon_sql import queries
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.plan.source import Source
-from kanon_sql.queries import Relation, Statement
+from kanon_sql.queries import PrintedStatement, Relation
 from kanon_sql.release import tables
 from kanon_sql.release.pieces import companion
 
 
-def created(source: Source, model: str, statements: Sequence[Statement]) -> dict[str, Relation]:
+def created(source: Source, model: str, statements: Sequence[PrintedStatement]) -> dict[str, Relation]:
     """Create or replace the mapping tables of statements; their places, by the names that the statements use.
 
     They are named after the model and have its name in their comment. Only such a table is replaced. Only its owner can

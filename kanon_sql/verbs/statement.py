@@ -202,7 +202,7 @@ def of_plan(
     return Compiled(sql, query, tables, printed.dialect, table or spec.source)
 
 
-def warn_of(plan: Plan, *printed: queries.Statement) -> None:
+def warn_of(plan: Plan, *printed: queries.PrintedStatement) -> None:
     """Warn about columns that are not in the release, and about values of the data in printed statements.
 
     A recipe without an expression lists the values that occur. Values that are added later become `*`.
