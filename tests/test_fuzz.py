@@ -8,7 +8,7 @@ from support import fuzz
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.slow
 def test_every_random_release_is_as_described(part: int) -> None:
-    ends = list(fuzz.runs("duckdb", part * 30, 30, 1))
+    ends = list(fuzz.runs("duckdb", part * 20, 20, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
     assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)
 
@@ -26,6 +26,6 @@ def test_every_random_release_of_a_server_is_as_described(
     part: int, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KANON_POSTGRES_DSN", postgres_dsn)
-    ends = list(fuzz.runs("postgres", part * 20, 20, 1))
+    ends = list(fuzz.runs("postgres", part * 12, 12, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
     assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)

@@ -66,11 +66,14 @@ HELD = {
 MODELS = {name: [k_anonymity(3 if name != "k" else 4), item.model][: 1 + (name != "k")] for name, item in HELD.items()}
 ADD_UP = ("entropy", "t")  # the models for which each person must have one value
 EMBEDDED = [
-    *((strategy, models) for strategy in STRATEGIES for models in ("k", "entropy", "t")),
+    *((strategy, models) for strategy in ("auto", "mondrian", "prioprivacy") for models in ("k", "entropy", "t")),
+    *((strategy, models) for strategy in STRATEGIES for models in ("k", "t")),
     *(("flash", "l"), ("auto", "l"), ("mondrian", "l"), ("refine", "alpha"), ("kaca", "alpha"), ("prioprivacy", "l")),
     *(("exhaustive", "beta"), ("kaca", "beta"), ("auto", "delta")),
 ]
-EMBEDDED = [pair for pair in EMBEDDED if pair[0] != "flash" or pair[1] in ("k", "l")]  # needs a monotone model
+EMBEDDED = [
+    pair for pair in dict.fromkeys(EMBEDDED) if pair[0] != "flash" or pair[1] in ("k", "l")
+]  # needs a monotone model
 Anonymize = Callable[..., Any]
 
 

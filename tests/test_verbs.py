@@ -99,7 +99,9 @@ def test_a_result_is_small_frozen_and_written(name: str, verb_results: dict[str,
         with pytest.raises(TargetError, match="exists already"):
             result.write(path)
         result.write(path, overwrite=True)
-    assert json.loads((tmp_path / f"{name}.json").read_text()) == json.loads(json.dumps(result.to_dict()))
+    assert json.loads((tmp_path / f"{name}.json").read_text()) == json.loads(result.to_json())
+    printed = json.loads(result.to_json())
+    assert {key: printed[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
     with pytest.raises(SpecError, match=r"ends in none of .*\.json"):
         result.write(tmp_path / "result.doc")
 

@@ -347,34 +347,34 @@ class _Measurement:
                 "this release is not proven to lose least, so its loss depends on the time of its search and cannot be "
                 "compared with that of another k; `kanon compare --k` gives every k the same time"
             )
-        sizes = [k for k in sorted({*SIZES, self.spec.privacy.k}) if k <= self.manifest["rows"]]
+        own, score = self.spec.privacy.k, self.manifest.get("score")
+        sizes = [k for k in sorted({*SIZES, own}) if k <= self.manifest["rows"] and (k != own or score is None)]
         limit = SECONDS if self.spec.time_limit is None else min(SECONDS, self.spec.time_limit)
         spec = self.spec.model_copy(update={"time_limit": limit})
-        searches = losses_by_k(self.source, spec, sizes, self.observer)
-        return {"loss_by_k": tuple(self._loss_at(search) for search in searches)}
+        losses = [self._loss_at(search) for search in losses_by_k(self.source, spec, sizes, self.observer)]
+        if score is not None:  # the release is proven optimal like the others
+            losses.append(self._loss(own, score, self.manifest["suppressed_rows"], released=True))
+        return {"loss_by_k": tuple(sorted(losses, key=lambda loss: loss["k"]))}
 
     def _loss_at(self, search: StrategyResult) -> dict[str, Any]:
-        """The loss at one k; at the release's own k that of the release, which is proven optimal like the others."""
-        rows = self.manifest["rows"]
-        released = search.k == self.spec.privacy.k and self.manifest.get("score") is not None
-        score: float | None = None
-        suppressed: float | None = None
-        refused: str | None = None
-        if released:
-            score, suppressed = self.manifest["score"], self.manifest["suppressed_rows"]
-        elif search.refused or search.proven_optimal:
-            score, refused = search.score, search.refused
-            if search.suppressed_rows is not None:
-                suppressed = self.rounding.rounded_or_hidden(search.suppressed_rows)
-        else:
-            refused = f"no optimum was proven in {SECONDS:g} seconds"
-        return {
-            "k": search.k,
-            "score": score,
-            "suppressed": _share(suppressed, rows),
-            "released": released,
-            "refused": refused,
-        }
+        """The loss at one k, if it is proven to be the smallest."""
+        assert search.k is not None
+        if not (search.refused or search.proven_optimal):
+            return self._loss(search.k, refused=f"no optimum was proven in {SECONDS:g} seconds")
+        rows = search.suppressed_rows
+        suppressed = None if rows is None else self.rounding.rounded_or_hidden(rows)
+        return self._loss(search.k, search.score, suppressed, search.refused)
+
+    def _loss(
+        self,
+        k: int,
+        score: float | None = None,
+        suppressed: float | None = None,
+        refused: str | None = None,
+        released: bool = False,
+    ) -> dict[str, Any]:
+        share = _share(suppressed, self.manifest["rows"])
+        return {"k": k, "score": score, "suppressed": share, "released": released, "refused": refused}
 
     def _lattice(self) -> dict[str, Any]:
         """The picture of a small lattice, if the search finds the released node again."""
