@@ -6,13 +6,13 @@ SELECT g.group_id, $columns FROM $grouped AS g ORDER BY group_id, CAST($sorted A
 
 -- name: sensitive
 -- Count the sensitive values of every group: the second table of an anatomy.
--- gives: group_id, the sensitive columns, count (rows)
+-- columns: group_id, the sensitive columns, count (rows)
 SELECT g.group_id, $columns, COUNT(*) AS count
 FROM $grouped AS g GROUP BY g.group_id, $sensitive ORDER BY group_id, CAST($sensitive AS TEXT);
 
 -- name: offenders
 -- List the groups whose row count differs from their sensitive value counts, that one table lacks, or that have no number.
--- gives: group_id, surplus (rows minus counted values); empty if the two tables agree
+-- columns: group_id, surplus (rows minus counted values); empty if the two tables agree
 SELECT h.group_id, SUM(h.n) AS surplus
 FROM (
   SELECT CAST(r.group_id AS BIGINT) AS group_id, 1 AS n, 1 AS here, 0 AS there
@@ -26,7 +26,7 @@ HAVING NOT COALESCE(SUM(h.n) = 0 AND SUM(h.here) > 0 AND SUM(h.there) > 0 AND CO
 
 -- name: diversity
 -- Summarize the diversity of an anatomy's groups: their distinct sensitive values, and the groups where one value is too frequent.
--- gives: rows, groups, smallest_group, fewest_values (distinct values of a group), unsafe_groups, unsafe_rows (in groups where one value has more than 1 / $l of the rows)
+-- columns: rows, groups, smallest_group, fewest_values (distinct values of a group), unsafe_groups, unsafe_rows (in groups where one value has more than 1 / $l of the rows)
 SELECT
   COALESCE(SUM(groups.n), 0) AS rows,
   COUNT(*) AS groups,
@@ -44,7 +44,7 @@ FROM (
 
 -- name: groups
 -- Deal the rows to the groups in turn, sorted by sensitive value and in random order within a value.
--- gives: the columns, group_id (1 … $groups; no group contains a value twice unless some value has more than $groups rows)
+-- columns: the columns, group_id (1 … $groups; no group contains a value twice unless some value has more than $groups rows)
 SELECT $columns, (ROW_NUMBER() OVER (ORDER BY $sensitive, d.digest) - 1) % $groups + 1 AS group_id
 FROM (
   SELECT $columns, MD5(k.key || r.row_id) AS digest FROM $rows AS r CROSS JOIN (SELECT s.key FROM $key AS s) AS k

@@ -2,7 +2,7 @@
 
 -- name: skewed
 -- Count the rows of classes where some value's share is far above its share in the whole release (skewness attack).
--- gives: rows, classes (where a share is at least $times as large and at least $points larger), largest (ratio, over all classes)
+-- columns: rows, classes (where a share is at least $times as large and at least $points larger), largest (ratio, over all classes)
 SELECT
   COALESCE(SUM(CASE WHEN k.skewed = 1 THEN k.size END), 0) AS rows,
   COALESCE(SUM(k.skewed), 0) AS classes,
@@ -23,7 +23,7 @@ FROM (
 
 -- name: skewed_people
 -- Count the people of classes where the share of people with some value is far above the share in the whole release.
--- gives: people, classes (where a share is at least $times as large and at least $points larger), largest (ratio, over all classes)
+-- columns: people, classes (where a share is at least $times as large and at least $points larger), largest (ratio, over all classes)
 SELECT
   COUNT(DISTINCT CASE WHEN k.skewed = 1 THEN h.person END) AS people,
   COUNT(DISTINCT CASE WHEN k.skewed = 1 THEN k.class END) AS classes,
@@ -45,7 +45,7 @@ JOIN (
 
 -- name: near_values
 -- Count the rows of classes whose several values all lie in a narrow band of the release's values; a class with a NULL does not count.
--- gives: rows, classes (whose band, from the smallest value to the largest, contains at most $most rows of the release)
+-- columns: rows, classes (whose band, from the smallest value to the largest, contains at most $most rows of the release)
 SELECT COALESCE(SUM(k.size), 0) AS rows, COUNT(*) AS classes
 FROM (
   SELECT SUM(c.n) AS size
@@ -56,7 +56,7 @@ FROM (
 
 -- name: near_people
 -- Count the people of classes whose several values all lie in a narrow band of the release's values; a class with a NULL does not count.
--- gives: people, classes (whose band, from the smallest value to the largest, contains at most $most pairs of a person and a value)
+-- columns: people, classes (whose band, from the smallest value to the largest, contains at most $most pairs of a person and a value)
 SELECT COUNT(DISTINCT h.person) AS people, COUNT(DISTINCT h.class) AS classes
 FROM $held AS h
 JOIN (
@@ -89,7 +89,7 @@ JOIN (
 
 -- name: guesses
 -- Count the matching records of each target by value, and flag the value that the target has.
--- gives: target, records, own (1 for the target's value, else 0)
+-- columns: target, records, own (1 for the target's value, else 0)
 SELECT f.target, SUM(v.n) AS records, MAX(CASE WHEN o.key = t.value THEN 1 ELSE 0 END) AS own
 FROM $fits AS f
 JOIN $values AS v ON v.class = f.class
@@ -99,7 +99,7 @@ GROUP BY f.target, v.value;
 
 -- name: right_guesses
 -- Count the targets whose value is the most common one among their matching records, with some of their own records left out; ties are random guesses.
--- gives: targets, right (expected), unknown (targets with no record left)
+-- columns: targets, right (expected), unknown (targets with no record left)
 SELECT COUNT(*) AS targets, COALESCE(SUM(guessed.right), 0) AS right, COALESCE(SUM(guessed.unknown), 0) AS unknown
 FROM (
   -- right = 1 / (number of values that tie for most common) if the target's own value is one of them, else 0
@@ -125,7 +125,7 @@ SELECT COUNT(*) AS n FROM $release AS r GROUP BY $value;
 
 -- name: likeliest
 -- Assign every target to its largest matching class, and number the targets within a class and value.
--- gives: target, class, value (a key), place (among the targets of this class and value)
+-- columns: target, class, value (a key), place (among the targets of this class and value)
 SELECT f.target, f.class, t.value, ROW_NUMBER() OVER (PARTITION BY f.class, t.value ORDER BY f.target) AS place
 FROM (
   SELECT x.target, x.class, ROW_NUMBER() OVER (PARTITION BY x.target ORDER BY k.n DESC, x.class) AS rank
@@ -136,7 +136,7 @@ WHERE f.rank = 1;
 
 -- name: training
 -- Select class values as training data: first those of classes assigned to targets, then a random sample of other classes.
--- gives: class, value (a key), n
+-- columns: class, value (a key), n
 SELECT d.class, o.key AS value, v.n
 FROM (
   SELECT k.class, CASE WHEN a.class IS NULL THEN 1 ELSE 0 END AS other, MD5(CAST(k.class AS TEXT) || $seed) AS hash
@@ -162,7 +162,7 @@ SELECT k.n AS size, COUNT(*) AS classes FROM $classes AS k GROUP BY k.n ORDER BY
 
 -- name: ranges_of_classes
 -- Show every class with the smallest and largest number of its values.
--- gives: class, the labels, n (rows), low, high
+-- columns: class, the labels, n (rows), low, high
 SELECT k.class, $labels, k.n, v.low, v.high
 FROM $classes AS k
 JOIN (SELECT c.class, MIN(c.value) AS low, MAX(c.value) AS high FROM $values AS c GROUP BY c.class) AS v
@@ -175,7 +175,7 @@ FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $known HAVING MIN(c.lo
 
 -- name: ruling_out
 -- Count the rows whose value is certain once one, two or three other values of their class are ruled out, and compute the posterior without the most frequent other value.
--- gives: after_1, after_2, after_3 (rows certain after ruling out so many values), classes (after one), worst, mean (posterior of the rows' own values without the most frequent other value)
+-- columns: after_1, after_2, after_3 (rows certain after ruling out so many values), classes (after one), worst, mean (posterior of the rows' own values without the most frequent other value)
 SELECT
   COALESCE(SUM(CASE WHEN s.kinds <= 2 THEN s.size END), 0) AS after_1,
   COALESCE(SUM(CASE WHEN s.kinds <= 3 THEN s.size END), 0) AS after_2,
@@ -212,7 +212,7 @@ FROM (
 
 -- name: posteriors
 -- Compare the share of a value in a class (posterior) with its share in the whole release (prior).
--- gives: guessed (rows with their class's most frequent value), certain (rows whose posterior reaches $certain, but not their prior), gained (rows whose posterior is at least $gain above the prior), worst, mean (posterior minus prior)
+-- columns: guessed (rows with their class's most frequent value), certain (rows whose posterior reaches $certain, but not their prior), gained (rows whose posterior is at least $gain above the prior), worst, mean (posterior minus prior)
 SELECT
   COALESCE(SUM(k.most), 0) AS guessed,
   COALESCE(SUM(k.certain), 0) AS certain,

@@ -2,7 +2,7 @@
 
 -- name: boxes
 -- Number the distinct boxes and intervals of a cloaked release, and count their rows.
--- gives: class, x_min, x_max, y_min, y_max, since, until, n (rows)
+-- columns: class, x_min, x_max, y_min, y_max, since, until, n (rows)
 SELECT
   ROW_NUMBER() OVER (ORDER BY $x_min, $x_max, $y_min, $y_max, $since, $until) AS class,
   $x_min AS x_min, $x_max AS x_max, $y_min AS y_min, $y_max AS y_max, $since AS since, $until AS until,
@@ -19,7 +19,7 @@ LIMIT $most;
 
 -- name: owned_boxes
 -- Find the boxes that contain the places of exactly one owner; the attack attributes all their rows to that owner.
--- gives: class, owner, n (rows), weight (rows)
+-- columns: class, owner, n (rows), weight (rows)
 SELECT b.class, MIN(p.owner) AS owner, b.n, b.n AS weight
 FROM $boxes AS b
 JOIN (SELECT $owner AS owner, $x AS x, $y AS y FROM $people AS o) AS p
@@ -29,7 +29,7 @@ HAVING COUNT(DISTINCT p.owner) = 1;
 
 -- name: drawn_observations
 -- Draw a sample of observations of a person at a place and time, by the smallest hash of their row number and a seed.
--- gives: target (the row's number), owner, x, y, t
+-- columns: target (the row's number), owner, x, y, t
 SELECT p.row_id AS target, $owner AS owner, $x AS x, $y AS y, $t AS t
 FROM $people AS p
 ORDER BY MD5(CAST(p.row_id AS TEXT) || $seed), p.row_id
@@ -37,7 +37,7 @@ LIMIT $most;
 
 -- name: observed_boxes
 -- Find the boxes around each observation, any of whose rows may belong to the observed person.
--- gives: target, class, owner, n (rows), weight (the box's share of these rows), among (all rows that may belong to the person)
+-- columns: target, class, owner, n (rows), weight (the box's share of these rows), among (all rows that may belong to the person)
 SELECT
   o.target, b.class, o.owner, b.n,
   CAST(b.n AS DOUBLE) / SUM(b.n) OVER (PARTITION BY o.target) AS weight,
@@ -55,7 +55,7 @@ FROM $guesses AS g;
 
 -- name: present
 -- Count the source rows inside each guessed box and interval, by owner.
--- gives: class, owner, n (rows)
+-- columns: class, owner, n (rows)
 SELECT b.class, s.owner, COUNT(*) AS n
 FROM $boxes AS b
 JOIN (SELECT DISTINCT g.class FROM $guesses AS g) AS guessed ON guessed.class = b.class

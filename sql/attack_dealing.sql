@@ -2,7 +2,7 @@
 
 -- name: values_in_order
 -- Number the values of a column in their order, and count their rows.
--- gives: value (its number, from 1), raw (the value itself), key (never NULL), n, up_to (rows up to this value)
+-- columns: value (its number, from 1), raw (the value itself), key (never NULL), n, up_to (rows up to this value)
 SELECT
   DENSE_RANK() OVER (ORDER BY $value) AS value,
   $value AS raw,
@@ -24,7 +24,7 @@ JOIN $overall AS o ON o.key = c.key;
 
 -- name: held_values
 -- List the distinct values of each person in each class; rows without a person are left out.
--- gives: row_id (of the first such row), class, the value, person
+-- columns: row_id (of the first such row), class, the value, person
 SELECT MIN(h.row_id) AS row_id, h.class, $value, h.person
 FROM (SELECT r.row_id, r.class, $value, $unit AS person FROM $release AS r) AS h
 WHERE h.person IS NOT NULL
@@ -38,7 +38,7 @@ JOIN $overall AS o ON o.key = h.key;
 
 -- name: shares_of_people
 -- Count the people who have each value.
--- gives: value (its number), n (people)
+-- columns: value (its number), n (people)
 SELECT h.value, COUNT(DISTINCT h.person) AS n FROM $held AS h GROUP BY h.value;
 
 -- name: class_count
@@ -47,7 +47,7 @@ SELECT COUNT(DISTINCT c.class) AS classes FROM $counted AS c;
 
 -- name: drawn_classes
 -- Draw whole classes, until they have so many rows and are so many, or all are drawn, by the smallest hash of their number and a seed.
--- gives: class, the labels, n (rows)
+-- columns: class, the labels, n (rows)
 SELECT k.class, $labels, k.n
 FROM (
   SELECT
@@ -62,7 +62,7 @@ WHERE k.before < $rows OR k.place <= $number;
 
 -- name: places
 -- Number the rows of classes class by class, and give every row a turn in a random order.
--- gives: class, value (its number), place (from 1, class by class), turn (from 0), the person if asked for
+-- columns: class, value (its number), place (from 1, class by class), turn (from 0), the person if asked for
 SELECT
   r.class,
   o.value,
@@ -77,7 +77,7 @@ JOIN $overall AS o ON o.key = r.key;
 
 -- name: turns
 -- Give as many turns as there are places to values of the whole release, by their shares, in a random order.
--- gives: value (its number), turn (from 0)
+-- columns: value (its number), turn (from 0)
 -- engines: duckdb
 SELECT o.value, ROW_NUMBER() OVER (ORDER BY MD5(CAST(i.number AS TEXT) || $seed), i.number) - 1 AS turn
 FROM (SELECT UNNEST(RANGE($places)) AS number) AS i

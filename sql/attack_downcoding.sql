@@ -32,7 +32,7 @@ LEFT JOIN (
 
 -- name: first_lines
 -- Start with all classes on one line (the labels of all attributes except one), before any attribute is added.
--- gives: class, line, hole (the attribute left out, 0 for none), several (1 if its label covers several values)
+-- columns: class, line, hole (the attribute left out, 0 for none), several (1 if its label covers several values)
 SELECT k.class, '' AS line, 0 AS hole, 0 AS several FROM $classes AS k;
 
 -- name: next_lines
@@ -62,7 +62,7 @@ SELECT k.class FROM $classes AS k JOIN $fits AS f ON f.class = k.class GROUP BY 
 
 -- name: narrowed_labels
 -- Count the rows whose label of one attribute covers fewer values than it shows, because other classes contain everybody with the remaining values.
--- gives: rows, certain (rows with one value left)
+-- columns: rows, certain (rows with one value left)
 SELECT COALESCE(SUM(a.n), 0) AS rows, COALESCE(SUM(CASE WHEN a.size - a.others = 1 THEN a.n END), 0) AS certain
 FROM (
   SELECT o.class, k.n, s.size, COUNT(*) AS others

@@ -2,7 +2,7 @@
 
 -- name: values_of_tuples
 -- Count the rows of each combination of known values by the value of one column, encoded as a key that is never NULL.
--- gives: class (the number of the combination as in attack_linkage/tuples), value (a key), n (rows)
+-- columns: class (the number of the combination as in attack_linkage/tuples), value (a key), n (rows)
 SELECT ranked.class, ranked.value, COUNT(*) AS n
 FROM (
   SELECT DENSE_RANK() OVER (ORDER BY $columns) AS class, COALESCE('=' || CAST($value AS TEXT), '') AS value
@@ -12,7 +12,7 @@ GROUP BY ranked.class, ranked.value;
 
 -- name: shares_of_classes
 -- Compute the share of each value among the people who match a class.
--- gives: class, value (a key), share
+-- columns: class, value (a key), share
 SELECT f.class, v.value, SUM(v.n) / CAST(SUM(SUM(v.n)) OVER (PARTITION BY f.class) AS DOUBLE) AS share
 FROM $fits AS f JOIN $values AS v ON v.class = f.target
 GROUP BY f.class, v.value;
@@ -37,7 +37,7 @@ FROM (
 
 -- name: half_rows
 -- Number the rows within each group of a half in a given order, with their classes as numbered in attack_matching/classes.
--- gives: class, key (of the group), place (from 1)
+-- columns: class, key (of the group), place (from 1)
 -- engines: duckdb
 SELECT
   DENSE_RANK() OVER (ORDER BY $labels) AS class,
@@ -47,7 +47,7 @@ FROM $release AS r;
 
 -- name: half_values
 -- Find the positions that each value of a half takes within its group in a given order.
--- gives: key (of the group), value (a key), first, last (from 1)
+-- columns: key (of the group), value (a key), first, last (from 1)
 -- engines: duckdb
 SELECT h.key, h.value, h.last - h.n + 1 AS first, h.last
 FROM (
@@ -61,7 +61,7 @@ FROM (
 
 -- name: halves
 -- Add up how likely two halves of a target's known values lead to the same record if each half picks one of its matching records at random.
--- gives: targets, same (expected number of equal picks), others (the same without the target's own record)
+-- columns: targets, same (expected number of equal picks), others (the same without the target's own record)
 SELECT
   COUNT(*) AS targets,
   COALESCE(SUM(CAST(b.records AS DOUBLE PRECISION) / x.records / y.records), 0) AS same,

@@ -2,7 +2,7 @@
 
 -- name: linked
 -- Summarize how targets link to records: targets with a match, with one record or one class, and the expected correct links.
--- gives: fitting, one_record, one_class, right (expected, if one of the matching records is picked at random)
+-- columns: fitting, one_record, one_class, right (expected, if one of the matching records is picked at random)
 SELECT
   COUNT(*) AS fitting,
   COALESCE(SUM(CASE WHEN c.records = 1 THEN 1 ELSE 0 END), 0) AS one_record,
@@ -16,7 +16,7 @@ SELECT l.target, 1 AS records FROM $linked AS l;
 
 -- name: source_rows
 -- Select the source rows that are linked to targets, as targets themselves.
--- gives: target (the row's number), the columns
+-- columns: target (the row's number), the columns
 SELECT s.row_id AS target, $columns FROM $source AS s
 WHERE s.row_id IN (SELECT l.row_id FROM $links AS l);
 
@@ -30,7 +30,7 @@ GROUP BY l.target;
 
 -- name: links_by_unit
 -- Link targets to their source rows by the unit column.
--- gives: target, row_id (of the source)
+-- columns: target, row_id (of the source)
 SELECT t.target, s.row_id
 FROM $targets AS t
 JOIN (SELECT q.row_id, $unit AS unit FROM $people AS q) AS p ON p.row_id = t.target
@@ -43,7 +43,7 @@ SELECT $id AS id, [COALESCE('=' || CAST($columns AS TEXT), '')] AS key FROM $peo
 
 -- name: links_by_key
 -- Link targets to the source rows that agree with all their known values.
--- gives: target, row_id (of the source)
+-- columns: target, row_id (of the source)
 SELECT t.id AS target, s.id AS row_id FROM $targets AS t JOIN $source AS s ON s.key = t.key;
 
 -- name: drawn_classes
@@ -54,7 +54,7 @@ LIMIT $most;
 
 -- name: linked_records
 -- Summarize how records link to people: all records, those with a matching person, those with exactly one, and the expected correct links.
--- gives: records, fitting, one_person, right (expected, if one of the matching people is picked at random)
+-- columns: records, fitting, one_person, right (expected, if one of the matching people is picked at random)
 SELECT
   COALESCE(SUM(f.n), 0) AS records,
   COALESCE(SUM(CASE WHEN f.people > 0 THEN f.n ELSE 0 END), 0) AS fitting,
@@ -70,7 +70,7 @@ FROM (
 
 -- name: known_tuples
 -- Count the people of a table by their known values, and how many of them are in the source.
--- gives: target (a number), the columns, people, known (people in the source)
+-- columns: target (a number), the columns, people, known (people in the source)
 SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(s.known_unit) AS known
 FROM (SELECT $columns, $unit AS unit FROM $people AS q) AS p
 LEFT JOIN (SELECT DISTINCT $unit AS known_unit FROM $source AS r) AS s ON s.known_unit = p.unit
@@ -78,19 +78,19 @@ GROUP BY $columns;
 
 -- name: tuples
 -- Count the people of a table by their known values.
--- gives: target (a number), the columns, people, known (people who may be in the release: all)
+-- columns: target (a number), the columns, people, known (people who may be in the release: all)
 SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(*) AS known
 FROM $people AS p
 GROUP BY $columns;
 
 -- name: unique_rows
 -- List the rows of a release with unique values in some columns.
--- gives: row_id
+-- columns: row_id
 SELECT MIN(r.row_id) AS row_id FROM $release AS r GROUP BY $columns HAVING COUNT(*) = 1;
 
 -- name: drawn_rows
 -- Draw a sample of rows, by the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
--- gives: class (the row's number), the columns as text, n (1)
+-- columns: class (the row's number), the columns as text, n (1)
 SELECT r.row_id AS class, CAST($columns AS TEXT), 1 AS n
 FROM $release AS r
 JOIN (

@@ -2,21 +2,21 @@
 
 -- name: classes
 -- Number the classes of a release, with their labels and row counts.
--- gives: class, the labels, n (rows)
+-- columns: class, the labels, n (rows)
 SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, COUNT(*) AS n
 FROM $release AS r
 GROUP BY $labels;
 
 -- name: coarser_classes
 -- Number the classes of a release by some of its labels, with their row counts.
--- gives: class, the labels, n (rows)
+-- columns: class, the labels, n (rows)
 SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, SUM(k.n) AS n
 FROM $classes AS k
 GROUP BY $labels;
 
 -- name: targets
 -- Draw a sample of rows to attack, by the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
--- gives: target (the row's number), the columns
+-- columns: target (the row's number), the columns
 SELECT p.row_id AS target, $columns FROM $people AS p
 WHERE p.row_id * 2654435761 % 4294967296 <= $part * 4294967296
 ORDER BY MD5(CAST(p.row_id AS TEXT) || $seed), p.row_id
@@ -24,7 +24,7 @@ LIMIT $most;
 
 -- name: targets_of_people
 -- Draw a sample of people to attack, one row per person, by the smallest hash of their row number and a seed.
--- gives: target (the row's number), the columns
+-- columns: target (the row's number), the columns
 -- engines: duckdb
 SELECT p.row_id AS target, $columns
 FROM $people AS p
@@ -38,7 +38,7 @@ JOIN (
 
 -- name: truths
 -- Return the true value of every target, as a key that is never NULL.
--- gives: target, value (a key)
+-- columns: target, value (a key)
 SELECT t.target, p.value
 FROM $targets AS t
 JOIN (SELECT q.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $people AS q) AS p

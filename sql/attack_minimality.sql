@@ -9,13 +9,13 @@ WHERE COALESCE(own.n, 0) <> COALESCE(other.n, 0);
 
 -- name: sensitive_slots
 -- Number the rows of each class, with their sensitive values.
--- gives: home, slot (from 1), the columns
+-- columns: home, slot (from 1), the columns
 SELECT p.home, ROW_NUMBER() OVER (PARTITION BY p.home ORDER BY p.row_id) AS slot, $columns
 FROM $placed AS p JOIN $copied AS r ON r.row_id = p.row_id;
 
 -- name: seats
 -- Assign the people of each class to its slots at random, independently in every world.
--- gives: world, row_id, slot (from 1)
+-- columns: world, row_id, slot (from 1)
 SELECT
   w.world,
   p.row_id,
@@ -60,7 +60,7 @@ SELECT u.home, COUNT(DISTINCT u.world) AS worlds FROM $unsafe AS u GROUP BY u.ho
 
 -- name: told_people
 -- Count the people whose own value becomes much more probable because some part must be unsafe.
--- gives: people, certain, worst (gain in probability)
+-- columns: people, certain, worst (gain in probability)
 SELECT
   COALESCE(SUM(CASE WHEN b.posterior > $bound AND b.posterior >= b.prior + $margin THEN b.n END), 0) AS people,
   COALESCE(SUM(CASE WHEN b.posterior >= 0.999 AND b.prior < 0.999 THEN b.n END), 0) AS certain,

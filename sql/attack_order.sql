@@ -17,7 +17,7 @@ SELECT s.way, d.row_id, (d.row_id - 1 + s.shift) % $rows + 1 AS other FROM $draw
 
 -- name: ranked_pairs
 -- Pair the rows of two tables that have the same rank, out of a sample, when each table is sorted by its columns.
--- gives: way ('sorted'), row_id, other
+-- columns: way ('sorted'), row_id, other
 SELECT 'sorted' AS way, a.row_id, b.row_id AS other
 FROM (SELECT r.row_id, ROW_NUMBER() OVER (ORDER BY $columns) AS place FROM $copied AS r) AS a
 JOIN (SELECT r.row_id, ROW_NUMBER() OVER (ORDER BY $columns_there) AS place FROM $other AS r) AS b ON b.place = a.place
@@ -55,7 +55,7 @@ SELECT p.row_id, $columns FROM $people AS p WHERE p.row_id IN (SELECT f.target F
 
 -- name: valued_rows
 -- Show every row of a table as its target (known values) and its shape, the text of attack_versions/shapes.
--- gives: row_id, target (as in attack_versions/known_values), value
+-- columns: row_id, target (as in attack_versions/known_values), value
 -- engines: duckdb
 SELECT
   p.row_id,
@@ -115,7 +115,7 @@ JOIN (
 
 -- name: sure_rows
 -- Find the released rows of classes that match exactly one source row, if that row matches no other released row.
--- gives: shown (row number in the release), class, place (row number in the source)
+-- columns: shown (row number in the release), class, place (row number in the source)
 SELECT matched.row_id AS shown, matched.class, matched.place
 FROM (
   SELECT

@@ -2,7 +2,7 @@
 
 -- name: beliefs
 -- Compute for every target whether a value is certain with and without priors, and how much more probable the likeliest value is with them.
--- gives: target, told (certain with priors), alone (without them; each 1 or 0, and 0 if another value is right), gain
+-- columns: target, told (certain with priors), alone (without them; each 1 or 0, and 0 if another value is right), gain
 SELECT
   v.target,
   MAX(CASE WHEN v.posterior >= $certain THEN v.may_be ELSE 0 END) AS told,
@@ -23,7 +23,7 @@ GROUP BY v.target;
 
 -- name: believed
 -- Count the targets whose value is certain with priors, and the classes that these targets match.
--- gives: told, classes, alone (certain without priors), worst, mean (gain)
+-- columns: told, classes, alone (certain without priors), worst, mean (gain)
 SELECT
   COALESCE(SUM(b.told), 0) AS told,
   (SELECT COUNT(DISTINCT f.class) FROM $fits AS f JOIN $beliefs AS c ON c.target = f.target WHERE c.told = 1) AS classes,
@@ -34,7 +34,7 @@ FROM $beliefs AS b;
 
 -- name: fitting_values
 -- Count the matching records of each target by value.
--- gives: target, value (a key), n
+-- columns: target, value (a key), n
 SELECT f.target, o.key AS value, SUM(v.n) AS n
 FROM $fits AS f
 JOIN $values AS v ON v.class = f.class
@@ -43,14 +43,14 @@ GROUP BY f.target, o.key;
 
 -- name: value_shares
 -- Compute the share of each value among the rows of a release, with values as keys that are never NULL.
--- gives: value (a key), share
+-- columns: value (a key), share
 SELECT valued.value, COUNT(*) / CAST(SUM(COUNT(*)) OVER () AS DOUBLE) AS share
 FROM (SELECT COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $release AS r) AS valued
 GROUP BY valued.value;
 
 -- name: prior_weights
 -- Compute how many times more common each value is among people like the target than in the whole release.
--- gives: target, value (a key), weight
+-- columns: target, value (a key), weight
 SELECT p.id AS target, s.value, s.share / o.share AS weight
 FROM $people AS p
 JOIN $priors AS q ON q.key = p.key
@@ -64,7 +64,7 @@ FROM (SELECT w.value FROM $weights AS w GROUP BY w.target, w.value HAVING COUNT(
 
 -- name: prior_shares
 -- Return the value, as a key that is never NULL, and the share of every row of the priors.
--- gives: row_id, value (a key), share
+-- columns: row_id, value (a key), share
 SELECT p.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value, CAST($share AS DOUBLE) AS share FROM $priors AS p;
 
 -- name: wrong_shares

@@ -2,7 +2,7 @@
 
 -- name: shapes
 -- Count the rows of each class by shape: the given columns as one text, with one example row.
--- gives: class, value (the shape), row_id (of the example), n (rows)
+-- columns: class, value (the shape), row_id (of the example), n (rows)
 -- engines: duckdb
 SELECT valued.class, valued.value, MIN(valued.row_id) AS row_id, COUNT(*) AS n
 FROM (
@@ -22,7 +22,7 @@ GROUP BY r.place, r.row_key % $buckets;
 
 -- name: differing_buckets
 -- Find the buckets in which a release has other rows than the one before it; the new one is at place 0.
--- gives: release, bucket
+-- columns: release, bucket
 SELECT sums.release, sums.bucket
 FROM (
   SELECT a.place - 1 AS release, a.bucket, a.total FROM $sums AS a WHERE a.place > 0
@@ -34,7 +34,7 @@ HAVING SUM(sums.total) <> 0;
 
 -- name: steps
 -- Count how many more rows each release has than the one before it, by key, in buckets that differ.
--- gives: release, row_key, more
+-- columns: release, row_key, more
 SELECT b.release, k.row_key, SUM(b.more) AS more
 FROM (SELECT r.place, r.row_key, r.row_key % $buckets AS bucket FROM $keyed AS r) AS k
 JOIN (
@@ -51,7 +51,7 @@ SELECT d.release, COUNT(*) AS n FROM $differing AS d GROUP BY d.release;
 
 -- name: differences
 -- Find the rows that each release has more often or less often than the new one, by adding up the steps that lead to it.
--- gives: release, row_key, before (rows in it), after (rows in the new one)
+-- columns: release, row_key, before (rows in it), after (rows in the new one)
 SELECT sums.release, sums.row_key, COALESCE(r.n, 0) + sums.more AS before, COALESCE(r.n, 0) AS after
 FROM (
   SELECT o.release, s.row_key, SUM(s.more) AS more
@@ -70,26 +70,26 @@ WHERE o.row_key IN (SELECT d.row_key FROM $differences AS d WHERE d.after = 0);
 
 -- name: all_rows
 -- List the rows of the new release, and those that it does not have any more.
--- gives: row_key, the columns, n (1 or 0)
+-- columns: row_key, the columns, n (1 or 0)
 SELECT r.row_key, $columns, 1 AS n FROM $keyed AS r
 UNION ALL
 SELECT o.row_key, $columns, 0 AS n FROM $older AS o;
 
 -- name: numbered_rows
 -- Count the equal rows in the new release.
--- gives: row_key, class, the columns, n
+-- columns: row_key, class, the columns, n
 SELECT r.row_key, r.class, $columns, SUM(r.n) AS n FROM $classed AS r GROUP BY r.row_key, r.class, $columns;
 
 -- name: classes
 -- Number the classes of several releases.
--- gives: class, the labels, n (rows in the new release)
+-- columns: class, the labels, n (rows in the new release)
 SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels, SUM(r.n) AS n
 FROM $listed AS r
 GROUP BY $labels;
 
 -- name: changed_classes
 -- Count the rows of all classes in which an earlier release has other rows than the new one.
--- gives: release (the earlier one), class, before, after (rows in both)
+-- columns: release (the earlier one), class, before, after (rows in both)
 SELECT d.release, k.class, MIN(k.n) + SUM(d.before - d.after) AS before, MIN(k.n) AS after
 FROM $differences AS d
 JOIN $numbered AS r ON r.row_key = d.row_key
@@ -98,7 +98,7 @@ GROUP BY d.release, k.class;
 
 -- name: class_values
 -- Count the rows of each class of the new release by one column.
--- gives: class, value (a key that is never NULL), n
+-- columns: class, value (a key that is never NULL), n
 SELECT valued.class, COALESCE('=' || CAST(valued.value AS TEXT), '') AS value, valued.n
 FROM (
   SELECT r.class, $value AS value, SUM(r.n) AS n FROM $numbered AS r WHERE r.n > 0 GROUP BY r.class, $value
@@ -106,7 +106,7 @@ FROM (
 
 -- name: changed_values
 -- Count the values in a column of each changed class that only the new release has, and those that only an earlier one has.
--- gives: release (the earlier one), class, different (values in the new release), gained, lost
+-- columns: release (the earlier one), class, different (values in the new release), gained, lost
 SELECT
   moved.release,
   moved.class,
@@ -136,12 +136,12 @@ SELECT MIN(k.people) AS size FROM (SELECT $labels, COUNT(DISTINCT $unit) AS peop
 
 -- name: smallest_changed_classes
 -- Count the rows of the smallest changed class of each earlier release.
--- gives: release, size
+-- columns: release, size
 SELECT c.release, MIN(c.before) AS size FROM $changed AS c WHERE c.before > 0 GROUP BY c.release;
 
 -- name: smallest_changed_classes_of_people
 -- Count the people of the smallest changed class of each earlier release, from those who are in only one of two releases.
--- gives: release, size
+-- columns: release, size
 SELECT c.release, MIN(c.different - c.gained + c.lost) AS size
 FROM $values AS c
 WHERE c.different - c.gained + c.lost > 0
@@ -149,7 +149,7 @@ GROUP BY c.release;
 
 -- name: value_codes
 -- Number the values of an attribute, from 0 in the order of their texts.
--- gives: value, text, code
+-- columns: value, text, code
 SELECT v.value, v.text, ROW_NUMBER() OVER (ORDER BY v.text, v.value) - 1 AS code
 FROM (SELECT DISTINCT p.value, CAST(p.value AS TEXT) AS text FROM (SELECT $value AS value FROM $people AS p) AS p) AS v;
 
@@ -159,28 +159,28 @@ SELECT c.value, c.text FROM $codes AS c ORDER BY c.code;
 
 -- name: known_values
 -- List the distinct combinations of known values, each numbered by one of its rows (a target).
--- gives: target (a row's number), the columns, n (rows)
+-- columns: target (a row's number), the columns, n (rows)
 SELECT MIN(p.row_id) AS target, $columns, COUNT(*) AS n FROM $people AS p GROUP BY $columns;
 
 -- name: members
 -- Treat all people with the same known values as one target, if there is no unit column.
--- gives: target, person, n (people)
+-- columns: target, person, n (people)
 SELECT t.target, t.target AS person, t.n FROM $tuples AS t;
 
 -- name: members_of_people
 -- List the people behind each target; a person with several rows may be behind several targets.
--- gives: target (as in attack_versions/known_values), person, n (1)
+-- columns: target (as in attack_versions/known_values), person, n (1)
 SELECT DISTINCT keyed.target, keyed.person, 1 AS n
 FROM (SELECT MIN(p.row_id) OVER (PARTITION BY $columns) AS target, $unit AS person FROM $people AS p) AS keyed;
 
 -- name: classes_of_one
 -- List the classes that only one of two releases has.
--- gives: release (the earlier one), class
+-- columns: release (the earlier one), class
 SELECT c.release, c.class FROM $changed AS c WHERE c.before = 0 OR c.after = 0;
 
 -- name: classes_of_few_values
 -- List the changed classes that have other values in both releases, and at most one that both have.
--- gives: release (the earlier one), class
+-- columns: release (the earlier one), class
 SELECT v.release, v.class FROM $values AS v WHERE v.gained + v.lost > 0 AND v.different - v.gained <= 1;
 
 -- name: near_targets
@@ -209,7 +209,7 @@ WHERE shown.n > 0;
 
 -- name: in_both
 -- Pair the classes that match each target in an earlier release and in the new one, for every person behind the target; 0 means no class.
--- gives: release (the earlier one), target, person, first, second, n
+-- columns: release (the earlier one), target, person, first, second, n
 SELECT f.release, f.target, m.person, f.first, f.second, m.n
 FROM (
   SELECT
@@ -224,7 +224,7 @@ JOIN $members AS m ON m.target = f.target;
 
 -- name: cells
 -- Number the distinct pairs of classes of each earlier release and the new one.
--- gives: class (the number of a pair), release, first, second
+-- columns: class (the number of a pair), release, first, second
 SELECT ROW_NUMBER() OVER (ORDER BY p.release, p.first, p.second) AS class, p.release, p.first, p.second
 FROM $pairs AS p
 GROUP BY p.release, p.first, p.second;
@@ -296,7 +296,7 @@ GROUP BY found.release;
 
 -- name: values
 -- Count the rows of classes by the given columns in an earlier release and the new one, as the text of attack_versions/shapes.
--- gives: release (the earlier one), class, value, before, after
+-- columns: release (the earlier one), class, value, before, after
 -- engines: duckdb
 SELECT valued.release, valued.class, valued.value, SUM(valued.before) AS before, SUM(valued.after) AS after
 FROM (
@@ -314,12 +314,12 @@ GROUP BY valued.release, valued.class, valued.value;
 
 -- name: values_of_side
 -- List the values in one of two releases, depending on the column of rows.
--- gives: release (the earlier one), class, value, n
+-- columns: release (the earlier one), class, value, n
 SELECT v.release, v.class, v.value, v.n FROM (SELECT v.release, v.class, v.value, $side AS n FROM $values AS v) AS v WHERE v.n > 0;
 
 -- name: common_values
 -- List the values that both classes of a pair contain: a person in both classes has one of them.
--- gives: release, class (the number of a pair), value
+-- columns: release, class (the number of a pair), value
 SELECT c.release, c.class, a.value
 FROM $cells AS c
 JOIN $first AS a ON a.release = c.release AND a.class = c.first
@@ -327,7 +327,7 @@ JOIN $second AS b ON b.release = c.release AND b.class = c.second AND b.value = 
 
 -- name: possible_values
 -- Count the values that each target may have, given the classes that it matches.
--- gives: release, target, different (values), value (the first one)
+-- columns: release, target, different (values), value (the first one)
 SELECT f.release, f.target, COUNT(DISTINCT v.value) AS different, MIN(v.value) AS value
 FROM (SELECT DISTINCT p.release, p.target, $class AS class FROM $fits AS p) AS f
 JOIN $values AS v ON v.release = f.release AND v.class = f.class
@@ -335,7 +335,7 @@ GROUP BY f.release, f.target;
 
 -- name: own_values_of_people
 -- List the values of every person by target, as the text of attack_versions/shapes; a person may have several.
--- gives: target (as in attack_versions/known_values), person, value, n (1)
+-- columns: target (as in attack_versions/known_values), person, value, n (1)
 -- engines: duckdb
 SELECT DISTINCT valued.target, valued.person, valued.value, 1 AS n
 FROM (
@@ -348,7 +348,7 @@ FROM (
 
 -- name: own_values
 -- Count the rows of a table by target and value, as the text of attack_versions/shapes.
--- gives: target (as in attack_versions/known_values), person (one of their rows), value, n
+-- columns: target (as in attack_versions/known_values), person (one of their rows), value, n
 -- engines: duckdb
 SELECT valued.target, MIN(valued.row_id) AS person, valued.value, COUNT(*) AS n
 FROM (
@@ -380,7 +380,7 @@ GROUP BY doubted.release;
 
 -- name: earlier_classes
 -- Use the classes of all earlier releases as targets: people whose labels are known.
--- gives: target (the class), the labels
+-- columns: target (the class), the labels
 SELECT k.class AS target, $labels
 FROM $classes AS k
 LEFT JOIN (SELECT c.class, COUNT(*) AS n FROM $changed AS c WHERE c.before = 0 GROUP BY c.class) AS lacking
@@ -389,7 +389,7 @@ WHERE COALESCE(lacking.n, 0) < $releases;
 
 -- name: new_classes
 -- List the classes of the new release.
--- gives: class, the labels, n (rows)
+-- columns: class, the labels, n (rows)
 SELECT k.class, $labels, k.n FROM $classes AS k WHERE k.n > 0;
 
 -- name: bounded_below
@@ -413,7 +413,7 @@ WHERE b.different = 1 AND a.different > 1 AND o.different > 1;
 
 -- name: shared_bounds
 -- Bound the number of rows that two classes of two releases of the same rows share, by the values that both contain.
--- gives: first, second, least, most, different (values)
+-- columns: first, second, least, most, different (values)
 SELECT bounded.first, bounded.second, SUM(bounded.least) AS least, SUM(bounded.most) AS most, COUNT(*) AS different
 FROM (
   SELECT
@@ -435,7 +435,7 @@ GROUP BY bounded.first, bounded.second;
 
 -- name: crossings
 -- Pair the different classes of each earlier release and the new one that may share people.
--- gives: release (the earlier one), node (its class), other (a class of the new release)
+-- columns: release (the earlier one), node (its class), other (a class of the new release)
 SELECT l.release, o.target AS node, o.class AS other
 FROM $overlaps AS o
 JOIN $classes AS k ON k.class = o.target
@@ -471,7 +471,7 @@ SELECT COALESCE(SUM(g.part), 0) AS total FROM $groups AS g;
 
 -- name: changed_parts
 -- List the classes of the groups that have a changed class; a class without a link is a group.
--- gives: release (the earlier one), class, part
+-- columns: release (the earlier one), class, part
 SELECT g.release, g.node AS class, g.part
 FROM $groups AS g
 JOIN (
@@ -485,7 +485,7 @@ WHERE g.node IS NULL;
 
 -- name: changes
 -- Count the rows that only an earlier release or the new one has in each group of classes, by their values in other columns.
--- gives: release, part, the columns, before, after (without rows that both have)
+-- columns: release, part, the columns, before, after (without rows that both have)
 SELECT d.release, g.part, $values, SUM(d.before) AS before, SUM(d.after) AS after
 FROM $differences AS d
 JOIN $numbered AS r ON r.row_key = d.row_key
@@ -495,7 +495,7 @@ HAVING SUM(d.before) <> SUM(d.after);
 
 -- name: people_of_parts
 -- Count the rows of each person in each group of classes in the new release.
--- gives: release, part, owner (a key), n
+-- columns: release, part, owner (a key), n
 SELECT g.release, g.part, v.value AS owner, SUM(v.n) AS n
 FROM $parts AS g
 JOIN $values AS v ON v.class = g.class
@@ -503,7 +503,7 @@ GROUP BY g.release, g.part, v.value;
 
 -- name: moves_of_people
 -- Count the rows of each person that joined, left and stayed in each group of classes, with the arrivals and departures of the group.
--- gives: release, part, person (a key), came, went, stayed (rows of the person), appeared, vanished (rows of the group)
+-- columns: release, part, person (a key), came, went, stayed (rows of the person), appeared, vanished (rows of the group)
 SELECT own.release, own.part, own.person, own.came, own.went, COALESCE(p.n, 0) - own.came AS stayed, seen.appeared, seen.vanished
 FROM (
   SELECT
@@ -607,7 +607,7 @@ GROUP BY c.release;
 
 -- name: certain_parts
 -- List the groups of classes in which all rows that came or left have one value, and others do not; `moved` is negative for rows that left.
--- gives: release, part, moved
+-- columns: release, part, moved
 SELECT DISTINCT one.release, one.part, one.moved
 FROM (
   SELECT d.release, d.part, COALESCE('=' || CAST(MIN(d.value) AS TEXT), '') AS value, SUM(d.after - d.before) AS moved

@@ -3,7 +3,7 @@
 
 -- name: keys
 -- Interleave the bits of the quadtree cells (Morton order), below the number of the time slice.
--- gives: row, unit, key (t_cell * 4 ^ depth + the interleaved bits; key >> 2 is the parent quadrant)
+-- columns: row, unit, key (t_cell * 4 ^ depth + the interleaved bits; key >> 2 is the parent quadrant)
 SELECT
   row, unit,
   (t_cell << (2 * $depth)) | (((x | (x << 1)) & 6148914691236517205) << 1) | ((y | (y << 1)) & 6148914691236517205) AS key
@@ -25,7 +25,7 @@ FROM (
 
 -- name: leaves
 -- Count the rows of every unit in every leaf of the quadtree, and find the deepest level at which k pairs of a leaf and a unit share a quadrant.
--- gives: key, unit, rows, entry (that level, or $coarse - 1 if it is above level $coarse)
+-- columns: key, unit, rows, entry (that level, or $coarse - 1 if it is above level $coarse)
 SELECT key, unit, rows, CAST(COALESCE(MAX(shared) OVER near, $coarse - 1) AS TINYINT) AS entry
 FROM (
   SELECT
@@ -45,7 +45,7 @@ WINDOW near AS (
 
 -- name: owners
 -- Cut the Morton order wherever a taken quadrant begins or ends, and find the deepest taken quadrant that contains each stretch.
--- gives: start (the first key of the stretch), class_level (the level that this quadrant is released at; NULL if no quadrant was taken)
+-- columns: start (the first key of the stretch), class_level (the level that this quadrant is released at; NULL if no quadrant was taken)
 SELECT c.start, ARG_MAX(g.class_level, g.level) AS class_level
 FROM (
   SELECT node << (2 * ($depth - level)) AS start FROM $groups
@@ -58,7 +58,7 @@ GROUP BY c.start;
 
 -- name: quadrants
 -- Number the quadrants that rows are released in, and compute the box and time slice of each.
--- gives: box (from 1), level, node (the quadrant), x_min, x_max, y_min, y_max, t_min, t_max
+-- columns: box (from 1), level, node (the quadrant), x_min, x_max, y_min, y_max, t_min, t_max
 SELECT
   ROW_NUMBER() OVER (ORDER BY level, node) AS box, level, node,
   CAST($x_from AS DOUBLE) + x_cell * CAST($x_width AS DOUBLE) AS x_min,
@@ -99,7 +99,7 @@ FROM (
 
 -- name: in_quadrants
 -- Find the quadrant that every row is released in.
--- gives: row, box (as in cloak_adaptive/quadrants); without the rows that no quadrant took
+-- columns: row, box (as in cloak_adaptive/quadrants); without the rows that no quadrant took
 SELECT k.row, o.box
 FROM $keys AS k
 ASOF JOIN (
@@ -111,7 +111,7 @@ WHERE NOT o.box IS NULL;
 
 -- name: inside_quadrants
 -- Count the units inside every released quadrant and time slice, whatever box they are released with, and return the fewest.
--- gives: smallest (units)
+-- columns: smallest (units)
 SELECT MIN(units) AS smallest
 FROM (
   SELECT q.level, q.node, COUNT(*) AS units
@@ -126,7 +126,7 @@ FROM (
 
 -- name: pending
 -- Collect what waits in the quadrants of a level: the units left over from the level below, and the leaves that enter at this level.
--- gives: node, unit, n (1: a unit counts once), rows
+-- columns: node, unit, n (1: a unit counts once), rows
 SELECT node, unit, 1 AS n, CAST(SUM(rows) AS BIGINT) AS rows
 FROM (
   SELECT w.node >> 2 AS node, w.unit, w.rows
@@ -143,7 +143,7 @@ SELECT node, CAST(SUM(rows) AS BIGINT) AS rows, COALESCE($safe, FALSE) AS safe F
 
 -- name: pulls
 -- Find, for every quadrant with too few waiting units, the class below it that is cheapest to pull up to them.
--- gives: node, class_level, class_node (that class, if it adds no more area than moving the units to the parent quadrant; always at the root)
+-- columns: node, class_level, class_node (that class, if it adds no more area than moving the units to the parent quadrant; always at the root)
 SELECT node, class_level, class_node
 FROM (
   SELECT
@@ -170,7 +170,7 @@ FROM $nodes AS n LEFT JOIN $pulls AS p ON n.node = p.node;
 
 -- name: groups
 -- Add the quadrants taken at this level to those taken below, and move the classes that were pulled up.
--- gives: level, node (the quadrant that took its waiting rows), rows, class_level, class_node (the quadrant that they are released as)
+-- columns: level, node (the quadrant that took its waiting rows), rows, class_level, class_node (the quadrant that they are released as)
 SELECT
   g.level, g.node, g.rows,
   CASE WHEN p.node IS NULL THEN g.class_level ELSE $level END AS class_level,
@@ -181,5 +181,5 @@ SELECT $level AS level, node, rows, $level AS class_level, node AS class_node FR
 
 -- name: open_round
 -- Settle a level of the published algorithm: a safe quadrant still passes its units on to the quadrants above.
--- gives: node, rows, taken (always false)
+-- columns: node, rows, taken (always false)
 SELECT node, rows, FALSE AS taken FROM $nodes;

@@ -3,7 +3,7 @@
 
 -- name: reach
 -- Find, for every row, the coarsest space grid and time grid whose cell around the row stays within its tolerances.
--- gives: row, unit, x_cell, y_cell, t_cell, space, time (levels, 0 is the coarsest); without the rows whose finest cell exceeds them
+-- columns: row, unit, x_cell, y_cell, t_cell, space, time (levels, 0 is the coarsest); without the rows whose finest cell exceeds them
 SELECT
   row, unit, x_cell, y_cell, t_cell,
   MIN(level) FILTER (WHERE x - x_min <= dx AND x_max - x <= dx AND y - y_min <= dy AND y_max - y <= dy) AS space,
@@ -47,12 +47,12 @@ FROM (
 
 -- name: coarsest
 -- Find the coarsest levels that any waiting row accepts.
--- gives: space, time (NULL if no row waits)
+-- columns: space, time (NULL if no row waits)
 SELECT MIN(space) AS space, MIN(time) AS time FROM $waiting;
 
 -- name: met
 -- Take the waiting rows in cells of one grid that enough units accept.
--- gives: row, space, time (the levels that it is released at)
+-- columns: row, space, time (the levels that it is released at)
 SELECT w.row, $space AS space, $time AS time
 FROM $waiting AS w
 JOIN (

@@ -7,7 +7,7 @@ SELECT MAX(dx) AS x, MAX(dy) AS y, MAX(dt) AS t FROM $points;
 
 -- name: messages
 -- Number the messages in order of arrival.
--- gives: arrival (from 0), row, t, own_k, deadline (t + dt)
+-- columns: arrival (from 0), row, t, own_k, deadline (t + dt)
 SELECT ROW_NUMBER() OVER (ORDER BY t, row) - 1 AS arrival, row, t, CAST(own_k AS BIGINT) AS own_k, t + dt AS deadline
 FROM $points;
 
@@ -29,7 +29,7 @@ WINDOW clique AS (PARTITION BY c.clique);
 
 -- name: neighbours
 -- List, for every message, the earlier ones that it can be cloaked with: from other units, and each within the other's tolerances.
--- gives: arrival, earlier (a list of arrivals), for the messages from $first to $last
+-- columns: arrival, earlier (a list of arrivals), for the messages from $first to $last
 SELECT later.arrival, LIST(earlier.arrival ORDER BY earlier.arrival) AS earlier
 FROM (
   SELECT m.arrival, p.unit, p.x, p.y, p.t, p.dx, p.dy, p.dt, c.x_cell + dx_cell.range AS x_cell, c.y_cell + dy_cell.range AS y_cell, c.t_cell + dt_cell.range AS t_cell

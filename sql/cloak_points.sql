@@ -3,7 +3,7 @@
 
 -- name: extent
 -- Count the rows that can be cloaked, those that cannot and why, and the units; measure the extent in space and time.
--- gives: rows, no_place, no_time, no_unit, placed (rows), units, x_low, x_high, y_low, y_high, t_low, t_high
+-- columns: rows, no_place, no_time, no_unit, placed (rows), units, x_low, x_high, y_low, y_high, t_low, t_high
 SELECT
   COUNT(*) AS rows,
   COUNT(*) FILTER (WHERE NOT has_place) AS no_place,
@@ -30,7 +30,7 @@ FROM (
 
 -- name: own
 -- Count the rows with invalid tolerances, and those whose own k is invalid.
--- gives: no_tolerance, no_k (rows)
+-- columns: no_tolerance, no_k (rows)
 SELECT
   COUNT(*) FILTER (
     WHERE NOT COALESCE(dx >= 0 AND dy >= 0 AND dt >= 0 AND ISFINITE(dx) AND ISFINITE(dy) AND ISFINITE(dt), FALSE)
@@ -54,7 +54,7 @@ FROM (
 
 -- name: cells
 -- Assign every point to its cell of a grid in space and time: cell i of an axis covers from + i * width up to, and not including, the next cell.
--- gives: row, unit, x_cell, y_cell, t_cell (whole numbers)
+-- columns: row, unit, x_cell, y_cell, t_cell (whole numbers)
 SELECT
   row, unit,
   -- FLOOR of a rounded quotient can be one cell off; the computed bounds of the cell decide
@@ -81,7 +81,7 @@ FROM (
 
 -- name: points
 -- Number the units, and leave out the rows without a place, a time or a unit.
--- gives: row, unit (from 1), the columns
+-- columns: row, unit (from 1), the columns
 SELECT p.row, u.number AS unit, $columns
 FROM $points AS p
 JOIN (

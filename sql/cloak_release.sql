@@ -3,7 +3,7 @@
 
 -- name: places
 -- Number the boxes in the order of their released values; boxes that look the same share a place.
--- gives: box, place (from 1), t_min, t_max, the released columns
+-- columns: box, place (from 1), t_min, t_max, the released columns
 SELECT box, CAST(DENSE_RANK() OVER (ORDER BY $shown) AS INTEGER) AS place, t_min, t_max, $shown FROM $boxes;
 
 -- name: shown
@@ -23,7 +23,7 @@ JOIN (SELECT r.row, s.place FROM $boxed AS r JOIN $places AS s ON r.box = s.box)
 
 -- name: classes
 -- Count the rows and units that share each released box and interval, and measure what the box costs them.
--- gives: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside (rows outside their box), beyond (rows whose box exceeds their tolerances), room, delay (sums of tolerances)
+-- columns: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside (rows outside their box), beyond (rows whose box exceeds their tolerances), room, delay (sums of tolerances)
 SELECT
   MIN(x_min) AS x_min, MIN(x_max) AS x_max, MIN(y_min) AS y_min, MIN(y_max) AS y_max, MIN(since) AS since, MIN(until) AS until,
   MAX(t_max - t_min) AS length,
@@ -44,7 +44,7 @@ GROUP BY r.place;
 
 -- name: summary
 -- Check in one row whether every released box is shared by enough units, contains its rows and stays within their tolerances, and measure how fine the boxes are.
--- gives: rows, classes, smallest (units), unsafe_classes, unsafe_rows, outside, beyond, relative_anonymity, mean_area, mean_length, relative_space, relative_time
+-- columns: rows, classes, smallest (units), unsafe_classes, unsafe_rows, outside, beyond, relative_anonymity, mean_area, mean_length, relative_space, relative_time
 SELECT
   COALESCE(SUM(n), 0) AS rows,
   COUNT(*) AS classes,
@@ -99,7 +99,7 @@ FROM (SELECT $column, COUNT(*) AS rows FROM $released GROUP BY $column HAVING MI
 
 -- name: different
 -- Number the distinct boxes assigned to rows.
--- gives: box (from 1), x_min, x_max, y_min, y_max, t_min, t_max
+-- columns: box (from 1), x_min, x_max, y_min, y_max, t_min, t_max
 SELECT ROW_NUMBER() OVER (ORDER BY x_min, x_max, y_min, y_max, t_min, t_max) AS box, x_min, x_max, y_min, y_max, t_min, t_max
 FROM (SELECT DISTINCT x_min, x_max, y_min, y_max, t_min, t_max FROM $given) AS found;
 

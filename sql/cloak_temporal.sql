@@ -3,7 +3,7 @@
 
 -- name: instants
 -- Find, for every instant of a cell, the first instant by which k distinct units have visited it since then.
--- gives: x_cell, y_cell, instant, t, closing (that instant; NULL if k units never come), until (its time)
+-- columns: x_cell, y_cell, instant, t, closing (that instant; NULL if k units never come), until (its time)
 SELECT i.x_cell, i.y_cell, i.instant, i.t, c.instant AS closing, c.t AS until
 FROM (SELECT DISTINCT x_cell, y_cell, instant, t, width FROM $visits) AS i
 LEFT JOIN (SELECT DISTINCT x_cell, y_cell, instant, t FROM $visits) AS c
@@ -67,7 +67,7 @@ JOIN $spans AS s ON c.x_cell = s.x_cell AND c.y_cell = s.y_cell AND p.t = s.t;
 
 -- name: inside_spans
 -- Count the units that visit every row's cell within its interval, whatever their own intervals, and return the fewest.
--- gives: smallest (units)
+-- columns: smallest (units)
 SELECT MIN(units) AS smallest
 FROM (
   -- RANGE bounds by the rank of times: ranks are whole numbers, while t - (t - t_min) may differ from t_min for fractional times.
@@ -97,7 +97,7 @@ FROM (
 
 -- name: visits
 -- List which unit was in which cell at which time, and number the instants of every cell; the windows are still empty.
--- gives: x_cell, y_cell, unit, t, instant (from 1), width (-1)
+-- columns: x_cell, y_cell, unit, t, instant (from 1), width (-1)
 SELECT
   x_cell, y_cell, unit, t,
   DENSE_RANK() OVER (PARTITION BY x_cell, y_cell ORDER BY t) AS instant,

@@ -2,19 +2,19 @@
 
 -- name: cells
 -- Count the distinct rows of a release; 0.0 and -0.0, which are equal, count separately by their texts.
--- gives: the columns, the texts, n
+-- columns: the columns, the texts, n
 SELECT $names, COUNT(*) AS n
 FROM (SELECT $columns, CAST($texts AS TEXT) FROM $relation AS r) AS rows
 GROUP BY $names;
 
 -- name: renamed
 -- List the rows of a release by plain names, one by one.
--- gives: the columns, the texts, n (1)
+-- columns: the columns, the texts, n (1)
 SELECT $columns, CAST($texts AS TEXT), CAST(1 AS BIGINT) AS n FROM $relation AS r;
 
 -- name: changed_rows
 -- Find the distinct rows that two releases contain in different numbers.
--- gives: the columns, before, after (how often each release contains the row)
+-- columns: the columns, before, after (how often each release contains the row)
 SELECT $columns, CAST(SUM(counted.before) AS BIGINT) AS before, CAST(SUM(counted.after) AS BIGINT) AS after
 FROM (
   SELECT $columns, b.n AS before, 0 AS after FROM $before AS b
@@ -26,18 +26,18 @@ HAVING SUM(counted.before) <> SUM(counted.after);
 
 -- name: changed_classes
 -- Number the classes that contain a changed row.
--- gives: class, the labels
+-- columns: class, the labels
 SELECT ROW_NUMBER() OVER (ORDER BY $labels) AS class, $labels
 FROM (SELECT DISTINCT $labels FROM $changed AS c) AS classes;
 
 -- name: rows_of_classes
 -- List the rows of the numbered classes.
--- gives: class, the columns
+-- columns: class, the columns
 SELECT classes.class, $columns FROM $rows AS rows INNER JOIN $classes AS classes ON $same;
 
 -- name: earlier_rows
 -- Find the rows of the numbered classes that an earlier release contains in another number than the current one.
--- gives: release, class, the columns, n (in the earlier release)
+-- columns: release, class, the columns, n (in the earlier release)
 SELECT $release AS release, counted.class, $columns, CAST(SUM(counted.earlier) AS BIGINT) AS n
 FROM (
   SELECT e.class, $columns, e.n AS earlier, 0 AS standing FROM $earlier AS e
@@ -53,7 +53,7 @@ SELECT 1 AS release, s.class, $columns, s.n FROM $standing AS s WHERE FALSE;
 
 -- name: moving_rows
 -- List the rows that differ between any two releases; with owners, all rows in a class of an owner with such a row.
--- gives: class, the columns, before, after
+-- columns: class, the columns, before, after
 SELECT moving.class, $columns, CAST(SUM(moving.before) AS BIGINT) AS before, CAST(SUM(moving.after) AS BIGINT) AS after
 FROM (
   SELECT s.class, $columns, s.n AS before, s.n AS after
@@ -76,7 +76,7 @@ GROUP BY moving.class, $columns;
 
 -- name: numbered_rows
 -- Number the rows, what a reader sees of them, and their owners.
--- gives: number, value (the same for rows that look the same), person, class, the columns, before, after
+-- columns: number, value (the same for rows that look the same), person, class, the columns, before, after
 SELECT
   ROW_NUMBER() OVER (ORDER BY m.class, $columns) AS number,
   DENSE_RANK() OVER (ORDER BY m.class, $visible) AS value,
@@ -86,7 +86,7 @@ FROM $moving AS m;
 
 -- name: counts
 -- Count how often each earlier release, and the current one (0), contains each row.
--- gives: release, number (of the row), n
+-- columns: release, number (of the row), n
 SELECT releases.release, r.number, COALESCE(e.n, r.before) AS n
 FROM $rows AS r
 CROSS JOIN $releases AS releases
@@ -100,12 +100,12 @@ WHERE NOT EXISTS (SELECT r.number FROM $rows AS r WHERE r.class = s.class AND $s
 
 -- name: unmoved
 -- Count in each class the rows, or owners, that are the same in all releases; unknown owners are no members, but one of them stays.
--- gives: class, members, stayed
+-- columns: class, members, stayed
 SELECT u.class, CAST($members AS BIGINT) AS members, CAST($stayed AS BIGINT) AS stayed FROM $unmoved AS u GROUP BY u.class;
 
 -- name: choices
 -- Count how often a class would contain each row, by choice: 1 all changes, 2 only arrivals, 3 only departures (both only in classes with arrivals and departures), 4 none; people who wait keep their rows.
--- gives: choice, number (of the row), n
+-- columns: choice, number (of the row), n
 SELECT
   choices.choice,
   r.number,
@@ -129,7 +129,7 @@ WHERE
 
 -- name: moves
 -- Count the rows of each class that would arrive, leave and stay since each release, by each choice but none (4).
--- gives: choice, class, release, came, went, stayed
+-- columns: choice, class, release, came, went, stayed
 SELECT
   x.choice, r.class, c.release,
   SUM(GREATEST(x.n - c.n, 0)) AS came, SUM(GREATEST(c.n - x.n, 0)) AS went, SUM(LEAST(x.n, c.n)) AS stayed
@@ -141,7 +141,7 @@ GROUP BY x.choice, r.class, c.release;
 
 -- name: moves_of_people
 -- Count the people of each class who would stay since each release, and the fewest who can account for what a reader sees arrive and leave, by each choice but none (4).
--- gives: choice, class, release, came, went, stayed (people)
+-- columns: choice, class, release, came, went, stayed (people)
 SELECT
   ranked.choice, ranked.class, ranked.release,
   SUM(CASE WHEN ranked.came > 0 AND ranked.came_to - ranked.came < ranked.appeared THEN 1 ELSE 0 END) AS came,
@@ -187,7 +187,7 @@ GROUP BY ranked.choice, ranked.class, ranked.release;
 
 -- name: hidden_moves
 -- Find the choices by which nobody arrives, leaves or stays among fewer than k in a class, compared with any release.
--- gives: class, choice
+-- columns: class, choice
 SELECT m.class, m.choice
 FROM $moves AS m
 LEFT JOIN $unmoved AS u ON u.class = m.class
@@ -203,7 +203,7 @@ HAVING MIN(
 
 -- name: changes_of_existence
 -- Find the choices by which a class appears or vanishes.
--- gives: class, choice
+-- columns: class, choice
 SELECT r.class, x.choice
 FROM $choices AS x
 INNER JOIN $rows AS r ON r.number = x.number
@@ -213,7 +213,7 @@ HAVING SUM(x.n) = 0 AND SUM(r.before) > 0 OR SUM(x.n) > 0 AND SUM(r.before) = 0;
 
 -- name: kinds
 -- Count the members of each class by each choice and value, as in sql/kinds.sql.
--- gives: _kind (ten times the class, and the choice), the value, n (people, or rows), _rows, _people (of the class), _weight (1)
+-- columns: _kind (ten times the class, and the choice), the value, n (people, or rows), _rows, _people (of the class), _weight (1)
 SELECT
   by_value._kind,
   $names,
@@ -237,7 +237,7 @@ GROUP BY by_value._kind, $names;
 
 -- name: sizes
 -- Count the members of each class by each choice; a class without rows is left out.
--- gives: _kind (ten times the class, and the choice), members (people, or rows)
+-- columns: _kind (ten times the class, and the choice), members (people, or rows)
 SELECT counted._kind, CAST(SUM(counted.n) AS BIGINT) AS members
 FROM (
   SELECT 10 * r.class + x.choice AS _kind, $moving AS n
@@ -259,12 +259,12 @@ WHERE NOT judged.safe;
 
 -- name: unmoved_values
 -- Count the rows of each class that are the same in all releases, by one value.
--- gives: class, the value, n
+-- columns: class, the value, n
 SELECT u.class, $value, CAST(SUM(u.n) AS BIGINT) AS n FROM $unmoved AS u GROUP BY u.class, $value;
 
 -- name: revealing
 -- Find the choices by which a class would have only one value in common with an earlier release, although each has several.
--- gives: class, choice
+-- columns: class, choice
 SELECT DISTINCT shared.class, shared.choice
 FROM (
   SELECT
@@ -290,7 +290,7 @@ WHERE
 
 -- name: waiting_people
 -- Find the people of whose changes in a class not all are applied by the choice that was made for it; they wait with all changes.
--- gives: person
+-- columns: person
 SELECT DISTINCT r.person
 FROM $rows AS r
 INNER JOIN $made AS made ON made.class = r.class
@@ -299,7 +299,7 @@ WHERE r.before <> r.after AND x.n <> r.after;
 
 -- name: final_rows
 -- Count how often the release contains each row that moves, and each row of a class that is closed (5), by the choices that were made.
--- gives: class, the columns, before, after, final
+-- columns: class, the columns, before, after, final
 SELECT r.class, $columns, r.before, r.after, COALESCE(x.n, 0) AS final
 FROM $rows AS r
 INNER JOIN $made AS made ON made.class = r.class
@@ -342,7 +342,7 @@ SELECT $columns FROM $merged AS m ORDER BY $order;
 
 -- name: waiting_owners
 -- List the people who wait, and since when.
--- gives: key (the person's digest), since, arrivals, departures (1 or 0 each)
+-- columns: key (the person's digest), since, arrivals, departures (1 or 0 each)
 SELECT
   f.owner AS key,
   COALESCE(MIN(k.since), $now) AS since,
@@ -356,7 +356,7 @@ GROUP BY f.owner;
 
 -- name: waiting_kinds
 -- List the distinct rows that wait, by a digest of their values, and since when.
--- gives: key, since, arrivals, departures (rows)
+-- columns: key, since, arrivals, departures (rows)
 -- engines: duckdb
 SELECT
   keyed.key, COALESCE(k.since, $now) AS since, GREATEST(keyed.missing, 0) AS arrivals, GREATEST(-keyed.missing, 0) AS departures
@@ -372,7 +372,7 @@ LEFT JOIN $known AS k ON k.key = keyed.key;
 
 -- name: waiting_counts
 -- Count who waits: people once, and rows as often as they wait.
--- gives: waiting, arrivals, departures, oldest
+-- columns: waiting, arrivals, departures, oldest
 SELECT
   COALESCE(SUM(GREATEST(k.arrivals, k.departures)), 0) AS waiting,
   COALESCE(SUM(k.arrivals), 0) AS arrivals,

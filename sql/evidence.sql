@@ -14,7 +14,7 @@ SELECT $columns, ROW_NUMBER() OVER (ORDER BY $columns) AS number FROM $evidence 
 
 -- name: evidence_tuples
 -- Number the tuples of a table and of the evidence together; equal values get the same number however they are written.
--- gives: of_table (1, or 0 for the evidence), number (of a row), tuple
+-- columns: of_table (1, or 0 for the evidence), number (of a row), tuple
 SELECT known.of_table, known.number, DENSE_RANK() OVER (ORDER BY $values) AS tuple
 FROM (
   SELECT 1 AS of_table, r.number, $values FROM $rows AS r

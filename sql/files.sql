@@ -20,7 +20,7 @@ SELECT * FROM READ_PARQUET($path, union_by_name = TRUE);
 
 -- name: readable
 -- Count the values of a column that can be parsed in one way, and find the first that cannot.
--- gives: filled, fitting, first_row (the first row, from 1, that cannot be parsed), alike (whether all values that cannot be parsed are equal)
+-- columns: filled, fitting, first_row (the first row, from 1, that cannot be parsed), alike (whether all values that cannot be parsed are equal)
 -- engines: duckdb
 SELECT
   COUNT(*) AS filled,

@@ -2,12 +2,12 @@
 
 -- name: tuples
 -- Count the rows behind every distinct combination of raw quasi-identifier values, in the only scan of the data.
--- gives: the columns, n (rows)
+-- columns: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $source AS s GROUP BY $columns;
 
 -- name: counted_tuples
 -- Add up the rows behind every distinct combination of values in a table of tuples that were counted elsewhere.
--- gives: the columns, n (rows)
+-- columns: the columns, n (rows)
 SELECT $columns, CAST(SUM($rows) AS BIGINT) AS n FROM $source AS s GROUP BY $columns;
 
 -- name: total_rows

@@ -32,7 +32,7 @@ WHERE place = 1;
 
 -- name: nearest
 -- Find, for every unsafe class, the classes with the nearest examples, by the hierarchy steps until two examples are equal.
--- gives: pair (from 1), class, target, place (from 0, the nearest first)
+-- columns: pair (from 1), class, target, place (from 0, the nearest first)
 -- engines: duckdb
 SELECT ROW_NUMBER() OVER (ORDER BY class, place) AS pair, class, target, place
 FROM (
@@ -48,7 +48,7 @@ FROM (
 
 -- name: pair_members
 -- List the rows of each pair of classes as one class.
--- gives: class (the pair), the columns
+-- columns: class (the pair), the columns
 -- engines: duckdb
 SELECT p.pair AS class, $columns FROM $pairs AS p INNER JOIN $members AS m ON m.class = p.class
 UNION ALL
@@ -65,7 +65,7 @@ ORDER BY MIN(CASE WHEN u.class IS NULL THEN 0 ELSE 1 END), MIN(p.place), p.class
 
 -- name: ranked
 -- Rank the classes: first those that do not meet the privacy model, then the others, both with the largest first.
--- gives: class, unsafe (1, or 0), place (from 1)
+-- columns: class, unsafe (1, or 0), place (from 1)
 SELECT c.class, c.unsafe, ROW_NUMBER() OVER (ORDER BY c.unsafe DESC, c.rows DESC, c.class) AS place
 FROM (
   SELECT m.class AS class, SUM(m.n) AS rows, CASE WHEN COALESCE($safe, FALSE) THEN 0 ELSE 1 END AS unsafe
@@ -86,7 +86,7 @@ WHERE r.place <= $most;
 
 -- name: one
 -- Merge the first classes in rank order into one.
--- gives: the columns, class (0)
+-- columns: the columns, class (0)
 SELECT $columns, 0 AS class
 FROM $assignment AS a
 JOIN $ranked AS r ON r.class = a.class
@@ -94,7 +94,7 @@ WHERE r.place <= $most;
 
 -- name: replaced
 -- Replace the first classes in rank order by other classes of the same tuples.
--- gives: the columns, class (the new classes are numbered above all existing ones)
+-- columns: the columns, class (the new classes are numbered above all existing ones)
 SELECT $columns, a.class AS class
 FROM $assignment AS a
 JOIN $ranked AS r ON r.class = a.class

@@ -3,7 +3,7 @@
 
 -- name: tuples
 -- Number the distinct tuples, each a separate class; values without a leaf, which look alike, count as one.
--- gives: tuple (from 0), class (the same), piece (0: all are in one), the codes of the values, the codes above, n (rows)
+-- columns: tuple (from 0), class (the same), piece (0: all are in one), the codes of the values, the codes above, n (rows)
 SELECT
   ROW_NUMBER() OVER (ORDER BY $values) - 1 AS tuple,
   ROW_NUMBER() OVER (ORDER BY $values) - 1 AS class,
@@ -16,12 +16,12 @@ GROUP BY $values;
 
 -- name: once
 -- Count every tuple once, whatever its number of rows.
--- gives: the codes of the values, n (1)
+-- columns: the codes of the values, n (1)
 SELECT $values, 1 AS n FROM $tuples AS t;
 
 -- name: members
 -- Find the class of every tuple in an assignment, which identifies tuples by the codes of their values.
--- gives: class (the tuple, as a class), goes_to (its class in the assignment)
+-- columns: class (the tuple, as a class), goes_to (its class in the assignment)
 SELECT t.tuple AS class, a.class AS goes_to
 -- matched by sort position, because an equality would lose codes that are NULL
 FROM (SELECT tuple, ROW_NUMBER() OVER (ORDER BY $values) AS place FROM $tuples) AS t
@@ -43,7 +43,7 @@ SELECT $columns FROM $tuples AS t WHERE piece > $after AND piece <= $last;
 
 -- name: in_pieces
 -- List the tuples that are unsafe alone, and all tuples of some pieces, with their pieces as classes.
--- gives: tuple, the codes of the values, n, class (the piece, numbered above all tuples)
+-- columns: tuple, the codes of the values, n, class (the piece, numbered above all tuples)
 SELECT tuple, $values, n, piece + $above AS class
 FROM $tuples AS t
 WHERE tuple IN (SELECT class FROM $unsafe) OR piece + $above IN (SELECT class FROM $whole);
@@ -64,12 +64,12 @@ SELECT t.tuple, m.goes_to AS class, t.n FROM $tuples AS t JOIN $members AS m ON 
 
 -- name: same
 -- Find the classes with equal generalized tuples: they become one class, named after the first of them.
--- gives: class, one (the merged class)
+-- columns: class, one (the merged class)
 SELECT UNNEST(LIST(class)) AS class, MIN(class) AS one FROM $generalized GROUP BY $codes;
 
 -- name: opened
 -- Put all classes into one piece; classes with equal codes become one class, named after the first of them.
--- gives: class, piece (0), the codes
+-- columns: class, piece (0), the codes
 SELECT MIN(g.class) AS class, 0 AS piece, $codes FROM $generalized AS g GROUP BY $codes;
 
 -- name: fused
@@ -81,7 +81,7 @@ GROUP BY p.tuple, s.one;
 
 -- name: classes
 -- Describe every class: its rows, whether it is safe, its distortion, its block, its random place and its seat.
--- gives: class, n, safe, distortion (of one row), block, place (a new random order of all classes in every round), seat (from 1, by piece and place, separately among safe and unsafe classes), the codes
+-- columns: class, n, safe, distortion (of one row), block, place (a new random order of all classes in every round), seat (from 1, by piece and place, separately among safe and unsafe classes), the codes
 SELECT
   class, n, safe, distortion, block, place,
   ROW_NUMBER() OVER (PARTITION BY safe ORDER BY piece, place) AS seat,
@@ -113,7 +113,7 @@ FROM (
 
 -- name: blocks
 -- Group the classes that agree in some columns into blocks.
--- gives: block, classes, smallest (rows of its smallest class), distortion (of these columns alone), the columns
+-- columns: block, classes, smallest (rows of its smallest class), distortion (of these columns alone), the columns
 SELECT block, classes, smallest, CAST($own AS DOUBLE) AS distortion, $columns
 FROM (SELECT block, COUNT(*) AS classes, MIN(n) AS smallest, $columns FROM $classes GROUP BY block, $columns) AS c;
 
@@ -125,7 +125,7 @@ GROUP BY class;
 
 -- name: pairs
 -- Find a few classes near every seeker, including the nearest; random places break ties.
--- gives: pair (from 1), class, target, distance, place (from 1, the nearest first)
+-- columns: pair (from 1), class, target, distance, place (from 1, the nearest first)
 SELECT ROW_NUMBER() OVER (ORDER BY class, place) AS pair, class, target, distance, place
 FROM (
   SELECT class, target, distance, ROW_NUMBER() OVER (PARTITION BY class ORDER BY distance, place) AS place
@@ -151,7 +151,7 @@ FROM (SELECT * FROM $classes WHERE NOT safe AND seat > $after AND seat <= $after
 
 -- name: block_pairs
 -- Bound from below the distance between classes of two blocks of one piece: a.n * rise + other_rise.
--- gives: block, other, shared (distortion of their common generalization, by the blocks' columns), rise, other_rise
+-- columns: block, other, shared (distortion of their common generalization, by the blocks' columns), rise, other_rise
 SELECT
   block,
   other,
@@ -203,7 +203,7 @@ WHERE piece IN (SELECT piece FROM $seekers);
 
 -- name: candidates
 -- Find the blocks that may contain a class at least as near as the nearest one found so far.
--- gives: class, other (block), shared, bound
+-- columns: class, other (block), shared, bound
 SELECT a.class, p.other, p.shared, u.bound
 FROM $seekers AS a
 JOIN $bounds AS u ON u.class = a.class
@@ -211,7 +211,7 @@ JOIN $pairs AS p ON p.block = a.block AND a.n * p.rise + p.other_rise <= u.bound
 
 -- name: turns
 -- Order the wanted merges, nearest first; a small class takes only a stub of a class that is large enough.
--- gives: turn (from 1), class, target, target_n, stub (rows taken; 0 for all)
+-- columns: turn (from 1), class, target, target_n, stub (rows taken; 0 for all)
 SELECT
   ROW_NUMBER() OVER (ORDER BY e.distance, a.place) AS turn,
   e.class,
@@ -231,7 +231,7 @@ GROUP BY class;
 
 -- name: merges
 -- Choose merges that do not conflict: each is the first to touch both its classes, or takes a further stub of a class whose first merge is a stub.
--- gives: class, target, low, high (the rows of the target that it takes: after low, up to high)
+-- columns: class, target, low, high (the rows of the target that it takes: after low, up to high)
 SELECT class, target, high - taken AS low, high
 FROM (
   SELECT
@@ -254,7 +254,7 @@ WHERE stub = 0 OR high <= target_n - $k;
 
 -- name: links
 -- Map the rows of every class to the class that takes them, or to the class itself if none does.
--- gives: class, goes_to, low, high (the rows after low, up to high)
+-- columns: class, goes_to, low, high (the rows after low, up to high)
 SELECT target AS class, class AS goes_to, low, high FROM $merges
 UNION ALL
 SELECT c.class, c.class AS goes_to, COALESCE(MAX(m.high), 0) AS low, c.n AS high
@@ -298,7 +298,7 @@ JOIN (SELECT tuple, $values FROM $tuples) AS t ON t.tuple = p.tuple;
 
 -- name: cut
 -- Replace the unsafe classes by the classes that their rows were cut into elsewhere.
--- gives: tuple, class (new classes are numbered above $above), n
+-- columns: tuple, class (new classes are numbered above $above), n
 SELECT tuple, class, n
 FROM $parts
 WHERE class IN (SELECT class FROM $counted GROUP BY class HAVING COALESCE($safe, FALSE))
@@ -314,7 +314,7 @@ SELECT t.tuple + 1 AS id, $columns FROM $tuples AS t;
 
 -- name: assignment
 -- Assign every tuple, or every part of a split tuple, to its class.
--- gives: the codes of the values, n, class, first, last (the positions of the part among the tuple's rows, from 1)
+-- columns: the codes of the values, n, class, first, last (the positions of the part among the tuple's rows, from 1)
 SELECT $values, p.n, p.class, p.last - p.n + 1 AS first, p.last
 FROM (
   SELECT tuple, class, n, CAST(SUM(n) OVER (PARTITION BY tuple ORDER BY class) AS BIGINT) AS last FROM $parts
@@ -334,7 +334,7 @@ FROM (SELECT piece, COUNT(*) AS blocks FROM (SELECT DISTINCT $columns FROM $gene
 
 -- name: distances
 -- Find the classes that may be nearest to each seeker, and the distortion that merging adds to both.
--- gives: class, target, distance, place (random, of the target)
+-- columns: class, target, distance, place (random, of the target)
 SELECT class, target, distance, place
 FROM (
   SELECT

@@ -10,31 +10,31 @@ SELECT $keys, p.n, p.class FROM $placed AS p WHERE NOT p.class IS NULL;
 
 -- name: pool
 -- Return the tuples that no region keeps, each as a separate class.
--- gives: the keys, n, class (from 1)
+-- columns: the keys, n, class (from 1)
 SELECT $keys, m.n, ROW_NUMBER() OVER (ORDER BY $keys) AS class FROM $marked AS m WHERE m.region IS NULL;
 
 -- name: placed
 -- Find the class of the box that contains every tuple; NULL if no box does.
--- gives: the keys, n, class (NULL for none)
+-- columns: the keys, n, class (NULL for none)
 SELECT $keys, p.n, b.class FROM $placed AS p LEFT JOIN $boxes AS b ON b.place = p.place;
 
 -- name: marked
 -- Find the region that every tuple stays in: none if no region contains it or if its class there is unsafe.
--- gives: the keys, n, region (NULL for none)
+-- columns: the keys, n, region (NULL for none)
 SELECT $keys, p.n, CASE WHEN u.class IS NULL THEN p.class END AS region
 FROM $placed AS p
 LEFT JOIN $unsafe AS u ON u.class = p.class;
 
 -- name: both
 -- Combine the classes of two assignments under distinct numbers.
--- gives: the keys, n, class (those of the second are numbered after the largest of the first)
+-- columns: the keys, n, class (those of the second are numbered after the largest of the first)
 SELECT $keys, h.n, h.class FROM $held AS h
 UNION ALL
 SELECT $keys, o.n, $most + DENSE_RANK() OVER (ORDER BY o.class) AS class FROM $others AS o WHERE NOT o.class IS NULL;
 
 -- name: kept
 -- List the classes whose tuples all stay in the same region.
--- gives: class, region, size (rows)
+-- columns: class, region, size (rows)
 SELECT a.class, MIN(a.region) AS region, SUM(a.n) AS size
 FROM $assigned AS a
 GROUP BY a.class

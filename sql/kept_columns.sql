@@ -2,7 +2,7 @@
 
 -- name: kept_figures
 -- Count the values, and the distinct values, of a column that a release would keep unchanged.
--- gives: number (of the column), held (rows with a value), different (distinct values)
+-- columns: number (of the column), held (rows with a value), different (distinct values)
 SELECT $number AS number, COALESCE(SUM(counted.n), 0) AS held, COUNT(*) AS different
 FROM (
   SELECT cells.value, COUNT(*) AS n
@@ -13,7 +13,7 @@ FROM (
 
 -- name: kept_texts
 -- Count the texts of a column that a release would keep, and those that contain or look like an identifier.
--- gives: number (of the column), held (rows with a text), different (distinct texts), and the rows whose text contains: mails, phones, names (after a title), ibans, uuids, persons (identity numbers); or consists of: numbers (telephone numbers), networks (network addresses), nationals (identity numbers); long (rows whose text has at least $characters characters and $words words), once (long texts that occur in one row)
+-- columns: number (of the column), held (rows with a text), different (distinct texts), and the rows whose text contains: mails, phones, names (after a title), ibans, uuids, persons (identity numbers); or consists of: numbers (telephone numbers), networks (network addresses), nationals (identity numbers); long (rows whose text has at least $characters characters and $words words), once (long texts that occur in one row)
 SELECT
   $number AS number,
   COALESCE(SUM(counted.n), 0) AS held,
@@ -48,7 +48,7 @@ WHERE MOD(numbered.row_id, $stride) = 0;
 
 -- name: kept_cells
 -- Encode one column of the sample as codes and as ranks in the order of its values; NULL has no rank.
--- gives: number (of the column), row_id, code, place (the mean rank of equal values, plus 1/2)
+-- columns: number (of the column), row_id, code, place (the mean rank of equal values, plus 1/2)
 SELECT
   $number AS number,
   cells.row_id,
@@ -62,7 +62,7 @@ FROM (SELECT s.row_id, $column AS value FROM $sampled AS s) AS cells;
 
 -- name: kept_pairs
 -- Guess a quasi-identifier by its most frequent value among rows with the same kept value, for kept values in two rows or more (Goodman and Kruskal's lambda).
--- gives: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent value overall)
+-- columns: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent value overall)
 SELECT
   repeated.kept,
   SUM(repeated.n) AS rows,
@@ -91,7 +91,7 @@ GROUP BY repeated.kept;
 
 -- name: kept_ranks
 -- Correlate the ranks of every kept column with those of every quasi-identifier (Spearman's coefficient).
--- gives: kept, quasi (the columns' numbers), rows (with both values), correlation
+-- columns: kept, quasi (the columns' numbers), rows (with both values), correlation
 SELECT k.number AS kept, q.number AS quasi, COUNT(*) AS rows, CORR(k.place, q.place) AS correlation
 FROM $cells AS k
 JOIN $cells AS q ON k.row_id = q.row_id

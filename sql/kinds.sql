@@ -2,26 +2,26 @@
 
 -- name: cells
 -- Count the rows of every class with each sensitive value, and of each person, in the only scan of a relation.
--- gives: the columns, n (rows)
+-- columns: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $relation AS r GROUP BY $columns;
 
 -- name: numbered_cells
 -- Count the same cells, with a number of the class instead of its columns: one sort is enough for both.
--- gives: _class (1, 2, …), the columns, n (rows)
+-- columns: _class (1, 2, …), the columns, n (rows)
 SELECT CAST(DENSE_RANK() OVER (ORDER BY $names) AS INTEGER) AS _class, $columns, COUNT(*) AS n
 FROM $relation AS r
 GROUP BY $names, $columns;
 
 -- name: class_sizes
 -- Count the classes of each size.
--- gives: size (rows in a class), rows (the same), classes (of this size)
+-- columns: size (rows in a class), rows (the same), classes (of this size)
 SELECT classes.n AS size, classes.n AS rows, COUNT(*) AS classes
 FROM $classes AS classes
 GROUP BY classes.n;
 
 -- name: people_of_classes
 -- Count the people and the rows of every class; rows of an unknown person count as one person only where it says so.
--- gives: the columns of the classes, n (people), _rows, _with_unknown (people)
+-- columns: the columns of the classes, n (people), _rows, _with_unknown (people)
 SELECT
   $names,
   CAST(COUNT(pairs._unit) AS BIGINT) AS n,
@@ -32,14 +32,14 @@ GROUP BY $names;
 
 -- name: class_sizes_of_people
 -- Count the classes of each size in people, and of each number of rows.
--- gives: size (people in a class), rows (in a class), classes (of this size and number of rows)
+-- columns: size (people in a class), rows (in a class), classes (of this size and number of rows)
 SELECT classes.n AS size, classes._rows AS rows, COUNT(*) AS classes
 FROM $classes AS classes
 GROUP BY classes.n, classes._rows;
 
 -- name: people_by_class
 -- Count the people by the size of the smallest class that each is in, so that everybody counts once.
--- gives: size (people in the class), people
+-- columns: size (people in the class), people
 SELECT least.size, COUNT(*) AS people
 FROM (
   SELECT MIN(COALESCE(larger._with_unknown, 1)) AS size
@@ -52,19 +52,19 @@ ORDER BY size;
 
 -- name: people_of_values
 -- Count the people and the rows of every class with each sensitive value.
--- gives: the columns of the classes, the value, n (people), _rows
+-- columns: the columns of the classes, the value, n (people), _rows
 SELECT $names, $value, CAST(COUNT(cells._unit) AS BIGINT) AS n, CAST(SUM(cells.n) AS BIGINT) AS _rows
 FROM $cells AS cells
 GROUP BY $names, $value;
 
 -- name: several
 -- Number the classes with several sensitive values, in order, so that an engine that queries this again numbers them alike.
--- gives: the columns of the classes, _kind (1, 2, …)
+-- columns: the columns of the classes, _kind (1, 2, …)
 SELECT $names, ROW_NUMBER() OVER (ORDER BY $names) AS _kind FROM $valued AS valued GROUP BY $names HAVING COUNT(*) > 1;
 
 -- name: of_rows
 -- Merge the classes with the same single value and the same rows; the classes with several values stay as they are.
--- gives: _kind, the value, n (rows of the value in a class), _rows (the same), _weight (classes of this kind)
+-- columns: _kind, the value, n (rows of the value in a class), _rows (the same), _weight (classes of this kind)
 SELECT
   COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged.n AS _rows, merged._weight
 FROM (
@@ -75,7 +75,7 @@ FROM (
 
 -- name: people_of_several
 -- Count the people of the classes with several sensitive values.
--- gives: _kind, _people
+-- columns: _kind, _people
 SELECT pairs._kind, COUNT(pairs._unit) AS _people
 FROM (
   SELECT DISTINCT several._kind, cells._unit
@@ -85,7 +85,7 @@ GROUP BY pairs._kind;
 
 -- name: of_people
 -- Merge the classes with the same single value, people and rows; the classes with several values stay as they are.
--- gives: _kind, the value, n (people with the value in a class), _rows, _people (of a class), _weight (classes of this kind)
+-- columns: _kind, the value, n (people with the value in a class), _rows, _people (of a class), _weight (classes of this kind)
 SELECT
   COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged._rows, merged._people, merged._weight
 FROM (
@@ -124,11 +124,11 @@ WHERE mixed._kind IS NULL;
 
 -- name: complete
 -- Count the coded cells, their rows, and the codes in each column, to find values that were lost.
--- gives: cells, rows, the number of codes by column
+-- columns: cells, rows, the number of codes by column
 SELECT COUNT(*) AS cells, COALESCE(SUM(c.n), 0) AS rows, COUNT($columns) FROM $coded AS c;
 
 -- name: coded_reference
 -- Replace the values of a reference by the codes of a relation; values that the relation lacks get other codes.
--- gives: value (the code), and the figures as in the reference
+-- columns: value (the code), and the figures as in the reference
 SELECT CASE WHEN r.value IS NULL THEN 0 ELSE COALESCE(codes.code_0, -r.place) END AS value, $figures
 FROM $reference AS r LEFT JOIN $codes AS codes ON codes.value = r.value;

@@ -2,7 +2,7 @@
 
 -- name: local_figures
 -- Add up the sizes and losses of the classes of a local recoding; classes with the same labels count as one.
--- gives: classes, released_rows, smallest_class (NULL without classes), squares (sum of squared class sizes), one sum of n * leaves per attribute
+-- columns: classes, released_rows, smallest_class (NULL without classes), squares (sum of squared class sizes), one sum of n * leaves per attribute
 SELECT
   COUNT(*) AS classes,
   COALESCE(SUM(released.n), 0) AS released_rows,
@@ -13,12 +13,12 @@ FROM (SELECT SUM(k.n) AS n, SUM(k.n * $leaves) FROM $classes AS k GROUP BY $labe
 
 -- name: local_levels
 -- Count the rows by the hierarchy level that their cell of one attribute needs.
--- gives: level, n (rows)
+-- columns: level, n (rows)
 SELECT $level AS level, SUM(k.n) AS n FROM $classes AS k GROUP BY $level;
 
 -- name: local_kept
 -- Count the released rows whose cell of one attribute is unchanged: a label, two equal bounds or a mean that equals the value.
--- gives: n (rows; `*` never counts as unchanged)
+-- columns: n (rows; `*` never counts as unchanged)
 -- engines: duckdb
 SELECT COALESCE(SUM(m.n), 0) AS n
 FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS m
@@ -54,7 +54,7 @@ WHERE counted.copies = 1;
 
 -- name: class_mean
 -- Compute the mean of one numeric attribute in every class, weighted by rows.
--- gives: class, shown (NULL if a value of the class has no number, unless it is the only value: NaN stays NaN)
+-- columns: class, shown (NULL if a value of the class has no number, unless it is the only value: NaN stays NaN)
 SELECT
   m.class,
   CASE

@@ -2,12 +2,12 @@
 
 -- name: column_values
 -- List the distinct values of one quasi-identifier, with their row counts.
--- gives: value, n (rows)
+-- columns: value, n (rows)
 SELECT $column AS value, CAST(SUM(t.n) AS BIGINT) AS n FROM $tuples AS t GROUP BY $column;
 
 -- name: column_texts
 -- List the distinct values of one quasi-identifier as text, with their row counts.
--- gives: value (text), n (rows)
+-- columns: value (text), n (rows)
 SELECT CAST($column AS TEXT) AS value, CAST(SUM(t.n) AS BIGINT) AS n FROM $tuples AS t GROUP BY $column;
 
 -- name: equal_values
@@ -70,15 +70,15 @@ WHERE l.place = 1;
 
 -- name: mapping_codes
 -- Return the columns of a mapping table that do not depend on the column's type: the codes and losses, and every value as text.
--- gives: value (text), the codes and losses
+-- columns: value (text), the codes and losses
 SELECT CAST(m.value AS TEXT) AS value, $codes FROM $mapping AS m;
 
 -- name: first_positions
 -- Find the first position of every label of one level.
--- gives: code, first
+-- columns: code, first
 SELECT $code AS code, MIN($position) AS first FROM $mapping AS m GROUP BY $code;
 
 -- name: view_mapping
 -- Return what a released view needs of a mapping table: the code and label of every value on the chosen level, without NULL.
--- gives: value, code, label (no label on level 0, where the value is unchanged)
+-- columns: value, code, label (no label on level 0, where the value is unchanged)
 SELECT m.value, $columns FROM $mapping AS m WHERE m.value IS NOT NULL;

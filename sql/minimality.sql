@@ -2,7 +2,7 @@
 
 -- name: marked
 -- Mark the rows with a given value, and those of them in classes where the value is too frequent.
--- gives: row_id, value, found (1 if the row has the given value, else 0), unsafe (the value if it is too frequent in its class, else NULL)
+-- columns: row_id, value, found (1 if the row has the given value, else 0), unsafe (the value if it is too frequent in its class, else NULL)
 SELECT
   counted.row_id,
   counted.value,
@@ -27,7 +27,7 @@ FROM (
 
 -- name: redrawn
 -- Replace the given value in classes where it is too frequent by a value drawn from all rows with another value.
--- gives: row_id, value (for every row)
+-- columns: row_id, value (for every row)
 SELECT m.row_id, CASE WHEN m.unsafe IS NULL THEN m.value ELSE other.value END AS value
 FROM $marked AS m
 LEFT JOIN (
@@ -39,7 +39,7 @@ LEFT JOIN (
 
 -- name: counts
 -- Count the classes of a release where a given value is too frequent, and the classes without it.
--- gives: unsafe_classes, unsafe_rows, lacking (classes without the value), rows_lacking (their rows), found (rows with the value), others (rows with another value or NULL), largest_unsafe, largest_lacking (rows of the largest such class, 0 if there is none)
+-- columns: unsafe_classes, unsafe_rows, lacking (classes without the value), rows_lacking (their rows), found (rows with the value), others (rows with another value or NULL), largest_unsafe, largest_lacking (rows of the largest such class, 0 if there is none)
 SELECT
   COALESCE(SUM(CASE WHEN classes.found > $alpha * classes.size THEN 1 ELSE 0 END), 0) AS unsafe_classes,
   COALESCE(SUM(CASE WHEN classes.found > $alpha * classes.size THEN classes.size ELSE 0 END), 0) AS unsafe_rows,

@@ -7,12 +7,12 @@ SELECT COALESCE($safe, FALSE) AS safe FROM $frequency_set;
 
 -- name: start
 -- Put all tuples into one partition, or each into the partition that it belongs to.
--- gives: the level-0 columns, n, size (of the partition; NULL: not counted yet), class
+-- columns: the level-0 columns, n, size (of the partition; NULL: not counted yet), class
 SELECT $columns, n, CAST(NULL AS BIGINT) AS size, CAST($class AS BIGINT) AS class FROM $frequency_set;
 
 -- name: deal_values_start
 -- Put all tuples into one partition, number the rows of each in the order of its sensitive values, and set the order in which rows are dealt.
--- gives: the columns, n, first and last (positions from 1 among the tuple's rows), place (in the order of dealing), size (NULL: not counted yet), class (0)
+-- columns: the columns, n, first and last (positions from 1 among the tuple's rows), place (in the order of dealing), size (NULL: not counted yet), class (0)
 SELECT
   $columns, n, until - n + 1 AS first, until AS last, place, CAST(NULL AS BIGINT) AS size, CAST(0 AS BIGINT) AS class
 FROM (
@@ -24,7 +24,7 @@ FROM (
 
 -- name: deal_start
 -- Put all tuples into one partition, and set the order in which rows are dealt.
--- gives: the level-0 columns, n, first (1) and last (n) of the tuple's rows, place (in the order of dealing), size (NULL: not counted yet), class (0)
+-- columns: the level-0 columns, n, first (1) and last (n) of the tuple's rows, place (in the order of dealing), size (NULL: not counted yet), class (0)
 SELECT
   $columns, n, CAST(1 AS BIGINT) AS first, CAST(n AS BIGINT) AS last, ROW_NUMBER() OVER (ORDER BY $order) AS place,
   CAST(NULL AS BIGINT) AS size, CAST(0 AS BIGINT) AS class
@@ -54,7 +54,7 @@ SELECT $columns FROM $open AS o WHERE NOT EXISTS (SELECT 1 AS cut FROM $chosen A
 
 -- name: progress
 -- Count the completed rounds, the classes that partitions became in them, and the open partitions.
--- gives: made (rounds), classes, open_ones
+-- columns: made (rounds), classes, open_ones
 SELECT
   MAX(round) AS made, COUNT(DISTINCT class) FILTER (WHERE NOT is_open) AS classes,
   COUNT(DISTINCT class) FILTER (WHERE is_open) AS open_ones
@@ -62,7 +62,7 @@ FROM $rounds;
 
 -- name: halves
 -- Find, for every partition and ordered attribute, the median, and how many of the rows equal to it go to the left half.
--- gives: class, attribute, allowed, split (the median's position), dealt (its rows on the left), kept (its rows on the right), below, above (rows on the left and on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
+-- columns: class, attribute, allowed, split (the median's position), dealt (its rows on the left), kept (its rows on the right), below, above (rows on the left and on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
 SELECT
   class, attribute, BOOL_AND(safe) AS allowed, MIN(split) AS split, MIN(dealt) AS dealt, MIN(kept) AS kept,
   MIN(half) AS below, MIN(total - half) AS above, MIN(width) AS width, MIN(gain) AS gain
@@ -115,7 +115,7 @@ GROUP BY class, attribute;
 
 -- name: medians
 -- Find, for every partition and ordered attribute, the cut nearest to the median that leaves both sides safe.
--- gives: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), below, above (rows on the left and on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
+-- columns: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), below, above (rows on the left and on the right), width (weighted, normalized range of the numbers), gain (loss saved over all rows)
 SELECT
   class, attribute, best IS NOT NULL AS allowed, best.position AS split, NULL AS dealt, NULL AS kept,
   best.below AS below, best.above AS above, weight * LEAST(1, (highest - lowest) / range) AS width,
@@ -160,7 +160,7 @@ FROM (
 
 -- name: branches
 -- List, for every partition and attribute, the children of the lowest node that covers all values.
--- gives: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the rows of the child no longer cover once it is split off)
+-- columns: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the rows of the child no longer cover once it is split off)
 SELECT class, attribute, level, node, n, safe, weight, most, width, saved
 FROM (
   WITH covering AS (
@@ -205,7 +205,7 @@ INNER JOIN $places AS p ON p.attribute = c.attribute AND p.code = c.code;
 
 -- name: inherited
 -- Replace the widths of partitions by the inherited ones, if there are any.
--- gives: class, attribute, allowed, split, dealt, kept, below, above, width (inherited if possible), gain, own (width)
+-- columns: class, attribute, allowed, split, dealt, kept, below, above, width (inherited if possible), gain, own (width)
 SELECT
   m.class, m.attribute, m.allowed, m.split, m.dealt, m.kept, m.below, m.above, COALESCE(w.width, m.width) AS width,
   m.gain, m.width AS own
@@ -214,7 +214,7 @@ LEFT JOIN $widths AS w ON w.class = m.class AND w.attribute = m.attribute;
 
 -- name: chosen
 -- Choose the attribute that cuts every partition best; the first attribute wins a tie.
--- gives: class, attribute, split (NULL for branches), dealt, kept, below, above, level, spared (a safe child that stays with the rest)
+-- columns: class, attribute, split (NULL for branches), dealt, kept, below, above, level, spared (a safe child that stays with the rest)
 SELECT
   class, best.attribute, best.split, best.dealt, best.kept, best.below, best.above, best.level, best.spared
 FROM (
@@ -262,7 +262,7 @@ FROM (
 
 -- name: moves
 -- Number the new partitions of every partition that is cut, with the nodes of the values that go there.
--- gives: class, attribute, node (0 and 1 for the sides of an ordered attribute), part (the node, or -1 for the rest), size (of the new partition), next_class (numbered after all existing classes)
+-- columns: class, attribute, node (0 and 1 for the sides of an ordered attribute), part (the node, or -1 for the rest), size (of the new partition), next_class (numbered after all existing classes)
 SELECT
   class, attribute, node, part, CAST(SUM(n) OVER (PARTITION BY class, part) AS BIGINT) AS size,
   (SELECT MAX(class) FROM $open) + DENSE_RANK() OVER (ORDER BY class, part) AS next_class
@@ -351,7 +351,7 @@ SELECT $columns FROM $rounds WHERE is_open = $open;
 
 -- name: widths
 -- Pass widths on to the new partitions: the own width of an attribute that was tried before the chosen one, else the inherited width.
--- gives: class, attribute, width (none for the attribute that was cut)
+-- columns: class, attribute, width (none for the attribute that was cut)
 SELECT
   n.class, m.attribute,
   CASE WHEN m.width > c.width OR (m.width = c.width AND m.attribute < c.attribute) THEN m.own ELSE m.width END AS width
@@ -362,7 +362,7 @@ INNER JOIN $medians AS m ON m.class = n.parent AND m.attribute <> h.attribute;
 
 -- name: sides
 -- Find the range of the chosen attribute's positions in every new partition.
--- gives: class, parent (the partition that was cut), attribute, low, high (positions; NULL: as in the parent)
+-- columns: class, parent (the partition that was cut), attribute, low, high (positions; NULL: as in the parent)
 SELECT
   m.next_class AS class, m.class AS parent, m.attribute,
   CASE WHEN h.split IS NULL THEN MIN(o.low) WHEN m.part = 1 THEN h.split + CASE WHEN h.kept > 0 THEN 0 ELSE 1 END END AS low,
@@ -374,7 +374,7 @@ GROUP BY m.next_class, m.class, m.attribute, m.part, h.split, h.kept;
 
 -- name: places
 -- Place the values of one attribute that occur on a line; values without a number lie two ranges beyond its ends.
--- gives: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
+-- columns: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
 SELECT
   $attribute AS attribute, code, position,
   CASE
@@ -401,12 +401,12 @@ FROM (
 
 -- name: scales
 -- Return the figures of attributes that are equal for all their values.
--- gives: attribute, range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
+-- columns: attribute, range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
 SELECT attribute, MIN(range) AS range, MIN(most) AS most, MIN(weight) AS weight FROM $places GROUP BY attribute;
 
 -- name: nodes
 -- List the node above every value of one attribute on one level of its hierarchy, with the positions that the node covers.
--- gives: attribute, position, level, node, low, high (positions under the node), leaves (under the node), width (share of all leaves, 0 for one leaf)
+-- columns: attribute, position, level, node, low, high (positions under the node), leaves (under the node), width (share of all leaves, 0 for one leaf)
 SELECT
   $attribute AS attribute, position, $level AS level, node,
   MIN(position) OVER (PARTITION BY node) AS low, MAX(position) OVER (PARTITION BY node) AS high,
@@ -416,7 +416,7 @@ FROM (SELECT position, $code AS node, $leaves AS leaves FROM $positions) AS labe
 
 -- name: regions
 -- Combine the cuts between the first partition and every class: the range of positions of every attribute that was cut.
--- gives: class, attribute, low, high (positions; NULL: unbounded)
+-- columns: class, attribute, low, high (positions; NULL: unbounded)
 SELECT class, attribute, MAX(low) AS low, MIN(high) AS high
 FROM (
   WITH RECURSIVE ways AS (
@@ -432,12 +432,12 @@ GROUP BY class, attribute;
 
 -- name: sides_of_boxes
 -- Count the rows of classes with the same range of one attribute's positions.
--- gives: attribute, low, high (positions), n (rows)
+-- columns: attribute, low, high (positions), n (rows)
 SELECT $attribute AS attribute, $low AS low, $high AS high, CAST(SUM(n) AS BIGINT) AS n FROM $boxes GROUP BY $low, $high;
 
 -- name: ncp
 -- Add up the normalized widths of all rows' cells: the range of numbers, or the leaves under the lowest common node.
--- gives: penalty (divided by rows times attributes: the normalized certainty penalty)
+-- columns: penalty (divided by rows times attributes: the normalized certainty penalty)
 SELECT COALESCE(SUM(n * width), 0) AS penalty
 FROM (
   SELECT b.n, MIN(COALESCE(a.width, LEAST(1, (highest.number - lowest.number) / s.range))) AS width

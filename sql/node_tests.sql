@@ -7,7 +7,7 @@ FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING N
 
 -- name: node_tests
 -- Count the rows that several lattice nodes would leave in classes that do not meet the privacy model, in one grouping.
--- gives: node, rows_at_risk (more than 0: a node without rows at risk is not listed)
+-- columns: node, rows_at_risk (more than 0: a node without rows at risk is not listed)
 SELECT at_risk.node AS node, SUM(at_risk.size) AS rows_at_risk
 FROM (
   SELECT f.node AS node, SUM(f.n) AS size FROM $frequency_set AS f GROUP BY f.node, $levels HAVING NOT COALESCE($safe, FALSE)
@@ -16,7 +16,7 @@ GROUP BY at_risk.node;
 
 -- name: node_verdict
 -- Count the rows that one lattice node would leave at risk, and those that every node below it leaves at risk, too.
--- gives: node, rows_at_risk, unavoidable (at most rows_at_risk; all rows of a class that does not meet the monotone models)
+-- columns: node, rows_at_risk, unavoidable (at most rows_at_risk; all rows of a class that does not meet the monotone models)
 SELECT
   $node AS node,
   COALESCE(SUM(at_risk.size), 0) AS rows_at_risk,
@@ -30,7 +30,7 @@ FROM (
 
 -- name: node_class_sizes
 -- Count the classes of each size that one lattice node would release, for models that judge all classes together.
--- gives: node, size (rows or people in a class), people (of a population, whom the class represents), classes (with this size and this number of people), rows (in all of these)
+-- columns: node, size (rows or people in a class), people (of a population, whom the class represents), classes (with this size and this number of people), rows (in all of these)
 SELECT $node AS node, released.size, released.people, COUNT(*) AS classes, SUM(released.class_rows) AS rows
 FROM (
   SELECT $size AS size, $people AS people, SUM(f.n) AS class_rows
@@ -40,7 +40,7 @@ GROUP BY released.size, released.people;
 
 -- name: node_classes
 -- Summarize the equivalence classes that one node would release.
--- gives: node, classes, released_rows, smallest_class (NULL without classes), squares (sum of squared class sizes)
+-- columns: node, classes, released_rows, smallest_class (NULL without classes), squares (sum of squared class sizes)
 SELECT
   $node AS node,
   COUNT(*) AS classes,
@@ -55,7 +55,7 @@ SELECT $levels FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, 
 
 -- name: released_leaves
 -- Count the rows of every class of the chosen node that meets the privacy model, and add up its loss columns.
--- gives: n (rows), class (a number), one sum per loss column
+-- columns: n (rows), class (a number), one sum per loss column
 SELECT released.size AS n, ROW_NUMBER() OVER (ORDER BY released.size) AS class, $losses
 FROM (
   SELECT CAST(SUM(f.n) AS BIGINT) AS size, CAST(SUM($losses) AS BIGINT)
@@ -65,7 +65,7 @@ WHERE released.size > 0;
 
 -- name: node_losses
 -- Add up the loss of the rows at risk of several lattice nodes, which suppression replaces by total loss.
--- gives: node, rows_at_risk (more than 0: a node without rows at risk is not listed), one sum per loss column
+-- columns: node, rows_at_risk (more than 0: a node without rows at risk is not listed), one sum per loss column
 SELECT c.node AS node, SUM(c.n) AS rows_at_risk, SUM($losses)
 FROM $frequency_set AS c
 WHERE (c.node, $levels) IN (
@@ -146,7 +146,7 @@ FROM (
 
 -- name: like_values
 -- Find the values whose label on one level may be the value itself: the same text, or the same number in another notation.
--- gives: value, label, code_0 (also of a NULL that stays NULL)
+-- columns: value, label, code_0 (also of a NULL that stays NULL)
 -- engines: duckdb
 SELECT c.value, c.label, c.code_0
 FROM (SELECT m.value, $label AS label, m.code_0 FROM $mapping AS m) AS c
@@ -166,7 +166,7 @@ FROM (
 
 -- name: masked_class
 -- Check whether the rows that one node leaves at risk would meet the privacy model as one class with all quasi-identifiers suppressed.
--- gives: safe, size (rows or people)
+-- columns: safe, size (rows or people)
 SELECT COALESCE($safe, FALSE) AS safe, $size AS size
 FROM (SELECT $sensitive, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
 WHERE numbered.class IN (
@@ -177,7 +177,7 @@ WHERE numbered.class IN (
 
 -- name: node_assignment
 -- Assign every tuple to its class at one lattice node; tuples of unsafe classes, and tuples without rows, are left out.
--- gives: the keys (a tuple's level-0 codes), n (rows), class
+-- columns: the keys (a tuple's level-0 codes), n (rows), class
 SELECT $keys, numbered.n, numbered.class
 FROM (SELECT $keys, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
 WHERE numbered.n > 0 AND numbered.class IN (

@@ -2,12 +2,12 @@
 
 -- name: classes
 -- Count the rows of every class of a node, and its size in rows or people.
--- gives: the levels, n (rows), size (rows, or people if there is a unit)
+-- columns: the levels, n (rows), size (rows, or people if there is a unit)
 SELECT $levels, SUM(f.n) AS n, $size AS size FROM $frequency_set AS f GROUP BY $levels;
 
 -- name: label_sizes
 -- Count the rows of every label of one column by the size of their class.
--- gives: the label's code, size (of a class), n (rows in classes of this size)
+-- columns: the label's code, size (of a class), n (rows in classes of this size)
 SELECT $label, c.size, SUM(c.n) AS n FROM $classes AS c GROUP BY $label, c.size;
 
 -- name: some_rows

@@ -2,23 +2,23 @@
 
 -- name: date
 -- Shift dates by noise of a given scale in days, rounded to whole days.
--- gives: row_id, value (DATE)
+-- columns: row_id, value (DATE)
 SELECT d.row_id, d.value + CAST(ROUND($scale * $draw) AS INTEGER) AS value FROM $draws AS d;
 
 -- name: timestamp
 -- Shift points in time by noise of a given scale in days, rounded to whole seconds.
--- gives: row_id, value (TIMESTAMP, with or without time zone)
+-- columns: row_id, value (TIMESTAMP, with or without time zone)
 -- engines: duckdb, postgresql
 SELECT d.row_id, d.value + CAST(ROUND(86400 * $scale * $draw) AS BIGINT) * INTERVAL '1' SECOND AS value FROM $draws AS d;
 
 -- name: present
 -- Count the values of a column that are not NULL, so that a range of ranks can be checked before any long computation.
--- gives: present (values)
+-- columns: present (values)
 SELECT COUNT(cells.value) AS present FROM (SELECT $column AS value FROM $source AS s) AS cells;
 
 -- name: draws
 -- Draw random numbers for every cell that is not NULL, determined by a secret key and the row.
--- gives: row_id, value, u and v (independent, uniform between 0 and 1, from 32 bits of MD5 each), normal (mean 0, standard deviation 1), laplace (mean 0, scale 1), uniform (between -1 and 1)
+-- columns: row_id, value, u and v (independent, uniform between 0 and 1, from 32 bits of MD5 each), normal (mean 0, standard deviation 1), laplace (mean 0, scale 1), uniform (between -1 and 1)
 SELECT
   uniforms.row_id,
   uniforms.value,
@@ -61,7 +61,7 @@ FROM (
 
 -- name: swap
 -- Swap values with partners of similar rank: in blocks of 2 $half ranks, the lower half of a block with the upper half.
--- gives: row_id, value (of the partner; the multiset of values is unchanged; partners are fewer than 2 $half ranks apart; at most one row of the first and one of the last block keep their own)
+-- columns: row_id, value (of the partner; the multiset of values is unchanged; partners are fewer than 2 $half ranks apart; at most one row of the first and one of the last block keep their own)
 SELECT
   seats.row_id,
   COALESCE(
@@ -108,7 +108,7 @@ FROM (
 
 -- name: whole
 -- Add noise of a given scale to whole numbers; the noise is rounded, so that large numbers stay exact.
--- gives: row_id, value (a whole DECIMAL between the bounds)
+-- columns: row_id, value (a whole DECIMAL between the bounds)
 SELECT
   d.row_id,
   LEAST(
@@ -122,7 +122,7 @@ FROM $draws AS d;
 
 -- name: number
 -- Add noise of a given scale to numbers, and clip the results to the bounds.
--- gives: row_id, value (DOUBLE; a NULL bound means no bound)
+-- columns: row_id, value (DOUBLE; a NULL bound means no bound)
 SELECT
   d.row_id,
   LEAST(GREATEST(CAST(d.value AS DOUBLE) + $scale * $draw, CAST($bottom AS DOUBLE)), CAST($top AS DOUBLE)) AS value
@@ -130,7 +130,7 @@ FROM $draws AS d;
 
 -- name: redraw
 -- Randomize categories (PRAM): keep a value with a given probability, else draw one by the column's own frequencies.
--- gives: row_id, value (its expected frequencies are those of the column: the transition matrix is invariant)
+-- columns: row_id, value (its expected frequencies are those of the column: the transition matrix is invariant)
 SELECT kept.row_id, CASE WHEN kept.u < $keep THEN kept.value ELSE other.value END AS value
 FROM (
   SELECT d.row_id, d.value, d.u, CAST(FLOOR(d.v * COUNT(*) OVER ()) AS BIGINT) AS place FROM $draws AS d
@@ -141,6 +141,6 @@ JOIN (
 
 -- name: transition
 -- Randomize categories (PRAM) by a transition matrix.
--- gives: row_id, value (text; rows whose value is not in the matrix are missing)
+-- columns: row_id, value (text; rows whose value is not in the matrix are missing)
 SELECT d.row_id, m.target AS value
 FROM $draws AS d JOIN $matrix AS m ON m.value = CAST(d.value AS TEXT) AND d.u >= m.low AND d.u < m.high;

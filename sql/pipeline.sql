@@ -14,7 +14,7 @@ SELECT
 
 -- name: people
 -- Return the rows of a release with their people as keyed digests (NMAC, with a key that fills a block of MD5), which are equal in all releases with the same key.
--- gives: the columns, the people's column (text: the key's id and the digest)
+-- columns: the columns, the people's column (text: the key's id and the digest)
 SELECT
   $columns,
   (SELECT k.id FROM $key AS k) || '-' || MD5(
@@ -32,7 +32,7 @@ SELECT DISTINCT SUBSTRING(CAST($unit AS TEXT), 1, 9) AS id FROM $people AS p;
 
 -- name: fingerprint
 -- Compute one digest of all rows of a relation, independent of their order; NULL differs from every text, and duplicate rows all count.
--- gives: rows, digest (NULL if there are no rows)
+-- columns: rows, digest (NULL if there are no rows)
 SELECT COALESCE(SUM(parts.n), 0) AS rows, MD5(STRING_AGG(parts.digest, '' ORDER BY parts.part)) AS digest
 FROM (
   SELECT

@@ -18,7 +18,7 @@ WHERE ranked.n > 0;
 
 -- name: people_once
 -- Count every person of a population at only one tuple, so that sums over tuples count everybody once.
--- gives: the columns, n (1, or 0 if the person is counted at another tuple)
+-- columns: the columns, n (1, or 0 if the person is counted at another tuple)
 SELECT
   $columns,
   CASE WHEN ROW_NUMBER() OVER (PARTITION BY $unit ORDER BY $keys) = 1 THEN 1 ELSE 0 END AS n
@@ -30,7 +30,7 @@ SELECT COUNT(*) AS tuples FROM (SELECT $keys FROM $frequency_set AS f GROUP BY $
 
 -- name: release_class_sizes
 -- Count the classes of each size in a released relation and in a population, for models that judge all classes together.
--- gives: size (rows or people in a class), people (of the population, whom the class represents), classes (with this size and this number of people), rows (in all of these), smallest (rows)
+-- columns: size (rows or people in a class), people (of the population, whom the class represents), classes (with this size and this number of people), rows (in all of these), smallest (rows)
 SELECT classes.size, classes._people AS people, COUNT(*) AS classes, SUM(classes._class_rows) AS rows, MIN(classes._class_rows) AS smallest
 FROM (
   SELECT SUM(counted.size) AS size, SUM(counted._people) AS _people, SUM(counted._class_rows) AS _class_rows
@@ -49,7 +49,7 @@ ORDER BY size, people;
 
 -- name: class_summary
 -- Check whether a released relation meets a model that compares its classes with those of a population.
--- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class)
+-- columns: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class)
 SELECT
   COALESCE(SUM(classes.size), 0) AS rows,
   COUNT(*) FILTER (WHERE classes.size > 0) AS classes,

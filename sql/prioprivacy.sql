@@ -2,14 +2,14 @@
 
 -- name: rule_groups
 -- Apply one transformation to all remaining tuples, and list the members of the groups that meet the privacy model.
--- gives: node, class (the number of its first tuple), tuple
+-- columns: node, class (the number of its first tuple), tuple
 -- engines: duckdb
 SELECT $node AS node, MIN(tuple) AS class, UNNEST(LIST(tuple)) AS tuple
 FROM $frequency_set GROUP BY $levels HAVING COALESCE($safe, FALSE);
 
 -- name: suppressible
 -- Suppress the same cells of all tuples, and list the open tuples whose pattern matches enough original rows.
--- gives: node, n (original rows that match the pattern), others (the other distinct tuples among them), tuple
+-- columns: node, n (original rows that match the pattern), others (the other distinct tuples among them), tuple
 -- engines: duckdb
 SELECT $node AS node, SUM(n) AS n, COUNT(*) - 1 AS others, UNNEST(LIST(tuple) FILTER (WHERE open)) AS tuple
 FROM $frequency_set GROUP BY $levels HAVING COALESCE($safe, FALSE);
@@ -31,7 +31,7 @@ SELECT DISTINCT r.node FROM $recoded AS r;
 
 -- name: group_places
 -- Rank the groups that meet the privacy model: the largest first, and the earlier transformation on ties.
--- gives: node, class, place (1, 2, …; groups with equal places share no tuple)
+-- columns: node, class, place (1, 2, …; groups with equal places share no tuple)
 SELECT m.node, m.class, RANK() OVER (ORDER BY SUM(t.n) DESC, m.node) AS place
 FROM $members AS m
 JOIN $counted AS t ON t.tuple = m.tuple
@@ -77,7 +77,7 @@ SELECT t.tuple, $node AS node FROM $tuples AS t WHERE NOT EXISTS(SELECT 1 FROM $
 
 -- name: matching_cells
 -- Find the levels on which a leftover tuple equals all tuples of a class.
--- gives: class, tuple, attribute, level, n (rows of the class), rows (of the tuple), loss
+-- columns: class, tuple, attribute, level, n (rows of the class), rows (of the tuple), loss
 -- engines: duckdb
 SELECT k.class, l.tuple, k.attribute, k.level, k.n, l.n AS rows, k.loss
 FROM $left_over AS l
@@ -118,7 +118,7 @@ SELECT $attribute AS attribute, $level AS level, t.tuple, $column AS code FROM $
 
 -- name: common_cells
 -- Find the levels, from the current one up, on which all tuples of a class are equal in an attribute.
--- gives: class, attribute, level, code, n (rows), loss (of one cell, weighted)
+-- columns: class, attribute, level, code, n (rows), loss (of one cell, weighted)
 -- engines: duckdb
 SELECT k.class, k.attribute, k.level, k.code, k.n, s.leaves * a.weight AS loss
 FROM (
@@ -176,12 +176,12 @@ JOIN $counted AS c ON c.tuple = k.tuple;
 
 -- name: numbered_classes
 -- Number the classes: tuples with the same labels form one class.
--- gives: class (0, 1, …), tuple, n, the cells
+-- columns: class (0, 1, …), tuple, n, the cells
 SELECT CAST(DENSE_RANK() OVER (ORDER BY $labels) - 1 AS INTEGER) AS class, l.tuple, l.n, $cells FROM $labelled AS l;
 
 -- name: own_classes
 -- Describe the classes of an algorithm that creates its own labels.
--- gives: class, n (rows), the cells
+-- columns: class, n (rows), the cells
 SELECT n.class, CAST(SUM(n.n) AS BIGINT) AS n, MIN($cells) FROM $numbered AS n GROUP BY n.class;
 
 -- name: own_assignment
@@ -190,16 +190,16 @@ SELECT $columns, t.n, k.class FROM $tuples AS t JOIN $numbered AS k ON k.tuple =
 
 -- name: rule_keys
 -- Count the rows of every distinct tuple, by the codes of its values only.
--- gives: the columns, n (rows)
+-- columns: the columns, n (rows)
 SELECT $columns, CAST(SUM(f.n) AS BIGINT) AS n FROM $frequency_set AS f GROUP BY $columns;
 
 -- name: numbered_tuples
 -- Number the distinct tuples, in the same way in every run.
--- gives: tuple (1, 2, …), n, the columns
+-- columns: tuple (1, 2, …), n, the columns
 SELECT CAST(ROW_NUMBER() OVER (ORDER BY $columns) AS INTEGER) AS tuple, t.n, $columns FROM $tuples AS t;
 
 -- name: rule_values
 -- List the values of one quasi-identifier as text, by code.
--- gives: code, label (NULL for NULL)
+-- columns: code, label (NULL for NULL)
 -- engines: duckdb
 SELECT code_0 AS code, MIN(CAST(value AS TEXT)) AS label FROM $mapping GROUP BY code_0;

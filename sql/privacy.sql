@@ -46,7 +46,7 @@ WHERE classed._size = classed._most;
 
 -- name: reference_texts
 -- Return the values of a reference as text, as a text file contains them.
--- gives: value (as text), and the figures as in the reference
+-- columns: value (as text), and the figures as in the reference
 SELECT CAST(r.value AS TEXT) AS value, $figures
 FROM $reference AS r;
 
@@ -67,18 +67,18 @@ FROM (
 
 -- name: whole_table
 -- Check whether all rows together, as one class, meet a privacy model, and compute what they achieve.
--- gives: unsafe (1 or 0), achieved (the model's own figure)
+-- columns: unsafe (1 or 0), achieved (the model's own figure)
 SELECT COUNT(*) FILTER (WHERE NOT whole.safe) AS unsafe, $achieved AS achieved
 FROM (SELECT COALESCE($safe, FALSE) AS safe, $of_class AS of_class FROM $frequency_set AS f) AS whole;
 
 -- name: occurring_texts
 -- List the values of a sensitive column as text.
--- gives: value (text)
+-- columns: value (text)
 SELECT CAST(r.raw AS TEXT) AS value FROM $reference AS r;
 
 -- name: class_rows
 -- Count the rows of a release by all columns that its classes are judged by; 0.0 and -0.0, which are equal, count separately.
--- gives: the columns, n (rows)
+-- columns: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CAST($columns AS TEXT), '');
 
 -- name: released_people
@@ -106,7 +106,7 @@ FROM (
 
 -- name: reference
 -- Count every value of a sensitive column in the whole table, and all values up to it in sort order.
--- gives: value (in the form that classes use), raw (in its original form), overall_c, overall_c_to (rows up to the value), overall_size (all rows), overall_values, place (from 1)
+-- columns: value (in the form that classes use), raw (in its original form), overall_c, overall_c_to (rows up to the value), overall_size (all rows), overall_values, place (from 1)
 SELECT
   counts.value AS value,
   counts.raw AS raw,
@@ -121,18 +121,18 @@ FROM (
 
 -- name: whole_people
 -- Count the people of the whole table.
--- gives: overall_size (people)
+-- columns: overall_size (people)
 SELECT CAST($people AS BIGINT) AS overall_size FROM $counted AS f;
 
 -- name: written_values
 -- List all spellings of the values of a sensitive column; equal values share a code.
--- gives: code (the same for equal values), value
+-- columns: code (the same for equal values), value
 SELECT DENSE_RANK() OVER (ORDER BY v.value) AS code, v.value AS value
 FROM (SELECT $value AS value FROM $source AS s GROUP BY $value, MD5(CAST($value AS TEXT))) AS v;
 
 -- name: mixed_values
 -- Count the values that were written in several ways, the written forms that several values share, and the escaped formulas.
--- gives: parted, joined, escaped (with a ' before a character that starts a formula)
+-- columns: parted, joined, escaped (with a ' before a character that starts a formula)
 SELECT
   (SELECT COUNT(*) FROM (SELECT w.code FROM $written AS w GROUP BY w.code HAVING COUNT(DISTINCT w.value) > 1) AS p) AS parted,
   (SELECT COUNT(*) FROM (SELECT w.value FROM $written AS w GROUP BY w.value HAVING COUNT(DISTINCT w.code) > 1) AS j) AS joined,

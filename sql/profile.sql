@@ -2,7 +2,7 @@
 
 -- name: column
 -- Describe one column by the classes of rows with equal values; NULL counts as a value.
--- gives: distinct_values, null_rows, unique_rows, unique_values (unique rows that are not NULL), smallest_class, largest_class, small_rows (rows in classes below $small), squares (sum of squared class sizes)
+-- columns: distinct_values, null_rows, unique_rows, unique_values (unique rows that are not NULL), smallest_class, largest_class, small_rows (rows in classes below $small), squares (sum of squared class sizes)
 SELECT
   COUNT(*) AS distinct_values,
   COALESCE(SUM(classes.n) FILTER (WHERE classes.value IS NULL), 0) AS null_rows,
@@ -18,22 +18,22 @@ FROM (
 
 -- name: fractions
 -- Count the rows with a fractional number, to distinguish a measure from an integer in a float or decimal column.
--- gives: fractions (rows)
+-- columns: fractions (rows)
 SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS c WHERE c.value <> FLOOR(c.value);
 
 -- name: codes
 -- Number the values of one column, without NULL: a mapping table without a hierarchy.
--- gives: value, code_0 (1, 2, … in arbitrary order)
+-- columns: value, code_0 (1, 2, … in arbitrary order)
 SELECT v.value, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
 FROM (SELECT $column AS value FROM $tuples AS t GROUP BY $column) AS v
 WHERE NOT v.value IS NULL;
 
 -- name: beside
 -- Count the rows with each pair of values of two quasi-identifiers.
--- gives: value, beside, n (rows)
+-- columns: value, beside, n (rows)
 SELECT $column AS value, $other AS beside, SUM(t.n) AS n FROM $tuples AS t GROUP BY $column, $other;
 
 -- name: people
 -- Count the people by the value of a column.
--- gives: value, n (people)
+-- columns: value, n (people)
 SELECT $column AS value, COUNT(DISTINCT $unit) AS n FROM $source AS s GROUP BY $column;

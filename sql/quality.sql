@@ -2,7 +2,7 @@
 
 -- name: cell_levels
 -- Count the source rows by their value of one attribute and the level of their cell; suppressed rows are on the top level.
--- gives: value (its code), level, n (rows)
+-- columns: value (its code), level, n (rows)
 SELECT counted.value, counted.level, CAST(SUM(counted.n) AS BIGINT) AS n
 FROM (
   -- all rows on the top level; then the released rows are added to their own level and subtracted from the top
@@ -26,7 +26,7 @@ SELECT COALESCE(SUM(CASE WHEN $leaves > 1 THEN k.n END), 0) FROM $classes AS k;
 
 -- name: cells
 -- Count the labels that the values of one attribute were generalized to; suppressed rows have `*`.
--- gives: value (its code), label, n (rows)
+-- columns: value (its code), label, n (rows)
 SELECT cells.value, cells.label, CAST(SUM(cells.n) AS BIGINT) AS n
 FROM (
   SELECT a.value, CASE WHEN k.class IS NULL THEN '*' ELSE k.label END AS label, a.n
@@ -37,7 +37,7 @@ GROUP BY cells.value, cells.label;
 
 -- name: levels
 -- Look up the labels of cells in a hierarchy: the lowest level with the label, and the leaves under it.
--- gives: value, level (NULL if no level has the label), leaves, n (rows)
+-- columns: value, level (NULL if no level has the label), leaves, n (rows)
 SELECT c.value, l.level, l.leaves, CAST(SUM(c.n) AS BIGINT) AS n
 FROM $cells AS c
 LEFT JOIN $labels AS l  -- an equality, also for NULL: engines compare all pairs under any other condition
@@ -46,7 +46,7 @@ GROUP BY c.value, l.level, l.leaves;
 
 -- name: sums
 -- Add up the rows and leaves of one attribute's cells by level.
--- gives: level, n (rows), leaves (under the labels, summed over rows)
+-- columns: level, n (rows), leaves (under the labels, summed over rows)
 SELECT l.level, CAST(SUM(l.n) AS BIGINT) AS n, CAST(SUM(l.leaves * l.n) AS BIGINT) AS leaves
 FROM $levels AS l
 GROUP BY l.level
@@ -68,7 +68,7 @@ FROM (
 
 -- name: checksum
 -- Compute one digest of the classes, from their tuples and the number of values that each cell covers, independent of class numbers.
--- gives: checksum (NULL if nothing is released)
+-- columns: checksum (NULL if nothing is released)
 SELECT MD5(STRING_AGG(lines.line, ';' ORDER BY lines.line)) AS checksum
 FROM (
   SELECT MD5(named.name || ' ' || named.own || ' ' || CAST(named.n AS TEXT) || ' ' || named.leaves) AS line
@@ -83,7 +83,7 @@ FROM (
 
 -- name: apart_density
 -- Add up the log densities of a release at the values of its rows, if no two classes cover the same value.
--- gives: logarithms (the rows of a class are spread over what it covers, suppressed rows over everything)
+-- columns: logarithms (the rows of a class are spread over what it covers, suppressed rows over everything)
 SELECT
   COALESCE(SUM(k.n * (LN(k.n / CAST($rows AS DOUBLE)) - k.share + LN(1 + $suppressed / k.n * EXP(k.share)))), 0)
     AS logarithms
@@ -93,7 +93,7 @@ FROM (
 
 -- name: covered_density
 -- Add up the log densities of a release at the values of all rows, from all classes that cover them.
--- gives: logarithms (suppressed rows are spread over everything; NULL if nothing is released at some tuple)
+-- columns: logarithms (suppressed rows are spread over everything; NULL if nothing is released at some tuple)
 SELECT
   CASE
     WHEN MIN(t.mass) + $suppressed > 0 THEN SUM(t.n * LN(NULLIF(t.mass + $suppressed, 0) / CAST($rows AS DOUBLE)))
@@ -118,7 +118,7 @@ FROM (SELECT CAST(f.n AS DOUBLE) AS n FROM $frequency_set AS f WHERE f.n > 0) AS
 
 -- name: level_errors
 -- Compute, for every number, the squared error of its label's middle minus that of the column's mean.
--- gives: weighed_code, weight (0 under a label that shows the mean: that of all leaves, or of values without a leaf)
+-- columns: weighed_code, weight (0 under a label that shows the mean: that of all leaves, or of values without a leaf)
 SELECT s.code_0 AS weighed_code, (s.number - s.shown) * (s.number - s.shown) - (s.number - $mean) * (s.number - $mean) AS weight
 FROM (
   SELECT
@@ -137,7 +137,7 @@ SELECT m.code_0, $label AS label, CAST(m.value AS DOUBLE) AS number FROM $mappin
 
 -- name: errors
 -- Add up the squared errors of the numbers that classes show, minus those of the column's mean.
--- gives: difference (over released rows; a cell shows the mean if it covers all leaves or has no number)
+-- columns: difference (over released rows; a cell shows the mean if it covers all leaves or has no number)
 -- engines: duckdb
 SELECT COALESCE(SUM(shown.n * (POWER(shown.number - shown.said, 2) - POWER(shown.number - $mean, 2))), 0) AS difference
 FROM (
@@ -158,7 +158,7 @@ FROM (
 
 -- name: number_spread
 -- Compute the mean of an attribute's numbers, and their sum of squared deviations from it.
--- gives: mean (NULL without numbers), squares
+-- columns: mean (NULL without numbers), squares
 SELECT MIN(held.mean) AS mean, COALESCE(SUM(held.n * (held.number - held.mean) * (held.number - held.mean)), 0) AS squares
 FROM (
   SELECT f.n, v.number, SUM(f.n * v.number) OVER () / NULLIF(SUM(f.n) OVER (), 0) AS mean

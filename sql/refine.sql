@@ -10,7 +10,7 @@ SELECT t.id, t.n, $keys FROM $tuples AS t WHERE NOT t.id IN (SELECT p.id FROM $p
 
 -- name: cut
 -- Add to a state the tuples that were cut into classes elsewhere, identified by the codes of their values.
--- gives: id, n, class (the new classes are numbered above $above)
+-- columns: id, n, class (the new classes are numbered above $above)
 SELECT s.id, s.n, s.class FROM $state AS s
 UNION ALL
 SELECT o.id, o.n, a.class + $above AS class
@@ -20,7 +20,7 @@ JOIN (SELECT a.class, ROW_NUMBER() OVER (ORDER BY $keys) AS place FROM $assignme
 
 -- name: cost
 -- Add up the cost of a state's classes.
--- gives: rows, cost (of all rows)
+-- columns: rows, cost (of all rows)
 SELECT COALESCE(SUM(k.n), 0) AS rows, COALESCE(SUM(k.n * k.cost), 0) AS cost FROM $classes AS k;
 
 -- name: joined
@@ -32,7 +32,7 @@ WHERE a.cost + b.cost > $above AND a.cost + b.cost <= $most;
 
 -- name: choice
 -- Choose, for every tuple, the cheapest cell that it can share.
--- gives: id, n, class (the key of the cell)
+-- columns: id, n, class (the key of the cell)
 SELECT ranked.id, ranked.n, ranked.key AS class
 FROM (
   SELECT c.id, c.n, c.key, ROW_NUMBER() OVER (PARTITION BY c.id ORDER BY c.cost, c.key) AS place FROM $cells AS c
@@ -63,7 +63,7 @@ WHERE c.class IN (SELECT c.class FROM $counted AS c GROUP BY c.class HAVING COAL
 
 -- name: outsiders
 -- List the tuples without a class as movers that go wherever they cost least.
--- gives: id, own (rows), class (a separate one for each), dirty, most, place
+-- columns: id, own (rows), class (a separate one for each), dirty, most, place
 SELECT
   o.id, o.n AS own, -o.id AS class, TRUE AS dirty, $most AS most,
   ROW_NUMBER() OVER (ORDER BY o.n DESC, o.id) AS place
@@ -88,7 +88,7 @@ SELECT t.id, t.n, DENSE_RANK() OVER (ORDER BY $columns) AS class FROM $tuples AS
 
 -- name: loose
 -- Choose the tuples that leave their classes together: those that save most per row first, while a class keeps k rows, but at least one.
--- gives: id, class, most, place (in its class)
+-- columns: id, class, most, place (in its class)
 SELECT l.id, l.class, l.most, l.place
 FROM (
   SELECT
@@ -138,7 +138,7 @@ SELECT m.class FROM $movers AS m WHERE m.place > $seen AND m.place <= $far;
 
 -- name: light
 -- Mark, for every move, whether the class that is left and the class that is joined keep their cost per row.
--- gives: id, own, class, target, gain, light_out, light_in (1 or 0)
+-- columns: id, own, class, target, gain, light_out, light_in (1 or 0)
 SELECT
   b.id, b.own, b.class, b.target, b.gain,
   CASE WHEN m.most = b.own * c.cost THEN 1 ELSE 0 END AS light_out,
@@ -150,7 +150,7 @@ JOIN $classes AS d ON d.class = b.target;
 
 -- name: leaders
 -- Find the best of all moves that touch a class, out of it or into it.
--- gives: class, id (the tuple that moves), light (1 if the class keeps its cost per row, else 0)
+-- columns: class, id (the tuple that moves), light (1 if the class keeps its cost per row, else 0)
 SELECT e.class, e.id, e.light
 FROM (
   SELECT t.class, t.id, t.light, ROW_NUMBER() OVER (PARTITION BY t.class ORDER BY t.gain DESC, t.id) AS place
@@ -164,7 +164,7 @@ WHERE e.place = 1;
 
 -- name: moves_apart
 -- Choose moves whose gains add up: the best for both their classes, and others if costs per row stay the same; fewer for a class that became unsafe.
--- gives: id, n (rows), class (the new one)
+-- columns: id, n (rows), class (the new one)
 SELECT m.id, m.own AS n, m.target AS class
 FROM (
   SELECT
@@ -198,7 +198,7 @@ WHERE NOT m.class IN (SELECT u.class FROM $unsafe AS u) AND NOT s.class IN (SELE
 
 -- name: moves
 -- Choose moves that have no class in common, so that their gains add up: the best ones for both their classes.
--- gives: id, n (rows), class (the new one)
+-- columns: id, n (rows), class (the new one)
 SELECT b.id, b.own AS n, b.target AS class
 FROM $best AS b
 JOIN (
@@ -214,7 +214,7 @@ HAVING COUNT(*) = 2;
 
 -- name: movers
 -- List the tuples that gain by leaving their class, if the rest of the class stays safe or is empty.
--- gives: id, own (rows), class, dirty, most (what leaving saves, before the tuple's cost elsewhere), place (first those that save more per row than `near`, dirty classes before others)
+-- columns: id, own (rows), class, dirty, most (what leaving saves, before the tuple's cost elsewhere), place (first those that save more per row than `near`, dirty classes before others)
 -- engines: duckdb, postgresql
 SELECT l.id, l.own, l.class, l.dirty, CAST(l.most AS BIGINT) AS most, ROW_NUMBER() OVER (
   ORDER BY
@@ -241,7 +241,7 @@ SELECT COUNT(*) AS movers, COUNT(CASE WHEN m.dirty THEN 1 END) AS dirty FROM $mo
 
 -- name: assignment
 -- Return the class of every distinct tuple, by the codes of its values.
--- gives: the codes, n, class (1, 2, …)
+-- columns: the codes, n, class (1, 2, …)
 SELECT $keys, s.n, DENSE_RANK() OVER (ORDER BY s.class) AS class
 FROM $state AS s
 JOIN (SELECT t.id, $keys FROM $tuples AS t) AS t ON t.id = s.id;
@@ -256,7 +256,7 @@ SELECT DENSE_RANK() OVER (ORDER BY $keys) AS id, CAST(f.n AS BIGINT) AS n, $sens
 
 -- name: placed_values
 -- List the rows of placed tuples by their sensitive values.
--- gives: n, the columns (the place, and the sensitive codes)
+-- columns: n, the columns (the place, and the sensitive codes)
 SELECT v.n, $columns FROM $placed AS p JOIN $values AS v ON v.id = p.id;
 
 -- name: class_values
@@ -290,7 +290,7 @@ HAVING SUM(r.n) > 0;
 
 -- name: pairs
 -- Number the moves that tuples want, the best first, until there are too many rows to count.
--- gives: pair (from 1), id, own, class, target, gain
+-- columns: pair (from 1), id, own, class, target, gain
 SELECT p.pair, p.id, p.own, p.class, p.target, p.gain
 FROM (
   SELECT
@@ -321,7 +321,7 @@ JOIN (
 
 -- name: room_rows
 -- List the rows of every class with half, one, two and four times as many rows of tuples without a class, by their sensitive values.
--- gives: class, times (in halves), n, the sensitive codes
+-- columns: class, times (in halves), n, the sensitive codes
 SELECT k.class, t.times, k.n, $sensitive
 FROM $class_values AS k
 CROSS JOIN (SELECT 1 AS times UNION ALL SELECT 2 UNION ALL SELECT 4 UNION ALL SELECT 8) AS t
@@ -336,7 +336,7 @@ JOIN $values AS v ON v.id = o.id;
 
 -- name: room
 -- Rank the classes: first those that can take in the most tuples without a class, then those with the highest cost.
--- gives: class, place (from 1)
+-- columns: class, place (from 1)
 SELECT c.class, ROW_NUMBER() OVER (ORDER BY COALESCE(r.room, 0) DESC, c.cost DESC, c.class) AS place
 FROM $classes AS c
 LEFT JOIN (

@@ -6,7 +6,7 @@ SELECT CAST($texts AS TEXT), $columns FROM $relation AS r;
 
 -- name: class_summary
 -- Check the classes of each size, or kind, against the model, and count the unsafe ones.
--- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class)
+-- columns: rows, classes, smallest_class, unsafe_classes, unsafe_rows, achieved (the model's own figure, for the worst class)
 SELECT
   COALESCE(SUM(classes.size * classes.weight), 0) AS rows,
   COALESCE(SUM(classes.weight), 0) AS classes,
@@ -23,7 +23,7 @@ FROM (
 
 -- name: class_sizes
 -- Count the equivalence classes of each size, directly in a released relation: the independent check.
--- gives: size (rows in a class), classes (of this size), smallest size first
+-- columns: size (rows in a class), classes (of this size), smallest size first
 SELECT classes.size, COUNT(*) AS classes
 FROM (SELECT COUNT(*) AS size FROM $release AS r GROUP BY $quasi_identifiers) AS classes
 GROUP BY classes.size
@@ -31,7 +31,7 @@ ORDER BY size;
 
 -- name: released_values
 -- List the values of an attribute that occur in the source, by their codes, and whether a class contains a row with each.
--- gives: code, released (1 or 0)
+-- columns: code, released (1 or 0)
 SELECT o.code, CASE WHEN r.code IS NULL THEN 0 ELSE 1 END AS released
 FROM (SELECT DISTINCT $key AS code FROM $frequency_set AS f WHERE f.n > 0) AS o
 LEFT JOIN (SELECT DISTINCT $key AS code FROM $assignment AS a WHERE a.n > 0 AND NOT a.class IS NULL) AS r ON r.code = o.code;

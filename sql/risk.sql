@@ -2,13 +2,13 @@
 
 -- name: exact_rows
 -- Count the rows with a unique combination of values in some columns.
--- gives: singled_out (rows), counted (all rows)
+-- columns: singled_out (rows), counted (all rows)
 SELECT COUNT(*) FILTER (WHERE classes.n = 1) AS singled_out, SUM(classes.n) AS counted
 FROM (SELECT COUNT(*) AS n FROM $source AS s GROUP BY $columns) AS classes;
 
 -- name: exact_people
 -- Count the people with a row whose values in some columns no other person has.
--- gives: singled_out (people), counted (all people)
+-- columns: singled_out (people), counted (all people)
 SELECT
   COUNT(DISTINCT CASE WHEN pairs.first_person = pairs.last_person THEN pairs.person END) AS singled_out,
   COUNT(DISTINCT pairs.person) AS counted
@@ -22,7 +22,7 @@ FROM (
 
 -- name: values
 -- Sample distinct values of one column as text, by the order of their digests, with their row counts; NULL is left out.
--- gives: value, n (rows)
+-- columns: value, n (rows)
 SELECT counted.value, counted.n
 FROM (
   SELECT cells.value, COUNT(*) AS n, MD5(cells.value) AS digest
@@ -35,7 +35,7 @@ LIMIT $most;
 
 -- name: values_by_digest
 -- Sample distinct values like `values`, but only those whose digest is below a limit: of a column with hardly any equal values, few need to be grouped.
--- gives: value, n (rows)
+-- columns: value, n (rows)
 SELECT counted.value, counted.n
 FROM (
   SELECT cells.value, COUNT(*) AS n, MD5(cells.value) AS digest
@@ -48,7 +48,7 @@ LIMIT $most;
 
 -- name: constant_columns
 -- Count the repeated values of a key column, and those of them that have only one value, or none, in each of the other columns.
--- gives: repeated (values of the key in two rows or more), per column how many of these do not have two values
+-- columns: repeated (values of the key in two rows or more), per column how many of these do not have two values
 SELECT COUNT(*) AS repeated, SUM($values)
 FROM (
   SELECT CASE WHEN MIN($values) = MAX($values) OR MIN($values) IS NULL THEN 1 ELSE 0 END

@@ -2,7 +2,7 @@
 
 -- name: rows
 -- Count the equal rows of a release, for comparison with the source.
--- gives: class (1, 2, …), n (rows), the names
+-- columns: class (1, 2, …), n (rows), the names
 SELECT CAST(ROW_NUMBER() OVER (ORDER BY $names) AS INTEGER) AS class, classes.n, $names
 FROM (
   SELECT $names, COUNT(*) AS n
@@ -12,7 +12,7 @@ FROM (
 
 -- name: summary
 -- Check whether every released row equals enough others, or else matches enough original rows.
--- gives: rows, classes, smallest_class, unsafe_class_rows (in classes that are too small), smallest_fit (original rows), unsafe_rows (in such a class, and matching too few)
+-- columns: rows, classes, smallest_class, unsafe_class_rows (in classes that are too small), smallest_fit (original rows), unsafe_rows (in such a class, and matching too few)
 SELECT
   COALESCE(SUM(judged.size), 0) AS rows,
   COUNT(*) AS classes,
@@ -28,7 +28,7 @@ FROM (
 
 -- name: labels
 -- Find what a released label stands for: the highest level that creates it, since it may come from there.
--- gives: attribute, label, level (of rules), code
+-- columns: attribute, label, level (of rules), code
 SELECT made.attribute, made.label, made.rule_level AS level, made.code
 FROM (
   SELECT
@@ -44,12 +44,12 @@ WHERE made.place = 1;
 
 -- name: patterns
 -- Number the patterns of a release: rows whose cells are on the same levels share a pattern.
--- gives: pattern (0, 1, …), class, the levels, the codes
+-- columns: pattern (0, 1, …), class, the levels, the codes
 SELECT CAST(DENSE_RANK() OVER (ORDER BY $levels) - 1 AS INTEGER) AS pattern, r.class, $levels, $codes FROM $readings AS r;
 
 -- name: fits
 -- Count the original rows that every released row of one pattern matches.
--- gives: class, fits (original rows), safe (whether they meet the privacy model)
+-- columns: class, fits (original rows), safe (whether they meet the privacy model)
 -- engines: duckdb
 SELECT
   UNNEST(LIST(class) FILTER (WHERE NOT class IS NULL)) AS class,

@@ -27,7 +27,7 @@ from sql_cases.case import AT_LEAST_2, COUNTED, Case
 pytestmark = pytest.mark.quick  # every query, not the first alone
 VALUES = (int, float, str, type(None))
 HEADER = re.compile(
-    r"-- [A-Z].*\.\n(-- gives: (?P<gives>.+)\n)?(-- engines: (?P<engines>[\w, ]+)\n)?(?P<body>SELECT[\s\S]+);"
+    r"-- [A-Z].*\.\n(-- columns: (?P<columns>.+)\n)?(-- engines: (?P<engines>[\w, ]+)\n)?(?P<body>SELECT[\s\S]+);"
 )
 # Holes for figures of a class, or of all classes; all other predicates are conditions.
 FIGURES = (
@@ -46,7 +46,7 @@ class Query:
     @property
     def header(self) -> Mapping[str, str]:
         match = HEADER.fullmatch(self.text)
-        assert match, f"{self.name}: under its name come a sentence, gives and engines (if needed), SELECT …;"
+        assert match, f"{self.name}: under its name come a sentence, columns and engines (if needed), SELECT …;"
         return match.groupdict()
 
     @property
@@ -78,9 +78,9 @@ every_query = pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 
 @every_query
 def test_the_header_agrees_with_the_query(query: Query) -> None:
-    gives = query.header["gives"]
-    for column in query.tree.selects if gives else []:
-        assert not column.alias or re.search(rf"\b{column.alias}\b", gives), f"gives: lacks {column.alias}"
+    columns = query.header["columns"]
+    for column in query.tree.selects if columns else []:
+        assert not column.alias or re.search(rf"\b{column.alias}\b", columns), f"columns: lacks {column.alias}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.query)
@@ -130,8 +130,8 @@ def test_only_portable_words(query: Query) -> None:
 def misreadable(tree: exp.Expression) -> list[str]:
     """What an engine may take for something else: relations without an alias, columns without a relation.
 
-    Only a last ORDER BY may name a column that the query gives. A predicate speaks of the column `n` of what it is
-    asked of, so that a SELECT with a predicate must not call anything `n` that it gives.
+    Only a last ORDER BY may name a column that the query returns. A predicate speaks of the column `n` of what it is
+    asked of, so that a SELECT with a predicate must not call anything `n` that it returns.
     """
     tables = [table.sql("duckdb") for table in tree.find_all(exp.Table) if not table.alias]
     columns = [
