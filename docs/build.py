@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 SITE = ROOT / "build" / "site"
-FROM_ABOVE = {  # pages of the site that stand elsewhere in the repository
+FROM_ABOVE = {  # pages of the site that are elsewhere in the repository
     "README.md": "readme.md",
     "CHANGELOG.md": "changelog.md",
     "hierarchies/README.md": "hierarchies-that-come-along.md",
@@ -106,7 +106,7 @@ def scripts(site: Path) -> list[Path]:
 
 
 _WORKERS = "https://unpkg.com/iframe-worker/shim"
-_NAMES = r"www\.w3\.org/"  # of XML's vocabularies: nobody fetches them
+_NAMES = r"www\.w3\.org/"  # of XML's vocabularies, which are never fetched
 _HOST = r"(?:https?|wss?)://|//[\w-]+(?:\.[\w-]+)+(?=[\"'`/])"
 _IN_SCRIPT = re.compile(rf"""(["'`])(?:{_HOST})(?!{_NAMES})[^"'`\s]*""")
 _IN_STYLE = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])((?:https?:)?//[^"')]+)""")
@@ -138,14 +138,14 @@ class Page(HTMLParser):
         self.loaded += _IN_STYLE.findall(given.get("style", ""))
 
     def handle_data(self, data: str) -> None:
-        """Look into styles and scripts that stand in the page."""
+        """Look into the page's own styles and scripts."""
         if self._inside == "style":
             self.loaded += _IN_STYLE.findall(data)
         elif self._inside == "script":
             self.loaded += [found.group()[1:] for found in _IN_SCRIPT.finditer(data)]
 
     def handle_endtag(self, tag: str) -> None:  # noqa: ARG002  (the parser's own)
-        """What follows stands in no style or script."""
+        """What follows is outside styles and scripts."""
         self._inside = ""
 
 

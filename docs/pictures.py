@@ -1,7 +1,7 @@
-"""Make the pictures of docs/images: python docs/pictures.py [NAME …], for all of them or those that are named.
+"""Create the pictures of docs/images: python docs/pictures.py [NAME …], by default all of them.
 
-Plots need matplotlib and read benchmarks/results; screens need a Chromium. A picture that nobody can make again is not
-shown: tests/test_pictures.py compares this list with the folder.
+Plots need matplotlib and read benchmarks/results; screens need a Chromium. Every picture in the folder must be created
+here: tests/test_pictures.py compares this list with the folder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 
 def lattice() -> None:
-    """Age, sex and race of two thousand made-up people: fewer nodes than a page is wide."""
+    """Age, sex and race of two thousand fictional people: fewer nodes than a page is wide."""
     with TemporaryDirectory() as here:
         people = Path(here) / "people.parquet"
         write_parquet(people, 2000)
@@ -80,7 +80,7 @@ def screen(address: str, name: str, width: int = 1100, tall: int | None = None) 
 
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
-        raise SystemExit(f"{name} is made by Chromium; install it, or name the other pictures")
+        raise SystemExit(f"{name} needs Chromium; install it, or name the other pictures")
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         window = opened.new_page(viewport={"width": width, "height": tall or 600})
@@ -112,7 +112,7 @@ def page() -> None:
             server.terminate()
 
 
-# A screen is made as the others are: a function that opens what it shows and calls `screen`, listed with its file.
+# A screen is created like any other picture: a function opens the page and calls `screen`, and is listed with its file.
 PICTURES: dict[str, Callable[[], None]] = {
     "lattice.svg": lattice,
     "cloaking.svg": cloaking,
@@ -130,7 +130,7 @@ PICTURES: dict[str, Callable[[], None]] = {
 
 
 def main() -> None:
-    """Make what is named, or all; what one function makes is made once."""
+    """Create the named pictures, or all; a function with several pictures runs once."""
     named = sys.argv[1:] or [*PICTURES]
     if unknown := [name for name in named if name not in PICTURES]:
         raise SystemExit(f"there is no picture {unknown[0]}; there are {', '.join(PICTURES)}")

@@ -116,7 +116,7 @@ def _with_kept_node(engine: Engine, name: str, spec: Spec, manifest: Path) -> Re
 def _empty_sql(engine: Engine, name: str, spec: Spec, model: Mapping[str, Any]) -> str:
     """A query of no rows with the columns of the release.
 
-    Their types are those that the model's YAML declares. Otherwise labels are text, because no node is searched, a mean
+    Their types are declared by the model's YAML. Otherwise labels are text, because no node is searched, a mean
     is a number, and every other column has its type in the source.
     """
     declared = model.get("columns") or {}
@@ -139,8 +139,8 @@ def _without_traceback(error: KanonError) -> KanonError:
     """The same error, of which dbt-duckdb prints only the message; of other errors it prints the whole traceback."""
     kind = type(error)
     hidden = property(lambda _: None, lambda _, __: None)
-    alike = type(kind.__name__, (kind,), {"__module__": kind.__module__, "__traceback__": hidden})
-    printed: KanonError = alike.__new__(alike, *error.args)
+    quiet = type(kind.__name__, (kind,), {"__module__": kind.__module__, "__traceback__": hidden})
+    printed: KanonError = quiet.__new__(quiet, *error.args)
     printed.__dict__.update(error.__dict__)
     return printed
 

@@ -62,7 +62,7 @@ Other: United-States 4892 Mexico 1645 Puerto-Rico 866 India 216 El-Salvador 173 
 Guatemala 173 Columbia 260 Nicaragua 173 Ecuador 390
 """
 
-# Groups: ages from _SCHOOL_AGES; then, for those born in _LATIN_AMERICA, ages from _LATIN_SCHOOL_AGES.
+# Groups: ages from _SCHOOL_AGES; then, for people born in _LATIN_AMERICA, ages from _LATIN_SCHOOL_AGES.
 _SCHOOL_AGES = (17, 18, 19, 20, 22, 25, 35, 45, 55, 65)
 _LATIN_SCHOOL_AGES = (17, 22, 45)
 _LATIN_AMERICA = (

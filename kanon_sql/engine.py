@@ -362,7 +362,7 @@ def folder_named(name: str) -> Relation | None:
 
 
 def name_readings(name: str) -> list[tuple[str, ...]]:
-    """The ways to read a table's name: as it stands, then as dotted parts, quoted ones unquoted.
+    """The ways to read a table's name: literally, then as dotted parts, quoted ones unquoted.
 
     >>> name_readings('hr."odd.name"')
     [('hr."odd.name"',), ('hr', 'odd.name')]

@@ -208,7 +208,7 @@ class Metric:
         return any(part in ("bits", "generalized") for part in self.needs)
 
     def parts_below(self, costs: Costs, figures: Figures) -> LevelParts:
-        """The parts for the nodes below one with known suppressed rows, which are suppressed there, too.
+        """The parts for the nodes below one whose suppressed rows are counted; they are suppressed there, too.
 
         Suppressing a row with the loss x adds 1 - x, and x is no larger further down; so the suppressed rows add at
         least as much to an attribute's loss there as here.

@@ -203,7 +203,7 @@ class NewFile:
         return self._target
 
     def place(self) -> None:
-        """Move the finished file to its path; TargetError if there is a file by now."""
+        """Move the finished file to its path; TargetError if another file was created there meanwhile."""
         staged = _Staged(self.file, self._target, overwrite=False)
         with _explained(self._target):
             _set_mode(staged)

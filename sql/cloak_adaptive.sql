@@ -35,7 +35,7 @@ FROM (
   FROM (
     SELECT key, unit, rows, XOR(key, LEAD(key, $others) OVER near) AS differing
     FROM (SELECT key, unit, CAST(COUNT(*) AS INTEGER) AS rows FROM $keys GROUP BY key, unit) AS counted
-    -- partitioned by quadrants of a coarse level, so that no sort has to hold all leaves
+    -- partitioned by quadrants of a coarse level, so that no sort needs all leaves in memory
     WINDOW near AS (PARTITION BY key >> (2 * ($depth - $coarse)) ORDER BY key, unit)
   ) AS compared
 ) AS told

@@ -186,7 +186,7 @@ FROM (
 GROUP BY ranked.choice, ranked.class, ranked.release;
 
 -- name: hidden_moves
--- Find the choices by which nobody arrives, leaves or stays among fewer than k in a class, compared with any release.
+-- Find the choices by which everyone who arrives, leaves or stays in a class does so among at least k, compared with any release.
 -- columns: class, choice
 SELECT m.class, m.choice
 FROM $moves AS m
@@ -289,7 +289,7 @@ WHERE
   AND shared.earlier + COALESCE(fixed.n, 0) > 1;
 
 -- name: waiting_people
--- Find the people of whose changes in a class not all are applied by the choice that was made for it; they wait with all changes.
+-- Find the people with a change that the choice for its class does not apply; they wait with all their changes.
 -- columns: person
 SELECT DISTINCT r.person
 FROM $rows AS r
@@ -298,7 +298,7 @@ INNER JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
 WHERE r.before <> r.after AND x.n <> r.after;
 
 -- name: final_rows
--- Count how often the release contains each row that moves, and each row of a class that is closed (5), by the choices that were made.
+-- Count how often the release contains each row that moves, and each row of a class that is closed (5), by the choice for its class.
 -- columns: class, the columns, before, after, final
 SELECT r.class, $columns, r.before, r.after, COALESCE(x.n, 0) AS final
 FROM $rows AS r

@@ -2,7 +2,7 @@
 -- engines: duckdb
 
 -- name: tuples
--- Number the distinct tuples, each a separate class; values without a leaf, which look alike, count as one.
+-- Number the distinct tuples, each a separate class; values without a leaf, which have the same labels, count as one.
 -- columns: tuple (from 0), class (the same), piece (0: all are in one), the codes of the values, the codes above, n (rows)
 SELECT
   ROW_NUMBER() OVER (ORDER BY $values) - 1 AS tuple,

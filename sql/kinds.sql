@@ -58,7 +58,7 @@ FROM $cells AS cells
 GROUP BY $names, $value;
 
 -- name: several
--- Number the classes with several sensitive values, in order, so that an engine that queries this again numbers them alike.
+-- Number the classes with several sensitive values, in order, so that an engine that queries this again numbers them in the same way.
 -- columns: the columns of the classes, _kind (1, 2, …)
 SELECT $names, ROW_NUMBER() OVER (ORDER BY $names) AS _kind FROM $valued AS valued GROUP BY $names HAVING COUNT(*) > 1;
 

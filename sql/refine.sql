@@ -129,7 +129,7 @@ WHERE NOT s.id IN (
 );
 
 -- name: dirty
--- List the classes to examine again: those that change, and those with a mover whose move was not made or not examined.
+-- List the classes to examine again: classes that change, and classes with a mover whose move was not applied or not examined.
 SELECT b.class FROM $best AS b
 UNION
 SELECT m.class FROM $moves AS m

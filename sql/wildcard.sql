@@ -27,7 +27,7 @@ FROM (
 ) AS judged;
 
 -- name: labels
--- Find what a released label stands for: the highest level that creates it, since it may come from there.
+-- Find the level of a released label: the highest one that creates it, since it may come from there.
 -- columns: attribute, label, level (of rules), code
 SELECT made.attribute, made.label, made.rule_level AS level, made.code
 FROM (

@@ -74,11 +74,11 @@ def test_a_written_wildcard_release_is_compared_with_the_source(embedded: DuckDB
         fits[min(problem.k, max(number, sum(stands_for(row, o, problem.columns) for o in problem.rows)))] += number
     result = _asked(embedded, frequency_set, spec, shown)
     assert result.rows == len(rows)
-    assert result.holds
+    assert result.satisfied
     assert (fits[problem.k], result.unsafe_rows) == (len(rows), 0)
     if problem.k > 1:
         wrong = _asked(embedded, frequency_set, spec, [("no such label", *shown[0][1:]), *shown])
-        assert (wrong.unsafe_rows, wrong.smallest_fit, wrong.holds) == (1, 0, False)
+        assert (wrong.unsafe_rows, wrong.smallest_fit, wrong.satisfied) == (1, 0, False)
 
 
 def _asked(engine: DuckDB, frequency_set: FrequencySet, spec: Spec, rows: Sequence[Row]) -> wildcard.Fits:

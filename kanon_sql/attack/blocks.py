@@ -51,7 +51,7 @@ class People:
         return cls(material, source, known, values, codes)
 
     def read_labels(self, labels: Mapping[str, Sequence[str | None]]) -> None:
-        """Find the values that the labels of the known columns can stand for, and note labels that cannot be read."""
+        """Find the values that the labels of the known columns cover, and note labels that cannot be read."""
         self._covered = {
             name: covered_values(self.material, self.source, name, labels[name], self.values[name])
             for name in self.known

@@ -1,11 +1,11 @@
 """Downcoding: what labels reveal in addition to their meaning, if the attacker knows how they were chosen.
 
-Source: A. Cohen, "Attacks on deidentification's defenses", USENIX Security 2022: releases that are as exact as their
-rules allow can be made more exact by an attacker who knows the rules.
+Source: A. Cohen, "Attacks on deidentification's defenses", USENIX Security 2022: an attacker who knows the rules of a
+release that is as exact as they allow can infer more exact labels.
 
 The attacker knows the values that occur, and claims two things. Labels are tight: the smallest and largest value of a
 range, and both values of a label with two, occur in the class. And equal rows stay together: if a class shows a single
-value of every attribute, no row of another class is equal, so labels of other classes stand for fewer values.
+value of every attribute, no row of another class is equal, so labels of other classes cover fewer values.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques, section 2.2.3; M. Giomi, F. Boenisch,
 C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023(2). The
-attacker knows all quasi-identifiers of a person in the release, takes the records whose labels can stand for them, and
+attacker knows all quasi-identifiers of a person in the release, takes the records whose labels cover them, and
 guesses their most common value, at random if several are equally common. A guess is right if the source has that value.
 The control is the same guess without the person's own record, from the other records alone.
 """

@@ -1,8 +1,8 @@
-"""The values that a released label can stand for, as an attacker reads it.
+"""The values that a released label covers, as an attacker reads it.
 
 With the column's hierarchy if available; otherwise literally: the value itself, `*`, a range (`[20, 30)`, `20-29`,
 `>= 90`), a set (`{a, b}`), a part of the calendar (`2020-05`, `2020-Q2`, `2020s`), or a text with hidden characters
-(`12***`). A label that cannot be read can stand for any value.
+(`12***`). A label that cannot be read covers any value.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def covered(
     texts: Sequence[Label] | None = None,
     others: Collection[Label] = (),
 ) -> tuple[dict[Label, list[int]], list[str]]:
-    """The values, by their places, that every label can stand for; and the labels that cannot be read.
+    """The values, by their places, that every label covers; and the labels that cannot be read.
 
     `texts`: the values' texts in their own system, if these differ from Python's. `others`: texts of other people's
     values, which are also read as values.

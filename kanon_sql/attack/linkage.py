@@ -2,7 +2,7 @@
 
 Source: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, section 2; K. El Emam, F. Dankar, "Protecting privacy using
 k-anonymity", JAMIA 15(5), 2008: the prosecutor looks for a certain person, the journalist for anyone in a register. The
-attacker has the auxiliary table, takes all records whose labels can stand for a person's values in it, and picks one of
+attacker has the auxiliary table, takes all records whose labels cover a person's values in it, and picks one of
 them. A pick is right if it is that person's record. The expected number of right picks is counted: the sum of
 1 / candidates over the people in the release.
 """

@@ -1,4 +1,4 @@
-"""Candidate classes of a person in a release: all whose labels can stand for the attacker's background knowledge.
+"""Candidate classes of a person in a release: all whose labels cover the attacker's background knowledge.
 
 The attributes are joined one by one over the prefixes of the classes' labels, so that only prefixes that still fit are
 examined.
@@ -126,13 +126,13 @@ def attack(material: Material, people: Copy, columns: Sequence[str], stem: str =
 
     Several attacks on the same people have these tables in common.
     """
-    known, found = (people.name, *columns), material.attacked_people
-    if known not in found:
+    key, found = (people.name, *columns), material.attacked_people
+    if key not in found:
         whole, prefix = material.in_common, f"people_{len(found)}"
         targets = drawn(whole, people, columns, f"{prefix}_targets")
         classes = classes_of(whole, material.release)
-        found[known] = targets, fitting(whole, targets, people, classes, columns, f"{prefix}_fits")
-    return Attacked(material, people, *found[known], stem)
+        found[key] = targets, fitting(whole, targets, people, classes, columns, f"{prefix}_fits")
+    return Attacked(material, people, *found[key], stem)
 
 
 def fitting(
@@ -148,9 +148,9 @@ def fitting(
     """The pairs of a target and a class that fit: target, class.
 
     `targets`: `target` (a number), and the known columns under plain names. `kinds`: the copy that these values come
-    from; of a release, they are labels, which fit if they can stand for the same value. `names`: the known columns, by
+    from; of a release, they are labels, which fit if they share a value. `names`: the known columns, by
     default all quasi-identifiers; the labels of any other column are values. `covers`: for each of them the values that
-    the labels can stand for, as `load_covers` finds them.
+    the labels cover, as `load_covers` finds them.
     """
     tables = material.tables
     columns = material.quasi_identifiers if names is None else tuple(names)
@@ -159,15 +159,15 @@ def fitting(
         text = queries.text_counts(classes, kinds.plain(columns))
         numbers = dict(zip(columns, tables.rows_as(text)[0], strict=True))
         columns = tuple(sorted(columns, key=lambda name: -numbers[name]))
-    known = dict(zip(columns, kinds.plain(columns), strict=True))
+    remaining = dict(zip(columns, kinds.plain(columns), strict=True))
     tables.create("places", "attack_matching/first_places", classes=classes)
     for name in columns:
-        value = [known.pop(name)]
-        holes: dict[str, Hole] = {"value": value, "others": [*known.values()]}
+        value = [remaining.pop(name)]
+        holes: dict[str, Hole] = {"value": value, "others": [*remaining.values()]}
         holes["covers"] = covers[name] if covers else load_covers(material, targets, classes, name, kinds)
         places: dict[str, Hole] = {"places": tables["places"], "classes": classes, "label": value}
         holes["places"] = tables.create("next_places", "attack_matching/next_places", **places)
-        if len(known) == len(columns) - 1:
+        if len(remaining) == len(columns) - 1:
             tables.create("fitting", "attack_matching/first_fitting", targets=targets, id=[target], **holes)
         else:
             tables.create("next_fitting", "attack_matching/next_fitting", fitting=tables["fitting"], **holes)
@@ -179,7 +179,7 @@ def fitting(
 
 
 def load_covers(material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy) -> Relation:
-    """The targets' values, or labels, that every label of the classes can stand for: label, value, as keys."""
+    """The targets' values, or labels, that every label of the classes covers: label, value, as keys."""
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack_matching/labels", classes=classes, label=plain)]
     if name not in material.quasi_identifiers:
@@ -201,7 +201,7 @@ def load_covers(material: Material, targets: Relation, classes: Relation, name: 
 def covered_values(
     material: Material, people: Copy, name: str, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
 ) -> Mapping[Label, Sequence[int]]:
-    """The places of the values (with their texts) of people's column that each label can stand for."""
+    """The places of the values (with their texts) of people's column that each label covers."""
     places, unread = _covered(material, Column(name, "", people.kinds[name]), labels, values)
     _note_unread(material, name, unread)
     return places
@@ -218,7 +218,7 @@ def _note_unread(material: Material, name: str, unread: Sequence[str]) -> None:
 def _covered(
     material: Material, column: Column, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
 ) -> tuple[Mapping[Label, Sequence[int]], list[str]]:
-    """The places of the values that each label can stand for; and the labels that cannot be read."""
+    """The places of the values that each label covers; and the labels that cannot be read."""
     if column.name in material.averaged:
         material.note(
             f"{column.name} shows a mean, a median or a mode of every class, which is {ANY_VALUE}; "
@@ -233,7 +233,7 @@ def _covered(
 def _overlapping(
     material: Material, name: str, labels: Sequence[Label], others: Sequence[Label]
 ) -> tuple[list[tuple[Label, Label]], list[str]]:
-    """The pairs of labels of two releases that can stand for the same value; and the labels that cannot be read."""
+    """The pairs of labels of two releases that share a value; and the labels that cannot be read."""
     kind, values = examples([*labels, *others])
     hierarchy = material.hierarchy(Column(name, "", kind), values)
     pairs, unread = overlapping(labels, others, kind, values, hierarchy)
@@ -266,13 +266,13 @@ def text_key(text: str | None) -> str:
     return "" if text is None else f"={text}"
 
 
-# Labels of two releases that can stand for the same value, from the releases alone
+# Labels of two releases that share a value, from the releases alone
 
 
 def overlapping(
     labels: Sequence[Label], others: Sequence[Label], kind: str, values: Sequence[Any], hierarchy: Hierarchy | None
 ) -> tuple[list[tuple[Label, Label]], list[str]]:
-    """The pairs of labels of two releases that can stand for the same value; and labels that cannot be read.
+    """The pairs of labels of two releases that share a value; and labels that cannot be read.
 
     `values`: examples on which the labels are tried, in addition to the leaves of the hierarchy; see `examples`.
 
@@ -288,7 +288,7 @@ def overlapping(
     for label in found:
         if not found[
             label
-        ]:  # it covers none of the examples made of it, so it was misread: any value is the safe reading
+        ]:  # it covers none of its own examples, so it was misread: any value is the safe reading
             found[label] = list(range(len(tried)))
             unread.append(str(label))
     among: dict[int, list[Label]] = {}

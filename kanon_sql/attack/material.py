@@ -85,8 +85,8 @@ class Copy:
 class Material:
     """Everything that an attack can use. Tables that it creates go into a separate scratch, `tables`.
 
-    Those that other attacks also use stay in `shared`: `attacked_people`, the targets and fits of people of a copy with
-    known columns, `values_of_copies`, and those of `values_of_classes`.
+    Tables that other attacks also use stay in `shared`: `attacked_people`, the targets and fits of people of a copy
+    with known columns, `values_of_copies`, and those of `values_of_classes`.
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their original names; `location`, `time`: those of
     places and times before cloaking. `control`: people who are not in the release. `priors`: how common sensitive

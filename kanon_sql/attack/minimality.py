@@ -4,7 +4,7 @@ Source: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality attack in privacy preservin
 
 The attacker knows everyone's quasi-identifiers, the hierarchies and the privacy models, and considers every node one
 level lower: had it been safe, it would have been released. So some part of some class has too few values, or too many
-rows with one. Of all ways to assign a class's sensitive values to its people, only those consistent with it remain.
+rows with one. Of all ways to assign a class's sensitive values to its people, only the ones consistent with it remain.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _draw(material: Material, people: Relation, rows: Relation, models: PrivacyM
 
 
 def _references(material: Material, models: PrivacyModels) -> dict[str, Reference]:
-    """The values that the models compare classes with: those of the release, which has all rows."""
+    """The values that the models compare classes with: the values of the release, which has all rows."""
     references = {}
     for name in models.compared:
         value = material.release.columns[models.sensitive[name]]

@@ -116,7 +116,7 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Attem
 
 
 def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
-    """The number of predicates, and of those that fit exactly one of the people."""
+    """The number of predicates, and how many of them fit exactly one of the people."""
     tables = material.tables
     fits = fitting(material, people.relation, people, predicates, names, target="row_id")
     ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits)

@@ -148,7 +148,7 @@ def _counts(material: Material, pairs: Relation) -> dict[str, int]:
 class _Rows:
     """Rows of the source (row_id, target, value), the classes that fit them, and the contents of the classes.
 
-    `classes`: those whose order is compared; of a large release a sample, with all people who fit them.
+    `classes`: compared by the order of their rows; of a large release a sample, with all people who fit them.
     """
 
     people: Relation
@@ -163,11 +163,11 @@ class _Rows:
         tables, release = material.tables, material.release
         names = [name for name in material.quasi_identifiers if name in source.columns]
         columns, kept = source.plain(names), release.plain(material.kept_with(source))
-        everything, known = classes_of(material, release), people_of_sample(material, source)
+        everything, sampled = classes_of(material, release), people_of_sample(material, source)
         classes = drawn_classes(material, everything) if release.rows > SAMPLE else everything
-        tuples = tables.create("tuples", "attack_versions/known_values", people=known, columns=columns)
+        tuples = tables.create("tuples", "attack_versions/known_values", people=sampled, columns=columns)
         fits = fitting(material, tuples, source, everything, names)
-        people = tables.create("people", "attack_order/valued_rows", people=known, columns=columns, values=kept)
+        people = tables.create("people", "attack_order/valued_rows", people=sampled, columns=columns, values=kept)
         found: dict[str, Hole] = {"release": release.relation, "fits": fits, "kept": kept}
         numbered = tables.create("numbered", "attack_order/rows_of_classes", **found)
         released = tables.create("released", "attack_order/released_values", numbered=numbered, values=kept)

@@ -81,7 +81,7 @@ def compared(material: Material, other: Copy) -> JointExposure:
     """Compare `material.release` with another release of the same table, such as an earlier one, in counts.
 
     With a source, its people are placed in the classes that fit, and counted exactly. Without one, classes are matched
-    by the values that their labels can stand for, and the counts are bounds; they are not certain if rows arrived or
+    by the values that their labels cover, and the counts are bounds; they are not certain if rows arrived or
     left. k is the largest that both releases satisfy, at most `material.k` and at least 2.
     """
     versions = Versions(material, material.kept_with(other))
@@ -130,8 +130,8 @@ class Versions:
 
         `changes`: whether they are earlier releases, so that arrivals and departures are counted as well. `everybody`:
         whether `Intersection.people` counts all, and not only those near a class that differs. `same_classes`: whether
-        the same rule put people into the classes of all releases, so that nobody whose quasi-identifiers are the same
-        changes between classes, even if their labels overlap.
+        the same rule put people into the classes of all releases, so that no person with unchanged quasi-identifiers
+        moves between classes, even if their labels overlap.
         """
         if self._find_buckets() > _MOST_DIFFERENCES and len(self._added) > 1:
             half = len(self._added) // 2
@@ -357,7 +357,7 @@ def _by_source(
 
 
 def _suspects(sides: _Sides) -> Relation:
-    """The classes without which nobody is found: release, class.
+    """The classes needed to find anyone: release, class.
 
     All classes that fit any other person are in both releases, and each of them has the same values in both, or at
     least two values that both have. So the person is among as many people in a class of both together as in the class

@@ -100,7 +100,7 @@ app = typer.Typer(
 
 
 class LogLevel(StrEnum):
-    """What is printed on standard error: each level includes those before it."""
+    """The levels of messages on standard error: each includes the levels before it."""
 
     error = "error"
     warning = "warning"

@@ -25,7 +25,7 @@ def variable(name: str) -> str:
 
 
 def without_weaker(values: Mapping[str, Any], from_environment: Collection[str]) -> dict[str, Any]:
-    """The options of a command without those of the environment that something else decides.
+    """The options of a command without environment variables that something else overrides.
 
     A variable never overrides a key of the spec: a release could otherwise go to another database than the reviewed
     one. A database of the environment is not opened for a command that reads and writes files only.

@@ -1,4 +1,4 @@
-"""The options of the commands: those of the verbs, derived from keys of a spec, and those of commands alone."""
+"""The options of the commands: options of the verbs, derived from keys of a spec, and options of commands alone."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ _PERTURBED = "COLUMN=noise:SCALE, COLUMN=swap:WITHIN or COLUMN=pram:KEEP"
 
 @dataclass(frozen=True)
 class OptionForm:
-    """What the command line needs to know about an option beyond the name and type of its key.
+    """The form of an option on the command line, apart from the name and type of its key.
 
     `more`: sentences after the description of the key. `type` and `read`: as in an Option; they replace the type of the
     key. `limited`: whether the limits of a number are checked before anything else.

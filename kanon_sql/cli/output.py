@@ -46,7 +46,7 @@ err = _console(stderr=True)
 
 
 def configure(quiet: bool, level: str) -> None:
-    """Set what is printed: nothing for people if `quiet`, and on standard error what the log level includes."""
+    """Configure printing: nothing for people if `quiet`, and on standard error the messages of the log level."""
     out.quiet = quiet
     _LOG.setLevel(level.upper())
     _LOG.handlers = [_Lines()]
@@ -103,7 +103,7 @@ def found_by(found_by: str | None, strategy: str) -> str:
 
 
 def roles(roles: dict[str, Any]) -> None:
-    """List the columns that are released unchanged, and those that are not released."""
+    """List the columns that are released unchanged, and the columns that are not released."""
     kept = [*(f"{name} (sensitive)" for name in roles["sensitive"]), *roles["kept"]]
     labels = [f"{name} ({role})" for name, role in roles.get("labels", {}).items()]
     columns_by_use = {

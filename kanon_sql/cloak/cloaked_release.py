@@ -95,7 +95,7 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
 
 
 def release_sql(cloaking: Cloaking, table: Table) -> str:
-    """The query that shows the rows as they are released."""
+    """The query of the released rows."""
     columns = released_columns(cloaking, table)
     spec = cloaking.spec
     dialect = cloaking.engine.dialect

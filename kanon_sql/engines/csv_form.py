@@ -1,4 +1,4 @@
-"""The form of CSV files, which DuckDB sniffs in all their rows, and strict loading by a known form."""
+"""The form of CSV files, which DuckDB sniffs in all their rows, and strict loading by a given form."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def load_csv(
 ) -> LoadedCSV:
     """Load CSV files into a temporary table: they are parsed once for their form, and once for their rows.
 
-    Columns with options, and those whose type DuckDB might misjudge, are loaded as text. `guessing`: the query with
+    Columns with options, and columns whose type DuckDB might misjudge, are loaded as text. `guessing`: the query with
     DuckDB's own detection, for files with odd lines and for columns with different types in different files, which only
     it distinguishes from empty columns. SourceError if it would lose a row, EncodingError if a file is not in UTF-8.
     """

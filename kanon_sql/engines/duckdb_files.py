@@ -83,8 +83,8 @@ def _without_formulas(connection: duckdb.DuckDBPyConnection, query: str) -> str:
 def _written_alone(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[None]:
     """Use a single thread for writing a query with ENUMs as Parquet.
 
-    DuckDB 2.0 writes those values of an ENUM that it has seen, and threads note what they saw in one list of bits
-    without a lock: a note that is lost would be an empty text in the file, and what is noted depends on the time.
+    DuckDB 2.0 writes the values of an ENUM that it has seen, and threads note what they saw in one list of bits
+    without a lock: a lost note would be an empty text in the file, and the notes depend on the timing.
     """
     described = connection.execute(f"DESCRIBE {query}").fetchall()
     if not any(str(kind).startswith("ENUM") for _, kind, *_ in described):

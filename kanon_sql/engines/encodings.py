@@ -34,7 +34,7 @@ def marked(path: Path) -> str | None:
 
 
 def recognized(path: Path) -> str:
-    """The encoding that all bytes of a file allow, UTF-8 or cp1252; SourceError if there is none.
+    """The encoding that all bytes of a file allow, UTF-8 or cp1252; otherwise SourceError.
 
     A file of both is refused: as cp1252 its UTF-8 would become other letters.
     """

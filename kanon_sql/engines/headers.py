@@ -86,7 +86,7 @@ def parted(head: str, lines: int) -> tuple[str, str]:
 
 
 def separators(head: str) -> list[str]:
-    """Candidate separators in the first line, the most frequent first; a comma if there is none."""
+    """Candidate separators in the first line, the most frequent first; otherwise a comma."""
     first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
     return [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first] or [","]
 

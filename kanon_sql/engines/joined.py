@@ -18,7 +18,7 @@ class JoinedDuckDB(DuckDB):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """One consistent snapshot: the owner's, or a new transaction if there is none."""
+        """One consistent snapshot: the owner's, or otherwise a new transaction."""
         if self._in_transaction():
             yield
             return

@@ -30,8 +30,8 @@ from kanon_sql.engines.postgres_sql import (
     DESCRIBED,
     HASH_JOINS,
     HIDDEN,
-    HOLD,
     LABELS,
+    LOCK_WRITES,
     LONGEST,
     LOOK_UP,
     MATERIALIZED,
@@ -334,12 +334,12 @@ class PostgreSQL:
 
     def hold(self, relation: Relation) -> None:
         """Lock a table against writers. Its readers are not affected."""
-        self.run(_sql(HOLD, relation.parts))
+        self.run(_sql(LOCK_WRITES, relation.parts))
 
     def refill(self, relation: Relation, query: str, comment: str) -> int | None:
         """Replace the rows of a table and its comment, by DELETE wherever possible.
 
-        TRUNCATE would make readers wait, and show an empty table to those whose snapshot is older. It is used if a
+        TRUNCATE would make readers wait, and show an empty table to readers with an older snapshot. It is used if a
         publication would not copy a DELETE, and for a table without rows: rows of another session that are not in our
         snapshot would otherwise stay.
         """
@@ -729,7 +729,7 @@ def explained() -> Iterator[None]:
 
 
 def why_not(error: Exception) -> str:
-    """Why there is no connection, in our words: libpq's include the user, the host and the database."""
+    """Why connecting failed, in our words: libpq's include the user, the host and the database."""
     message = str(error)
     reasons = (reason for words, reason in REFUSALS.items() if re.search(words, message))
     return next(reasons, "check the host, port and name")

@@ -77,7 +77,7 @@ SELECT
 FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
 ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
 """
-HOLD = "LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE"
+LOCK_WRITES = "LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE"
 # Whether policies hide rows of a table from us, and whether a publication copies its rows but would not copy a DELETE:
 # it needs a replica identity, or is not to publish deletions.
 REFILL = """
@@ -96,7 +96,7 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.oid = %s::regclass
 """
 # Everything that a relation takes with it, or that prevents dropping it: in words, the columns that it needs, the
-# statement that creates it again (NULL: there is none), and whether that needs a table. The rule of a view and the
+# statement that creates it again (NULL: none), and whether that needs a table. The rule of a view and the
 # index of a constraint are parts of these.
 ATTACHED = """
 WITH r AS (

@@ -27,7 +27,7 @@ class Scratch:
 
     A table is named by a short stem, or by its relation if that belongs to another scratch. Two scratches at the same
     time never have a table in common, even on one connection. `log` has the statements by name; `statements` is the
-    number of those that were run as text. A ready text can get the name of its `query`, of `sql/` or another one with a
+    number of statements run as text. A ready text can get the name of its `query`, of `sql/` or another one with a
     `sentence`.
 
     >>> from kanon_sql.engines.duckdb import DuckDB
@@ -79,7 +79,7 @@ class Scratch:
         return queries.scratch(f"{self._prefix}_{stem}")
 
     def unused(self, stem: str) -> str:
-        """The stem, with a number if there is already a table of that stem, which can still be in use."""
+        """The stem, with a number if a table of that stem exists, which can still be in use."""
         stems = chain([stem], (f"{stem}_{number}" for number in count(2)))
         return next(stem for stem in stems if self[stem] not in self._created)
 

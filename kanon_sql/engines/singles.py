@@ -21,7 +21,7 @@ def _same_single(number: float, single: float) -> bool:
 
 
 def printed_singles(row: Sequence[Any], singles: Sequence[int]) -> tuple[Any, ...]:
-    """A row with its single-precision numbers as they are printed."""
+    """A row with its single-precision numbers as printed."""
     cells = list(row)
     for place in singles:
         cells[place] = None if row[place] is None else shortest(row[place])

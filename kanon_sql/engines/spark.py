@@ -126,7 +126,7 @@ class Spark:
         return self._files(name) if _PARQUET.search(name) else None
 
     def existing(self, relation: Relation) -> Table | None:
-        """The table, view or folder in exactly this place, if there is one."""
+        """The table, view or folder in exactly this place, if any."""
         if len(relation.parts) == 2:  # everything else is in a catalog
             return self._folder(relation)
         return self._described(queries.named(relation, self.dialect))
@@ -206,11 +206,11 @@ class Spark:
         return {Relation(*home, table.name): table.description for table in listed if table.description}
 
     def hidden(self, _: Relation) -> list[str]:
-        """Empty: policies are known to the catalog, which is not queried."""
+        """Empty: policies are in the catalog, which is not queried."""
         return []
 
     def rights(self, _: Relation) -> Rights:
-        """Empty: privileges are known to the catalog, which is not queried."""
+        """Empty: privileges are in the catalog, which is not queried."""
         return Rights()
 
     def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:

@@ -57,24 +57,25 @@ def count(population: Population, tables: Scratch, source: Table, stems: Mapping
 def _like(population: Population, source: Table, name: str) -> Column:
     """The population's column of that name."""
     here = population.table.column(name)
-    there = source.column(name)
+    in_source = source.column(name)
     if here is None:
         raise SourceError(
             f"the population has no column {name!r}, which is a quasi-identifier; name a table that has it"
         )
     kind = here.kind if population.standalone else _kind(source, here)
-    if there is not None and there.kind != kind:
+    if in_source is not None and in_source.kind != kind:
         raise SourceError(
-            f"column {name!r} is {here.type} in the population and {there.type} in the source, so that their values "
-            "cannot be compared; give both one type"
+            f"column {name!r} is {here.type} in the population and {in_source.type} in the source, so that their "
+            "values cannot be compared; give both one type"
         )
     return here
 
 
 def _kind(source: Table, column: Column) -> str:
     """The kind in which a column of the population is compared: whole numbers as texts if the source has texts."""
-    there = source.column(column.name)
-    return "text" if there is not None and there.kind == "text" and column.kind == "integer" else column.kind
+    in_source = source.column(column.name)
+    as_text = in_source is not None and in_source.kind == "text" and column.kind == "integer"
+    return "text" if as_text else column.kind
 
 
 def _in_texts(tables: Scratch, counted: Relation, source: Table, columns: Mapping[str, Column]) -> Relation:

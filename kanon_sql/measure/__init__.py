@@ -1,1 +1,1 @@
-"""What is measured of a release and its source: risk, utility, evidence and people."""
+"""Measurements of a release and its source: risk, utility, evidence and people."""

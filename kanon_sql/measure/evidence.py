@@ -145,7 +145,7 @@ class Evidence:
 
 @contextlib.contextmanager
 def evidence_of(release: Source, spec: Spec, shown: Sequence[str], model: PrivacyModels) -> Iterator[Evidence | None]:
-    """Open the evidence kept with a release; None if it is not needed, or there is none that can be read."""
+    """Open the evidence kept with a release; None if it is not needed or cannot be read."""
     if not model.hidden and model.population is None:
         yield None
         return

@@ -47,7 +47,7 @@ def owners_of(release: Source, path: Path | None, unit: str, tables: Scratch) ->
 
 
 def waiting_changes(release: Source, unit: str | None) -> dict[str, Any] | None:
-    """Who waits, in the form of a manifest's `deferred`; None if nobody does, so that a release has its source's rows.
+    """Who waits, in the form of a manifest's `deferred`; None if no one does, so that a release has its source's rows.
 
     From the companion that `kanon_sql.pipeline.merger` writes with a release in which changes wait.
     """

@@ -86,7 +86,7 @@ class UtilityMeasurement:
         return marginals, tuple(worst_first), counts, tuple(self._learned(sides, training_rows))
 
     def sides(self) -> Sides:
-        """Both tables with their cells as codes, and the values that the cells of every column can stand for."""
+        """Both tables with their cells as codes, and the values that the cells of every column cover."""
         self.observer.stage("Comparing columns")
         attributes = [self._attribute(number, name) for number, name in enumerate(self.shown)]
         return Sides(self.tables, attributes, *(self._coded(side, attributes) for side in _BOTH))

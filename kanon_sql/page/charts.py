@@ -14,7 +14,7 @@ _BAR = 120.0  # the width of a loss of 1
 
 
 def histogram(name: str, of: DraftHistogram, k: int) -> str:
-    """Rows per label: at the bottom those in classes of fewer than k, in the colour of risk, above them the others."""
+    """Rows per label: below, the rows in classes of fewer than k, in the colour of risk; above them the others."""
     most = max((bar.rows for bar in of.bars), default=1) or 1
     step = _WIDE / max(len(of.bars), 1)
     gap = min(2.0, step / 4)

@@ -227,7 +227,7 @@ def _ways(left: PageResult, right: PageResult) -> list[tuple[PageResult, Sequenc
 
 
 def _steps(result: PageResult) -> Sequence[Point]:
-    """The steps of a search and its end; a local recoding has those of the search that it started from."""
+    """The steps of a search and its end; a local recoding has the steps of the search that it started from."""
     manifest = result.manifest
     if manifest.get("lower_bound") is None or manifest.get("score") is None:
         return result.way

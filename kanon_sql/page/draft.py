@@ -59,7 +59,7 @@ class DraftColumn:
 
 @dataclass(frozen=True)
 class Draft:
-    """A spec in progress. `keys`: its keys except roles. `levels`: those shown on the page, by column."""
+    """A spec in progress. `keys`: its keys except roles. `levels`: the levels shown on the page, by column."""
 
     columns: tuple[DraftColumn, ...]
     keys: Mapping[str, Any]

@@ -219,7 +219,7 @@ def recipe(request: Request, form: FormData) -> Response:
 
 
 def _in_folder(page: Page, column: DraftColumn, kind: str, texts: Mapping[str, str]) -> Any:
-    """The recipe of a form; its file must be one of those listed, or the one in use."""
+    """The recipe of a form; its file must be in the list or in use."""
     recipe = recipe_of(kind, texts)
     if kind == "table" and ("/" in texts["table"] or "`" in texts["table"]):
         raise SpecError("name a table or view of the database; files are not opened from here")

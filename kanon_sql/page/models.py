@@ -38,7 +38,7 @@ def show(request: Request, problem: str = "") -> Response:
 
 
 def _short(key: str, parameters: Any) -> Any:
-    """A model's main parameter, which a spec gives alone or together with others."""
+    """A model's main parameter, which a spec sets alone or together with others."""
     return parameters.get(SENSITIVE_MODELS[key].short, "") if isinstance(parameters, Mapping) else parameters
 
 

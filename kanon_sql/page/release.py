@@ -28,7 +28,7 @@ from kanon_sql.staging import Staging
 from kanon_sql.suggestion.spec_file import comment, listed
 from kanon_sql.verbs.suggest import DROPPED, KEPT, has_password
 
-DRAFT = "draft"  # what is released, if not a result
+DRAFT = "draft"  # released by default; otherwise a result
 REPORTS = {"show": "Show it here", "write": "Show it here, and write it next to the release", "": "None"}
 _REPORT_POLICY = (  # the report has its own style sheet, and runs or fetches nothing
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
@@ -40,7 +40,7 @@ _WIDEST = 100
 
 @dataclass(frozen=True)
 class Candidate:
-    """What is to be released: the draft in its current state, or a result's draft with the levels found for it."""
+    """The spec to release: the draft in its current state, or a result's draft with the levels found for it."""
 
     page: Page
     result: PageResult | None
@@ -108,7 +108,7 @@ def _candidate(request: Request, of: str | None = None) -> Candidate:
 
 
 def show(request: Request, problem: str = "") -> Response:
-    """What is released, its target, and the written releases."""
+    """The choice of a spec to release, its target, and the written releases."""
     candidate = _candidate(request)
     page, target = candidate.page, candidate.target
     text = missing = ""

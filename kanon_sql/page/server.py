@@ -68,7 +68,7 @@ def serve(page: Page, port: int = 0, opened: Callable[[str], None] = print) -> N
         taken = listening.getsockname()[1]
         app = application(page, token, taken)
         config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1, ws="none")
-        listening.listen()  # before the address is known: a browser that is faster than the server waits for it
+        listening.listen()  # before the address is shown: a browser that is faster than the server waits for it
         opened(f"http://{ADDRESS}:{taken}/{token}/")
         _run(uvicorn.Server(config), listening, page)
 

@@ -143,7 +143,7 @@ class Page:
     def _keep(self, work: Work, kind: str, output: Any, draft: Draft) -> None:
         """Store a worker's output: a release as a new result, anything else in its result."""
         with self._lock:
-            if kind == "made":
+            if kind == "release":
                 work.number = self._last_number = self._last_number + 1
                 self.results.append(PageResult(work.number, work.name, draft, way=tuple(work.way), **output))
                 self.windows.tell("changed")

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = Path(__file__).resolve().parents[2]
-OUTPUTS = ("made", "some", "report", "statement")  # event kinds: a release, a few of its rows, its report and statement
+# event kinds: a release, a few of its rows, its report and statement
+OUTPUTS = ("release", "some", "report", "statement")
 
 
 @dataclass
@@ -108,7 +109,7 @@ class Work:
             if kind == "search" and (not self.way or self.way[-1][1:] != point):
                 self.way.append((payload["seconds"], *point))
         elif kind in OUTPUTS:
-            self.released |= kind == "made"
+            self.released |= kind == "release"
             self.on_output(self, kind, payload)
         else:
             self.ended, self.result = kind, payload

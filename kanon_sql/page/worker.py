@@ -82,7 +82,7 @@ def run(request: Mapping[str, Any]) -> None:
     if report and report.get("file"):
         check_report(Path(report["file"]), report["overwrite"])
     release = anonymize(None, spec, observer=observer())
-    send("made", {"manifest": release.manifest, "sql": release.sql})
+    send("release", {"manifest": release.manifest, "sql": release.sql})
     send("some", some_rows(release))
     if report:
         send("stage", "Creating the report")

@@ -1,15 +1,16 @@
 """Deferral: changes that would single people out together with an earlier release wait for more changes of their class.
 
 A class is decided by itself: it takes all its changes, only its arrivals, only its departures, or none, whichever comes
-first by which nobody arrives, leaves or stays among fewer than k, compared with every earlier release, and by which the
-class satisfies the privacy models. With a unit, a person's changes in all classes happen together or wait together, so
-that nobody is released twice. A class that satisfies the models by no choice is closed: all its rows leave.
+first by which everyone who arrives, leaves or stays does so among at least k, compared with every earlier release, and
+by which the class satisfies the privacy models. With a unit, a person's changes in all classes happen together or wait
+together, so that no person is released twice. A class that satisfies the models by no choice is closed: all its rows
+leave.
 
 Where the labels of classes can overlap, as those of local recodings do, no class appears or vanishes: a reader would
 look for its people in all classes with which it overlaps, and find too few of them in some.
 
 The decision compares released rows only, so it works for every recoding that keeps its classes, and needs no data about
-people who left the source except what is already released. It is not trusted: the merged release is verified, and
+people who left the source except their released rows. It is not trusted: the merged release is verified, and
 compared with all earlier ones, like any other release.
 """
 
@@ -162,10 +163,10 @@ class Deferral:
             if name != _OWNER and column in model.sensitive.values()
         }
 
-    def decide(self, earlier: Sequence[Relation], hold: bool = False) -> Decision | None:
+    def decide(self, earlier: Sequence[Relation], all_wait: bool = False) -> Decision | None:
         """Decide for every class that changes; None if nothing changes.
 
-        `earlier`: the rows of older releases, which need not be counted. `hold`: let all changes wait.
+        `earlier`: the rows of older releases, which need not be counted. `all_wait`: defer all changes.
         """
         tables, others = self._tables, self._rows.in_class
         changed = tables.create(
@@ -227,7 +228,7 @@ class Deferral:
         self._unmoved = tables.create(
             "unmoved", "deferral/unmoved", unmoved=self._unmoved_rows, members=members, stayed=stayed
         )
-        return self._settle(hold)
+        return self._settle(all_wait)
 
     def _in_classes(self, stem: str, rows: Relation, counts: Sequence[str]) -> Relation:
         """The rows of changed classes, with the numbers of these."""
@@ -255,7 +256,7 @@ class Deferral:
             different = tables.create("different", "deferral/no_earlier_rows", columns=others, standing=self._standing)
         return different
 
-    def _settle(self, hold: bool) -> Decision:
+    def _settle(self, all_wait: bool) -> Decision:
         """Choose for every class, until no person waits in one class and changes in another."""
         tables = self._tables
         people: set[int] = set()
@@ -263,9 +264,12 @@ class Deferral:
         while True:
             waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[*people]])
             choices = tables.create("choices", "deferral/choices", rows=self._moving, waiting=waiting)
-            made = dict.fromkeys(range(1, int(classes) + 1), NONE) if hold else self._choose(choices, int(classes))
-            chosen = tables.load("made", {"class": "BIGINT", "choice": "BIGINT"}, [[*made], [*made.values()]])
-            if hold or not self._rows.has_owner:
+            if all_wait:
+                decided = dict.fromkeys(range(1, int(classes) + 1), NONE)
+            else:
+                decided = self._choose(choices, int(classes))
+            chosen = tables.load("made", {"class": "BIGINT", "choice": "BIGINT"}, [[*decided], [*decided.values()]])
+            if all_wait or not self._rows.has_owner:
                 break
             found = tables.rows("deferral/waiting_people", rows=self._moving, made=chosen, choices=choices)
             late = {int(person) for (person,) in found}
@@ -281,7 +285,7 @@ class Deferral:
             choices=choices,
             unmoved=self._unmoved_rows,
         )
-        closed = sum(choice == CLOSED for choice in made.values())
+        closed = sum(choice == CLOSED for choice in decided.values())
         return Decision(tables, self._rows, final, self._classes, closed)
 
     def _choose(self, choices: Relation, classes: int) -> dict[int, int]:

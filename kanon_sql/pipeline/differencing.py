@@ -253,7 +253,7 @@ def _singled_out(comparison: JointExposure, spec: Spec) -> SingledOut:
 
 @dataclass
 class Restored:
-    """A release that is recreated: all changes wait that waited when it was made."""
+    """A release that is recreated: the changes that waited in it wait again."""
 
     merger: Merger
     deferred: Deferred | None = None

@@ -72,9 +72,9 @@ class Merger:
 
     def hold(self, recoding: AnyRecoding) -> tuple[AnyRecoding, Deferred | None]:
         """The recoding with the rows of the earlier release, while all changes wait."""
-        return (recoding, None) if self.impossible(recoding) else self.merge(recoding, hold=True)
+        return (recoding, None) if self.impossible(recoding) else self.merge(recoding, all_wait=True)
 
-    def merge(self, recoding: AnyRecoding, hold: bool = False) -> tuple[AnyRecoding, Deferred | None]:
+    def merge(self, recoding: AnyRecoding, all_wait: bool = False) -> tuple[AnyRecoding, Deferred | None]:
         """The recoding with the rows that are released while other changes wait, and who waits."""
         unit, tables = self.spec.unit, self.tables
         secret = private.people_secret(recoding, self.spec.target)
@@ -88,7 +88,7 @@ class Merger:
         before, *earlier = self._earlier(rows, after)  # the older ones are read where they are
         k, overlapping = max(2, recoding.model.requested_k), isinstance(recoding, LocalRecoding)
         deferral = Deferral(tables, rows, before, after, recoding.model, k, overlapping)
-        decision = deferral.decide(earlier, hold)
+        decision = deferral.decide(earlier, all_wait)
         if decision is None:
             return recoding, None
         waiting, standing = decision.waiting(), decision.standing()
@@ -106,7 +106,7 @@ class Merger:
         if in_file:
             merged = replace(merged, tables=there, relation=_sent(there, tables, merged.relation))
         deferred, keys = self._since(decision, members, recoding.engine)
-        if not hold:
+        if not all_wait:
             self._check(deferred)
         notes = _sent(there, tables, keys)
         piece = Piece(

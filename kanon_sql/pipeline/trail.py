@@ -57,7 +57,7 @@ class Entry:
         return manifest
 
     def problem(self, before: Entry | None) -> str | None:
-        """What is wrong with the row, if it follows the row `before`; None if it is unchanged."""
+        """The problem of the row, if it follows the row `before`; None if it is unchanged."""
         try:
             expected = Entry.of(self.content, before)
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -226,7 +226,7 @@ def _check_columns(table: Table, name: str) -> None:
 
 
 def problems(entries: Sequence[Entry]) -> list[tuple[int, str]]:
-    """The numbers of the rows that were changed, with what is wrong."""
+    """The numbers of the rows that were changed, with their problems."""
     found = []
     for before, entry in zip([None, *entries], entries, strict=False):
         if problem := entry.problem(before):

@@ -55,7 +55,7 @@ class Plan:
     The judge of the problem answers for any node, the one of the recoding for the released classes. `outcome`: of the
     lattice search, None for a local recoding. `ended` and `search_seconds`: how the search or recoding ended, and when.
     `placed`: the recoding with all rows in the regions of an earlier release, which is not safe, for changes that wait.
-    `regions`: those that placed all rows of a new local recoding; None if the algorithm did.
+    `regions`: they placed all rows of a new local recoding; None if the algorithm did.
     """
 
     problem: Problem

@@ -36,7 +36,7 @@ from kanon_sql.strategies.igh import not_identical
 class Ready:
     """A spec and a source that passed all checks before counting.
 
-    `source`: with settled roles if it is to be released. `models`: those that the search uses. `here`: the engine to
+    `source`: with settled roles if it is to be released. `models`: of the search. `here`: the engine to
     search in. `earlier`: the recoding to reuse, with the `regions` of a local one.
     """
 
@@ -224,7 +224,7 @@ def _check_identical(spec: Spec, hierarchies: Mapping[str, HierarchySource]) -> 
     for name, fixed in rest:
         if first_fixed and fixed and first_fixed.contradicts(fixed):
             raise not_identical(spec.strategy, "hierarchy", name, first)
-        # The bounds of both columns' levels, as far as they are known before the hierarchies are built.
+        # The bounds of both columns' levels that can be determined before the hierarchies are built.
         columns = spec.quasi_identifiers[first], spec.quasi_identifiers[name]
         height = fixed.height if fixed else 0
         highest = [height if column.max_level is None else min(column.max_level, height) for column in columns]

@@ -1,4 +1,4 @@
-"""The problem of a run: what is asked for, and the frequency set to answer it from."""
+"""The problem of a run: its requirements, and the frequency set to check them on."""
 
 from __future__ import annotations
 

@@ -219,8 +219,8 @@ class PrivacyModels:
     def least_class_size(self, classes: Sequence[ClassCount]) -> LeastSize:
         """The minimum size of released classes such that they satisfy the models about the whole release.
 
-        Some models can depend on the rows of a class and others on those of a population. Suppressing classes for the
-        former can violate the latter, so the size is raised until it stays the same for all models.
+        Some models can depend on the rows of a class and others on the rows of a population. Suppressing classes for
+        the former can violate the latter, so the size is raised until it stays the same for all models.
         """
         least = LeastSize()
         before = None

@@ -29,7 +29,7 @@ _OF_TABLE = ("raw", "overall_c", "overall_c_to", "overall_size", "overall_pairs"
 
 @dataclass(frozen=True)
 class CountedColumn:
-    """A column whose values are counted: its name, what is counted, and the relation of the table's own figures.
+    """A column whose values are counted: its name, the counted expression, and the relation of the table's own figures.
 
     `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL can be a value here.
     `every`: whether to include the values that a class lacks, for a model that depends on their order; another model

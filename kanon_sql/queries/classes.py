@@ -1,4 +1,4 @@
-"""Classes: the query of one row per class, with everything that conditions need to know of it.
+"""Classes: the query of one row per class, with everything that conditions need.
 
 A condition such as `MAX(c) <= 0.8 * SUM(n)` needs `c`, the number of rows per class and sensitive value. So classes are
 counted by two GROUP BYs: the inner one by class and value (`class_values`), the outer one by class. The condition

@@ -19,8 +19,8 @@ class Coded:
     """An attribute whose raw values a mapping table turns into codes: columns value, code_l, label_l, loss_l.
 
     `nulls`: the codes, labels and losses of NULL, by column of the mapping table; None if the data have no NULL.
-    `loss_levels`: the levels whose loss depends on the value, so that they need a column. `by_rules`: the engine made
-    the table, with codes in the order of the values, NULL last; labels in Python would have to be made first.
+    `loss_levels`: the levels whose loss depends on the value, so that they need a column. `by_rules`: the engine built
+    the table, with codes in the order of the values, NULL last; labels in Python would have to be built first.
     """
 
     stem: str

@@ -78,7 +78,7 @@ def has_values(dialect: str) -> bool:
 
 
 def has_iso_weeks(dialect: str) -> bool:
-    """Whether EXTRACT knows ISOYEAR, and its WEEK is that of ISO 8601; other systems have other words for these."""
+    """Whether EXTRACT supports ISOYEAR, and its WEEK is that of ISO 8601; other systems have other words for these."""
     return dialect in _EXECUTED
 
 
@@ -106,7 +106,7 @@ def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
 
 
 def creates_tables(dialect: str) -> bool:
-    """Whether a script can create an empty lasting table; Athena would have to know a place in S3 for it."""
+    """Whether a script can create an empty lasting table; Athena would need a place in S3 for it."""
     return dialect != "athena"
 
 
@@ -139,7 +139,7 @@ def replaced_table(name: str, dialect: str) -> tuple[str, ...]:
 
 
 def table_options(columns: Collection[str], dialect: str) -> str:
-    """What a system must be told of a new table with these columns."""
+    """What a system needs in the definition of a new table with these columns."""
     if dialect == "clickhouse":
         return "ENGINE = MergeTree ORDER BY tuple()"
     if dialect == "databricks" and any(_NEEDS_MAPPING.search(name) for name in columns):
@@ -186,7 +186,7 @@ def with_names(sql: str, dialect: str, names: str) -> str:
 
 
 def in_case(name: str, names: str) -> str:
-    """A name in upper or lower case, if a system knows it without quotes."""
+    """A name in upper or lower case, if a system accepts it without quotes."""
     return getattr(name, names)() if names != "exact" and _PLAIN_NAME.fullmatch(name) else name
 
 
@@ -309,7 +309,7 @@ def _nulls_last(node: exp.Expr) -> exp.Expr:
 
 
 def _typed_rows(node: exp.Expr) -> exp.Expr:
-    """Give columns of texts in a table within a query their type, by a cast in the first row."""
+    """Type columns of texts in a table within a query, by a cast in the first row."""
     if isinstance(node, exp.Values):
         rows = [row.expressions for row in node.expressions]
         for column in zip(*rows, strict=True):

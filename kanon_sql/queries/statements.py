@@ -186,7 +186,7 @@ def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> 
 
 def no_values(source: Relation, column: str, type_name: str, types: Mapping[str, str], dialect: str) -> str:
     """A query without rows: `value` in the type and collation of a column, and more columns (name: type)."""
-    # A cast to its own type keeps a column's collation, and gives an untyped column of NULL a type.
+    # A cast to its own type keeps a column's collation, and sets the type of an untyped column of NULL.
     value = exp.Cast(this=t.column(column), to=exp.Var(this=type_name))
     words = {name: _WORDS.get(dialect, {}).get(kind, kind) for name, kind in types.items()}
     more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=kind)) for name, kind in words.items()}

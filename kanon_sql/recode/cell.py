@@ -10,7 +10,7 @@ class Cell:
     """What a class shows of a column, and the first and the last of its values, all as text.
 
     `label`, or with `label_high` two bounds. `level`: of the hierarchy, whose node the label is. `everything`: it
-    stands for all values, in a hierarchy or not.
+    covers all values, in a hierarchy or not.
     """
 
     level: int

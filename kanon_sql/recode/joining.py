@@ -73,7 +73,7 @@ class _Joining:
     def join(self, local: Local) -> Local:
         """Join the unsafe classes of a recoding to others; the number of joins is in `facts`."""
         source = local.assignment
-        if local.split:  # it is not known which values the rows of a part have
+        if local.split:  # the values of the rows of a part are undetermined
             source = self.tables.create("parts", "joining/largest_parts", assignment=source, keys=self.keys)
         self.tables.create(self.assignment, "frequency_sets/copy", columns=self.columns, source=source)
         until = time_to_cut(self.task)
@@ -84,7 +84,7 @@ class _Joining:
         return replace(local, split=False, ended=ended, facts={**local.facts, "classes_joined": self.joins})
 
     def _join_nearest(self, clock: Clock) -> bool:
-        """Join unsafe classes to their nearest, in rounds, while there is time; whether all are safe now."""
+        """Join unsafe classes to their nearest, in rounds, until time is up; whether all are safe now."""
         with self.task.working(clock):
             while not clock.spent:
                 if not (merged := self._find_nearest()):

@@ -1,6 +1,6 @@
 """Figures of a release about whole tuples: a checksum, ambiguity, and divergence from the source.
 
-All are computed from the released cells: the class of every tuple, and how many leaves its cells can stand for.
+All are computed from the released cells: the class of every tuple, and how many leaves its cells cover.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ReleasedCells:
 
     @property
     def ambiguity(self) -> float | None:
-        """The mean number of combinations of leaves that a row can stand for; None if that is too large for a float.
+        """The mean number of combinations of leaves that a row covers; None if that is too large for a float.
 
         Over the source's rows, a suppressed one counting for all combinations (J. Goldberger, T. Tassa, Transactions
         on Data Privacy 3(2), 2010). An attribute counts with its leaves to the power of its weight.
@@ -58,7 +58,7 @@ class ReleasedCells:
         return mean * exp(combinations) if combinations < _MOST_LOG else None
 
     def divergence_apart(self) -> float:
-        """The divergence if no two classes can stand for the same values, as the classes of a node."""
+        """The divergence if no two classes cover the same values, as the classes of a node."""
         rows, suppressed = self.frequency_set.rows, self._suppressed
         holes: dict[str, Hole] = {"cells": self.relation, "rows": rows, "suppressed": suppressed}
         ((released,),) = self.tables.rows("quality/apart_density", **holes)
@@ -67,7 +67,7 @@ class ReleasedCells:
         return _divergence(self.frequency_set, self.tables, float(released) + missing)
 
     def divergence(self, classes: Relation, orders: Sequence[Order]) -> float | None:
-        """The divergence of a local recoding, in which several classes can stand for a tuple; None if too large."""
+        """The divergence of a local recoding, in which several classes can cover a tuple; None if too large."""
         tuples, counted = self.frequency_set.tuples, self.tables.count(classes)
         if tuples * counted > _MOST_PAIRS or combined(self.frequency_set) > _MOST_LOG:
             return None

@@ -10,7 +10,7 @@ in common with a nearer one are done. With `batch=1` one class looks at a time: 
 
 Under a model that counts sensitive values (or people), every class that does not meet it must merge. It is tested
 together with a few of its nearest classes, and merges with the nearest that makes it safe, or the nearest of all. There
-are no stubs then: it is not known which values the rows of a part would have. If a merge can spoil a class, the nearest
+are no stubs then: the values of the rows of a part are undetermined. If a merge can spoil a class, the nearest
 often does not help. Then a second recoding by rows alone, with unsafe classes joined afterwards (`recode/joining.py`),
 is computed, and the result with less distortion is returned.
 

@@ -41,7 +41,7 @@ class CutRule:
     `choose`: the attribute whose cut saves most over all rows of the partition (`gain`), or the widest one that
     can be cut (`width`, as in the paper). `median_only`: skip a numeric cut if the median itself does not leave both
     sides safe, instead of taking the nearest cut that does. `leftover`: False skips a cut by a hierarchy if a child is
-    too small. `ordered`: the columns cut by the order of their values, None for those shown as numbers. `inherited`:
+    too small. `ordered`: the columns cut by the order of their values, None for columns shown as numbers. `inherited`:
     choose by the widths that partitions had when an attribute was last tried, as the implementation of Q. Gong does;
     needs `width` and every column ordered. `dealt_in`: columns of the frequency set in whose order rows equal to the
     median are dealt, the last first; None for all attributes.
@@ -132,7 +132,7 @@ class _MondrianRun:
     at_once: int = _TUPLES_AT_ONCE
     laid_out: bool = False
     pace: float = 0.0  # seconds per round in the last statement
-    occurring: Relation | None = None  # the tuples whose values are placed; None for those that are cut
+    occurring: Relation | None = None  # the tuples whose values are placed; None for the tuples that are cut
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
 
@@ -185,7 +185,7 @@ class _MondrianRun:
         return counts
 
     def _rounds_at_once(self, rounds: int) -> int:
-        """Rounds per statement; with a time limit at most those done so far, and those that there is time for.
+        """Rounds per statement; with a time limit, at most as many as were done so far, and as fit the remaining time.
 
         An interruption loses the rounds of a statement, and several rounds cannot be interrupted.
         """
@@ -247,7 +247,7 @@ class _MondrianRun:
         self.task.results.create(self.assignment, "frequency_sets/copy", columns=columns, source=parts)
 
     def _lay_out(self) -> None:
-        """Load all attributes' orders and hierarchies into one table each, if there is time."""
+        """Load all attributes' orders and hierarchies into one table each, if time permits."""
         if self.laid_out:
             return
         with self.task.working():

@@ -11,7 +11,7 @@ from kanon_sql.recode.task import Local
 
 
 def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> Local:
-    """The classes of a node that hold; the rows of the others are suppressed."""
+    """The safe classes of a node; the rows of the others are suppressed."""
     attributes = frequency_set.attributes
     assignment = frequency_set.tables.create(
         "assignment",

@@ -81,7 +81,7 @@ def order_of(attribute: Attribute, how: str = "ranges") -> Order:
 
 
 def _as_mapped(attribute: Attribute) -> Order:
-    """The order of a hierarchy made by rules, whose values are in order already, NULL last."""
+    """The order of a hierarchy built by rules, whose values are in order already, NULL last."""
     count = len(attribute.hierarchy.values)
     if not attribute.column.ordered:
         return Order(attribute, range(count), nested=True, by_nodes=True)
@@ -113,7 +113,7 @@ def load(tables: Scratch, order: Order, labels: bool = True) -> Order:
 
 
 def _mapped_sql(engine: Engine, order: Order, labels: bool) -> str:
-    """The query of the order of a hierarchy made by rules, from its mapping table."""
+    """The query of the order of a hierarchy built by rules, from its mapping table."""
     nulls_first = order.numeric and None in order.attribute.hierarchy.values
     kind = order.attribute.column.kind if order.numeric else ""
     place = engine.integer_type(len(order.rows))
@@ -193,7 +193,7 @@ def _written_number(text: str) -> Decimal | None:
 
 
 def _outside(text: str) -> tuple[Any, ...]:
-    """The key of a date or time that Python has no value for: those before Christ first, those after 9999 last."""
+    """The key of a date or time that Python has no value for: dates before Christ first, dates after 9999 last."""
     if has_nanoseconds(text):
         return (1, 1, _naive(datetime.fromisoformat(text)), text)
     year, _, rest = text.lstrip("-").partition("-")

@@ -115,7 +115,7 @@ def _bits_of(cells: Sequence[tuple[int, int, int]], codes: Sequence[Sequence[int
 
 
 def generalized_rows(engine: Engine, classes: Relation, count: int) -> tuple[int, ...]:
-    """The number of released rows whose cell stands for several leaves (leaves_j), for every attribute."""
+    """The number of released rows whose cell covers several leaves (leaves_j), for every attribute."""
     query = queries.text(
         "quality/generalized", engine.dialect, classes=classes, leaves=[f"leaves_{j}" for j in range(count)]
     )

@@ -82,7 +82,7 @@ class _Refinement:
     _cost: int = 0  # of the state before the last moves
     _moved: bool = False  # whether there were moves since
     regrouped: int = 0
-    _all_changed: bool = True  # whether all classes are examined, or only those changed by the last moves
+    _all_changed: bool = True  # whether all classes are examined, or only the classes changed by the last moves
     _cut_ended: str = "complete"  # of the cut of all tuples
     _begun: bool = False  # whether all tuples are in safe classes, which stays true from then on
     _found: bool = False  # whether moves have been found and not applied yet
@@ -425,7 +425,7 @@ class _Refinement:
     # The moves
 
     def _improve(self) -> None:
-        """Regroup and move tuples while that reduces the loss and there is time for it and the steps after it."""
+        """Regroup and move tuples while that reduces the loss and leaves time for the steps after it."""
         self._found, limit = False, self.task.clock.limit
         clock = self.task.clock.part(None if limit is None else limit - 3 * self._describing)
         with self.task.working(clock):
@@ -590,7 +590,7 @@ class _Refinement:
         return pairs if self.task.model.monotone else pairs // 4
 
     def _add_best(self, near: int | None = None, places: tuple[int, int] | None = None, changed: bool = False) -> None:
-        """Find the best move of every tuple that saves little, or of those at some places.
+        """Find the best move of every tuple that saves little, or of the tuples at some places.
 
         `changed`: only to classes that changed. A model that is not monotone must be evaluated for every move, since a
         safe class can become unsafe when it takes in a tuple.
@@ -615,7 +615,7 @@ class _Refinement:
             put("best", gains())
 
     def _move(self) -> bool:
-        """Apply the chosen moves, except those after which a class would be unsafe; whether any were applied."""
+        """Apply the chosen moves, unless a class would be unsafe afterwards; whether any were applied."""
         self.tables.create(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
         if not self._is_safe(self.spare):
             self._find_unsafe(self.spare)
@@ -632,7 +632,7 @@ class _Refinement:
         return self.tables.count(self._keep_safe(state)) == self.tables.count(state)
 
     def _make_classes(self, all_of_them: bool = True, state: Relation | None = None) -> None:
-        """Describe the classes of a state, and mark all of them as changed, or only those that moves changed."""
+        """Describe the classes of a state, and mark all of them as changed, or only the classes that moves changed."""
         state = state or self.state
         if all_of_them:
             self.tables.create("dirty", "refine/classes_of", state=state)

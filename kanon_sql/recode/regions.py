@@ -257,7 +257,7 @@ def placed(
 ) -> list[tuple[Region, Ranges]]:
     """The regions with any of the current values, and their ranges of positions, ordered by loss.
 
-    `of`: returns a cell's range, of everything that it stands for or of its class's own values. `by_loss`: otherwise
+    `of`: returns a cell's range, of all values that it covers or of its class's own values. `by_loss`: otherwise
     they keep their order, which does not depend on the current values.
     """
     found = []
@@ -296,7 +296,7 @@ def shown_as_before(
 
 
 def _shown(region: Region, placings: Sequence[Placing]) -> dict[str, Any]:
-    """The labels of a kept class, and what they stand for among the current values."""
+    """The labels of a kept class, and the current values that they cover."""
     cells: dict[str, Any] = {}
     for j, (cell, placing) in enumerate(zip(region, placings, strict=True)):
         first, last = placing.of(cell) or (0, 0)

@@ -24,7 +24,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key, number_keys
 from kanon_sql.spec import DatesRecipe, FileRecipe, GroupsRecipe, RangesRecipe, TableRecipe, TaxonomyRecipe
 
-Ends: TypeAlias = Callable[[Value], tuple[Value, Value]]  # the bounds of a range that holds a value
+Ends: TypeAlias = Callable[[Value], tuple[Value, Value]]  # the bounds of a range that contains a value
 
 _MOMENTS = ("date", "timestamp", "time")
 _EXACT = Context(prec=2000)  # a float has up to 309 digits before the point and 1,074 behind it

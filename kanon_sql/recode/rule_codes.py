@@ -1,7 +1,7 @@
 """The tuples under rules: every distinct tuple, with codes for its values on every level of rules.
 
-An attribute has a column of codes per level. Level 0 is the value; level l is the label that the rules of level l give
-it (the value itself if no rule covers it); the level above the last is suppression, with one code for all values. So a
+An attribute has a column of codes per level. Level 0 is the value; level l is the label from the rules of level l
+(the value itself if no rule covers it); the level above the last is suppression, with one code for all values. So a
 transformation is one level per attribute, and its groups are one GROUP BY.
 """
 
@@ -25,7 +25,7 @@ from kanon_sql.recode.rules import RulesByLevel
 class Coding:
     """The relation of tuples (tuple, n, `<stem>_<level>` …), and in `labels` the label of every code.
 
-    `labels` has attribute, rule_level, code, label, leaves (of the hierarchy that the label can stand for) and level
+    `labels` has attribute, rule_level, code, label, leaves (of the hierarchy, covered by the label) and level
     (of the hierarchy, the lowest that covers these leaves). `heights[j]` is the level that suppresses.
     """
 
@@ -135,7 +135,7 @@ class _AttributeCoding:
             for i, (rule, codes) in enumerate(zip(rules, members, strict=True)):
                 shown[level, i] = (rule.label, codes)
         meant: dict[str | None, frozenset[int]] = {}
-        for text, codes in shown.values():  # a label of two rules stands for the values of both
+        for text, codes in shown.values():  # a label of two rules covers the values of both
             meant[text] = meant.get(text, frozenset()) | codes
         everything = (STAR, self.hierarchy.leaf_count, self.hierarchy.height)
         labels = [

@@ -106,8 +106,8 @@ def _meant(path: Path, columns: Sequence[str]) -> tuple[str, int]:
         name = columns[int(name)]
     if name not in columns:
         near = get_close_matches(name, columns, n=1)
-        known = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(columns)}"
-        raise SpecError(f"{path} is for {name!r}, which is not a quasi-identifier; {known}")
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(columns)}"
+        raise SpecError(f"{path} is for {name!r}, which is not a quasi-identifier; {hint}")
     if int(level) == 0:
         raise SpecError(f"{path} is for level 0, the values themselves; number the levels from 1")
     return name, int(level)

@@ -1,7 +1,7 @@
 """Squared errors: how far the released numbers are from the original ones, relative to the mean (SSE / SST).
 
 A range or label of numbers counts as the middle of its smallest and largest leaf, a statistic as itself
-(J. Domingo-Ferrer, J. Mateo-Sanz, TKDE 14(1), 2002). A cell that stands for all leaves, such as a suppressed one,
+(J. Domingo-Ferrer, J. Mateo-Sanz, TKDE 14(1), 2002). A cell that covers all leaves, such as a suppressed one,
 counts as the column's mean: 0 is unchanged, 1 no better than the mean. Rows without a number, NULL, and values that no
 hierarchy covers are left out.
 """

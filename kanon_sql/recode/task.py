@@ -58,7 +58,7 @@ class Clock:
     _whole: Clock | None = None
     _interrupted_at: float = inf
     patience: float | None = None
-    _better_at: float = inf  # since there is a release that only changes for a better one
+    _better_at: float = inf  # since the first release, which only changes for a better one
     _out_of_patience: bool = False
     _told: tuple[int, int, int | None] = (0, 0, None)
 

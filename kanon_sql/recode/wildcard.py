@@ -1,4 +1,4 @@
-"""The other notion of safety: `*` stands for any value, so a released row could be any original row that it fits.
+"""The other notion of safety: `*` matches any value, so a released row could be any original row that it fits.
 
 A row fits an original row if all its cells are `*`, the original value, or the label of a rule for it. Rows that are
 equal to enough others are not tested further. This protects less than classes of equal rows: the number of released
@@ -36,7 +36,7 @@ class Fits:
     unsafe_rows: int
 
     @property
-    def holds(self) -> bool:
+    def satisfied(self) -> bool:
         """Whether every row is equal to enough others, or fits enough original rows."""
         return self.unsafe_rows == 0
 

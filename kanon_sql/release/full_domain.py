@@ -154,7 +154,7 @@ class FullDomain(Judged):
         return {c.name: "TEXT" if c.name in labelled else c.open_type or c.type for c in columns}
 
     def _standalone_cell(self, attribute: Attribute, level: int, dialect: str) -> StatementColumn:
-        """A column of a standalone statement: with the recipe's rule if it gives the same labels, or with a mapping."""
+        """A column of a standalone statement: by the recipe's rule if it returns the same labels, or by a mapping."""
         column, hierarchy = self._column(attribute), attribute.hierarchy
         cell = StatementColumn(column.name, column.kind, open_type=column.open_type)
         if level == hierarchy.height:
@@ -288,7 +288,7 @@ def shown_population(frequency_set: FrequencySet, node: Node, tuples: Relation) 
 
 
 def exact_of(column: Column) -> int | None:
-    """The limit up to which a range can be computed for a column's numbers; None if there is none."""
+    """The limit up to which a range can be computed for a column's numbers, if any."""
     if column.kind == "integer" and column.type.upper() in _FEW_BITS:
         return None
     return queries.EXACT_SINGLE if column.type.upper() in ("FLOAT", "REAL") else queries.EXACT

@@ -54,7 +54,7 @@ def _recipes(spec: Spec) -> Iterator[object]:
 
 
 def _populations(spec: Spec) -> Iterator[str]:
-    """The names of populations in tables and files, as opposed to those in memory."""
+    """The names of populations in tables and files, not in memory."""
     models = (*spec.privacy.populated, *spec.privacy.of_release, *spec.models)
     populations = [getattr(model, "population", None) for model in models]
     yield from (str(population) for population in populations if isinstance(population, (str, PathLike)))

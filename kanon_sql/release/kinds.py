@@ -37,7 +37,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class KindsOfColumn:
-    """The kinds by the values of one column, the cells that they are made of, and the numbered classes of several."""
+    """The kinds by the values of one column, the cells that they consist of, and the numbered classes of several."""
 
     kinds: Relation
     cells: Relation
@@ -94,8 +94,8 @@ def _fetched(
     numbers = [name for name in names if name == CLASS]
     query = queries.frequency_set(tuples, attributes, tables.engine.dialect, numbers)
     cells = here.receive("cells", tables.engine, query)
-    known = [name for name in (*names, *columns) if name != UNIT]
-    ((number, counted, *with_code),) = here.rows("kinds/complete", coded=cells, columns=known)
+    own = [name for name in (*names, *columns) if name != UNIT]
+    ((number, counted, *with_code),) = here.rows("kinds/complete", coded=cells, columns=own)
     if rows is None:
         ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tuples)
     if counted != rows or any(n != number for n in with_code):

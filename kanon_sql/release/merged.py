@@ -16,7 +16,7 @@ class MergedRows:
     """The rows that a recoding releases instead of those of its own query, in the engine of its source.
 
     `relation`: with a unit, also with the digest of every row's owner, in the column of the unit.
-    `shown_people`: those whom the recoding's own query shows. `notes`: private companions of the release about the
+    `shown_people`: the people whom the recoding's own query shows. `notes`: private companions of the release about the
     changes that wait.
     """
 

@@ -1,4 +1,4 @@
-"""Masking against the minimality attack: classes are chosen by the quasi-identifiers alone, then made safe.
+"""Masking against the minimality attack: classes are chosen by quasi-identifiers alone, then unsafe ones are redrawn.
 
 Source: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007 (MASK).
 
@@ -48,7 +48,7 @@ def check(spec: Spec) -> None:
 
 
 def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
-    """The query of a release with all classes made safe, and the redrawn columns.
+    """The query of a release whose unsafe classes were redrawn, and the redrawn columns.
 
     It reads the recoding's tables. InfeasibleError if too few classes lack a value to hide the redrawn ones.
     """

@@ -161,7 +161,7 @@ def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) 
 
 
 def _unsafe(summary: Summary) -> str:
-    """What is unsafe in a release, in words."""
+    """A description of the unsafe part of a release."""
     about_rows = next((finding for finding in summary.findings if finding.unsafe_classes is None), None)
     if about_rows:
         return f"{about_rows.unsafe_rows:,} rows that match too few rows of the source"

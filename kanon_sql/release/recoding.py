@@ -39,7 +39,7 @@ STEMS = ("assignment", "classes")  # of the tables that a view of a local recodi
 class Recoding(Protocol):
     """A recoding, as a release needs it.
 
-    `columns`: the released columns in order; `quasi_identifiers`: those that form the classes.
+    `columns`: the released columns in order; `quasi_identifiers`: the columns that form the classes.
     `companions`: the tables that a view needs: stem of the name -> query.
     `other_finding`: the finding on a written release if equal rows do not count. `shown_population`: the engine and
     query of the population with the release's labels; None without a population.

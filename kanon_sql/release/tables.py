@@ -124,7 +124,7 @@ def quoted(relation: Relation) -> str:
 def prepare(engine: Engine, target: Target) -> Placement:
     """Find the place of a target; TargetError if an existing relation must not be replaced.
 
-    In a transaction, nobody else can write to the tables that will be replaced from now on.
+    In a transaction, other sessions cannot write to the tables that will be replaced from now on.
     """
     relation = engine.place(str(target.table))
     if not engine.has_transactions:
@@ -175,7 +175,7 @@ def _types(engine: TransactionalEngine, relation: Relation) -> list[tuple[str, s
 
 
 def _restorable(engine: TransactionalEngine, relation: Relation, form: str, piece: Piece) -> list[Attached]:
-    """What is attached to a relation and can be created again; TargetError if there is anything else."""
+    """The objects attached to a relation, all of which can be created again; otherwise TargetError."""
     same_form = form == _FORMS.get(piece.form, piece.form)
     attached = engine.attached(relation)
     lost = [each for each in attached if not each.statement or (each.needs_table and not same_form)]

@@ -1,6 +1,6 @@
 """The charts of a report: SVG in the colours of the surrounding page.
 
-Classes name what is painted: `s` the source, `r` the release, `m` quiet text, `g` lines. The page has the style sheet.
+Classes: `s` is the source, `r` the release, `m` quiet text, `g` lines. The page has the style sheet.
 """
 
 from __future__ import annotations

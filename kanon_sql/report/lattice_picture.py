@@ -45,7 +45,7 @@ _CHECKED = 4  # height of the dark bar for checked nodes
 
 
 def lattice_svg(searched: Searched) -> str:
-    """Draw a searched lattice as SVG: the same search gives the same text.
+    """Draw a searched lattice as SVG: the same search returns the same text.
 
     Blue nodes are anonymous, orange ones are not, grey ones are unknown. Outlined nodes were tested on the data; the
     status of others was concluded from other nodes. A lattice of up to 150 nodes is drawn node by node, a larger one

@@ -15,7 +15,7 @@ _SECONDS = 120
 
 
 def pdf(html: str) -> bytes:
-    """Print a page; TargetError if there is no browser for it, or it fails."""
+    """Print a page; TargetError if no browser is found, or it fails."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise TargetError(

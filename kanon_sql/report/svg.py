@@ -49,7 +49,7 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
 
 
 def element(name: str, *children: Element, **attributes: object) -> Element:
-    """An element; in attribute names, `_` stands for `-`, and `class_` for `class`."""
+    """An element; in attribute names, `_` becomes `-`, and `class_` becomes `class`."""
     plain = {key.rstrip("_").replace("_", "-"): _written(value) for key, value in attributes.items()}
     created = ElementTree.Element(name, plain)
     created.extend(children)

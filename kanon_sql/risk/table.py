@@ -21,7 +21,7 @@ class TableRisk:
     `classes`: by size; they count people with a `unit`, otherwise rows. `people_unknown`: whether rows are
     counted although people were requested, so that a satisfied model need not be satisfied for people. `k`: the k of
     the verdict, None without one. `findings`: of the requested models. `journalist`: the journalist's risks by figure,
-    empty without a population, None if rows correspond to nobody there. `uniqueness`: of the population, None without
+    empty without a population, None if rows match no one in it. `uniqueness`: of the population, None without
     a sampling fraction.
     """
 

@@ -109,7 +109,7 @@ def mappings_in(path: Path) -> list[Mapping[str, Any]]:
 
 
 def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dict[str, ReleaseSpec]:
-    """Read the specs of a file, by the name of the release or file; SpecError if no release can be made of one."""
+    """Read the specs of a file, by the name of the release or file; SpecError if one does not describe a release."""
     if key_of_runs(read(path)):
         return {scheduled.name: scheduled.spec for scheduled in load_runs(path, variables)}
     if variables:

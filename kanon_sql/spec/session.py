@@ -39,7 +39,7 @@ class Session:
 
     @property
     def has_tables(self) -> bool:
-        """Whether there is a database to look for tables in."""
+        """Whether a database can be searched for tables."""
         return self.database is not None or bool(self.attach)
 
     @property

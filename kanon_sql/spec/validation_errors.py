@@ -134,7 +134,7 @@ def _owner(location: Location, whole: type[Model]) -> tuple[type[Model], str]:
 
 
 def _keys(model: type[Model]) -> dict[str, FieldInfo]:
-    """List a model's keys as they are written in a spec."""
+    """List a model's keys as written in a spec."""
     return {str(field.validation_alias or name): field for name, field in model.model_fields.items()}
 
 

@@ -44,7 +44,7 @@ def in_flow(value: Any) -> str:
 
 
 def read_mapping(path: Path) -> Mapping[str, Any]:
-    """The mapping in a YAML file of another program; empty if there is none, or if it is not plain YAML."""
+    """The mapping in a YAML file of another program; empty if the file is missing or not plain YAML."""
     import yaml
 
     try:

@@ -42,14 +42,14 @@ __all__ = [
 ]
 _BEST_MINIMAL = "the best of the k-minimal nodes"
 _BEST_LOWEST = "the best of the anonymous nodes of least height"
-_ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and prune by what is sound
+_ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and prune soundly under any model
 
 
 @dataclass(frozen=True)
 class Strategy:
     """A named search, and what it returns when it may run to its end.
 
-    `monotone_only`: it concludes from a node what holds above and below it, so it needs a monotone privacy model.
+    `monotone_only`: it draws conclusions from a node about nodes above and below, so it needs a monotone privacy model.
     `one_hierarchy`: it needs the same hierarchy, between the same levels, for all quasi-identifiers.
     """
 
@@ -145,7 +145,7 @@ def _checked(own: Strategy) -> Callable[[Space], Search]:
 
 
 def _nodes_of(request: Any, own: Strategy, lattice: Lattice) -> list[Node]:
-    """The nodes of a user's request; SpecError for another object, and for what is not a node of the lattice."""
+    """The nodes of a user's request; SpecError for another object, or a node outside the lattice."""
     if not isinstance(request, (Test, Score)):
         raise SpecError(f"the strategy {own.name} yielded {request!r}; yield Test(nodes) or Score(nodes)")
     nodes = list(request.nodes)

@@ -20,7 +20,7 @@ _SMALL = 50_000  # nodes; up to here listing them all saves more tests than clau
 
 
 def auto(space: Space) -> Search:
-    """Prove the optimum if there is enough time, otherwise find a good node and a bound for its distance from it.
+    """Prove the optimum if time permits; otherwise find a good node and a bound for its distance from the optimum.
 
     Small lattices are searched best first. Larger ones are searched by `certified`, in turns with `local_search` and
     `memetic`, which find good nodes sooner, on different tables; `datafly` first, which finds a node at once. Where

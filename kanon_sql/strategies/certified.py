@@ -119,7 +119,7 @@ def _cut(space: Space, node: Node, draw: Random) -> Growing:
 
 
 def _prefix(space: Space, node: Node, needed: list[int], distinguishing: list[int]) -> Generator[Test, list[bool], int]:
-    """How many of the distinguishing attributes, beside the needed ones, it takes for the node not to be anonymous."""
+    """How many distinguishing attributes, in addition to the needed ones, it takes for the node not to be anonymous."""
     low, high, step = 0, len(distinguishing), 1
     while high - low > 1:
         count = min(low + step, high - 1) if step else (low + high) // 2

@@ -9,7 +9,7 @@ from kanon_sql.strategies.space import Score, Search, Space, in_chunks, test
 
 
 def depth_first(space: Space) -> Search:
-    """Settle every node, depth first from the bottom, and score all that could be the best.
+    """Settle every node, depth first from the bottom, and score every node that could be the best.
 
     Finds the optimum of every metric under every privacy model. It is the DFS of the comparisons of Kohlmayer et
     al. (BMC Med. Inform. Decis. Mak. 2014) and Mahanan et al. (2021): with predictive tagging, nodes that are

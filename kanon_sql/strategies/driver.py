@@ -50,13 +50,13 @@ class Evaluator(Protocol):
         """The rows that every node would suppress, and the rows that every node below it would suppress, too."""
 
     def losses(self, node: Node, costs: Costs) -> Figures:
-        """The rows at risk of a node, and every attribute's mean loss with those rows suppressed."""
+        """The rows at risk of a node, and every attribute's mean loss with its rows at risk suppressed."""
 
     def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
         """The same of several nodes."""
 
     def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
-        """The figures about a node's cells that a metric needs, with those rows suppressed."""
+        """The figures about a node's cells that a metric needs, with its rows at risk suppressed."""
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release."""
@@ -64,7 +64,7 @@ class Evaluator(Protocol):
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a search; `score` is infinite until there is a node, `bound` the lower bound last proven."""
+    """The progress of a search; `score` is infinite until a node is found, `bound` the lower bound last proven."""
 
     seconds: float
     nodes_checked: int
@@ -95,7 +95,7 @@ class TraceEntry:
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """The end of a search: the node to release, and what is proven.
+    """The end of a search: the node to release, and the proofs.
 
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
     `ended`: complete, time limit, patience, or interrupted. `found_by`: how the node was found. `strategy`: by the
@@ -275,7 +275,7 @@ class Driver:
             search.close()
 
     def _answer(self, request: Test | Score) -> list[bool]:
-        self._spend()  # even if tags answer, since a strategy can request many nodes with known status
+        self._spend()  # even if tags answer, since a strategy can request many tagged nodes
         if isinstance(request, Test):
             if request.reduction:
                 self._probes.update(request.nodes)

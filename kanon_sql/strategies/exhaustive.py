@@ -6,7 +6,7 @@ from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks
 
 
 def exhaustive(space: Space) -> Search:
-    """Settle every node, level by level from the bottom, and score all that could be the best.
+    """Settle every node, level by level from the bottom, and score every node that could be the best.
 
     Finds the optimum of every metric under every privacy model. With predictive tagging it tests the
     non-anonymous nodes and the minimal anonymous ones, no others.

@@ -15,7 +15,7 @@ _SORTED = 16_384  # nodes of a level that are sorted at once; larger levels are 
 
 
 def flash(space: Space) -> Search:
-    """Settle every node by binary search on greedy paths upwards, and score all that could be the best.
+    """Settle every node by binary search on greedy paths upwards, and score every node that could be the best.
 
     Needs a monotone privacy model. Finds the optimum of every metric. The paper keeps the best of the lowest nodes of
     the paths, which is the optimum of a monotone metric only; here an anonymous node above them is scored too, as long
@@ -60,7 +60,7 @@ def _settle_from(space: Space, node: Node, rank: Callable[[Node], Rank]) -> Gene
 
 
 def _path(space: Space, node: Node, rank: Callable[[Node], Rank]) -> Iterator[Node]:
-    """From a node to the first unknown successor in order, and on until there is none."""
+    """From a node to the first unknown successor in order, and on until none is left."""
     above: Node | None = node
     while above:
         yield above

@@ -56,7 +56,7 @@ class _LocalSearch:
             starts = list(dict.fromkeys(self._kicked() for _ in range(AT_ONCE)))
 
     def _climb(self, node: Node) -> Search:
-        """Go from neighbour to better neighbour until there is none."""
+        """Go from neighbour to better neighbour until no neighbour is better."""
         value = yield from self._value(node)
         step: tuple[Node, float] | None = node, value
         while step:
@@ -110,7 +110,7 @@ class _LocalSearch:
             yield near
 
     def _kicked(self) -> Node:
-        """The best node with three random levels replaced; a random node as long as there is no best."""
+        """The best node with three random levels replaced; a random node before any is found."""
         lattice = self.space.lattice
         if self.space.best() == inf:
             return random_node(self.rng, lattice)

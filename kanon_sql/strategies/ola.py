@@ -55,7 +55,7 @@ def _search(space: Space, part: Lattice, candidates: _Candidates) -> Search:
         if space.may_suppress == 0 or _counts(space, node, candidates):
             below = yield from _test(space, node, candidates)
         else:
-            yield Test([])  # gives the driver the chance to check the time limit on a large level
+            yield Test([])  # lets the driver check the time limit on a large level
             below = space.tags.status(node) is not False
         half = Lattice(part.bottom, node) if below else Lattice(node, part.top)
         yield from _search(space, half, candidates)

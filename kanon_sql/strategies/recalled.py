@@ -57,7 +57,7 @@ class Recalled:
         return [(rows, below or 0) for rows, below in self._tested(nodes, self._judge.verdicts, answered)]
 
     def losses(self, node: Node, costs: Costs) -> Figures:
-        """The rows at risk of a node, and every attribute's mean loss with those rows suppressed."""
+        """The rows at risk of a node, and every attribute's mean loss with its rows at risk suppressed."""
         return self._figures("losses", node, lambda: self._judge.losses(node, costs))
 
     def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
@@ -70,7 +70,7 @@ class Recalled:
         return [self._answers.figures[node]["losses"] for node in nodes]
 
     def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
-        """The figures about a node's cells that a metric needs, with those rows suppressed."""
+        """The figures about a node's cells that a metric needs, with its rows at risk suppressed."""
         return self._figures("cells", node, lambda: self._judge.cells(node, costs, needs))
 
     def classes(self, node: Node) -> Figures:

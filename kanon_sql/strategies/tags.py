@@ -22,7 +22,7 @@ class Tags(Protocol):
         """The status of a node."""
 
     def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
-        """Record a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
+        """Record a verdict, and what predictive tagging concludes from it: nothing if the node is tagged `alone`."""
 
     def minimal(self) -> list[Node]:
         """The nodes judged anonymous that generalize no other of them, lowest first."""
@@ -52,7 +52,7 @@ class DenseTags:
         return tuple(level - low for level, low in zip(node, self._bottom, strict=True))
 
     def settled(self) -> int:
-        """The number of nodes with a known status."""
+        """The number of nodes with a status."""
         import numpy as np
 
         return int(np.count_nonzero(self.array))
@@ -63,7 +63,7 @@ class DenseTags:
         return None if status == UNKNOWN else bool(status == SAFE)
 
     def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
-        """Record a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
+        """Record a verdict, and what predictive tagging concludes from it: nothing if the node is tagged `alone`."""
         at = self.index(node)
         if alone:
             self._some_alone = True
@@ -108,7 +108,7 @@ class SparseTags:
         return True if self.safe.covers(word) else None
 
     def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
-        """Record a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
+        """Record a verdict, and what predictive tagging concludes from it: nothing if the node is tagged `alone`."""
         self._exact[node] = anonymous
         if alone:
             self._alone += [node] if anonymous else []

@@ -1,8 +1,8 @@
 """The original Anatomy: exact quasi-identifiers, with sensitive values per group of rows.
 
 Xiao and Tao 2006, "Anatomy: simple and effective privacy preservation" (VLDB), sections 3 to 5. The release is NOT
-k-anonymous: the quasi-identifiers are unchanged, so anyone who knows these finds the row. The release hides
-which of at least l sensitive values belongs to the row. This is a separate verb, so that nobody mistakes it for
+k-anonymous: the quasi-identifiers are unchanged, so anyone who knows them finds the row. The release hides
+which of at least l sensitive values belongs to the row. This is a separate verb, so that it is not mistaken for
 k-anonymity.
 """
 

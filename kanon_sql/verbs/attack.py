@@ -248,7 +248,7 @@ def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
 
 
 def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns to attack: the spec's sensitive ones, or else all that are not quasi-identifiers."""
+    """The columns to attack: the spec's sensitive ones, or else all except the quasi-identifiers."""
     if named := tuple(name for name in spec.sensitive if name in release.columns):
         return named
     not_attacked = {*shown, spec.unit, *(name for half in halves for name in half.columns)}

@@ -105,12 +105,12 @@ def _names(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
     if strategies is None:
         return [name for name in STRATEGIES if name != "auto"]
     names = list(dict.fromkeys(map(named_strategy, strategies)))
-    known = (*STRATEGIES, *RECODERS)
+    available = (*STRATEGIES, *RECODERS)
     for name in names:
-        if name not in known and not isinstance(name, Own):
-            raise SpecError(f"{name!r} is not a strategy; choose one of {', '.join(known)}")
+        if name not in available and not isinstance(name, Own):
+            raise SpecError(f"{name!r} is not a strategy; choose one of {', '.join(available)}")
     if not names:
-        raise SpecError(f"no strategy is named; choose one or more of {', '.join(known)}")
+        raise SpecError(f"no strategy is named; choose one or more of {', '.join(available)}")
     return names
 
 

@@ -21,7 +21,7 @@ _ENDINGS = {"models": (".sql", ".py"), "seeds": (".csv", ".parquet"), "snapshots
 
 @dataclass(frozen=True)
 class DbtProject:
-    """The dbt project in a folder; TargetError if there is none."""
+    """The dbt project in a folder; TargetError if the folder contains none."""
 
     folder: Path
 
@@ -79,7 +79,7 @@ class DbtProject:
         return [str(folder) for folder in given] if isinstance(given, list) and given else [kind]
 
     def _names(self) -> Iterator[str]:
-        """The names by which models, seeds and snapshots can be referenced: those of files, then those in files."""
+        """The names by which models, seeds and snapshots can be referenced: names of files, then names in files."""
         properties = []
         for kind in _OWN:
             for folder in self._folders(kind):

@@ -412,7 +412,7 @@ class _Measurement:
         return {"attacks": tuple(self._outcome(outcome) for outcome in attacks.outcomes)}
 
     def _outcome(self, outcome: Outcome) -> dict[str, Any]:
-        """The figures of one attack; shares that stand for too few people are None."""
+        """The figures of one attack; shares of too few people are None."""
         few = 0 < outcome.successes < self.rounding.least
         control = outcome.beyond
         few_by_control = control is not None and 0 < round(control * outcome.attempts) < self.rounding.least

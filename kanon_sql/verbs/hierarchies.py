@@ -108,7 +108,7 @@ def check(
 ) -> HierarchyTable:
     """Check that a file is a hierarchy and, with a source, that it covers every value of a column.
 
-    `column`: by default the file's name without its ending. HierarchyError says what is wrong.
+    `column`: by default the file's name without its ending. HierarchyError names the fault.
     """
     path = Path(file)
     places = taken(PlaceOptions, options)

@@ -73,7 +73,7 @@ class Profile(Result):
     `combined`: the columns that the sets consist of. `sets`: the most identifying first. `together`: all counted
     `quasi_identifiers` as one set. `sensitive`: by name only. `kept`: all other columns; a release that keeps them
     warns of the `suspects` among them. `unit`: the column that identifies people, if some have several rows.
-    `complete`: whether the time limit sufficed; if not, `notes` say what is missing.
+    `complete`: whether the time limit sufficed; if not, `notes` list the missing parts.
     """
 
     json_form: ClassVar[str] = "profile"
@@ -254,7 +254,7 @@ def _suggest(
     profiles = []
     for column in counted:
         profile = _column_profile(column, gains.get(column.name), column in combined)
-        if label := by_column.get(column.name):  # the owner of the table knows better than counts and names
+        if label := by_column.get(column.name):  # the table owner's declaration outweighs counts and names
             reason = f"labelled {label.in_words} for PostgreSQL Anonymizer"
             profile = replace(profile, suggestion=label.role, reason=reason)
         profiles.append(profile)

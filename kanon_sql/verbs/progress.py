@@ -101,7 +101,7 @@ def _times(seconds: float, seconds_left: float | None) -> list[str]:
 
 
 def _duration(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever gives a number of few digits."""
+    """Seconds, minutes or hours, whichever has few digits."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = seconds / 60

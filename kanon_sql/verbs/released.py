@@ -224,7 +224,7 @@ class Release(Result):
 
     @contextlib.contextmanager
     def _evidence(self) -> Iterator[Evidence | None]:
-        """The evidence stored with a local recoding of people or of a sample, if there is any."""
+        """The evidence stored with a local recoding of people or of a sample, if any."""
         assert isinstance(self.spec, Spec)
         with contextlib.ExitStack() as stack:
             if self.spec.target is None or self.model is None:

@@ -28,7 +28,7 @@ class Result(ABC):
     """The interface of every result; a subclass implements `to_dict`, `to_df` and `_lines`."""
 
     json_form: ClassVar[str] = ""
-    """The name of the documented form of its JSON, as `kanon schema` knows it; empty for none."""
+    """The name of the documented form of its JSON, as in `kanon schema`; empty for none."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
