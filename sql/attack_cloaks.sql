@@ -47,7 +47,7 @@ JOIN $boxes AS b
   ON o.x >= b.x_min AND o.x <= b.x_max AND o.y >= b.y_min AND o.y <= b.y_max AND o.t >= b.since AND o.t <= b.until;
 
 -- name: observed
--- Count the observations that match fewer than k rows, and those that match only one.
+-- Count the observations that match fewer than k rows, and the observations that match only one.
 SELECT
   COUNT(DISTINCT CASE WHEN g.among < $k THEN g.target END) AS below,
   COUNT(DISTINCT CASE WHEN g.among = 1 THEN g.target END) AS alone

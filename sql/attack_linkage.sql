@@ -101,7 +101,7 @@ JOIN (
 ) AS u ON u.row_id = r.row_id;
 
 -- name: isolated
--- Count the predicates, and those that exactly one row satisfies.
+-- Count the predicates, and the ones that exactly one row satisfies.
 SELECT COUNT(*) AS predicates, COALESCE(SUM(CASE WHEN counted.people = 1 THEN 1 ELSE 0 END), 0) AS isolating
 FROM (
   SELECT p.class, COUNT(f.target) AS people

@@ -69,7 +69,7 @@ FROM $keyed AS o
 WHERE o.row_key IN (SELECT d.row_key FROM $differences AS d WHERE d.after = 0);
 
 -- name: all_rows
--- List the rows of the new release, and those that it does not have any more.
+-- List the rows of the new release, and the rows that it no longer has.
 -- columns: row_key, the columns, n (1 or 0)
 SELECT r.row_key, $columns, 1 AS n FROM $keyed AS r
 UNION ALL
@@ -236,7 +236,7 @@ FROM $pairs AS p
 JOIN $cells AS c ON c.release = p.release AND c.first = p.first AND c.second = p.second;
 
 -- name: hidden
--- Find how many people each target hides among: those of the largest class that it matches, a lower bound.
+-- Find how many people each target hides among: the people of the largest class that it matches, a lower bound.
 SELECT f.release, f.target, MAX(sizes.n) AS among
 FROM (SELECT DISTINCT p.release, p.target, $class AS class FROM $fits AS p) AS f
 JOIN (
@@ -454,7 +454,7 @@ SELECT p.release, p.other AS node, p.node AS other FROM $crossings AS p;
 SELECT DISTINCT l.release, l.node, l.node AS part FROM $links AS l;
 
 -- name: joined_groups
--- Move every class to the group with the lowest number among its current group and those of the classes linked to it.
+-- Move every class to the group with the lowest number among its current group and the groups of classes linked to it.
 SELECT g.release, g.node, LEAST(g.part, COALESCE(MIN(o.part), g.part)) AS part
 FROM $groups AS g
 LEFT JOIN $links AS l ON l.release = g.release AND l.node = g.node

@@ -326,7 +326,7 @@ FROM (SELECT $labels, $others, f.final - f.after AS n FROM $final AS f INNER JOI
 SELECT $columns FROM $fresh AS f WHERE FALSE;
 
 -- name: merged_rows
--- Leave out the rows that wait, and add those that stay; 0.0 and -0.0 differ by their texts.
+-- Leave out the rows that wait, and add the rows that stay; 0.0 and -0.0 differ by their texts.
 SELECT $columns
 FROM (
   SELECT $columns, CAST($texts AS TEXT) FROM $fresh AS f

@@ -64,7 +64,7 @@ GROUP BY p.class
 ORDER BY MIN(CASE WHEN u.class IS NULL THEN 0 ELSE 1 END), MIN(p.place), p.class;
 
 -- name: ranked
--- Rank the classes: first those that do not meet the privacy model, then the others, both with the largest first.
+-- Rank the classes: first the ones that do not meet the privacy model, then the others, both with the largest first.
 -- columns: class, unsafe (1, or 0), place (from 1)
 SELECT c.class, c.unsafe, ROW_NUMBER() OVER (ORDER BY c.unsafe DESC, c.rows DESC, c.class) AS place
 FROM (

@@ -59,7 +59,7 @@ SELECT m.tuple, m.node FROM $members AS m JOIN $chosen AS g ON g.node = m.node A
 SELECT * FROM $tuples AS t WHERE NOT EXISTS(SELECT 1 FROM $recoded AS r WHERE r.tuple = t.tuple);
 
 -- name: open_tuples
--- Mark, among all tuples, those that remain to be recoded.
+-- Mark which tuples remain to be recoded.
 -- engines: duckdb, postgresql
 SELECT t.tuple, t.n, $columns, t.tuple IN (SELECT r.tuple FROM $remaining AS r) AS open FROM $tuples AS t;
 
@@ -145,7 +145,7 @@ FROM (SELECT n.tuple, n.class FROM $numbered AS n UNION ALL SELECT c.tuple, c.cl
 JOIN $grown AS g ON g.class = c.class;
 
 -- name: recoded_anew
--- Combine the tuples with a new transformation and those that keep theirs.
+-- Combine the tuples with a new transformation and the tuples that keep theirs.
 SELECT k.tuple, k.node FROM $kept AS k UNION ALL SELECT m.tuple, m.node FROM $moved AS m;
 
 -- name: merged_tuples

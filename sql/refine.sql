@@ -87,7 +87,7 @@ WHERE r.place > $first;
 SELECT t.id, t.n, DENSE_RANK() OVER (ORDER BY $columns) AS class FROM $tuples AS t;
 
 -- name: loose
--- Choose the tuples that leave their classes together: those that save most per row first, while a class keeps k rows, but at least one.
+-- Choose the tuples that leave their classes together, by savings per row in descending order, while a class keeps k rows, but at least one.
 -- columns: id, class, most, place (in its class)
 SELECT l.id, l.class, l.most, l.place
 FROM (
@@ -267,7 +267,7 @@ JOIN $values AS v ON v.id = s.id
 GROUP BY s.class, $sensitive;
 
 -- name: leavers
--- List the tuples that save anything by leaving, those that save most first, until there are too many rows to count.
+-- List the tuples that save anything by leaving, by savings in descending order, until there are too many rows to count.
 SELECT l.id, l.class
 FROM (
   SELECT r.id, r.class, SUM(z.size) OVER (ORDER BY r.before - r.n * r.cost DESC, r.id) AS reached
@@ -335,7 +335,7 @@ JOIN (
 JOIN $values AS v ON v.id = o.id;
 
 -- name: room
--- Rank the classes: first those that can take in the most tuples without a class, then those with the highest cost.
+-- Rank the classes by the number of tuples without a class that they can take in, then by cost, both in descending order.
 -- columns: class, place (from 1)
 SELECT c.class, ROW_NUMBER() OVER (ORDER BY COALESCE(r.room, 0) DESC, c.cost DESC, c.class) AS place
 FROM $classes AS c

@@ -286,9 +286,7 @@ def overlapping(
     tried = [*values, *(hierarchy.values if hierarchy else ())]
     found, unread = covered(dict.fromkeys([*labels, *others]), tried, kind, hierarchy)
     for label in found:
-        if not found[
-            label
-        ]:  # it covers none of its own examples, so it was misread: any value is the safe reading
+        if not found[label]:  # it covers none of its own examples, so it was misread: any value is the safe reading
             found[label] = list(range(len(tried)))
             unread.append(str(label))
     among: dict[int, list[Label]] = {}

@@ -21,7 +21,7 @@ _Found = tuple[tuple[float, ...], float, str]
 
 
 def _skewness(material: Material) -> Iterator[Outcome]:
-    """The attacker compares the shares of values in a person's class with those in the whole release."""
+    """The attacker compares the shares of values in a person's class with the whole release."""
     for column in material.sensitive:
         release, holes = material.release, dict[str, Hole](times=_TIMES, points=_POINTS)
         values = values_of(material, column, by_people=bool(release.unit))

@@ -118,7 +118,7 @@ class Versions:
         self._added: list[Copy] = []
 
     def add(self, other: Copy) -> None:
-        """Add a release, with or without the owners of its rows as those before it."""
+        """Add a release; its rows have owners if the rows of earlier ones have them."""
         if not self._added and other.unit:
             self._types |= dict.fromkeys(self._material.release.unit, "VARCHAR")
         self._added.append(other)
@@ -199,7 +199,7 @@ class Versions:
         return replace(sides, limits=limits)
 
     def _find_differences(self) -> Relation:
-        """The rows of the new release, and those that it does not have any more, after finding the differences."""
+        """The rows of the new release, and the rows that it no longer has, after finding the differences."""
         tables, columns = self._material.tables, [*self._types]
         keyed: dict[str, Hole] = {"keyed": tables["keyed_rows"]}
         differing, new = tables["differing_buckets"], tables["new_rows"]

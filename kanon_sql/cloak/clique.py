@@ -99,7 +99,7 @@ class Stream:
 
 
 def clique(cloaking: Cloaking) -> Boxes:
-    """Cloak messages by cliques of those that tolerate each other: Gedik and Liu 2005, 2008.
+    """Cloak messages by cliques of messages that tolerate each other: Gedik and Liu 2005, 2008.
 
     Two messages of different units are neighbours if both points are within the other's constraint box (x ± dx,
     y ± dy, t ± dt). When a message arrives, its waiting neighbours are searched for a clique of its k that includes it

@@ -83,7 +83,7 @@ def ticks(kind: str) -> float:
 def read(
     tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, model: PrivacyModels, stage: Callable[[str], None]
 ) -> Cloaking:
-    """Check the columns, number the rows, and raise an error for those without a place, a time or a unit.
+    """Check the columns, number the rows, and raise an error for rows without a place, a time or a unit.
 
     `tables`: in the embedded engine of the table, or in another one.
     """
@@ -118,7 +118,7 @@ def kept_columns(table: Table, spec: CloakSpec) -> list[str]:
 
 
 def box_columns(spec: CloakSpec) -> dict[str, str]:
-    """The released box and interval: our names of the columns, by those in the release."""
+    """The released box and interval: our names of the columns, by their names in the release."""
     first, second = spec.location
     return {
         f"{first}_min": "x_min",

@@ -73,7 +73,7 @@ class NamedQueries:
         return {int(number) for number in _USED.findall(text)} & self._texts.keys()
 
     def _read_by(self, numbers: Iterable[int]) -> set[int]:
-        """The numbers, and those of all queries that these read."""
+        """These numbers, and the numbers of all queries that they read."""
         found, waiting = set[int](), [*numbers]
         while waiting:
             number = waiting.pop()

@@ -218,7 +218,7 @@ class Judge:
         return [attribute.loss_column(0) if 0 in attribute.loss_levels else "" for attribute in coded]
 
     def _lost(self, node: Node, costs: Costs, at_risk: int, saved: dict[str, int]) -> Figures:
-        """The losses of a node, computed from those of its rows at risk on its levels."""
+        """The losses of a node, computed from the losses of its rows at risk on its levels."""
         attributes = self.frequency_set.attributes
         losses = tuple(
             costs.level_losses[j][level]
@@ -422,7 +422,7 @@ class Judge:
         return prepared(number, counted.relation, self._levels(node))
 
     def _test_texts(self, nodes: Sequence[Node]) -> list[str]:
-        """Queries that test nodes: one for those whose classes packed numbers distinguish, if that is faster."""
+        """Queries that test nodes: one for the nodes whose classes packed numbers distinguish, if that is faster."""
         crossed = None if self.model.every_class else self._crossed(nodes)
         if crossed is None:
             return self._fill(self._test(), nodes)

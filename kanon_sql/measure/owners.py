@@ -80,7 +80,7 @@ def _received(tables: Scratch, reader: Engine, relation: Relation) -> Source:
 
 
 def _counted(tables: Scratch, stem: str, rows: Source, release: Table) -> Relation:
-    """The rows of a release, or those with its owners, counted by all columns that can be compared."""
+    """The rows of a release, or of its companion with owners, counted by all columns that can be compared."""
     columns = _comparable(release)
     query = queries.text("privacy/class_rows", rows.engine.dialect, release=rows.table.relation, columns=columns)
     return tables.receive(stem, rows.engine, query)

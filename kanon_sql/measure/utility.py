@@ -35,7 +35,7 @@ from kanon_sql.utility import (
 )
 
 _MOST_COLUMNS = 40  # whose pairs are compared
-_TOLERATED = 0.05  # share of rows that match no released row, in addition to those suppressed
+_TOLERATED = 0.05  # share of rows that match no released row, in addition to suppressed rows
 _BOTH = ("source", "release")
 Measured = tuple[tuple[Marginal, ...], tuple[Association, ...], QueryErrors | None, tuple[Learned, ...]]
 
@@ -184,7 +184,7 @@ class UtilityMeasurement:
         return coded(self.tables, f"{side}_coded", self.sources[side], codes)
 
     def _paired(self) -> list[int]:
-        """The numbers of the columns whose pairs are compared; of too many, those with a role come first."""
+        """The numbers of the columns whose pairs are compared; of too many, columns with a role come first."""
         names = list(self.shown)
         roles = [*self.spec.quasi_identifiers, *self.spec.sensitive, *self.targets]
         order = sorted(range(len(names)), key=lambda number: names[number] not in roles)

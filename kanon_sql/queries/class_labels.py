@@ -1,4 +1,4 @@
-"""The queries of the labels of a local recoding's classes: those of the boxes around their tuples."""
+"""The queries of the labels of a local recoding's classes, from the boxes around their tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of DuckDB and PostgreSQL that another system lacks, or has with a smaller range, and those to print instead."""
+"""Types of DuckDB and PostgreSQL that another system lacks, or has with a smaller range, and their replacements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialects that statements are printed in: those of our engines, and others."""
+"""Dialects that statements are printed in: the dialects of our engines, and others."""
 
 from __future__ import annotations
 

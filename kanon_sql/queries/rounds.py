@@ -45,7 +45,7 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[RoundStateme
     """The query of at most `most` rounds: the columns, round (the last that a row was in), is_open.
 
     `start`: the open rows, in the columns. `steps`: read each other, and `open`, by their tables' names; the last two
-    return the columns of the rows that are open afterwards, and of those that are not. Only for DuckDB: elsewhere a
+    return the columns of the rows that are open afterwards, and of the closed ones. Only for DuckDB: elsewhere a
     recursive query may not read its rows twice.
     """
     *shared, opened, ended = steps

@@ -38,7 +38,7 @@ def size_in_words(script: str, dialect: str) -> str:
 
 
 def check_size(script: str, dialect: str, tables: tuple[WrittenTable, ...]) -> None:
-    """SpecError for a script that its system does not accept; `tables`: those that it writes out."""
+    """SpecError for a script that its system does not accept; `tables`: the tables that it writes out."""
     limit = _LIMITS.get(dialect)
     if limit is None:
         return

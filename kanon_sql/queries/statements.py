@@ -62,7 +62,7 @@ def add_and_delete_a_row(relation: Relation, dialect: str) -> tuple[str, str]:
 def delete_others(
     relation: Relation, equal: Mapping[str, str], kept: Mapping[str, Collection[str]], dialect: str
 ) -> str:
-    """The statement that deletes the rows with the values `equal` from a table, except those with the values `kept`."""
+    """The statement that deletes the rows with the values `equal` from a table, except rows with the values `kept`."""
     of = [t.column(name).eq(t.literal(value)) for name, value in equal.items()]
     others = [~t.column(name).isin(*values) for name, values in kept.items() if values]
     return t.printed(exp.delete(t.table(relation)).where(*of, *others), dialect)
@@ -157,7 +157,7 @@ def select_all(relation: Relation, dialect: str) -> str:
 
 
 def no_rows(types: Mapping[str, str], dialect: str, source: Relation | None = None) -> str:
-    """The query of a table without rows, with columns of these types; those without a type are the source's own.
+    """The query of a table without rows, with columns of these types; a column without a type has the source's.
 
     >>> no_rows({"age": "INTEGER"}, "duckdb")
     'SELECT CAST(NULL AS INTEGER) AS "age" LIMIT 0'
