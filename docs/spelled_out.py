@@ -17,8 +17,8 @@ class SpelledOut(griffe.Extension):
         if any("spelled_out" in str(decorator.value) for decorator in func.decorators):
             options = import_module("kanon_sql.verbs.options")
             declared = str(func.parameters["options"].annotation).removeprefix("Unpack[").removesuffix("]")
-            said = options.described(getattr(options, declared))
-            lines = [f"    {name} ({kind}): {sentence}" for name, (kind, sentence) in said.items()]
+            descriptions = options.described(getattr(options, declared))
+            lines = [f"    {name} ({kind}): {sentence}" for name, (kind, sentence) in descriptions.items()]
             heading = "Keyword Args: Options, which override the spec"
             func.docstring.value += "\n\n" + "\n".join([heading, *lines]) + "\n"
 

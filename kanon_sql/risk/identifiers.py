@@ -291,11 +291,11 @@ class _ExaminedColumn:
         """The rows of the table, extrapolated from the examined values."""
         return round(seen * self._filled / self._seen) if self._sampled and self._seen else seen
 
-    def _identifier(self, kind: str, how: str, said: str, rows: int, exact: bool = False) -> Identifier:
+    def _identifier(self, kind: str, how: str, evidence: str, rows: int, exact: bool = False) -> Identifier:
         counted = exact or rows == self._filled
         total = rows if counted else self._rows(rows)
         sampled = self._sampled and not counted
-        return Identifier(self._counts.name, kind, how, said, total, total / self._counts.rows, sampled)
+        return Identifier(self._counts.name, kind, how, evidence, total, total / self._counts.rows, sampled)
 
 
 def evidence_of(found: Sequence[Identifier]) -> str:
