@@ -12,9 +12,11 @@ import duckdb
 import pandas
 import pytest
 
-from kanon_sql import anonymize
+from kanon_sql import anonymize, queries
+from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, KanonError, SourceError, SpecError
+from kanon_sql.recode.keeping import _cells, _grid
 from kanon_sql.recode.regions import read_regions, write_regions
 from support.command_line import ask, kanon
 from support.database import create_table
@@ -205,3 +207,41 @@ def test_rows_are_kept_whatever_the_name_of_a_column(tmp_path: Path, name: str) 
     first = anonymize(rows, given, k=K, write_regions=tmp_path / "regions.parquet")
     again = anonymize(rows, given, k=K, node_from=first.manifest)
     assert again.to_df().equals(first.to_df())
+
+
+def test_a_tuple_is_in_the_first_box_that_contains_it(engine: Engine, make_table: Any) -> None:
+    """With the space divided into parts, as without."""
+    draw, sizes = random.Random(3), (100, 5, 64)
+    tuples = list(dict.fromkeys(tuple(draw.randrange(size) for size in sizes) for _ in range(300)))
+    boxes = []
+    for _ in range(120):
+        lows = [draw.randrange(size) for size in sizes]
+        boxes.append([(low, min(size - 1, low + draw.randrange(7))) for low, size in zip(lows, sizes, strict=True)])
+
+    def contains(box: list[tuple[int, int]], one: tuple[int, ...]) -> bool:
+        return all(low <= place <= high for place, (low, high) in zip(one, box, strict=True))
+
+    expected = {one: next((n for n, box in enumerate(boxes) if contains(box, one)), None) for one in tuples}
+    grid = _grid([tuple(box) for box in boxes], sizes)
+    assert len(grid) > 1
+    keys, ends = ["a_0", "b_0", "c_0"], [f"{end}_{j}" for j in range(3) for end in ("low", "high")]
+
+    def integers(columns: list[str]) -> dict[str, str]:
+        return dict.fromkeys(columns, "INTEGER")
+
+    counted = make_table(engine, "tuples", integers([*keys, "n"]), [(*one, 1) for one in tuples])
+    orders = [
+        make_table(engine, f"order_{j}", integers(["code_0", "position"]), [(x, x) for x in range(size)])
+        for j, size in enumerate(sizes)
+    ]
+    divided = [
+        (place, *(end for range_ in box for end in range_), *cell)
+        for place, box in enumerate(boxes)
+        for cell in _cells(tuple(box), grid)
+    ]
+    columns = ["place", *ends, *(f"cell_{j}" for j in grid)]
+    table = make_table(engine, "boxes", integers(columns), divided)
+    positions = [order.relation for order in orders]
+    for of_grid in (grid, None):
+        query = queries.placed(counted.relation, table.relation, keys, positions, engine.dialect, of_grid)
+        assert {row[:3]: row[4] for row in engine.rows(query)} == expected

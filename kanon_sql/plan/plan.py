@@ -223,15 +223,17 @@ def _placed_by_regions(plan: Plan, observer: Observer) -> Plan:
         recoding, tables = plan.recoding, problem.frequency_set.tables
         regions = regions_of(tables, recoding.local, recoding.classes, recoding.orders, recoding.hows)
         try:
+            recut = recode(recoding_unsafe, observer, regions)
+            assert isinstance(recut.recoding, LocalRecoding)
+            if recut.recoding.local.facts["recut_rows"]:
+                plan = _described_as(first, recut)
+                continue
             placed = recode(problem, observer, regions)
-        except InfeasibleError:  # more rows are outside of all regions than may be suppressed
-            return plan
-        if placed.placed is None and placed.recoding.rows_at_risk <= recoding.rows_at_risk:
-            return _described_as(first, placed, regions)
-        try:
-            plan = _described_as(first, recode(recoding_unsafe, observer, regions))
-        except InfeasibleError:
-            return replace(recode(problem, observer), kept=first.kept)  # its tables were replaced
+            if placed.placed is None and placed.recoding.rows_at_risk <= recoding.rows_at_risk:
+                return _described_as(first, placed, regions)
+        except InfeasibleError:  # more rows are outside of all regions than may be suppressed, or no class is safe
+            pass
+        return replace(recode(problem, observer), kept=first.kept)  # its tables were replaced
     return plan
 
 

@@ -198,10 +198,19 @@ def _inside(low: str, high: str, count: int) -> list[exp.Expr]:
     ]
 
 
-def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
+def placed(
+    tuples: Relation,
+    boxes: Relation,
+    keys: Sequence[str],
+    positions: Sequence[Relation],
+    dialect: str,
+    grid: Mapping[int, int] | None = None,
+) -> str:
     """The query that assigns tuples to the first box that contains them: the keys, n, place (NULL: not in any).
 
-    `tuples`: the keys and n; `boxes`: place, and per attribute low_j and high_j, in the positions of its order.
+    `tuples`: the keys and n; `boxes`: place, and per attribute low_j and high_j, in the positions of its order. `grid`:
+    attributes by which the space is divided into parts of so many positions; `boxes` then has a row for every part that
+    a box reaches into, with cell_j, so that a tuple is compared only with the boxes of its own part.
     """
     query = exp.select(*(t.column(name, "f") for name in (*keys, "n"))).from_(t.table(tuples, "f"), copy=False)
     for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
@@ -209,6 +218,9 @@ def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Se
         query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
         query = query.select(exp.alias_(t.column("position", f"p{j}"), f"place_{j}", quoted=True), copy=False)
     inside = _inside("low", "high", len(keys))
+    for j, width in (grid or {}).items():
+        part = exp.IntDiv(this=t.column(f"place_{j}", "t"), expression=exp.Literal.number(width))
+        inside.append(part.eq(t.column(f"cell_{j}", "k")))
     first = exp.alias_(exp.func("MIN", t.column("place", "k")), "place", quoted=True)
     tuple_columns = [t.column(name, "t") for name in (*keys, "n")]
     pieces = in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)])

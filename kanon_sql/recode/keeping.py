@@ -12,9 +12,11 @@ regions are left out, and rows of a class that has become unsafe wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
+from math import ceil
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
@@ -24,16 +26,42 @@ from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode import show
 from kanon_sql.recode.cell import Region
 from kanon_sql.recode.joining import join_unsafe
-from kanon_sql.recode.regions import Placing, Regions, labels_of, placed
+from kanon_sql.recode.regions import Placing, Ranges, Regions, labels_of, placed
 from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.value_tests import is_safe_as_a_whole, whole_tuples
 from kanon_sql.spec.suppression_limit import may_suppress
+
+_PARTS = 32  # into which an attribute is divided, to find the boxes near a tuple
+_MOST_DIVIDED = 8  # rows per box
+_MOST_DIVIDING = 4  # attributes
 
 
 def keep_regions(recode: Callable[[Task], Local], task: Task, regions: Regions) -> Local:
     """Keep the regions that are safe; InfeasibleError if there are no safe classes."""
     with Scratch(task.engine, "keeping") as tables:
         return _Keeping(recode, task, tables, regions).local()
+
+
+def _grid(boxes: Sequence[Ranges], sizes: Sequence[int]) -> dict[int, int]:
+    """The attributes by which to divide the space, so that a tuple is compared with few boxes, and widths of parts.
+
+    Those in which boxes reach into the smallest share of the parts, as long as they do not reach into too many.
+    """
+    widths = [ceil(size / _PARTS) for size in sizes]
+    spans = [[box[j][1] // width - box[j][0] // width + 1 for box in boxes] for j, width in enumerate(widths)]
+    grid: dict[int, int] = {}
+    rows = [1] * len(boxes)
+    shares = [sum(span) / ceil(size / width) for span, size, width in zip(spans, sizes, widths, strict=True)]
+    for j in sorted(range(len(sizes)), key=lambda j: shares[j]):
+        divided = [row * span for row, span in zip(rows, spans[j], strict=True)]
+        if sum(divided) <= _MOST_DIVIDED * len(boxes) and len(grid) < _MOST_DIVIDING:
+            grid[j], rows = widths[j], divided
+    return grid
+
+
+def _cells(ranges: Ranges, grid: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+    """The parts of the grid that a box reaches into."""
+    return product(*(range(ranges[j][0] // width, ranges[j][1] // width + 1) for j, width in grid.items()))
 
 
 @dataclass
@@ -97,9 +125,13 @@ class _Keeping:
         loaded = self.tables.load("boxes", types, list(zip(*rows, strict=True)) or [[]] * len(types))
         tuples = whole_tuples(frequency_set, self.tables) if frequency_set.sensitive else frequency_set.relation
         positions = [order.relation for order in orders]
-        self.tables.create_as(
-            "in_boxes", queries.placed(tuples, loaded, self.keys, positions, self.task.engine.dialect)
-        )
+        grid = _grid([ranges for _, ranges in boxes], [len(order.rows) for order in orders])
+        cells = [f"cell_{j}" for j in grid]
+        in_grid = [(*row, *cell) for row, (_, ranges) in zip(rows, boxes, strict=True) for cell in _cells(ranges, grid)]
+        types |= dict.fromkeys(cells, "INTEGER")
+        divided = self.tables.load("divided_boxes", types, list(zip(*in_grid, strict=True)) or [[]] * len(types))
+        query = queries.placed(tuples, divided, self.keys, positions, self.task.engine.dialect, grid)
+        self.tables.create_as("in_boxes", query)
         holes: dict[str, Hole] = {"placed": self.tables["in_boxes"], "boxes": loaded, "keys": self.keys}
         self.tables.create("placed", "keeping/placed", **holes)
         return list(number_of)
