@@ -45,6 +45,15 @@ FROM (
 ) AS r
 WHERE r.arrives <= {night} AND r.leaves > {night}
 """
+CHANGED = """
+SELECT COUNT(DISTINCT "{person}") / (SELECT COUNT(DISTINCT "{person}") FROM source)
+FROM ((FROM source EXCEPT ALL FROM first) UNION ALL (FROM first EXCEPT ALL FROM source))
+"""
+
+HEAD = """
+| table | changes | nights released | changed by the last | waiting, mean | waiting, last | loss | suppressed |
+|---|---|---|---|---|---|---|---|
+""".strip()
 
 
 def nights(kind: str, rows: int, number: int, way: str, folder: Path) -> Iterator[dict[str, Any]]:
@@ -64,6 +73,9 @@ def nights(kind: str, rows: int, number: int, way: str, folder: Path) -> Iterato
         query = SOURCE.format(person=person, value=table.kept[0], path=table.path, night=night, **rates)
         with duckdb.connect(str(database)) as connection:
             connection.execute(query)
+            if night == 0:
+                connection.execute("CREATE TABLE first AS FROM source")
+            ((changed,),) = connection.execute(CHANGED.format(person=person)).fetchall()
         try:
             (done,) = kanon_sql.run(spec).releases
         except DifferencingError:
@@ -78,6 +90,7 @@ def nights(kind: str, rows: int, number: int, way: str, folder: Path) -> Iterato
         yield {
             "night": night,
             "released": True,
+            "changed": changed,
             "waiting": waiting / members,
             "loss": manifest["score"],
             "suppressed": manifest["suppressed_rows"] / manifest["rows"],
@@ -91,8 +104,8 @@ def summary(kind: str, rows: int, number: int, way: str, folder: Path) -> str:
     waiting = [night["waiting"] for night in released]
     last = released[-1]
     return (
-        f"| {kind} | {way} | {len(released)} of {number} | {sum(waiting) / len(waiting):.1%} | {waiting[-1]:.1%} "
-        f"| {last['loss']:.4f} | {last['suppressed']:.1%} |"
+        f"| {kind} | {way} | {len(released)} of {number} | {last['changed']:.1%} | {sum(waiting) / len(waiting):.1%} "
+        f"| {waiting[-1]:.1%} | {last['loss']:.4f} | {last['suppressed']:.1%} |"
     )
 
 
@@ -105,8 +118,7 @@ def main() -> None:
         for night in nights(kind, int(rows), int(number), way, folder):
             print(night, flush=True)
         return
-    print("| table | changes | nights released | waiting, mean | waiting, last night | loss | suppressed |")
-    print("|---|---|---|---|---|---|---|")
+    print(HEAD)
     for kind in KINDS:
         for way in WAYS:
             print(summary(kind, 30_000, 30, way, folder), flush=True)

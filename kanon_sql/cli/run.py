@@ -14,6 +14,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_keys
 from kanon_sql.cli.output import EMPTY, err, out, print_json, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.report.numbers import counted
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.run import Ran, lineage_warning
@@ -110,7 +111,7 @@ def _figures(manifest: Mapping[str, Any]) -> str:
     if deferred:  # some released rows are not in the source any more
         parts = [f"{manifest['released_rows']:,} rows released, {manifest['rows']:,} in the source"]
     if "suppressed_rows" in manifest:
-        parts.append(f"{manifest['suppressed_rows']:,} rows suppressed")
+        parts.append(f"{counted(manifest['suppressed_rows'], 'rows')} suppressed")
     if deferred:
         parts.append(waiting_sentence(deferred))
     if manifest.get("node"):
