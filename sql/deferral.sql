@@ -201,7 +201,7 @@ HAVING MIN(
   END
 ) = 1;
 
--- name: changes_of_existence
+-- name: appearing_or_vanishing
 -- Find the choices by which a class appears or vanishes.
 -- columns: class, choice
 SELECT r.class, x.choice

@@ -231,9 +231,10 @@ def history_of(manifest: Mapping[str, Any] | None) -> list[dict[str, str]]:
 
 
 def placing_regions(manifest: Mapping[str, Any], before: Mapping[str, Any] | None) -> str | None:
-    """The checksum of the regions that alone decided in which class each row is; None if something else did.
+    """The checksum of the regions that placed every row in its class; None if rows were placed in another way.
 
-    Releases with equal ones put all people with the same quasi-identifiers into the same class.
+    Releases with equal ones put all people with the same quasi-identifiers into the same class, except near a class
+    whose first or last text has left the source.
     """
     regions, recoding = manifest.get("regions"), manifest.get("recoding") or {}
     if not regions or recoding.get("recut_rows"):

@@ -306,7 +306,7 @@ class Deferral:
             possible[number].discard(choice)
         if self._overlapping:
             holes: dict[str, Hole] = {"choices": choices, "rows": self._moving, "unmoved": self._unmoved_rows}
-            for number, choice in tables.rows("deferral/changes_of_existence", **holes):
+            for number, choice in tables.rows("deferral/appearing_or_vanishing", **holes):
                 possible[int(number)].discard(int(choice))
         return {number: min(of_class or {CLOSED}) for number, of_class in possible.items()}
 

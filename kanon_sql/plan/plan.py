@@ -211,7 +211,7 @@ def _recode_or_keep(ready: Ready, observer: Observer, keep_tuples: bool) -> Plan
 
 
 def _placed_by_regions(plan: Plan, observer: Observer) -> Plan:
-    """The plan with every row in the class into which later releases will put an equal row, if there is such a plan.
+    """Put every row into the class in which later releases will put an equal row, if that is possible.
 
     Where classes overlap, their regions put some rows into other classes than the algorithm did. If that makes classes
     unsafe, these are recoded, and the regions of the result are tried, a few times.

@@ -32,7 +32,7 @@ _CLASSES = ("class q0", [(1, "a"), (2, None)])
 
 _CHANGES = [
     _case(
-        "changes_of_existence",
+        "appearing_or_vanishing",
         "class choice",
         [
             (1, 1),
