@@ -14,6 +14,10 @@ from kanon_sql.errors import SpecError
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.dialect_types import type_in
 
+NAME_CASES = ("exact", "upper", "lower")
+_NEEDS_MAPPING = re.compile(r"[ ,;{}()\n\t=]")  # characters that Delta allows in names only with column mapping
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
+
 _EXECUTED = ("duckdb", "postgres")
 PRINTED = ("snowflake", "bigquery", "databricks", "spark", "redshift", "trino", "athena", "clickhouse")
 _NO_BOOLEANS = "a condition is no value there"
@@ -147,9 +151,6 @@ def table_options(columns: Collection[str], dialect: str) -> str:
     return ""
 
 
-_NEEDS_MAPPING = re.compile(r"[ ,;{}()\n\t=]")  # characters that Delta allows in names only with column mapping
-
-
 def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Callable[[str], str] = str) -> str:
     """Replace the relations of these names, in the FROM and JOIN of a statement, by other texts.
 
@@ -162,9 +163,6 @@ def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Cal
             parts += [around(sql[end : token.start]), names[token.text]]
             end = token.end + 1
     return "".join([*parts, around(sql[end:])])
-
-
-NAME_CASES = ("exact", "upper", "lower")
 
 
 def with_names(sql: str, dialect: str, names: str) -> str:
@@ -192,9 +190,6 @@ def in_case(name: str, names: str) -> str:
 
 def _renamed(quoted: str, names: str) -> str:
     return f"{quoted[0]}{in_case(quoted[1:-1], names)}{quoted[-1]}"
-
-
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:
