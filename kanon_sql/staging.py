@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import socket
 import stat
 import sys
-import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -49,8 +49,12 @@ class PrivateFolder:
         for left in parent.glob(".kanon-*"):
             if abandoned(left):
                 shutil.rmtree(left, ignore_errors=True)
-        self.path = Path(tempfile.mkdtemp(prefix=f".kanon-{_HOST}-{os.getpid()}-", dir=parent))
-        self.remove = weakref.finalize(self, _remove, self.path, _lock(self.path))
+        self.path = parent.absolute() / f".kanon-{_HOST}-{os.getpid()}-{secrets.token_hex(8)}"
+        # Registered first: a signal can raise between any two statements, also directly after the folder was created.
+        locks: list[int | None] = []
+        self.remove = weakref.finalize(self, _remove, self.path, locks)
+        self.path.mkdir(mode=0o700)
+        locks.append(_lock(self.path))
 
     def __enter__(self) -> Path:
         return self.path
@@ -339,10 +343,11 @@ def _explained(path: Path) -> Iterator[None]:
         raise TargetError(f"{path} cannot be written: {reason}; free some space, or name another place") from error
 
 
-def _remove(folder: Path, lock: int | None) -> None:
+def _remove(folder: Path, locks: Sequence[int | None]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    if lock is not None:
-        os.close(lock)
+    for lock in locks:
+        if lock is not None:
+            os.close(lock)
 
 
 def _lock(folder: Path) -> int | None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kanon_sql.errors import TargetError
+from kanon_sql.interrupts import Stopped
 from kanon_sql.staging import PrivateFolder, Staging, abandoned
 
 
@@ -306,3 +307,18 @@ def test_a_private_folder_is_removed_with_its_process(tmp_path: Path) -> None:
     assert path.is_dir()
     del folder
     assert not path.exists()
+
+
+def test_a_signal_directly_after_the_folder_was_created_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkdir = Path.mkdir
+
+    def mkdir_and_stop(self: Path, mode: int = 0o777) -> None:
+        mkdir(self, mode=mode)
+        raise Stopped(signal.SIGINT)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir_and_stop)
+    with pytest.raises(Stopped):
+        PrivateFolder(tmp_path)
+    assert texts(tmp_path) == {}
