@@ -3,20 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from kanon_sql.page.histograms import DraftHistogram
 from kanon_sql.report.numbers import figure
-from kanon_sql.report.svg import Element, element, picture
+from kanon_sql.report.svg import Element, element, picture, text_width
+from kanon_sql.report.svg import text as svg_text
 
 _WIDE, _HIGH = 320.0, 90.0
+_TOP = 14.0  # space for the scale of a chart of columns
+_MOST_LINES, _LINE = 12, 17.0  # labels with a line each, and the height of a line
+_LABEL, _LINE_BAR = 94.0, 170.0  # the width of the labels, and of the longest bar
 Point = tuple[float, float | None, float]  # seconds, score, bound
 _BAR = 120.0  # the width of a loss of 1
 
 
-def histogram(name: str, of: DraftHistogram, k: int) -> str:
-    """Rows per label: below, the rows in classes of fewer than k, in the colour of risk; above them the others."""
+def histogram(name: str, of: DraftHistogram, k: int, counted: str = "rows") -> str:
+    """Rows per label, those in classes of fewer than k in the colour of risk: a line per label, or columns if many."""
+    rows = sum(bar.rows for bar in of.bars)
+    at_risk = sum(bar.at_risk(k) for bar in of.bars)
+    groups = f"groups of fewer than {k:,}" + (" people" if counted == "people" else "")
+    text = f"{at_risk:,} of {rows:,} rows are in {groups}; the table below has every bar."
+    drawn, high = _lines_of_labels(of, k) if len(of.bars) <= _MOST_LINES else _columns_of_labels(of, k)
+    return picture(name, _WIDE, high, f"Safe and at risk by {of.column}", text, drawn)
+
+
+def _lines_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float]:
+    """A line per label: the label, a bar, and its rows."""
     most = max((bar.rows for bar in of.bars), default=1) or 1
-    step = _WIDE / max(len(of.bars), 1)
+    parts: list[Element] = []
+    for place, bar in enumerate(of.bars):
+        y = place * _LINE
+        safe = _LINE_BAR * (bar.rows - bar.at_risk(k)) / most
+        risky = _LINE_BAR * bar.at_risk(k) / most
+        parts.append(label(_cut(bar.label, 15), 0, y + 12))
+        if safe:
+            parts.append(element("rect", x=_LABEL, y=y + 2, width=max(safe, 0.5), height=_LINE - 5, class_="r"))
+        if risky:
+            parts.append(element("rect", x=_LABEL + safe, y=y + 2, width=max(risky, 0.5), height=_LINE - 5, class_="x"))
+        parts.append(label(f"{bar.rows:,}", _LABEL + safe + risky + 5, y + 12))
+    return parts, len(of.bars) * _LINE + 1
+
+
+def _columns_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float]:
+    """A column per label; below, as many labels as there is space for, and at the top the rows of the largest."""
+    most = max((bar.rows for bar in of.bars), default=1) or 1
+    step = _WIDE / len(of.bars)
     gap = min(2.0, step / 4)
     parts: list[Element] = []
     for place, bar in enumerate(of.bars):
@@ -24,13 +56,27 @@ def histogram(name: str, of: DraftHistogram, k: int) -> str:
         x = place * step
         low = _HIGH * risky / most
         high = _HIGH * (bar.rows - risky) / most
-        parts += _bar("x", x, _HIGH - low, step - gap, low)
-        parts += _bar("r", x, _HIGH - low - high, step - gap, high)
-    parts.append(element("line", x1=0, y1=_HIGH, x2=_WIDE, y2=_HIGH, class_="g"))
-    rows = sum(bar.rows for bar in of.bars)
-    at_risk = sum(bar.at_risk(k) for bar in of.bars)
-    text = f"{at_risk:,} of {rows:,} rows are in classes of fewer than {k:,}; the table below has every bar."
-    return picture(name, _WIDE, _HIGH + 1, f"Safe and at risk by {of.column}", text, parts)
+        parts += _bar("x", x, _TOP + _HIGH - low, step - gap, low)
+        parts += _bar("r", x, _TOP + _HIGH - low - high, step - gap, high)
+    parts.append(element("line", x1=0, y1=_TOP + _HIGH, x2=_WIDE, y2=_TOP + _HIGH, class_="g"))
+    parts.append(label(f"{most:,} rows", 0, 9))
+    longest = max(text_width(_cut(bar.label, 12), 10) for bar in of.bars)
+    every = max(1, ceil((longest + 8) / step))
+    for place in range(0, len(of.bars), every):
+        x = place * step
+        if x + text_width(_cut(of.bars[place].label, 12), 10) <= _WIDE + 4:
+            parts.append(element("line", x1=x + 0.5, y1=_TOP + _HIGH, x2=x + 0.5, y2=_TOP + _HIGH + 4, class_="g"))
+            parts.append(label(_cut(of.bars[place].label, 12), x, _TOP + _HIGH + 14))
+    return parts, _TOP + _HIGH + 18
+
+
+def label(content: str, x: float, y: float, size: float = 10, **attributes: object) -> Element:
+    """A text in the colour of the page's notes."""
+    return svg_text(content, x, y, size, class_="t", **attributes)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def way(name: str, points: Sequence[Point], compared: Sequence[Point] = ()) -> str:

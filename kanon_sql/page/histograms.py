@@ -6,9 +6,11 @@ figures for any k are sums over numbers in memory.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -17,16 +19,19 @@ from kanon_sql import queries
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.preflight import preflight
 from kanon_sql.plan.problem import count
 from kanon_sql.plan.source import Source
-from kanon_sql.privacy import Predicate
+from kanon_sql.privacy import UNIT, Predicate
 from kanon_sql.spec import Spec
 
 MOST_BARS = 40  # of a histogram
+_MOST_TRIED = 200  # values, of which the sample is the first that level 1 changes
+_FIRST_NUMBER = re.compile(r"^[^\d-]{0,2}(-?\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True)
@@ -65,15 +70,20 @@ class DraftHistogram:
 
 @dataclass(frozen=True)
 class NodeHistograms:
-    """The histograms of a node, one per column."""
+    """The histograms of a node, one per column; if people are counted, `people` by the size of their smallest class."""
 
     node: Node
     histograms: tuple[DraftHistogram, ...]
     classes: int
+    people: Mapping[int, int] | None = None
 
     def at_risk(self, k: int) -> int:
         """The rows in classes of fewer than k; every column's histogram has the same number."""
         return sum(bar.at_risk(k) for bar in self.histograms[0].bars)
+
+    def people_at_risk(self, k: int) -> int:
+        """The people with a row in a class of fewer than k."""
+        return sum(people for size, people in (self.people or {}).items() if size < k)
 
     def smallest(self) -> int:
         """The size of the smallest class."""
@@ -84,11 +94,12 @@ class NodeHistograms:
 class DraftCounts:
     """The distinct tuples of a draft, in a separate database, which is dropped with the last reference to it.
 
-    `size`: the size of a class, in rows or people.
+    `size`: the size of a class, in rows or people. `of_people`: whether people are counted.
     """
 
     frequency_set: FrequencySet
     size: Predicate
+    of_people: bool = False
     _last: NodeHistograms | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -102,6 +113,15 @@ class DraftCounts:
         """How many levels each column can rise."""
         names = [attribute.column.name for attribute in self.frequency_set.attributes]
         return dict(zip(names, self.frequency_set.heights, strict=True))
+
+    @cached_property
+    def samples(self) -> dict[str, tuple[str, ...]]:
+        """One value of every column with its label on each level; of a value that changes early, if there is one."""
+        return {
+            attribute.column.name: _sample(attribute.hierarchy)
+            for attribute in self.frequency_set.attributes
+            if attribute.hierarchy.values
+        }
 
     def shown(self, levels: Mapping[str, int]) -> NodeHistograms:
         """The histograms of a node. Missing levels are 0; a level that is too high is the top."""
@@ -123,7 +143,11 @@ class DraftCounts:
         for (attribute, level), column in zip(pairs, columns, strict=True):
             rows = tables.rows("page/label_sizes", classes=classes, label=[column])
             histograms.append(_histogram(attribute, level, rows))
-        return NodeHistograms(node, tuple(histograms), tables.count(classes))
+        people = None
+        if self.of_people:
+            found = tables.rows("page/people_sizes", frequency_set=counted.relation, levels=columns, unit=[UNIT])
+            people = {int(size): int(number) for size, number in found}
+        return NodeHistograms(node, tuple(histograms), tables.count(classes), people)
 
 
 def counted(source: Source, spec: Spec, observer: Observer) -> DraftCounts:
@@ -138,7 +162,8 @@ def counted(source: Source, spec: Spec, observer: Observer) -> DraftCounts:
     except BaseException:
         database.close()
         raise
-    return DraftCounts(replace(counts, tables=Scratch(database, "page")), problem.judge.model.size)
+    model = problem.judge.model
+    return DraftCounts(replace(counts, tables=Scratch(database, "page")), model.size, model.unit is not None)
 
 
 def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) -> DraftHistogram:
@@ -147,7 +172,7 @@ def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) 
     for code, size, n in rows:
         sizes.setdefault(int(code), {})[int(size)] = int(n)
     labels = attribute.hierarchy.distinct_labels(level)
-    named = [(_label(labels[code]), sizes[code]) for code in sorted(sizes)]
+    named = _in_order([(_label(labels[code]), sizes[code]) for code in sorted(sizes)])
     if len(named) <= MOST_BARS:
         bars = [Bar(label, rows) for label, rows in named]
     elif attribute.column.kind in ("text", "boolean", "other"):
@@ -157,6 +182,30 @@ def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) 
     return DraftHistogram(
         attribute.column.name, level, attribute.hierarchy.height, tuple(bars), len(named), named[0][0], named[-1][0]
     )
+
+
+def _in_order(named: list[tuple[str, dict[int, int]]]) -> list[tuple[str, dict[int, int]]]:
+    """The labels by the number that they begin with, if all do, except NULL and *, which come last.
+
+    >>> [label for label, _ in _in_order([("[100, 200)", {}), ("*", {}), ("[20, 30)", {})])]
+    ['[20, 30)', '[100, 200)', '*']
+    """
+    numbers = [_FIRST_NUMBER.match(label) for label, _ in named]
+    if not all(number or label in ("NULL", STAR) for (label, _), number in zip(named, numbers, strict=True)):
+        return named
+    keys = [(number is None, float(number[1]) if number else 0.0) for number in numbers]
+    return [named[place] for place in sorted(range(len(named)), key=lambda place: keys[place])]
+
+
+def _sample(hierarchy: Hierarchy) -> tuple[str, ...]:
+    """A value and its labels, level by level."""
+    levels = [hierarchy.labels(level) for level in range(hierarchy.height + 1)]
+    middle = len(hierarchy.values) // 2
+    tried = range(middle, min(len(hierarchy.values), middle + _MOST_TRIED))
+    row = next(
+        (row for row in tried if levels[0][row] is not None and as_text(levels[0][row]) != levels[1][row]), middle
+    )
+    return tuple(_label(level[row]) for level in levels)
 
 
 def _label(value: Any) -> str:

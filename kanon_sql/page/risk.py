@@ -1,4 +1,4 @@
-"""The screen of the risk: rows in classes of fewer than k, while k and the levels are moved."""
+"""The screen of the risk: rows and people in groups of fewer than k, while k and the levels are moved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from starlette.routing import Route
 from kanon_sql.errors import KanonError
 from kanon_sql.page.charts import histogram
 from kanon_sql.page.draft import Draft
+from kanon_sql.page.histograms import DraftCounts, NodeHistograms
+from kanon_sql.page.state import Page
 from kanon_sql.page.web import changing, rendered, shown, whole
+from kanon_sql.recode import RECODERS
+from kanon_sql.spec import may_suppress
 
 _PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
 MOST_K = 100  # of the slider; the field next to it takes any k
@@ -21,22 +25,46 @@ MOST_K = 100  # of the slider; the field next to it takes any k
 
 def show(request: Request, problem: str = "") -> Response:
     """The slider, the levels, and a histogram per column."""
-    return rendered(request, "risk", problem, most=MOST_K, **_content(request))
+    return rendered(request, "risk", problem, most=MOST_K, **_content(request.app.state.page))
 
 
-def _content(request: Request) -> dict[str, Any]:
-    page = request.app.state.page
+def _content(page: Page) -> dict[str, Any]:
     draft = page.draft
-    nothing: dict[str, Any] = {"seen": None, "drawn": [], "at_risk": 0, "missing": ""}
+    nothing: dict[str, Any] = {"seen": None, "missing": "", "tiles": [], "drawn": [], "allowed": 0, "samples": {}}
+    nothing["last"] = page.results[-1] if page.results else None
     try:
-        counted = page.counting().result(timeout=_PATIENCE)
+        counts = page.counting().result(timeout=_PATIENCE)
     except TimeoutError:
         return nothing
     except KanonError as error:
         return {**nothing, "missing": str(error)}
-    seen = counted.shown(draft.levels)
-    drawn = [(counted, histogram(f"h{place}", counted, draft.k)) for place, counted in enumerate(seen.histograms)]
-    return {**nothing, "seen": seen, "drawn": drawn, "at_risk": seen.at_risk(draft.k)}
+    seen = counts.shown(draft.levels)
+    counted = "people" if counts.of_people else "rows"
+    drawn = [(column, histogram(f"h{place}", column, draft.k, counted)) for place, column in enumerate(seen.histograms)]
+    tiles = _tiles(page, counts, seen)
+    return {**nothing, "seen": seen, "tiles": tiles, "drawn": drawn, "samples": counts.samples} | _allowed(page, seen)
+
+
+def _tiles(page: Page, counts: DraftCounts, seen: NodeHistograms) -> list[tuple[float | int, str]]:
+    """The figures at the top: a share or a count, and what it means. People come first if they are counted."""
+    k = page.draft.k
+    rows = seen.at_risk(k)
+    tiles: list[tuple[float | int, str]] = []
+    if seen.people is not None:
+        people, all_people = seen.people_at_risk(k), sum(seen.people.values())
+        tiles.append((people / all_people, f"of the people at risk: {people:,} of {all_people:,}"))
+    tiles.append((rows / page.rows, f"of the rows at risk: {rows:,} of {page.rows:,}"))
+    tiles.append((seen.classes, "groups at these levels"))
+    smallest = seen.smallest()
+    one, several = ("person", "people") if counts.of_people else ("row", "rows")
+    tiles.append((smallest, f"{one if smallest == 1 else several} in the smallest group"))
+    return tiles
+
+
+def _allowed(page: Page, seen: NodeHistograms) -> dict[str, int]:
+    """The rows that a release at these levels suppresses, and the rows that it may suppress."""
+    limit = page.draft.keys.get("suppression_limit", 0.02)
+    return {"allowed": may_suppress(limit, page.rows), "at_risk": seen.at_risk(page.draft.k)}
 
 
 @changing(show)
@@ -58,4 +86,36 @@ def move(request: Request, form: FormData) -> Response:
     return shown(request, "risk")
 
 
-ROUTES = [Route("/risk", show), Route("/risk", move, methods=["POST"])]
+@changing(show)
+def release(request: Request, _: FormData) -> Response:
+    """Turn the levels of the screen into a result, which can be compared and released; nothing is written."""
+    page: Page = request.app.state.page
+    heights = page.counted().heights
+    levels = {name: min(page.draft.levels.get(name, 0), height) for name, height in heights.items()}
+    run_at(page, page.draft, levels)
+    return shown(request, "risk")
+
+
+def run_at(page: Page, draft: Draft, levels: dict[str, int]) -> None:
+    """Start a run of a draft at given levels, without a search; SpecError while another runs."""
+    draft.spec(target=None)
+    if draft.keys.get("strategy") in RECODERS:  # a local recoding has no levels
+        draft = draft.with_keys(strategy="auto")
+    spec = {key: value for key, value in draft.mapping().items() if key not in ("target", "node_from", "node_else")}
+    named = ", ".join(map(str, levels.values()))
+    page.run(f"levels {named}, k = {draft.k}", {"spec": {**spec, "node": levels}}, draft)
+
+
+@changing(show)
+def stop(request: Request, form: FormData) -> Response:
+    """Stop the run of the chosen levels."""
+    request.app.state.page.stop(keep=form.get("how") != "end")
+    return shown(request, "risk")
+
+
+ROUTES = [
+    Route("/risk", show),
+    Route("/risk", move, methods=["POST"]),
+    Route("/risk/release", release, methods=["POST"]),
+    Route("/risk/stop", stop, methods=["POST"]),
+]

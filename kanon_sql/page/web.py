@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page.charts import way
+from kanon_sql.page.wording import columns_in, in_page_words
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.words import percent
 
@@ -155,6 +156,6 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {"way": way}
-    environment.filters |= {"count": count, "figure": figure, "percent": percent}
+    environment.globals |= {"way": way, "columns_in": columns_in}
+    environment.filters |= {"count": count, "figure": figure, "percent": percent, "in_page_words": in_page_words}
     return environment

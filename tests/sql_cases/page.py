@@ -25,6 +25,13 @@ CASES = [
         },
     ),
     Case(
+        "page/people_sizes",
+        {"frequency_set": Relation("odd people"), "levels": ["age_1"], "unit": ["_unit"]},
+        ["size", "people"],
+        [(1, 1), (2, 1)],  # x has rows in both classes, y only in the larger one
+        {"odd people": ({"age_1": "INTEGER", "_unit": "VARCHAR"}, [(0, "x"), (0, "y"), (0, "y"), (1, "x")])},
+    ),
+    Case(
         "page/some_rows",
         {"columns": ["c0"], "named": {"c0": "odd name"}, "release": Relation("odd release"), "rows": 2, "stride": 2},
         ["c0"],

@@ -1,0 +1,77 @@
+"""Error messages in the page's own words, with the labels of its fields instead of keys and options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon_sql.page.draft import Draft
+
+# What a key of a spec, or an option of the same name, is called on the page.
+FIELDS = {
+    "k": "k under Models",
+    "unit": "“Counted in” under Models",
+    "l_diversity": "l-diversity under Models",
+    "t_closeness": "t-closeness under Models",
+    "alpha_k": "(α, k)-anonymity under Models",
+    "beta_likeness": "β-likeness under Models",
+    "delta_disclosure": "δ-disclosure under Models",
+    "risk": "the risk limits under Models",
+    "suppression_limit": "“Maximum suppression” under Search",
+    "time_limit": "“Time limit” under Search",
+    "strategy": "the kind of search under Search",
+    "metric": "“Loss measure” under Search",
+    "quasi_identifiers": "the role “quasi-identifier” under Columns",
+    "identifiers": "the role “identifier” under Columns",
+    "sensitive": "the role “sensitive” under Columns",
+    "keep": "the role “kept” under Columns",
+    "hierarchies": "the hierarchy under Hierarchies",
+    "hierarchy": "the hierarchy under Hierarchies",
+    "max_level": "“Not above level” under Hierarchies",
+    "output": "the name of the file under Release",
+    "into": "the name of the table under Release",
+    "overwrite": "“Replace” under Release",
+}
+_SENTENCES = (  # words of the command line and of Python, for which the page has others
+    (re.compile(r"search again with `node_else=\"search\"`"), "search again"),
+    (re.compile(r"the node ([^;]+) no longer meets"), r"a release at the levels \1 does not meet"),
+    (re.compile(r"no node of the lattice meets"), "no combination of levels meets"),
+    (re.compile(r"no anonymous node that keeps any row"), "no combination of levels that keeps any row"),
+    (re.compile(r"--(?=[a-z])"), ""),
+    (re.compile(r"\bprivacy\.(?=[a-z_]+)"), ""),
+)
+_BARE = re.compile(r"\b(suppression_limit|time_limit|max_level|l_diversity|t_closeness|alpha_k|quasi_identifiers)\b")
+_QUOTED = re.compile(r"`([a-z_]+)(?:=[^`]*)?`")
+
+
+@dataclass(frozen=True)
+class NamedColumn:
+    """A column that a message names: its position, its name, and whether it has a hierarchy to correct."""
+
+    place: int
+    name: str
+    generalized: bool
+
+
+def in_page_words(text: str) -> str:
+    """The message with the labels of the page's fields.
+
+    >>> in_page_words("name the columns to release with `keep`")
+    'name the columns to release with the role “kept” under Columns'
+    >>> in_page_words("no node of the lattice meets the privacy model; raise suppression_limit, or lower k")
+    'no combination of levels meets the privacy model; raise “Maximum suppression” under Search, or lower k'
+    """
+    for found, instead in _SENTENCES:
+        text = found.sub(instead, text)
+    text = _QUOTED.sub(lambda key: FIELDS.get(key[1], f"“{key[1].replace('_', ' ')}”"), text)
+    return _BARE.sub(lambda key: FIELDS[key[1]], text)
+
+
+def columns_in(text: str, draft: Draft) -> Sequence[NamedColumn]:
+    """The columns that a message names, in quotes or as its first word; they are links on the page."""
+    return [
+        NamedColumn(place, column.name, column.generalized)
+        for place, column in enumerate(draft.columns)
+        if column.name and (repr(column.name) in text or re.match(rf"{re.escape(column.name)}(?:\.csv)?[:,. ]", text))
+    ]
