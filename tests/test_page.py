@@ -16,6 +16,7 @@ import pytest
 
 from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.server import MOST_BYTES, serve
+from kanon_sql.page.wording import in_page_words
 from support.page import PEOPLE, TOKEN, client_of, finished, text_of
 
 
@@ -143,6 +144,7 @@ def test_people_are_counted_if_they_have_several_rows(tmp_path, monkeypatch):
         seen = client.app.state.page.counted().shown({})
         assert (seen.smallest(), seen.at_risk(4), seen.at_risk(5)) == (4, 0, 12)  # four people, with six rows each
         assert "4 people in the smallest" in text_of(client.get("risk").text)
+        assert "of the people at risk: 4 of 4" in text_of(client.get("risk").text)
     duckdb.sql("SELECT i AS age, i AS person_id, 'x' AS note FROM range(3) AS t(i)").write_csv("visits.csv")
     with client_of(None, "visits.yml") as client:
         client.app.state.page.counted()
@@ -165,13 +167,31 @@ def test_a_search_ends_with_a_result_and_writes_nothing(people, tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
 
 
+def test_levels_moved_by_hand_become_a_result(people):
+    with client_of(people) as client:
+        page = client.app.state.page
+        page.counted()
+        html = client.get("risk").text
+        sample = page.counted().samples["zip"]
+        assert f"1: {sample[0]} → {sample[1]}" in text_of(html)
+        assert "would have to leave out 400 rows" in text_of(html)
+        assert 'id="release-at"' not in html
+        levels = {f"level-{place}": "9" for place in (1, 2, 3)}
+        assert 'id="release-at"' in client.post("risk", data=levels).text
+        client.post("risk/release")
+        assert finished(client).ended == "done"
+        (result,) = page.results
+        assert result.manifest["node"] == page.counted().heights
+        assert f"release?of={result.number}" in client.get("risk").text
+
+
 def test_an_impossible_run_gives_the_reason(people):
     with client_of(people) as client:
         client.post("risk", data={"k": "401"})
         client.post("search/run")
         work = finished(client)
         assert work.ended == "failed"
-        assert work.result["text"] in text_of(client.get("search").text)
+        assert in_page_words(work.result["text"]) in text_of(client.get("search").text)
 
 
 def test_a_killed_page_ends_its_worker(people):
@@ -230,9 +250,27 @@ def test_models_are_requested_by_column(people):
         assert (spec.privacy.k, spec.unit) == (3, "person_id")
         assert (spec.privacy.l_diversity["diagnosis"].l, spec.privacy.t_closeness["diagnosis"].t) == (2, 0.4)
         assert spec.privacy.risk.highest == 0.25
-        for refused in ({"t_closeness-4": "2"}, {"t_closeness-4": "0"}, {"l_diversity-4": "x"}, {"k": "0.5"}):
+        client.post("models", data={"l_diversity-4": "2", "l_diversity-4-variant": "recursive"})
+        assert page.draft.keys["privacy"]["l_diversity"] == {"diagnosis": {"l": 2, "kind": "recursive", "c": 3}}
+        html = client.post("models", data={"alpha_k-4": "0.5", "alpha_k-4-value": "flu"}).text
+        assert page.draft.keys["privacy"]["alpha_k"] == {"diagnosis": {"alpha": 0.5, "value": "flu"}}
+        assert "fewer than 3 rows have flu" in text_of(html)
+        assert 'id="l_diversity-4-c"' in html
+        assert "By the order of the values" not in html  # diagnoses are text
+        client.post("models", data={"l_diversity-4": "2", "l_diversity-4-variant": "distinct", "alpha_k-4": ""})
+        assert page.draft.spec() == spec
+        for refused in (
+            {"l_diversity-4": "2", "l_diversity-4-variant": "x"},
+            {"t_closeness-4": "2"},
+            {"t_closeness-4": "0"},
+            {"l_diversity-4": "x"},
+            {"k": "0.5"},
+        ):
             assert client.post("models", data=refused).status_code == 422
         assert page.draft.spec() == spec
+        assert "t-closeness of diagnosis: '2' is not" in text_of(
+            client.post("models", data={"t_closeness-4": "2"}).text
+        )
         client.post("models", data={"l_diversity-4": "", "unit": "", "highest": ""})
         spec = page.draft.spec()
         assert (dict(spec.privacy.l_diversity), spec.unit, spec.privacy.risk) == ({}, None, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from kanon_sql.page.histograms import DraftHistogram
+from kanon_sql.page.histograms import Bar, DraftHistogram
 from kanon_sql.report.numbers import figure
 from kanon_sql.report.svg import Element, element, picture, text_width
 from kanon_sql.report.svg import text as svg_text
@@ -60,14 +60,19 @@ def _columns_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float
         parts += _bar("r", x, _TOP + _HIGH - low - high, step - gap, high)
     parts.append(element("line", x1=0, y1=_TOP + _HIGH, x2=_WIDE, y2=_TOP + _HIGH, class_="g"))
     parts.append(label(f"{most:,} rows", 0, 9))
-    longest = max(text_width(_cut(bar.label, 12), 10) for bar in of.bars)
+    longest = max(text_width(_cut(_first(bar), 12), 10) for bar in of.bars)
     every = max(1, ceil((longest + 8) / step))
     for place in range(0, len(of.bars), every):
         x = place * step
-        if x + text_width(_cut(of.bars[place].label, 12), 10) <= _WIDE + 4:
+        if x + text_width(_cut(_first(of.bars[place]), 12), 10) <= _WIDE + 4:
             parts.append(element("line", x1=x + 0.5, y1=_TOP + _HIGH, x2=x + 0.5, y2=_TOP + _HIGH + 4, class_="g"))
-            parts.append(label(_cut(of.bars[place].label, 12), x, _TOP + _HIGH + 14))
+            parts.append(label(_cut(_first(of.bars[place]), 12), x, _TOP + _HIGH + 14))
     return parts, _TOP + _HIGH + 18
+
+
+def _first(bar: Bar) -> str:
+    """The first label of a bar for a stretch of labels."""
+    return bar.label.partition(" to ")[0]
 
 
 def label(content: str, x: float, y: float, size: float = 10, **attributes: object) -> Element:
