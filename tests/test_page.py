@@ -9,15 +9,19 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 from urllib.parse import urlsplit
 
 import duckdb
 import pytest
 
+from kanon_sql.loss import METRICS
 from kanon_sql.page.first_draft import open_page
+from kanon_sql.page.search import METRIC_SENTENCES, STRATEGY_SENTENCES
 from kanon_sql.page.server import MOST_BYTES, serve
 from kanon_sql.page.wording import in_page_words
-from support.page import PEOPLE, TOKEN, client_of, finished, text_of
+from kanon_sql.spec import LocalStrategy, SearchStrategy
+from support.page import PEOPLE, TOKEN, client_of, finished, text_of, work_here
 
 
 @pytest.fixture
@@ -165,6 +169,39 @@ def test_a_search_ends_with_a_result_and_writes_nothing(people, tmp_path):
         assert result.manifest["proven_optimal"]
         assert "optimal" in text_of(client.get("search").text)
         assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+
+
+def test_three_kinds_of_search_with_their_time_limit(people):
+    with client_of(people) as client:
+        page = client.app.state.page
+        html = client.get("search").text
+        assert re.search(r'id="kind-recommended" value="recommended" checked', html)
+        assert re.search(r'name="time_limit" min="0" step="any" value="60"', html)
+        detail = client.post("search", data={"kind": "detail"}).text
+        assert (page.draft.keys["strategy"], "Group by group" in detail) == ("refine", True)
+        client.post("search", data={"kind": "fastest", "time_limit": "7"})
+        assert (page.draft.keys["strategy"], page.draft.keys["time_limit"]) == ("datafly", 7)
+        client.post("search", data={"kind": "recommended", "time_limit": "60"})
+        assert "time_limit" not in page.draft.keys  # the default
+        refused = client.post("search", data={"kind": "best"})
+        assert (refused.status_code, page.draft.keys["strategy"]) == (422, "auto")
+        assert "Time limit: '-1' is not" in text_of(client.post("search", data={"time_limit": "-1"}).text)
+
+
+def test_every_strategy_and_measure_is_explained():
+    assert set(STRATEGY_SENTENCES) == {*get_args(SearchStrategy), *get_args(LocalStrategy)}
+    assert set(METRIC_SENTENCES) == set(METRICS)
+
+
+def test_a_result_without_any_detail_is_called_that(people, monkeypatch):
+    work_here(monkeypatch)
+    with client_of(people) as client:
+        client.post("risk", data={"k": "250"})
+        client.post("search/run")
+        assert finished(client).ended == "done"
+        text = text_of(client.get("search").text)
+        assert "Everything is *: all 400 released rows look the same in age, zip and sex" in text
+        assert "lower k" in text
 
 
 def test_levels_moved_by_hand_become_a_result(people):

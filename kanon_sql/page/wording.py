@@ -29,6 +29,7 @@ FIELDS = {
     "hierarchies": "the hierarchy under Hierarchies",
     "hierarchy": "the hierarchy under Hierarchies",
     "max_level": "“Not above level” under Hierarchies",
+    "min_level": "“Not below level” under Hierarchies",
     "output": "the name of the file under Release",
     "into": "the name of the table under Release",
     "overwrite": "“Replace” under Release",
@@ -38,6 +39,12 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"the node ([^;]+) no longer meets"), r"a release at the levels \1 does not meet"),
     (re.compile(r"no node of the lattice meets"), "no combination of levels meets"),
     (re.compile(r"no anonymous node that keeps any row"), "no combination of levels that keeps any row"),
+    (
+        re.compile(r"measure its distance in order \(`distance: ordered`\)"),
+        "choose the variant “By the order of the values” of t-closeness under Models",
+    ),
+    (re.compile(r"^nothing is left of the quasi-identifiers:"), "Everything is *:"),
+    (re.compile(r"^nothing is left:"), "Nothing is left:"),
     (re.compile(r"--(?=[a-z])"), ""),
     (re.compile(r"\bprivacy\.(?=[a-z_]+)"), ""),
 )
