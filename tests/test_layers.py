@@ -53,7 +53,7 @@ HOMES = {
     "jinja2": {"report", "page"},
     "starlette": {"page"},
     "uvicorn": {"page"},
-    "markupsafe": {"report"},
+    "markupsafe": {"report", "page"},
     "openpyxl": {"engines"},
     "sklearn": {"attack", "utility"},
     "openlineage": {"pipeline"},

@@ -266,7 +266,7 @@ def test_an_uploaded_file_is_checked_and_becomes_groups(client: Any, people: Pat
             b"cook;food\n",
             "('<b>boss</b>', 'clerk', 'nurse', 'smith').",
         ),
-        (b"x" * (MOST_UPLOADED + 1), "has more than 4 MiB; put it into the folder given with --hierarchies"),
+        (b"x" * (MOST_UPLOADED + 1), "has more than 4 MiB; start the page with a folder of hierarchy files"),
         ("".join(f"{i};x\n" for i in range(20_001)).encode(), "20,001 values, at most 20,000"),
     ]:
         assert problem in sent(content, '"><img src=x>.csv', 422)

@@ -113,7 +113,9 @@ class EditorState:
 
 
 def _read(draft: Draft, name: str) -> ColumnValues:
-    with opened(None, parse({**_places(draft), "quasi_identifiers": {name: {"hierarchy": "suppress"}}})) as data:
+    with opened(
+        None, parse({**places(draft), "quasi_identifiers": {name: {"hierarchy": "suppress"}}}), warns=False
+    ) as data:
         column = data.table.column(name)
         if column is None:
             raise SpecError(f"there is no column {name!r} in the source any more; start the page again")
@@ -128,7 +130,8 @@ def _read(draft: Draft, name: str) -> ColumnValues:
     return ColumnValues(column, {value: counts[value] for value in frequent[:MOST_VALUES]}, len(counts))
 
 
-def _places(draft: Draft) -> dict[str, Any]:
+def places(draft: Draft) -> dict[str, Any]:
+    """The keys of a draft that say where its source is, and how it is read."""
     return {name: value for name, value in draft.keys.items() if name in _PLACES}
 
 
@@ -141,7 +144,7 @@ def _build(draft: Draft, values: ColumnValues, recipe: Any) -> Hierarchy:
     name = values.column.name
     data = list(values.counts)
     options = {key: draft.keys[key] for key in ("unmapped", "hierarchies") if key in draft.keys}
-    spec = parse({**_places(draft), **options, "quasi_identifiers": {name: {"hierarchy": recipe}}})
+    spec = parse({**places(draft), **options, "quasi_identifiers": {name: {"hierarchy": recipe}}})
     attribute = spec.quasi_identifiers[name]
     if isinstance(recipe, Mapping) and "table" in recipe:
         with opened(None, spec) as source:

@@ -1,16 +1,20 @@
-"""The screen of the columns: their roles and priorities."""
+"""The screen of the columns: their roles, reasons and priorities, with what each contains."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from kanon_sql.errors import SpecError
-from kanon_sql.page.draft import ROLES, Draft, suggested_attribute
+from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.page.draft import ROLES, Draft, DraftColumn, suggested_attribute
+from kanon_sql.page.state import Page
+from kanon_sql.page.summaries import ColumnSummary
 from kanon_sql.page.web import changing, rendered, shown, whole
 
 MEANINGS = {
@@ -20,16 +24,55 @@ MEANINGS = {
     "kept": "released unchanged",
     "dropped": "not released",
 }
+LONGEST_REASON = 500
+_PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
 
 
 def show(request: Request, problem: str = "") -> Response:
     """The table of columns."""
-    return rendered(request, "columns", problem, roles=ROLES, meanings=MEANINGS)
+    page: Page = request.app.state.page
+    rare = request.query_params.get("rare") == "yes"
+    summaries, missing = _summaries(page)
+    content = {
+        "roles": ROLES,
+        "meanings": MEANINGS,
+        "summaries": summaries,
+        "missing": missing,
+        "rare": rare,
+        "least": 1 if rare else page.draft.k,
+        "counted": "people" if page.draft.keys.get("unit") else "rows",
+        "notes": _notes(page),
+        "longest": LONGEST_REASON,
+    }
+    return rendered(request, "columns", problem, **content)
+
+
+def _summaries(page: Page) -> tuple[Mapping[str, ColumnSummary] | None, str]:
+    """The contents of the columns, None while they are counted; or the error."""
+    try:
+        return page.summaries().result(timeout=_PATIENCE), ""
+    except TimeoutError:
+        return None, ""
+    except KanonError as error:
+        return None, str(error)
+
+
+def _notes(page: Page) -> dict[str, Any]:
+    """The warnings about the source: by column, and the others."""
+    by_column: dict[str, list[str]] = {}
+    others = []
+    for note in page.notes:
+        about = [column.name for column in page.draft.columns if note.startswith(f"column {column.name} ")]
+        if about:
+            by_column.setdefault(max(about, key=len), []).append(note)
+        else:
+            others.append(note)
+    return {"by_column": by_column, "others": others}
 
 
 @changing(show)
 def role(request: Request, form: FormData) -> Response:
-    """Set the role or priority of a column."""
+    """Set the role, reason or priority of a column."""
     place = request.path_params["place"]
 
     def edit(draft: Draft) -> Draft:
@@ -44,10 +87,23 @@ def role(request: Request, form: FormData) -> Response:
             column = replace(column, role=new, attribute=attribute)
         if "priority" in form:
             column = column.with_key("priority", whole(form, "priority", 1))
+        if "reason" in form:
+            column = _with_reason(column, str(form["reason"]))
         return draft.changed(place, column)
 
     request.app.state.page.change(edit)
-    return shown(request, "columns")
+    rare = {"rare": "yes"} if request.query_params.get("rare") == "yes" else {}
+    return shown(request, "columns", **rare)
+
+
+def _with_reason(column: DraftColumn, text: str) -> DraftColumn:
+    """The column with a reason of the user, on one line."""
+    reason = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    if len(reason) > LONGEST_REASON:
+        raise SpecError(
+            f"a reason has at most {LONGEST_REASON} characters, and this one has {len(reason):,}; shorten it"
+        )
+    return replace(column, reason=reason)
 
 
 ROUTES = [Route("/columns", show), Route("/columns/{place:int}", role, methods=["POST"])]

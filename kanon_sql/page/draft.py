@@ -20,6 +20,7 @@ from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
 MOST_LISTED = 5_000  # values of a suggestion that a spec lists
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, KEPT, DROPPED)
 _FIRST = ("source", "encoding", "decimal", "date_format", "null", "sheet", "columns", "database", "hierarchies")
+REASONS = "reasons"  # the key of a spec for the reasons of the roles, by column
 _ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops every column that is not named
 
 
@@ -35,11 +36,13 @@ class DraftColumn:
     """A column of the source: its suggestion, its role now, and its options as a quasi-identifier.
 
     `attribute`: the keys of a quasi-identifier in a spec: hierarchy, min_level, max_level, priority, weight.
+    `reason`: the user's reason for the role.
     """
 
     suggested: SuggestedColumn
     role: str
     attribute: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
 
     @property
     def name(self) -> str:
@@ -50,6 +53,16 @@ class DraftColumn:
     def generalized(self) -> bool:
         """Whether it is a quasi-identifier."""
         return self.role == QUASI_IDENTIFIER
+
+    @property
+    def as_suggested(self) -> bool:
+        """Whether it has the suggested role, so that the reason of the suggestion applies."""
+        return self.role == self.suggested.role
+
+    @property
+    def why(self) -> str:
+        """The reason for its role: the user's, or that of the suggestion."""
+        return self.reason or (self.suggested.reason if self.as_suggested else "")
 
     def with_key(self, key: str, value: Any) -> DraftColumn:
         """The column with a key of its attribute set, or removed if the value is None."""
@@ -86,12 +99,15 @@ class Draft:
 
     def mapping(self) -> dict[str, Any]:
         """The draft as the contents of a spec file."""
-        roles = {
+        roles: dict[str, Any] = {
             "identifiers": self._names(IDENTIFIER),
             "quasi_identifiers": {column.name: dict(column.attribute) for column in self.quasi_identifiers},
             "sensitive": self._names(SENSITIVE),
             "keep": self._names(KEPT),
         }
+        reasons = {column.name: column.reason for column in self.columns if column.reason}
+        if REASONS in Spec.model_fields and reasons:
+            roles[REASONS] = reasons
         places = {name: value for name, value in self.keys.items() if name in _FIRST}
         rest = {name: value for name, value in self.keys.items() if name not in _FIRST}
         return {**places, **{name: names for name, names in roles.items() if names or name in _ALWAYS}, **rest}
@@ -106,7 +122,36 @@ class Draft:
 
     def asks_like(self, other: Draft) -> bool:
         """Whether both describe the same release, wherever it is written."""
-        return self.mapping() | {"target": None} == other.mapping() | {"target": None}
+        texts = {"target": None, REASONS: None}
+        return self.mapping() | texts == other.mapping() | texts
+
+    def adopting(self, old: Draft) -> Draft:
+        """The draft of a source that is read in another way, with the roles and settings of an earlier draft.
+
+        A column of another type gets the suggested hierarchy.
+        """
+        columns = []
+        by_name = {column.name: column for column in old.columns}
+        for column in self.columns:
+            before = by_name.get(column.name)
+            if before is not None:
+                same = before.suggested.type == column.suggested.type
+                attribute = before.attribute if same else suggested_attribute(column.suggested)
+                column = replace(column, role=before.role, reason=before.reason, attribute=attribute)
+            columns.append(column)
+        kept = {name: value for name, value in old.keys.items() if name not in _FIRST}
+        names = {column.name for column in columns}
+        kept = {name: value for name, value in kept.items() if name != "unit" or value in names}
+        return Draft(tuple(columns), {**self.keys, **kept})
+
+    def differing(self, other: Draft) -> frozenset[str]:
+        """The names of the settings that differ, with the columns of those that belong to one."""
+        mine, theirs = self.mapping(), other.mapping()
+        names = {name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)}
+        levels = {**self.levels, **other.levels}
+        shown = {f"level {name}" for name in levels if self.levels.get(name) != other.levels.get(name)}
+        pairs = zip(self.columns, other.columns, strict=False)
+        return frozenset({*names, *shown, *(f"column {mine.name}" for mine, theirs in pairs if mine != theirs)})
 
     def counted_by(self) -> Mapping[str, Any]:
         """The part of the draft that determines the frequency set."""

@@ -12,14 +12,17 @@ from kanon_sql import spec as specs
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.frequency.fitting import file_in_folder
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
-from kanon_sql.page.draft import Draft, DraftColumn, as_suggested, without_code
+from kanon_sql.page import web
+from kanon_sql.page.draft import REASONS, Draft, DraftColumn, as_suggested, without_code
 from kanon_sql.page.names import first_target
-from kanon_sql.page.state import Page
+from kanon_sql.page.saved_work import SavedDraft, SavedWork
+from kanon_sql.page.state import Page, PageResult
 from kanon_sql.plan.observer import Observer
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, looked_at, places_of
 
-_ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit")
+_ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit", REASONS)
+CONNECTION = ("database", "attach")  # the keys of a spec for tables
 SECONDS = 10.0  # for sets of columns, while the user waits
 
 
@@ -34,21 +37,106 @@ def open_page(
 ) -> Page:
     """Analyse a table, and open a page with the suggested draft, or with the draft of a spec.
 
-    `places`: where the tables are and how files are read, as for `kanon_sql.suggest`. `time_limit`: for the analysis of
-    sets of columns, in seconds. `hierarchies`: a folder with files named after columns. `output`: the folder to write
-    to, by default the current one. Raises KanonError.
+    Without a source and a spec, the page opens with its start screen, where a file of the current folder or a table of
+    the database can be chosen. `places`: where the tables are and how files are read, as for `kanon_sql.suggest`.
+    `time_limit`: for the analysis of sets of columns, in seconds. `hierarchies`: a folder with files named after
+    columns. `output`: the folder to write to, by default the current one. Raises KanonError.
     """
     loaded = without_code(specs.load_to_read(Path(spec), source=source, **places)) if spec is not None else None
     name = source if source is not None else loaded.source if loaded else None
-    if name is None:
-        raise SpecError("there is nothing to open; name a file or a table, or give a spec")
     options = {**_places(loaded), **{key: value for key, value in places.items() if value is not None}}
-    seen = looked_at(str(name), options, time_limit=time_limit, observer=observer)
-    draft = _of_spec(seen, loaded, options) if loaded else as_suggested(seen.columns, _keys(seen, options))
-    if hierarchies is not None:
-        draft = _with_files(draft, Path(hierarchies))
-    draft = draft.with_keys(target=first_target(draft, places_of(seen, Path.cwd())["target"]))
-    return Page(draft, Path.cwd(), seen.rows, tuple(seen.notes), output=_folder(output or Path.cwd()))
+    page = Page(
+        Draft((), {}),
+        Path.cwd(),
+        0,
+        output=_folder(output or Path.cwd()),
+        connection={key: options[key] for key in CONNECTION if options.get(key)},
+        hierarchies=None if hierarchies is None else _folder_of_hierarchies(Path(hierarchies)),
+        time_limit=time_limit,
+    )
+    if name is not None:
+        seen = looked_at(str(name), options, time_limit=time_limit, observer=observer)
+        draft = _of_spec(seen, loaded, options) if loaded else as_suggested(seen.columns, _keys(seen, options))
+        page.draft, page.rows, page.notes = _completed(page, draft, seen), seen.rows, tuple(seen.notes)
+    return page
+
+
+def open_again(page: Page, source: str, reading: Mapping[str, Any], *, table: bool = False, keep: bool = False) -> None:
+    """Open another file or `table` in a page, or with `keep` the same one, which keeps roles and results; KanonError.
+
+    `reading`: the options for reading a file.
+    """
+    options = {**(page.connection if table or (keep and _is_table(page.draft)) else {}), **reading}
+    with page.opening():
+        seen = looked_at(source, options, time_limit=page.time_limit, observer=_showing(page))
+        draft = as_suggested(seen.columns, _keys(seen, options))
+        if keep:
+            draft = draft.adopting(page.draft)
+        page.put(_completed(page, draft, seen), seen.rows, tuple(seen.notes), page.results if keep else ())
+
+
+def restore(page: Page, work: SavedWork) -> None:
+    """Return to saved work: read its source again, and show its draft and results; KanonError."""
+    with page.opening():
+        connection = page.connection if work.draft.of_table else {}
+        options = {**{key: work.draft.spec[key] for key in specs.READING if key in work.draft.spec}, **connection}
+        seen = looked_at(
+            str(work.draft.spec.get("source")), options, time_limit=page.time_limit, observer=_showing(page)
+        )
+        results = [
+            PageResult(
+                number=result["number"],
+                name=result["name"],
+                draft=_restored(page, saved, seen),
+                manifest=result["manifest"],
+                way=tuple((seconds, score, bound) for seconds, score, bound in result["way"]),
+                sql=result["sql"],
+                some=result["some"],
+                statement=result["statement"],
+            )
+            for result, saved in work.results
+        ]
+        page.put(_restored(page, work.draft, seen), seen.rows, tuple(seen.notes), results)
+
+
+def _restored(page: Page, saved: SavedDraft, seen: Suggestions) -> Draft:
+    """A saved draft with the columns of its source; SpecError if its spec is not valid or runs code."""
+    connection = page.connection if saved.of_table else {}
+    spec = {**saved.spec, **connection}
+    if not spec.get("quasi_identifiers"):  # a draft may lack them, but no spec
+        names = {column.name for column in seen.columns}
+        unused = next(name for name in map("unused {}".format, range(len(names) + 1)) if name not in names)
+        spec["quasi_identifiers"] = {unused: {"hierarchy": "suppress"}}
+    loaded = without_code(specs.parse(spec))
+    draft = _of_spec(seen, loaded, {**_places(loaded), **connection})
+    attributes = saved.spec.get("quasi_identifiers") or {}  # with whole numbers, which a spec dumps as text
+    columns = tuple(
+        replace(
+            column,
+            reason=saved.reasons.get(column.name, ""),
+            attribute=dict(attributes.get(column.name, column.attribute)),
+        )
+        for column in draft.columns
+    )
+    levels = {column.name: saved.levels[column.name] for column in columns if column.name in saved.levels}
+    draft = replace(draft, columns=columns, levels=levels)
+    return draft.with_keys(target=first_target(draft, places_of(seen, Path.cwd())["target"]))
+
+
+def _completed(page: Page, draft: Draft, seen: Suggestions) -> Draft:
+    """The draft with the page's folder of hierarchies, and with a target."""
+    if page.hierarchies is not None:
+        draft = _with_files(draft, page.hierarchies)
+    return draft.with_keys(target=first_target(draft, places_of(seen, Path.cwd())["target"]))
+
+
+def _showing(page: Page) -> Observer:
+    """An observer that shows the steps on the start screens."""
+    return Observer(lambda stage: page.windows.tell("live", web.fragment("opening", stage=stage)))
+
+
+def _is_table(draft: Draft) -> bool:
+    return any(key in draft.keys for key in CONNECTION)
 
 
 def _folder(output: Path) -> Path:
@@ -57,10 +145,14 @@ def _folder(output: Path) -> Path:
     return output.resolve()
 
 
-def _with_files(draft: Draft, folder: Path) -> Draft:
-    """The draft with a folder of hierarchies; a column with a file of its name is generalized by it."""
+def _folder_of_hierarchies(folder: Path) -> Path:
     if not folder.is_dir():
         raise SpecError(f"{folder} is not a folder of hierarchies; name one")
+    return folder
+
+
+def _with_files(draft: Draft, folder: Path) -> Draft:
+    """The draft with a folder of hierarchies; a column with a file of its name is generalized by it."""
     named = {column.name: file_in_folder(folder, column.name) for column in draft.columns}
     files = {name: str(path) for name, path in named.items() if path and path.is_file()}
     columns = (
@@ -94,9 +186,12 @@ def _columns_of(seen: Suggestions, loaded: Spec) -> Iterator[DraftColumn]:
     lists = {IDENTIFIER: loaded.identifiers, SENSITIVE: loaded.sensitive, KEPT: loaded.kept_by_name}
     roles = {name: role for role, names in lists.items() for name in names}
     default = KEPT if loaded.keep == specs.EVERY else DROPPED
+    reasons: Mapping[str, str] = getattr(loaded, REASONS, None) or {}
     for column in seen.columns:
         attribute = loaded.quasi_identifiers.get(column.name)
+        reason = reasons.get(column.name, "")
         if attribute is not None:
-            yield DraftColumn(column, QUASI_IDENTIFIER, attribute.model_dump(mode="json", exclude_unset=True))
+            options = attribute.model_dump(mode="json", exclude_unset=True)
+            yield DraftColumn(column, QUASI_IDENTIFIER, options, reason)
         else:
-            yield DraftColumn(column, roles.get(column.name, default))
+            yield DraftColumn(column, roles.get(column.name, default), reason=reason)

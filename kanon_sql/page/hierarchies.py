@@ -361,7 +361,8 @@ def _text(uploaded: UploadFile, name: str) -> str:
     content = uploaded.file.read(MOST_UPLOADED + 1)
     if len(content) > MOST_UPLOADED:
         raise HierarchyError(
-            f"{name} has more than {MOST_UPLOADED // 2**20} MiB; put it into the folder given with --hierarchies"
+            f"{name} has more than {MOST_UPLOADED // 2**20} MiB; start the page with a folder of hierarchy files, and "
+            "put it there"
         )
     try:
         return content.decode("utf-8-sig")
@@ -379,8 +380,8 @@ def _parse(text: str, name: str, tree: bool, values: ColumnValues) -> Hierarchy:
         hierarchy = h.parse(text, name)
     if hierarchy.leaf_count > MOST_LINES:
         raise HierarchyError(
-            f"{name} has {hierarchy.leaf_count:,} values, at most {MOST_LINES:,} are allowed; put it into the "
-            "folder of --hierarchies"
+            f"{name} has {hierarchy.leaf_count:,} values, at most {MOST_LINES:,} are allowed; start the page "
+            "with a folder of hierarchy files, and put it there"
         )
     return h.convert(hierarchy, column.kind, name)
 

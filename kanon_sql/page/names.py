@@ -46,7 +46,7 @@ def file_in(folder: Path, name: str, endings: Sequence[str], read: Mapping[str, 
     path = folder / plain(name, endings)
     if path.is_symlink() or path.resolve() != folder / path.name:
         raise TargetError(f"{path.name} is a link to another place; remove it, or give another name")
-    for used in _read(read, base):
+    for used in paths_read(read, base):
         if used.is_dir() and used.samefile(folder) and path.suffix.lower() == ".csv":
             raise TargetError(f"{path.name} would be one of the hierarchies; give a name that ends in .parquet")
         if used.exists() and path.exists() and used.samefile(path):
@@ -54,15 +54,15 @@ def file_in(folder: Path, name: str, endings: Sequence[str], read: Mapping[str, 
     return path
 
 
-def _read(value: Any, base: Path) -> Iterator[Path]:
+def paths_read(value: Any, base: Path) -> Iterator[Path]:
     """Every file or folder that a spec may name."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key not in ("target", "temp_directory"):
-                yield from _read(item, base)
+                yield from paths_read(item, base)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _read(item, base)
+            yield from paths_read(item, base)
     elif isinstance(value, str) and value and "\0" not in value and len(value) < 4096:
         try:
             if (base / value).exists():

@@ -310,7 +310,7 @@ def _lines(draft: Draft, mapping: Mapping[str, Any], name: str) -> Iterator[str]
     yield from comment("Made with `kanon page`. Run it in this folder:")
     yield from comment(f"  kanon anonymize --spec {name}{database}")
     yield from comment("Recipes may contain values of the data: keep this file as private as the data.")
-    reasons = {column.name: column.suggested.reason for column in draft.columns}
+    reasons = {column.name: column.why for column in draft.columns}
     for key, value in mapping.items():
         if key == "database" and database:
             yield from comment("The address of the database contains a password, and is not written here.")

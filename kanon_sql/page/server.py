@@ -19,10 +19,12 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Mount, Route
 
 from kanon_sql.page import web
+from kanon_sql.page.folder import MOST_UPLOADED
 from kanon_sql.page.state import Page
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 32 * 2**20  # of a request: an uploaded hierarchy
+MOST_OF_DATA = MOST_UPLOADED + 2**20  # of a request with a data file
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -40,19 +42,20 @@ def application(page: Page, token: str, port: int) -> Starlette:
     """The page as an ASGI application, under `/token/`."""
     screens = [import_module(f"kanon_sql.page.{name}") for name in web.TITLES]
     routes = [route for screen in screens for route in screen.ROUTES]
-    first = Route("/", lambda _: RedirectResponse(f"/{token}/{next(iter(web.TITLES))}"))
+    first = Route("/", lambda _: RedirectResponse(f"/{token}/{'columns' if page.opened else 'start'}"))
     hosts = [f"{name}:{port}" for name in (ADDRESS, "localhost")]
 
     @contextlib.asynccontextmanager
     async def living(_: Starlette) -> AsyncIterator[None]:
         page.windows.loop = asyncio.get_running_loop()
-        page.counting()  # before the first screen needs it
+        if page.opened:
+            page.counting()  # before the first screen needs it
         yield
         page.close()
 
     app = Starlette(
         routes=[Mount(f"/{token}", routes=[first, *web.ROUTES, *routes])],
-        middleware=[Middleware(RequestGuard, token=token, hosts=hosts)],
+        middleware=[Middleware(RequestGuard, token=token, hosts=hosts), Middleware(StartFirst, page=page, token=token)],
         lifespan=living,
     )
     app.state.page = page
@@ -119,6 +122,23 @@ class RequestGuard:
         if not hmac.compare_digest(token, self.token.encode()):
             return "Open the whole address that kanon page printed: it ends in a secret."
         length = headers.get("content-length", "0")
-        if scope["method"] == "POST" and not (length.isdecimal() and int(length) <= MOST_BYTES):
-            return f"More than {MOST_BYTES // 2**20} MiB cannot be sent to this page."
+        most = MOST_OF_DATA if scope["path"] == f"/{self.token}/start/upload" else MOST_BYTES
+        if scope["method"] == "POST" and not (length.isdecimal() and int(length) <= most):
+            return f"More than {most // 2**20} MiB cannot be sent to this page."
         return None
+
+
+class StartFirst:
+    """While nothing is open, lead every screen to the start screen."""
+
+    def __init__(self, app: Any, page: Page, token: str) -> None:
+        self.app = app
+        self.page = page
+        self.start = f"/{token}/start"
+        self.free = (self.start, f"{self.start}/", f"/{token}/static/", f"/{token}/events")
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or self.page.opened or scope["path"].startswith(self.free):
+            await self.app(scope, receive, send)
+        else:
+            await RedirectResponse(self.start, status_code=303)(scope, receive, send)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,14 +13,17 @@ from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.page import web
-from kanon_sql.page.column_values import EditorState
+from kanon_sql.page.column_values import EditorState, places
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.histograms import DraftCounts, counted
+from kanon_sql.page.summaries import ColumnSummary, summarized
 from kanon_sql.page.work import Work
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened
 
 _PAUSE = 0.25  # seconds between two progress events of a running search
+_MOST_UNDONE = 200  # drafts that Undo can return to
+_TOGETHER = 1.0  # seconds: changes of the same setting within them, as of a slider, are undone together
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Page:
 
     `folder`: base of the spec's paths; `output`: folder for written files. `editor`: state of the hierarchies screen.
     `rows`: of the source. `notes`: how it was read, and what was not analysed. `spec_name`: name of the spec file.
+    `connection`: the keys of a spec for its database, if the page has one. `hierarchies`: the folder with their files.
+    `time_limit`: seconds for the analysis of a source. `saved_name`: of the saved work, without its ending.
+    `past`, `future`: the drafts that Undo and Redo return to.
     """
 
     draft: Draft
@@ -61,29 +67,101 @@ class Page:
     notes: tuple[str, ...] = ()
     output: Path = field(default_factory=Path.cwd)
     spec_name: str = "release.yml"
+    connection: Mapping[str, Any] = field(default_factory=dict)
+    hierarchies: Path | None = None
+    time_limit: float | None = 10.0
+    saved_name: str = ""
     windows: web.Windows = field(default_factory=web.Windows)
     editor: EditorState = field(default_factory=EditorState)
     work: Work | None = None
     results: list[PageResult] = field(default_factory=list)
+    past: list[Draft] = field(default_factory=list)
+    future: list[Draft] = field(default_factory=list)
+    _opening: threading.Lock = field(default_factory=threading.Lock)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _counted: tuple[Mapping[str, Any], Future[DraftCounts]] | None = None
-    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2))
+    _summaries: tuple[Mapping[str, Any], Future[dict[str, ColumnSummary]]] | None = None
+    _last_change: tuple[frozenset[str], float] = (frozenset(), 0.0)
     _last_event: float = 0.0
     _last_number: int = 0
 
     @property
     def source(self) -> str:
-        """The table, or the file without its folder."""
-        named = str(self.draft.keys["source"])
+        """The table, or the file without its folder; empty if nothing is open."""
+        named = str(self.draft.keys.get("source", ""))
         return named if "database" in self.draft.keys else Path(named).name
+
+    @property
+    def opened(self) -> bool:
+        """Whether a source is open."""
+        return bool(self.draft.columns)
+
+    @contextlib.contextmanager
+    def opening(self) -> Iterator[None]:
+        """Open a source in the block; SpecError while another one is opened, or work is running."""
+        if self.work and self.work.ended is None:
+            raise SpecError("something is running; stop it before you open other data")
+        if not self._opening.acquire(blocking=False):
+            raise SpecError("another window is opening data; wait until it is done")
+        try:
+            yield
+        finally:
+            self._opening.release()
+
+    def put(self, draft: Draft, rows: int, notes: tuple[str, ...], results: Sequence[PageResult]) -> None:
+        """Show another source, with its results, in all windows."""
+        with self._lock:
+            self.draft, self.rows, self.notes, self.results = draft, rows, notes, list(results)
+            self.editor, self.work = EditorState(), None
+            self.past, self.future = [], []
+            self._counted = self._summaries = None
+            self._last_number = max([self._last_number, *(result.number for result in results)])
+            self.counting()
+            self.summaries()
+        self.windows.tell("changed")
 
     def change(self, edit: Callable[[Draft], Draft]) -> None:
         """Edit the draft, and notify every window if it changed."""
         with self._lock:
             before = self.draft
             self.draft = edit(self.draft)
+            if self.draft != before:
+                self._remember(before)
         if self.draft != before:
             self.windows.tell("changed")
+
+    def _remember(self, before: Draft) -> None:
+        """Let Undo return to a draft, unless the last change was of the same setting a moment ago."""
+        changed, now = before.differing(self.draft), time.monotonic()
+        settings, last = self._last_change
+        if changed != settings or now - last > _TOGETHER or not self.past:
+            self.past = [*self.past[1 - _MOST_UNDONE :], before]
+        self._last_change = changed, now
+        self.future = []
+
+    def undo(self, back: bool = True) -> None:
+        """Return to the previous draft, or to the one that was undone last; SpecError if there is none."""
+        with self._lock:
+            drafts, others = (self.past, self.future) if back else (self.future, self.past)
+            if not drafts:
+                raise SpecError(f"there is nothing to {'undo' if back else 'redo'}")
+            others.append(self.draft)
+            self.draft = drafts.pop()
+            self._last_change = frozenset(), 0.0
+            self.editor.rejected.clear()
+            self.editor.messages.clear()
+        self.windows.tell("changed")
+
+    def summaries(self) -> Future[dict[str, ColumnSummary]]:
+        """The contents of the columns, as a future; every window is notified when they are counted."""
+        with self._lock:
+            key = {**places(self.draft), "unit": self.draft.keys.get("unit")}
+            if self._summaries is None or self._summaries[0] != key:
+                counting = self._pool.submit(summarized, self.draft)
+                counting.add_done_callback(lambda _: self.windows.tell("changed"))
+                self._summaries = key, counting
+            return self._summaries[1]
 
     def counting(self) -> Future[DraftCounts]:
         """The draft's frequency set, as a future; every window is notified when it is ready.

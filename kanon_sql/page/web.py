@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page.charts import way
-from kanon_sql.page.wording import columns_in, in_page_words
+from kanon_sql.page.wording import columns_in, in_page_words, linked
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.words import percent
 
@@ -29,6 +29,7 @@ _FOLDER = Path(__file__).parent
 _HEARTBEAT = 1.0  # seconds after which a window notices a shutdown, or the server a closed window
 # The screens in the order of work; every name is also that of a module and a template.
 TITLES = {
+    "start": "Open",
     "columns": "Columns",
     "hierarchies": "Hierarchies",
     "risk": "Risk",
@@ -78,7 +79,17 @@ def rendered(request: Request, name: str, problem: str = "", **content: Any) -> 
     """A screen, by the name of its template; with `problem`, the response to a rejected change."""
     page = request.app.state.page
     base = str(request.scope.get("root_path", "")) + "/"
-    here = {"base": base, "screen": name, "titles": TITLES, "page": page, "draft": page.draft, "problem": problem}
+    names = [column.name for column in page.draft.columns]
+    here = {
+        "base": base,
+        "screen": name,
+        "path": request.url.path.removeprefix(base),
+        "titles": TITLES,
+        "page": page,
+        "draft": page.draft,
+        "problem": problem,
+        "explained": lambda text: linked(text, names, base),
+    }
     html = _templates().get_template(f"{name}.html.j2").render(**here, **content)
     return HTMLResponse(html, status_code=422 if problem else 200)
 

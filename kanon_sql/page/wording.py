@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from markupsafe import Markup, escape
 
 from kanon_sql.page.draft import Draft
 
@@ -33,6 +35,15 @@ FIELDS = {
     "output": "the name of the file under Release",
     "into": "the name of the table under Release",
     "overwrite": "“Replace” under Release",
+    "encoding": "“Text encoding” under Open",
+    "decimal": "“Decimal mark” under Open",
+    "date_format": "“Date format” under Open",
+    "null": "“Texts that mean: no value” under Open",
+    "sheet": "“Sheet” under Open",
+    "columns": "“Columns that are text” under Open",
+    "source": "the file or table under Open",
+    "priority": "“Priority” under Columns",
+    "reasons": "“My reason” under Columns",
 }
 _SENTENCES = (  # words of the command line and of Python, for which the page has others
     (re.compile(r"search again with `node_else=\"search\"`"), "search again"),
@@ -49,6 +60,10 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"\bprivacy\.(?=[a-z_]+)"), ""),
 )
 _BARE = re.compile(r"\b(suppression_limit|time_limit|max_level|l_diversity|t_closeness|alpha_k|quasi_identifiers)\b")
+_ATTRIBUTE = re.compile(
+    r"^quasi_identifiers\.(?P<column>.+?)\.(?P<key>hierarchy|min_level|max_level|priority|weight)\.?"
+)
+_NAMED = re.compile(r"'([^'\n]+)'|(?<=column )([^\s':,;]+)")
 _QUOTED = re.compile(r"`([a-z_]+)(?:=[^`]*)?`")
 
 
@@ -68,7 +83,17 @@ def in_page_words(text: str) -> str:
     'name the columns to release with the role “kept” under Columns'
     >>> in_page_words("no node of the lattice meets the privacy model; raise suppression_limit, or lower k")
     'no combination of levels meets the privacy model; raise “Maximum suppression” under Search, or lower k'
+    >>> in_page_words("quasi_identifiers.age.hierarchy.ranges: 7 is no multiple of 5")
+    "column 'age', hierarchy: ranges: 7 is no multiple of 5"
     """
+    text = _ATTRIBUTE.sub(
+        lambda found: (
+            f"column {found['column']!r}, hierarchy: "
+            if found[0][-1] == "."
+            else f"column {found['column']!r}, {found['key'].replace('_', ' ')}"
+        ),
+        text,
+    )
     for found, instead in _SENTENCES:
         text = found.sub(instead, text)
     text = _QUOTED.sub(lambda key: FIELDS.get(key[1], f"“{key[1].replace('_', ' ')}”"), text)
@@ -82,3 +107,21 @@ def columns_in(text: str, draft: Draft) -> Sequence[NamedColumn]:
         for place, column in enumerate(draft.columns)
         if column.name and (repr(column.name) in text or re.match(rf"{re.escape(column.name)}(?:\.csv)?[:,. ]", text))
     ]
+
+
+def linked(text: str, columns: Iterable[str], base: str) -> Markup:
+    """A text in the page's words, in which the names of columns lead to their rows on the screen of the columns.
+
+    >>> linked("column 'age': <7>", ["zip", "age"], "/t/")
+    Markup('column &#39;<a href="/t/columns#column-1"><bdi>age</bdi></a>&#39;: &lt;7&gt;')
+    """
+    places = {name: place for place, name in enumerate(columns)}
+    result, last, words = Markup(), 0, in_page_words(text)
+    for found in _NAMED.finditer(words):
+        name = found[1] or found[2]
+        if name in places:
+            start, end = found.span(1 if found[1] else 2)
+            link = Markup('<a href="{}columns#column-{}"><bdi>{}</bdi></a>').format(base, places[name], name)
+            result += escape(words[last:start]) + link
+            last = end
+    return result + escape(words[last:])

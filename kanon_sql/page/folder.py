@@ -1,0 +1,113 @@
+"""The data that the page can open: files of the folder that it was started in, and tables of its database.
+
+The browser names a file, never a path: only regular files that are in the folder itself are listed and opened, and no
+link leads out of it. An uploaded file gets a new name there; nothing is overwritten.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from kanon_sql.engine import written
+from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.page.names import plain
+from kanon_sql.plan.source import opened_engine
+from kanon_sql.spec import kind_of_file, session
+from kanon_sql.staging import Staging
+
+DATA = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".xlsm")
+MOST_LISTED = 500
+MOST_UPLOADED = 256 * 2**20
+_PART = 2**20
+
+
+@dataclass(frozen=True)
+class ListedFile:
+    """A file of the folder."""
+
+    name: str
+    kind: str
+    size: int
+    changed: datetime
+
+
+def data_files(folder: Path) -> list[ListedFile]:
+    """The data files in a folder, the latest first."""
+    return _listed(folder, DATA)
+
+
+def files_like(folder: Path, ending: str) -> list[ListedFile]:
+    """The files in a folder whose name ends so, the latest first."""
+    return _listed(folder, (ending,))
+
+
+def _listed(folder: Path, endings: tuple[str, ...]) -> list[ListedFile]:
+    found = []
+    try:
+        entries = list(os.scandir(folder))
+    except OSError as error:
+        raise SpecError(f"the folder {folder} cannot be read: {error.strerror}; start the page in another") from None
+    for entry in entries:
+        if entry.name.startswith(".") or not entry.name.lower().endswith(endings):
+            continue
+        try:
+            if not entry.is_file(follow_symlinks=False):
+                continue
+            state = entry.stat(follow_symlinks=False)
+        except OSError:  # deleted meanwhile
+            continue
+        changed = datetime.fromtimestamp(state.st_mtime)
+        found.append(ListedFile(entry.name, kind_of_file(entry.name) or "", state.st_size, changed))
+    return sorted(found, key=lambda file: file.changed, reverse=True)[:MOST_LISTED]
+
+
+def data_file(folder: Path, name: str) -> Path:
+    """The data file with a name in the folder; SpecError if it is not listed there."""
+    return _file(folder, name, DATA)
+
+
+def file_like(folder: Path, name: str, ending: str) -> Path:
+    """The file with a name in the folder, which must end so."""
+    return _file(folder, name, (ending,))
+
+
+def _file(folder: Path, name: str, endings: tuple[str, ...]) -> Path:
+    path = folder / plain(name, endings)
+    if path.is_symlink() or not path.is_file():
+        raise SpecError(f"there is no file {name!r} in the folder; choose one of the list")
+    return path
+
+
+def tables(connection: Mapping[str, Any]) -> list[str]:
+    """The tables and views of the page's database; KanonError if it cannot be opened."""
+    if not connection:
+        return []
+    with opened_engine(session(**connection)) as engine:
+        return sorted(written(engine.lasting(relation)) for relation in engine.relations())[:MOST_LISTED]
+
+
+def uploaded(folder: Path, name: str, content: IO[bytes]) -> str:
+    """Write an uploaded file into the folder, readable only for its owner; returns its name there."""
+    name = Path(name.replace("\\", "/")).name
+    path = folder / plain(name, DATA)
+    if path.exists() or path.is_symlink():
+        raise TargetError(f"there is a file {name!r} in the folder already; rename the new one, and upload it again")
+    with Staging() as staging:
+        with staging.file(path, overwrite=False, private=True) as temporary, temporary.open("wb") as copy:
+            _copy(content, copy)
+        staging.place()
+    return name
+
+
+def _copy(content: IO[bytes], copy: IO[bytes]) -> None:
+    left = MOST_UPLOADED
+    while part := content.read(_PART):
+        left -= len(part)
+        if left < 0:
+            raise TargetError(f"a file of more than {MOST_UPLOADED // 2**20} MiB cannot be uploaded; copy it instead")
+        copy.write(part)
