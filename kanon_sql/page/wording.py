@@ -86,18 +86,17 @@ def in_page_words(text: str) -> str:
     >>> in_page_words("quasi_identifiers.age.hierarchy.ranges: 7 is no multiple of 5")
     "column 'age', hierarchy: ranges: 7 is no multiple of 5"
     """
-    text = _ATTRIBUTE.sub(
-        lambda found: (
-            f"column {found['column']!r}, hierarchy: "
-            if found[0][-1] == "."
-            else f"column {found['column']!r}, {found['key'].replace('_', ' ')}"
-        ),
-        text,
-    )
+    text = _ATTRIBUTE.sub(_attribute, text)
     for found, instead in _SENTENCES:
         text = found.sub(instead, text)
     text = _QUOTED.sub(lambda key: FIELDS.get(key[1], f"“{key[1].replace('_', ' ')}”"), text)
     return _BARE.sub(lambda key: FIELDS[key[1]], text)
+
+
+def _attribute(found: re.Match[str]) -> str:
+    """The column and the key that an error of the spec begins with; an option of the recipe follows a period."""
+    key = found["key"].replace("_", " ")
+    return f"column {found['column']!r}, {key}{': ' if found[0].endswith('.') else ''}"
 
 
 def columns_in(text: str, draft: Draft) -> Sequence[NamedColumn]:
