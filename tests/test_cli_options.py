@@ -104,6 +104,15 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--differencing refuse", "differencing", "refuse"),
     ("--deferral-limit 0.3", "deferral_limit", 0.3),
     ("--deferral-days 3", "deferral_days", 3),
+    ("--recipient 'partner under contract'", "recipient", "contract"),
+    ("--purpose 'A study of falls.'", "purpose", "A study of falls."),
+    ("--retention 'two years'", "retention", "two years"),
+    ("--review-date 2027-01-31", "review_date", "2027-01-31"),
+    ("--norms gdpr,ipc", "norms", ["gdpr", "ipc"]),
+    ("--sensitivity medium", "sensitivity", "medium"),
+    ("--accepted-risk 0.2", "accepted_risk", 0.2),
+    ("--reason 'age=Colleagues know it, or guess it.'", "reasons.age", "Colleagues know it, or guess it."),
+    ("--reason-k 'As in the last release.'", "reason_k", "As in the last release."),
 ]
 PLACES = "--location x,y --time seen --unit device"
 OF_PLACES: list[tuple[str, str, object]] = [
@@ -227,7 +236,7 @@ def test_every_option_has_a_test() -> None:
     elsewhere |= {"fail_empty", "models"}
     listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}
     taken = {parameter.name for parameter in imported("anonymize").params}
-    assert taken - elsewhere == listed - {"as", "alpha", "type"} | {"form", "alpha_k", "columns"}
+    assert taken - elsewhere == listed - {"as", "alpha", "type", "reason"} | {"form", "alpha_k", "columns", "reasons"}
 
 
 CHOICES = {"--show": Show, "--as": Form, "--unmapped": Unmapped, "--suppression-order": SuppressionOrder}

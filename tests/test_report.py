@@ -165,7 +165,7 @@ def test_the_verdict_is_the_worst_of_all_that_was_measured() -> None:
     text = "".join(Page(report.html).texts)
     assert "Highest risk found: 100%." in text
     assert text.index("Highest risk found: 100%.") < text.index("Smallest group")
-    verdict = words.verdict(report.figures.manifest, report.figures.to_dict())
+    verdict = words.measured_risk(report.figures.manifest, report.figures.to_dict())
     assert (verdict["highest"], verdict["about"], verdict["unmeasured"]) == (1.0, "Released columns together", [])
     assert verdict["reason"] == "100% of the rows are unique by one released column."
     assert "**Highest risk found: 100%.**" in report.record
@@ -191,12 +191,12 @@ def test_the_worst_measure_is_the_verdict(
     hits = share is None or share > 0
     risk = [{"figure": "highest", "source": 1.0, "release": 0.2}]
     tried = {**TRIED, "attack": attack, "share": share, "excess": excess, "hits": hits}
-    verdict = words.verdict(release.manifest, {"risk": risk, "attacks": [tried]})
+    verdict = words.measured_risk(release.manifest, {"risk": risk, "attacks": [tried]})
     assert (verdict["highest"], verdict["about"]) == (highest, about)
 
 
 def test_unmeasured_parts_are_named_and_excluded_from_the_verdict(release: Release) -> None:
-    verdict = words.verdict(release.manifest, None)
+    verdict = words.measured_risk(release.manifest, None)
     assert verdict["unmeasured"] == ["released columns together", "sensitive values", "linking"]
     assert "Not measured, so the risk could be higher" in "".join(Page(glance(release.manifest)).texts)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import out, print_json, roles, took, verified, warn
+from kanon_sql.cli.output import out, print_json, roles, took, verdict, verified, warn
 from kanon_sql.verbs.anatomize import anatomize as run
 from kanon_sql.verbs.options import AnatomizeOptions
 from kanon_sql.verbs.report import check_report
@@ -56,4 +56,5 @@ def _show(manifest: dict[str, Any]) -> None:
     out.print(f"{took(manifest['seconds'])}.")
     where = f"{target.get('file') or target['table']} and {manifest['anatomy']['sensitive']}"
     out.print(verified(f"no sensitive value has more than 1 / {model['required']} of its group", where))
+    verdict(manifest)
     warn(manifest["warnings"])

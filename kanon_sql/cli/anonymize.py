@@ -22,6 +22,7 @@ from kanon_sql.cli.output import (
     roles,
     smallest_of,
     took,
+    verdict,
     verified,
     warn,
     watching,
@@ -124,6 +125,7 @@ def show_release(manifest: dict[str, Any]) -> None:
     out.print(f"{took(manifest['seconds'])}.")
     _show_ways_out(manifest)
     out.print(_verified(manifest))
+    verdict(manifest)
     warn(warning for warning in manifest["warnings"] if warning != nothing_left)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, print_json, roles, took, verified, warn, watching
+from kanon_sql.cli.output import out, print_json, roles, took, verdict, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle
 from kanon_sql.spec import CloakSpec
@@ -51,4 +51,5 @@ def _show(manifest: dict[str, Any]) -> None:
     out.print(f"{took(manifest['seconds'])}.")
     where = target.get("file") or f"{target['as']} {target['table']}"
     out.print(verified(f"at least {model['required']} {model['model']}", where))
+    verdict(manifest)
     warn(manifest["warnings"])

@@ -16,11 +16,13 @@ from kanon_sql.errors import SpecError
 from kanon_sql.queries import DIALECTS, NAME_CASES
 from kanon_sql.spec import (
     KEYWORDS,
+    RECIPIENTS,
     SENSITIVE_MODELS,
     SOURCE_TYPES,
     CloakMethod,
     Keyword,
     Metric,
+    NormName,
     SearchIn,
     SearchStrategy,
     SensitiveModel,
@@ -237,6 +239,23 @@ def attached(texts: list[str]) -> dict[str, str]:
 _NAMED = re.compile(r"(.+):(\w+)")
 
 
+def reasons(texts: list[str]) -> dict[str, str]:
+    """Read the reasons of columns, written as `COLUMN=SENTENCE`.
+
+    >>> reasons(["age=Colleagues know it, or guess it."])
+    {'age': 'Colleagues know it, or guess it.'}
+    """
+    by_name: dict[str, str] = {}
+    for text in texts:
+        column, equals, sentence = (part.strip() for part in text.partition("="))
+        if not (column and equals and sentence):
+            raise SpecError(f"--reason takes COLUMN=SENTENCE; got {text!r}")
+        if column in by_name:
+            raise SpecError(f"--reason: {column!r} is given twice; keep one of the two")
+        by_name[column] = sentence
+    return by_name
+
+
 _OUTPUT = "Output"
 _A_SOURCE = "A CSV, Parquet or Excel file or a glob of files; with --database, a table or view."
 _PERTURBED = "COLUMN=noise:SCALE, COLUMN=swap:WITHIN or COLUMN=pram:KEEP"
@@ -332,6 +351,10 @@ FORMS: Mapping[str, OptionForm] = {
     "node_from": OptionForm(type=Path),
     "output": OptionForm(type=str),  # a Path drops a folder's slash
     "form": OptionForm(flag="--as"),
+    "recipient": OptionForm(f"One of {', '.join(RECIPIENTS)}.", str),
+    "review_date": OptionForm("For example 2027-01-31.", str),
+    "norms": OptionForm(f"For example gdpr,ema. Any of {', '.join(get_args(NormName))}.", read=names),
+    "reasons": OptionForm("For example age='Colleagues know it.' Repeatable.", list[str], reasons, flag="--reason"),
     "differencing_limit": OptionForm("A number of people, or unlimited.", read=limit),
 }
 

@@ -16,6 +16,7 @@ from kanon_sql.cli import JSON_IS_PRINTED, PRINTED_WARNINGS
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.plan.observer import Observer
 from kanon_sql.report.numbers import counted, parameters
+from kanon_sql.report.verdict import Verdict
 from kanon_sql.report.words import smallest_group, who
 from kanon_sql.verbs.progress import shown_on
 
@@ -120,6 +121,12 @@ def roles(roles: dict[str, Any]) -> None:
 def verified(privacy: str, target: str, in_: str = "the written release") -> str:
     """The last line of a run: which privacy models were verified, and where the release is."""
     return f"[green]Verified[/green] in {in_}: {privacy}. Written to {escape(target)}"
+
+
+def verdict(manifest: Mapping[str, Any], indent: str = "") -> None:
+    """Print the verdict on a release in one line, if its recipient is named."""
+    if decided := manifest.get("verdict"):
+        out.print(f"{indent}Verdict: {escape(Verdict.read(decided).sentence)}.")
 
 
 def grid(*titles: str, right: Collection[str] = ()) -> Table:

@@ -12,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_keys
-from kanon_sql.cli.output import EMPTY, err, out, print_json, warn, watching
+from kanon_sql.cli.output import EMPTY, err, out, print_json, verdict, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import counted
 from kanon_sql.report.words import waiting_sentence
@@ -102,6 +102,7 @@ def _show(outcome: Ran) -> None:
     out.print(f"{escape(outcome.name)} [{colour}]{outcome.status}[/{colour}]{escape(why)} ({escape(outcome.target)})")
     if outcome.release:
         out.print(f"  {escape(_figures(outcome.release.manifest))}")
+        verdict(outcome.release.manifest, "  ")
 
 
 def _figures(manifest: Mapping[str, Any]) -> str:

@@ -130,6 +130,18 @@ def check_roles(spec: Spec, table: Table) -> None:
             if column not in names:
                 near = next((f"; did you mean {name!r}?" for name in names if name.lower() == column.lower()), "")
                 raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(names)}")
+    check_reasons(spec, table)
+
+
+def check_reasons(spec: ReleaseSpec, table: Table) -> None:
+    """SpecError if a reason is about a column that does not exist."""
+    names = [column.name for column in table.columns]
+    for column in spec.reasons:
+        if column not in names:
+            raise SpecError(
+                f"`reasons` has {column!r}, which is not a column; there are {', '.join(names)}. The reason for k is "
+                "`reason_k`"
+            )
 
 
 def _reusing(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Earlier]:

@@ -165,21 +165,21 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
         "evidence": words.evidence(manifest),
         "left": words.left(manifest, figures),
         "cost": words.cost(manifest),
-        "verdict": (verdict := words.verdict(manifest, figures)),
-        "tiles": _tiles(manifest, verdict),
+        "measured": (measured := words.measured_risk(manifest, figures)),
+        "tiles": _tiles(manifest, measured),
         "who": words.who(manifest),
     }
 
 
-def _tiles(manifest: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _tiles(manifest: Mapping[str, Any], measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The key figures: name, figure, and what to compare it with."""
     k = next((finding["required"] for finding in manifest["privacy"] if finding["model"] == "k-anonymity"), None)
     smallest = words.smallest_group(manifest)
     who = words.who(manifest)
-    highest = verdict["highest"]
+    highest = measured["highest"]
     kept = words.detail(manifest)
     tiles = [
-        ("Highest risk found", words.percent(highest), verdict["about"].lower()) if highest else None,
+        ("Highest risk found", words.percent(highest), measured["about"].lower()) if highest else None,
         ("Smallest group", f"{count(smallest)} {who}", f"{k:,} required" if k else "by the quasi-identifiers")
         if smallest
         else None,

@@ -198,7 +198,7 @@ def smallest_group(manifest: Manifest) -> int | None:
     return manifest.get("smallest_class") or manifest.get("smallest_group")
 
 
-def verdict(manifest: Manifest, figures: Mapping[str, Any] | None) -> dict[str, Any]:
+def measured_risk(manifest: Manifest, figures: Mapping[str, Any] | None) -> dict[str, Any]:
     """The highest risk of all measurements, with its reason, and all measurements: subject, highest risk, sentence.
 
     `highest`: for the person at most risk, None if nothing was measured; `unmeasured`: subjects without a measurement.
@@ -302,6 +302,25 @@ def _most_successful(attacks: Sequence[Row]) -> list[str]:
         f"The most successful attack: {does[:1].lower()}{does[1:]}{of}. It is right for "
         f"{percent(worst['share'])} of the {worst['counted']}; by chance: {percent(chance)}."
     ]
+
+
+def success(attack: Row) -> str:
+    """The success of an attack next to that of chance, as of 100 people or rows.
+
+    >>> success({"attack": "inference", "column": "pay", "share": 0.99, "counted": "people", "baseline": 0.37,
+    ...     "control": None})
+    'inference of pay is right for 99 of 100 people; by chance for 37'
+    """
+    chance = max(attack["baseline"] or 0.0, attack["control"] or 0.0)
+    of = f" of {attack['column']}" if attack["column"] else ""
+    share = "a few" if attack["share"] is None else f"{_of_hundred(attack['share'])} of 100"
+    return (
+        f"{named(attack['attack'])}{of} is right for {share} {attack['counted']}; by chance for {_of_hundred(chance)}"
+    )
+
+
+def _of_hundred(share: float) -> str:
+    return f"{100 * share:.2g}" if 0 < share < 0.1 else f"{100 * share:.0f}" if share < 0.995 or share == 1 else "99.9"
 
 
 def named(attack: str) -> str:

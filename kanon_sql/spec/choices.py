@@ -8,6 +8,9 @@ Metric: TypeAlias = Literal[
     "precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "intensity", "entropy",
     "granularity", "ncp", "average_class_size",
 ]  # fmt: skip
+Recipient: TypeAlias = Literal["public", "contract", "secure"]
+Sensitivity: TypeAlias = Literal["low", "medium", "high"]
+NormName: TypeAlias = Literal["gdpr", "ema", "health_canada", "ipc", "pdpc", "hipaa", "cms", "ehds", "statistics"]
 Form: TypeAlias = Literal["table", "view", "materialized", "anatomy"]
 Formulas: TypeAlias = Literal["escape", "keep"]
 Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]

@@ -6,6 +6,7 @@ The text of a field also appears in help texts, the schema and the reference. Co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
@@ -42,13 +43,16 @@ from kanon_sql.spec.choices import (
     Metric,
     NewColumns,
     NodeElse,
+    NormName,
+    Recipient,
     SearchStrategy,
+    Sensitivity,
     Show,
     SuppressionOrder,
     Unmapped,
 )
 from kanon_sql.spec.file_options import TYPES, ColumnReading, Reading, column_type, format_of_dates, valid_encoding
-from kanon_sql.spec.keys import DATA, FILES, KEEPING, LOCAL, MACHINE, PRIVACY, SEARCH, TARGET, spec_key
+from kanon_sql.spec.keys import DATA, DECISION, FILES, KEEPING, LOCAL, MACHINE, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.privacy import Anonymity, Privacy
 from kanon_sql.spec.recipes import RECIPES, FunctionRecipe, Recipe, spelled_out
 from kanon_sql.spec.session import Limits, Session
@@ -68,6 +72,10 @@ from kanon_sql.spec.types import (
 )
 
 EVERY = ("*",)  # the value of `keep` for all columns
+DECLARED = (
+    "recipient", "purpose", "retention", "review_date", "norms", "sensitivity", "accepted_risk", "reasons", "reason_k",
+)  # fmt: skip
+"""The keys about the decision to release; they do not change the release."""
 READING = ("encoding", "decimal", "date_format", "null", "sheet", "columns")
 
 
@@ -286,6 +294,35 @@ _DATE_FORMAT = partial(spec_key, "The format of dates and times. Detected by def
 _MISSING = partial(spec_key, "Texts that stand for a missing value.", (), takes=_NULL)
 
 
+RECIPIENTS: Mapping[str, str] = {
+    "public": "the public",
+    "contract": "partner under contract",
+    "secure": "secure environment",
+}
+"""The recipients of a release, by the words of a spec."""
+
+
+def recipient_of(value: object) -> object:
+    """The word for a recipient, if the value is its long form.
+
+    >>> recipient_of("secure environment"), recipient_of("public")
+    ('secure', 'public')
+    """
+    return {long: short for short, long in RECIPIENTS.items()}.get(value, value) if isinstance(value, str) else value
+
+
+def _date_as_text(value: object) -> object:
+    """A date as ISO text; ValueError for a text that is not a date."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value).isoformat()
+        except ValueError:
+            raise PydanticCustomError("date", "no date") from None
+    return value
+
+
 def _one_as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
@@ -429,6 +466,38 @@ class ReleaseSpec(Places):
         "the old release stays. In a pipeline 0 by default.",
         takes="a number of people, 0 or more, or the word unlimited",
     )
+    recipient: Annotated[Recipient | None, BeforeValidator(recipient_of)] = spec_key(
+        "Who receives the release: the public, a partner under contract, or a secure environment. It sets the "
+        "thresholds of the report's verdict.",
+        takes=f"one of {', '.join(RECIPIENTS)}, or one of {', '.join(RECIPIENTS.values())}",
+        group=DECISION,
+    )
+    purpose: Text | None = spec_key("What the release is for, for its report.", takes="a sentence")
+    retention: Text | None = spec_key(
+        "How long the recipient may keep the release, for its report.", takes="a text such as until 31 December 2030"
+    )
+    review_date: Annotated[Text | None, BeforeValidator(_date_as_text)] = spec_key(
+        "When the decision to release is reviewed, for the report.", takes="a date such as 2027-01-31"
+    )
+    norms: Annotated[tuple[NormName, ...], BeforeValidator(distinct)] = spec_key(
+        "The norms whose thresholds apply. By default those for the recipient.",
+        (),
+        takes=f"a list of {', '.join(get_args(NormName))}",
+    )
+    sensitivity: Sensitivity | None = spec_key(
+        "How much disclosure would invade privacy, for norms with a threshold for each degree (ipc). By default high."
+    )
+    accepted_risk: StrictFloat | None = spec_key(
+        "Your own threshold: the maximum risk that a person is re-identified. Without `norms`, it replaces theirs.",
+        gt=0,
+        le=1,
+    )
+    reasons: Annotated[Mapping[Text, Text], AfterValidator(MappingProxyType), PlainSerializer(dict)] = spec_key(
+        "Why columns have their roles, for the report.",
+        takes="a mapping such as {age: Colleagues know it.}",
+        default_factory=lambda: MappingProxyType({}),
+    )
+    reason_k: Text | None = spec_key("Why this k was chosen, for the report.", takes="a sentence")
 
     @property
     def kept_by_name(self) -> tuple[str, ...]:
@@ -470,6 +539,13 @@ class ReleaseSpec(Places):
     def tables_written(self) -> tuple[str, ...]:
         """The tables that the release writes to the database."""
         return (self.target.table,) if self.target and self.target.table else ()
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """The recipient, the reasons and the rest of what people decided about the release, as far as it is set."""
+        values = {name: getattr(self, name) for name in DECLARED}
+        plain = {**values, "norms": list(values["norms"]), "reasons": dict(values["reasons"])}
+        return {name: value for name, value in plain.items() if value not in (None, [], {})}
 
     def with_sensitive(self, *columns: str) -> Self:
         """The same spec with more sensitive columns."""

@@ -14,6 +14,7 @@ DATA, FILES, MACHINE = "Data", "Files", "Machine"
 PRIVACY, SEARCH, LOCAL = "Privacy", "Search", "Local recoding"
 PLACES = "Places and times"
 KEEPING, TARGET = "Keeping a release on new data", "Target"
+DECISION = "Recipient and reasons"
 GROUPS = (
     DATA,
     FILES,
@@ -23,6 +24,7 @@ GROUPS = (
     LOCAL,
     KEEPING,
     TARGET,
+    DECISION,
     MACHINE,
 )  # in the order of help texts and reference
 _NUMBERS = {int: "a whole number", float: "a number", Decimal: "a number"}

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.checks import check
-from kanon_sql.spec.fields import ReleaseSpec, Spec
+from kanon_sql.spec.fields import DECLARED, ReleaseSpec, Spec
 from kanon_sql.spec.load import (
     KEYS,
     Fill,
@@ -33,6 +33,7 @@ NodeReuse: TypeAlias = Literal["keep", "search", "keep_else_search"]
 AUDIT = "kanon_releases"  # the default name of an audit trail
 HISTORY = 30  # how many earlier releases a new one is compared with by default
 _NOT_OF_THE_RELEASE = (
+    *DECLARED,
     "database",
     "secret",
     "differencing",

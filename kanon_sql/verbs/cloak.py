@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from kanon_sql import queries
 from kanon_sql.cloak import Cloaked, CloakSummary, check_columns, describe, in_boxes
 from kanon_sql.plan.observer import Observer, Phases
-from kanon_sql.plan.preflight import check_spec, settle_roles
+from kanon_sql.plan.preflight import check_reasons, check_spec, settle_roles
 from kanon_sql.plan.source import Source, check_engine, settle
 from kanon_sql.release import inputs
 from kanon_sql.release.pieces import Piece
@@ -70,6 +70,7 @@ def make_cloaked(
     phases = phases or Phases()
     check_engine(source.engine, "the cloaking of places")
     check_columns(source.table, spec)
+    check_reasons(spec, source.table)
     source = settle_roles(source, spec)
     check_target(spec, source.engine, source.table, source.files)
     here = source.engine if source.engine.is_embedded else source.engine.embedded()

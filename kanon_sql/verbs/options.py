@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from difflib import get_close_matches
 from functools import cache
 from inspect import cleandoc
@@ -29,8 +30,11 @@ from kanon_sql.spec import (
     Minimality,
     NewColumns,
     NodeElse,
+    NormName,
     PrivacyModelOptions,
+    Recipient,
     SearchStrategy,
+    Sensitivity,
     Show,
     SuppressionOrder,
     Unmapped,
@@ -150,7 +154,21 @@ class TargetOptions(TypedDict, total=False):
     replace_foreign_table: str | None
 
 
-class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=False):
+class DecisionOptions(TypedDict, total=False):
+    """Who receives a release, and why; this does not change the release."""
+
+    recipient: Recipient | None
+    purpose: str | None
+    retention: str | None
+    review_date: str | date | None
+    norms: Sequence[NormName] | None
+    sensitivity: Sensitivity | None
+    accepted_risk: float | None
+    reasons: Mapping[str, str] | None
+    reason_k: str | None
+
+
+class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, DecisionOptions, total=False):
     """All options of a release."""
 
     mask: bool | None
@@ -177,7 +195,7 @@ class PlacesOptions(PlaceOptions, total=False):
     unit: str | None
 
 
-class CloakOptions(PlacesOptions, TargetOptions, total=False):
+class CloakOptions(PlacesOptions, TargetOptions, DecisionOptions, total=False):
     """All options of a release of cloaked places."""
 
     cloak: CloakMethod | Mapping[str, Any] | None
@@ -192,7 +210,7 @@ class CloakOptions(PlacesOptions, TargetOptions, total=False):
     target: Mapping[str, Any] | None
 
 
-class AnatomizeOptions(RoleOptions, TargetOptions, total=False):
+class AnatomizeOptions(RoleOptions, TargetOptions, DecisionOptions, total=False):
     """All options of an anatomy of exact rows."""
 
     secret: Place | None

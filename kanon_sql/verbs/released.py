@@ -26,6 +26,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
+from kanon_sql.report.verdict import verdict
 from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import TraceEntry
@@ -329,8 +330,14 @@ def released(
     population: PopulationQuery | str | None = None,
 ) -> Release:
     """The result for a published release."""
+    declared = spec.declared
+    described = {"schema": f"manifest/{MANIFEST_VERSION}", "manifest_version": MANIFEST_VERSION, **manifest}
+    if declared:
+        described["declared"] = declared
+    if declared.get("recipient"):
+        described["verdict"] = verdict(described).to_dict()
     return Release(
-        manifest={"schema": f"manifest/{MANIFEST_VERSION}", "manifest_version": MANIFEST_VERSION, **manifest},
+        manifest=described,
         sql=published.sql,
         trace=trace,
         statements=published.statements,
