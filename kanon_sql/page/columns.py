@@ -50,7 +50,7 @@ def show(request: Request, problem: str = "") -> Response:
 def _summaries(page: Page) -> tuple[Mapping[str, ColumnSummary] | None, str]:
     """The contents of the columns, None while they are counted; or the error."""
     try:
-        return page.summaries().result(timeout=_PATIENCE), ""
+        return page.summaries().result(timeout=_PATIENCE).columns, ""
     except TimeoutError:
         return None, ""
     except KanonError as error:

@@ -21,7 +21,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.generalization.values import as_text
+from kanon_sql.generalization.values import as_text, key
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.preflight import preflight
 from kanon_sql.plan.problem import count
@@ -30,6 +30,7 @@ from kanon_sql.privacy import UNIT, Predicate
 from kanon_sql.spec import Spec
 
 MOST_BARS = 40  # of a histogram
+MOST_CLASSES = 200_000  # that the classes of a few rows are looked up in
 _MOST_TRIED = 200  # values, of which the sample is the first that level 1 changes
 _FIRST_NUMBER = re.compile(r"^[^\d-]{0,2}(-?\d+(?:\.\d+)?)")
 
@@ -131,6 +132,26 @@ class DraftCounts:
             if self._last is None or self._last.node != node:
                 self._last = self._count(node)
             return self._last
+
+    def class_sizes(self, levels: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> list[int | None]:
+        """The size of the class of every row at these levels; None if that is unknown. Values are keys by column."""
+        seen = self.shown(levels)
+        if seen.classes > MOST_CLASSES:
+            return [None] * len(rows)
+        attributes = self.frequency_set.attributes
+        codes = []
+        for attribute, level in zip(attributes, seen.node, strict=True):
+            values = (*attribute.hierarchy.values, *attribute.hierarchy.starred)
+            codes.append(dict(zip(map(key, values), attribute.hierarchy.codes(level), strict=True)))
+        tables = self.frequency_set.tables
+        with self._lock:
+            if self._last is not seen:  # another window has counted another node meanwhile
+                return [None] * len(rows)
+            query = queries.select_all(tables["page_classes"], self.frequency_set.engine.dialect)
+            sizes = {tuple(map(int, row[:-2])): int(row[-1]) for row in tables.rows_as(query)}
+        names = [attribute.column.name for attribute in attributes]
+        placed = [tuple(code.get(row.get(name), -1) for name, code in zip(names, codes, strict=True)) for row in rows]
+        return [sizes.get(row) for row in placed]
 
     def _count(self, node: Node) -> NodeHistograms:
         counted, tables = self.frequency_set, self.frequency_set.tables

@@ -49,7 +49,8 @@ def application(page: Page, token: str, port: int) -> Starlette:
     async def living(_: Starlette) -> AsyncIterator[None]:
         page.windows.loop = asyncio.get_running_loop()
         if page.opened:
-            page.counting()  # before the first screen needs it
+            page.counting()  # before the first screens need them
+            page.summaries()
         yield
         page.close()
 

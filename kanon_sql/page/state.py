@@ -16,7 +16,7 @@ from kanon_sql.page import web
 from kanon_sql.page.column_values import EditorState, places
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.histograms import DraftCounts, counted
-from kanon_sql.page.summaries import ColumnSummary, summarized
+from kanon_sql.page.summaries import SourceSummary, summarized
 from kanon_sql.page.work import Work
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened
@@ -81,7 +81,7 @@ class Page:
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _counted: tuple[Mapping[str, Any], Future[DraftCounts]] | None = None
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2))
-    _summaries: tuple[Mapping[str, Any], Future[dict[str, ColumnSummary]]] | None = None
+    _summaries: tuple[Mapping[str, Any], Future[SourceSummary]] | None = None
     _last_change: tuple[frozenset[str], float] = (frozenset(), 0.0)
     _last_event: float = 0.0
     _last_number: int = 0
@@ -153,7 +153,7 @@ class Page:
             self.editor.messages.clear()
         self.windows.tell("changed")
 
-    def summaries(self) -> Future[dict[str, ColumnSummary]]:
+    def summaries(self) -> Future[SourceSummary]:
         """The contents of the columns, as a future; every window is notified when they are counted."""
         with self._lock:
             key = {**places(self.draft), "unit": self.draft.keys.get("unit")}

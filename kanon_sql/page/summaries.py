@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor, isfinite, log10, sqrt
+from typing import Any
 
+from kanon_sql import queries
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
@@ -20,7 +22,8 @@ from kanon_sql.relation import Relation
 from kanon_sql.report.svg import Element, element, picture
 from kanon_sql.spec import parse
 
-MOST_FREQUENT = 200  # values that are kept of a column
+MOST_ROWS = 20  # that are shown as examples
+MOST_FREQUENT = 2_000  # values that are kept of a column
 _SHOWN, _BARS = 5, 24
 _FEW = 12  # numbers up to this many are shown as values
 _WIDE, _HIGH = 240.0, 34.0
@@ -111,6 +114,21 @@ class ColumnSummary:
         text = "; ".join(f"{bar.text}: {bar.count:,}" for bar in bars)
         return picture(name, _WIDE, _HIGH + 1, f"Rows by value of {self.column.name}", f"{text}.", parts)
 
+    def common(self, k: int) -> frozenset[str]:
+        """The texts of the values that at least k people have, as far as they are kept."""
+        return frozenset(text for text, _, size in self.frequent if size >= k)
+
+    def interval_of(self, value: Any, k: int) -> str:
+        """The interval with at least k people that contains a value; empty without one."""
+        try:
+            place = value.year * 12 + value.month - 1 if self.column.kind in _DATES else float(value)
+        except (AttributeError, TypeError, ValueError):
+            return ""
+        for part in merged(self.intervals, k, self.people):
+            if (part.low is None or part.low <= place) and (part.high is None or place < part.high):
+                return self._interval(part)
+        return ""
+
     def ends(self, k: int) -> tuple[str, str] | None:
         """The texts of the first and the last bound of the intervals."""
         bars = self.bars(k) if self.intervals else []
@@ -125,14 +143,50 @@ class ColumnSummary:
         return _number(part.low) if part.low == last else f"{_number(part.low)} to {_number(last)}"
 
 
-def summarized(draft: Draft) -> dict[str, ColumnSummary]:
-    """The summaries of all columns of a draft's source, which is read once; KanonError if that fails."""
-    columns = {column.name: {"hierarchy": "suppress"} for column in draft.columns[:1]}
-    spec = parse({**places(draft), "quasi_identifiers": columns})
+@dataclass(frozen=True)
+class SourceSummary:
+    """The summaries of all columns, by name, and a few rows from different parts of the source."""
+
+    columns: Mapping[str, ColumnSummary]
+    rows: tuple[Mapping[str, Any], ...] = ()
+
+    def limited(self, name: str, value: Any, k: int) -> tuple[str, bool]:
+        """A value as text, and whether it is shown: fewer than k people may have one that is not.
+
+        In its place is the interval with at least k people that contains it, if there is one.
+        """
+        summary = self.columns[name]
+        text = shown(value)
+        if k <= 1 or value is None or text in summary.common(k):
+            return _cut(text), True
+        return summary.interval_of(value, k), False
+
+
+def summarized(draft: Draft) -> SourceSummary:
+    """The summary of a draft's source, which is read once; KanonError if that fails."""
+    generalized = {column.name: {"hierarchy": "suppress"} for column in draft.columns[:1]}
+    spec = parse({**places(draft), "quasi_identifiers": generalized})
     with opened(None, spec, warns=False) as data:
         unit = str(draft.keys.get("unit") or "")
         unit = unit if data.table.column(unit) else ""
-        return {column.name: _summary(data, column, unit) for column in data.table.columns}
+        columns = {column.name: _summary(data, column, unit) for column in data.table.columns}
+        rows = max((summary.rows for summary in columns.values()), default=0)
+        return SourceSummary(columns, _some_rows(data, rows))
+
+
+def _some_rows(data: Source, rows: int) -> tuple[Mapping[str, Any], ...]:
+    names = [column.name for column in data.table.columns if column.kind != "other"]
+    stems = queries.plain_names(names)
+    with Scratch(data.engine, "page") as tables:
+        found = tables.rows(
+            "page/some_rows",
+            columns=list(stems.values()),
+            named={stem: name for name, stem in stems.items()},
+            release=data.table.relation,
+            rows=MOST_ROWS,
+            stride=max(1, rows // MOST_ROWS),
+        )
+    return tuple(dict(zip(names, row, strict=True)) for row in found)
 
 
 def _summary(data: Source, column: Column, unit: str) -> ColumnSummary:

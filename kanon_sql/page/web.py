@@ -31,6 +31,7 @@ _HEARTBEAT = 1.0  # seconds after which a window notices a shutdown, or the serv
 TITLES = {
     "start": "Open",
     "columns": "Columns",
+    "data": "Data",
     "hierarchies": "Hierarchies",
     "risk": "Risk",
     "models": "Models",

@@ -94,3 +94,10 @@ events.onmessage = (e) => {
 };
 events.onerror = () => { document.getElementById("lost").hidden = false; };
 events.onopen = () => { document.getElementById("lost").hidden = true; read(); };  // events from before it was open
+
+// Two tables of the same rows scroll together.
+document.addEventListener("scroll", (e) => {
+  const group = e.target.dataset?.scroll;
+  if (!group) return;
+  for (const other of document.querySelectorAll(`[data-scroll="${group}"]`)) if (other !== e.target && other.scrollLeft !== e.target.scrollLeft) other.scrollLeft = e.target.scrollLeft;
+}, true);
