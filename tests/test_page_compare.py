@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from kanon_sql.report.words import detail, percent
 from support.page import PEOPLE, client_of, finished, text_of, work_here
 
 
@@ -53,8 +54,8 @@ def test_the_figures_are_those_of_the_manifests(client):
     found, columns = rows_of(html, "found"), rows_of(html, "generalized")
     far = other["information_loss"]["loss"] - one["information_loss"]["loss"]
     assert float(found["loss"][2].replace("−", "-")) == pytest.approx(far, abs=6e-5)
-    assert found["Classes"][:2] == [str(one["classes"]), str(other["classes"])]
-    assert found["Rows of the smallest class"] == [
+    assert rows_of(html, "main-figures")["Groups"][:2] == [str(one["classes"]), str(other["classes"])]
+    assert found["Rows of the smallest group"] == [
         str(one["smallest_class"]),
         str(other["smallest_class"]),
         f"+{other['smallest_class'] - one['smallest_class']}",
@@ -106,6 +107,51 @@ def test_a_result_brings_its_draft_back(client):
     assert page.draft.asks_like(now)
 
 
+def test_risk_and_utility_come_first(client):
+    one, other = (result.manifest for result in client.app.state.page.results)
+    page = client.app.state.page
+    risks = rows_of(client.get("compare").text, "risks")
+    assert list(risks)[:2] == ["Highest risk of being found", "Mean risk"]
+    assert risks["Mean risk"][:2] == [percent(each["classes"] / each["released_rows"]) for each in (one, other)]
+    assert risks["Attacks above chance"] == ["not measured", "not measured", "same"]
+    client.post("compare/ask", data={"column": ["age", "diagnosis"]})
+    assert client.post("compare/ask", data={"column": ["nothing"]}).status_code == 422
+    client.post("compare/1/measure")
+    assert finished(client).ended == "done"
+    measures = page.result(1).measures
+    assert measures["missing"] == {}
+    assert measures["exact"] == {"columns": ["sex", "diagnosis"], "unique": 0, "of": 400, "people": False}
+    risks = rows_of(client.get("compare").text, "risks")
+    (answer,) = measures["questions"]
+    assert risks["Error of counts by age and diagnosis"][:2] == [percent(answer["errors"]["median"]), "not measured"]
+    attacks = rows_of(client.get("compare").text, "attacks")
+    assert "Attack: homogeneity of diagnosis" in attacks
+    assert [result.number for result in page.results] == [1, 2]  # measuring adds no result
+    client.post("compare/ask", data={"column": ["age", "diagnosis"], "how": "remove"})
+    assert page.questions == ()
+
+
+def test_another_node_of_the_lattice_becomes_a_result(client):
+    page = client.app.state.page
+    explored = page.result(1).explored
+    best = page.result(1).manifest["node"]
+    nodes = {tuple(found["node"]): found for found in explored["nodes"]}
+    found = nodes[tuple(best.values())]
+    assert found["suppressed"] == page.result(1).manifest["suppressed_rows"]
+    assert found["detail"] == pytest.approx(detail(page.result(1).manifest))
+    assert page.result(2).explored == {}  # a local recoding
+    top = tuple(explored["top"])
+    html = client.get(f"compare?left=1&right=2&explore=1&node={'.'.join(map(str, top))}").text
+    assert "Picked: anonymous" in text_of(html)
+    assert "Detail kept 0%" in text_of(html)
+    assert client.post("compare/1/pick", data={"node": "9.9.9"}).status_code == 422
+    assert client.post("compare/2/pick", data={"node": "0.0.0"}).status_code == 422
+    client.post("compare/1/pick", data={"node": ".".join(map(str, top))})
+    assert finished(client).ended == "done"
+    assert page.results[-1].manifest["node"] == dict(zip(best, top, strict=True))
+    client.post(f"compare/{page.results[-1].number}/remove")
+
+
 def test_a_removed_result_is_deleted_and_its_number_not_reused(client):
     page = client.app.state.page
     html = client.post("compare/2/remove").text
@@ -116,8 +162,10 @@ def test_a_removed_result_is_deleted_and_its_number_not_reused(client):
     assert "there is no result 2" in text_of(gone.text)
     client.post("search/run")
     finished(client)
-    assert [result.number for result in page.results] == [1, 3]
+    last = page.results[-1].number
+    assert [result.number for result in page.results] == [1, last]
+    assert last > 2
     client.post("compare/1/remove")
-    client.post("compare/3/remove")
+    client.post(f"compare/{last}/remove")
     assert "There is no result yet" in client.get("compare").text
     assert sorted(path.name for path in Path.cwd().iterdir()) == ["people.parquet"]

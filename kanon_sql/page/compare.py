@@ -15,8 +15,12 @@ from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.page.charts import Point, losses, way
 from kanon_sql.page.draft import Draft
+from kanon_sql.page.explore import drawn, exploration
+from kanon_sql.page.release import Candidate
+from kanon_sql.page.risk import run_at
 from kanon_sql.page.state import Page, PageResult
 from kanon_sql.page.web import changing, rendered, shown
+from kanon_sql.report import words
 from kanon_sql.report.numbers import figure, models
 from kanon_sql.report.words import listed
 from kanon_sql.spec import in_flow, limit_text
@@ -31,13 +35,13 @@ _IN_OTHER_LINES = (  # keys with a line of their own, or a line per column
 _MOST_SHOWN = 240
 _FIGURES = {
     "Rows released": "released_rows",
-    "Rows left out": "suppressed_rows",
     "People released": "released_people",
     "People left out": "suppressed_people",
-    "Classes": "classes",
-    "Rows of the smallest class": "smallest_class",
-    "Rows of the average class": "average_class",
+    "Rows of the smallest group": "smallest_class",
+    "Rows of the average group": "average_class",
 }
+_NOT_MEASURED = "not measured"
+_MOST_ATTACKS = 4  # with a line in the first table
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,13 @@ class Line:
     left: str
     right: str
     differs: str = ""
+
+
+@dataclass(frozen=True)
+class AttackLine(Line):
+    """The line of an attack; `excess`: how far the more successful one is above chance, from 0 to 1."""
+
+    excess: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,26 @@ def show(request: Request, problem: str = "") -> Response:
     page: Page = request.app.state.page
     chosen = _chosen(page, request)
     content = _content(page, *chosen) if len(chosen) == len(SIDES) else {}
+    if content:
+        content |= _explored(request, chosen)
     return rendered(request, "compare", problem, sides=dict(zip(SIDES, chosen, strict=False)), **content)
+
+
+def _explored(request: Request, chosen: Sequence[PageResult]) -> dict[str, Any]:
+    """The lattice of a side that was searched, and its picture: that of the address, otherwise the first."""
+    explorable = list(dict.fromkeys(result.number for result in chosen))
+    by_number = {result.number: result for result in chosen if result.explored}
+    wanted = request.query_params.get("explore", "")
+    number = next((n for n in explorable if n in by_number and wanted in ("", str(n))), next(iter(by_number), None))
+    if number is None:
+        return {"exploration": None, "lattice": "", "explorable": []}
+    result = by_number[number]
+    found = exploration(number, result.explored, request.query_params.get("node", ""))
+    assert found is not None
+    query = "&".join(f"{side}={of_side.number}" for side, of_side in zip(SIDES, chosen, strict=True))
+    here = f"{request.scope.get('root_path', '')}/compare?{query}&explore={number}&node="
+    lattice = drawn(found, lambda key: f"{here}{key}#explored")
+    return {"exploration": found, "lattice": lattice, "explorable": [n for n in explorable if n in by_number]}
 
 
 def _chosen(page: Page, request: Request) -> list[PageResult]:
@@ -88,7 +118,13 @@ def _content(page: Page, left: PageResult, right: PageResult) -> dict[str, Any]:
     settings = list(_settings(left, right))
     return {
         "settings": settings,
+        "risks": list(_risk_lines(page, left, right)),
+        "attacks": _attack_lines(left, right),
+        "main": list(_main_lines(left, right)),
         "found": list(_figure_lines(left, right)),
+        "unmeasured": [result.number for result in (left, right) if not result.measures],
+        "missing": _missing(left, right),
+        "questions": page.questions,
         "generalized": list(_generalized(left, right)),
         "sentences": list(_sentences(left, right, settings)),
         "ways": _ways(left, right),
@@ -157,6 +193,104 @@ def _cut(text: str) -> str:
 
 def _short(name: str) -> str:
     return listed([name])
+
+
+def _risk_lines(page: Page, left: PageResult, right: PageResult) -> Iterator[Line]:
+    """The figures that decide: risk first, then utility."""
+    both = (left, right)
+    risks = [words.risk(result.manifest) for result in both]
+    yield _shares("Highest risk of being found", [risk and risk[0] for risk in risks])
+    yield _shares("Mean risk", [risk and risk[1] for risk in risks])
+    unique = [result.measures.get("exact") for result in both]
+    shares = [found["unique"] / found["of"] if found and found["of"] else None for found in unique]
+    yield _shares("Unique by columns released unchanged", shares, both)
+    attacks = _attack_lines(left, right)
+    above = sorted((line for line in attacks if line.excess > 0), key=lambda line: -line.excess)
+    yield from above[:_MOST_ATTACKS]
+    if not above:
+        yield _none_above_chance(both)
+    yield _shares("Detail kept", [words.detail(result.manifest) for result in both])
+    counts = [result.measures.get("counts") for result in both]
+    name = "Error of counts, in the median"
+    yield _shares(name, [found and found["median"] for found in counts], both)
+    for question in page.questions:
+        errors = [_answer(result, question) for result in both]
+        yield _shares(f"Error of counts by {listed(question)}", errors, both)
+
+
+def _attack_lines(left: PageResult, right: PageResult) -> list[AttackLine]:
+    """All attacks on both results: the share of right guesses, with that of guesses by chance."""
+    attacks = [
+        {(row["attack"], row["column"]): row for row in result.measures.get("attacks", ())} for result in (left, right)
+    ]
+    lines = []
+    for attack, column in dict.fromkeys((*attacks[0], *attacks[1])):
+        rows = [found.get((attack, column)) for found in attacks]
+        name = f"Attack: {words.named(attack)}" + (f" of {_short(column)}" if column else "")
+        line = _with_chance(_shares(name, [row["share"] if row else None for row in rows], (left, right)), rows)
+        excess = max((row["excess"] or 0.0) if row else 0.0 for row in rows)
+        lines.append(AttackLine(line.name, line.left, line.right, line.differs, excess))
+    return lines
+
+
+def _none_above_chance(both: Sequence[PageResult]) -> Line:
+    """The line for attacks of which none is better than chance, or which were not measured."""
+    tried = ["none" if result.measures.get("attacks") else _NOT_MEASURED for result in both]
+    return Line("Attacks above chance", tried[0], tried[1], "" if tried[0] == tried[1] else "≠")
+
+
+def _answer(result: PageResult, question: Sequence[str]) -> float | None:
+    """The median error of the cross table of a question; None if it was not measured."""
+    for answered in result.measures.get("questions", ()):
+        if tuple(answered["columns"]) == tuple(question) and answered["errors"]:
+            return float(answered["errors"]["median"])
+    return None
+
+
+def _with_chance(line: Line, rows: Sequence[Mapping[str, Any] | None]) -> Line:
+    """The line of an attack, with the success by chance behind each share."""
+    texts = []
+    for text, row in zip((line.left, line.right), rows, strict=True):
+        chances = [row[key] for key in ("baseline", "control") if row[key] is not None] if row else []
+        hidden = row is not None and row["share"] is None
+        shown = "of too few people to show" if hidden else text
+        texts.append(f"{shown} (by chance {words.percent(max(chances))})" if chances else shown)
+    return replace(line, left=texts[0], right=texts[1])
+
+
+def _missing(left: PageResult, right: PageResult) -> list[str]:
+    """What could not be measured, and why."""
+    reasons = [why for result in (left, right) for why in (result.measures.get("missing") or {}).values()]
+    return list(dict.fromkeys(reasons))
+
+
+def _main_lines(left: PageResult, right: PageResult) -> Iterator[Line]:
+    """The few figures that say most."""
+    both = (left.manifest, right.manifest)
+    metric = left.manifest.get("metric", "loss")
+    name = f"Loss, by {metric.replace('_', ' ')}" if metric != "loss" else "Loss"
+    yield _figures(name, *(metrics_of(result).get(metric) for result in (left, right)))
+    yield _figures("Rows left out", *(manifest.get("suppressed_rows") for manifest in both))
+    yield _figures("Groups", *(manifest.get("classes") for manifest in both))
+    counted = ["people" if manifest.get("risk_of_people") else "rows" for manifest in both]
+    smallest = [words.smallest_group(manifest) for manifest in both]
+    if counted[0] == counted[1]:
+        yield _figures(f"Smallest group, {counted[0]}", *smallest)
+
+
+def _shares(name: str, both: Sequence[float | None], measured: Sequence[PageResult] = ()) -> Line:
+    """A line of two shares, whose difference is in percentage points; `measured`: the results, if on demand only."""
+    texts = []
+    for place, share in enumerate(both):
+        missing = _NOT_MEASURED if measured and not measured[place].measures else _NONE
+        texts.append(missing if share is None else words.percent(share))
+    left, right = both
+    if left is None or right is None or texts[0] == texts[1]:
+        differs = "" if (left is None) == (right is None) else "≠"
+    else:
+        points = 100 * (right - left)
+        differs = f"{'+' if points > 0 else '−'}{abs(points):.1f}".removesuffix(".0") + " points"
+    return Line(name, texts[0], texts[1], differs)
 
 
 def _figure_lines(left: PageResult, right: PageResult) -> Iterator[Line]:
@@ -264,6 +398,50 @@ def remove(request: Request, _: FormData) -> Response:
 
 
 @changing(show)
+def measure(request: Request, _: FormData) -> Response:
+    """Start measuring the attacks on a result, and its utility; nothing is written."""
+    page: Page = request.app.state.page
+    result = page.result(request.path_params["number"])
+    spec = {key: value for key, value in Candidate(page, result).mapping().items() if key != "target"}
+    name = f"Attacks and utility of {result.number}"
+    page.run(name, {"spec": spec, "measure": page.questions}, result.draft, result.number)
+    return _back(request)
+
+
+@changing(show)
+def ask(request: Request, form: FormData) -> Response:
+    """Add a question of the user, the columns of a cross table, or remove it; results are measured anew."""
+    page: Page = request.app.state.page
+    names = {column.name for column in page.draft.columns}
+    question = tuple(dict.fromkeys(str(name) for name in form.getlist("column") if str(name)))
+    if not question or not names.issuperset(question):
+        raise SpecError("“Counts by”: choose one or two columns")
+    others = tuple(other for other in page.questions if other != question)
+    page.questions = others if form.get("how") == "remove" else (*others, question)
+    page.windows.tell("changed")
+    return _back(request)
+
+
+@changing(show)
+def pick(request: Request, form: FormData) -> Response:
+    """Turn an explored node into a result."""
+    page: Page = request.app.state.page
+    result = page.result(request.path_params["number"])
+    found = exploration(result.number, result.explored, str(form.get("node", "")))
+    if found is None or found.picked.key != str(form.get("node")):
+        raise SpecError("this combination of levels was not explored; pick one of the picture")
+    run_at(page, result.draft, dict(found.picked.levels))
+    return shown(request, "compare", left=str(result.number))  # the new result will be at the right
+
+
+@changing(show)
+def stop(request: Request, form: FormData) -> Response:
+    """Stop the running work."""
+    request.app.state.page.stop(keep=form.get("how") != "end")
+    return _back(request)
+
+
+@changing(show)
 def bring_back(request: Request, _: FormData) -> Response:
     """Make a result's draft the draft."""
     page: Page = request.app.state.page
@@ -277,5 +455,9 @@ ROUTES = [
     Route("/compare", choose, methods=["POST"]),
     Route("/compare/{number:int}/name", rename, methods=["POST"]),
     Route("/compare/{number:int}/remove", remove, methods=["POST"]),
+    Route("/compare/ask", ask, methods=["POST"]),
+    Route("/compare/stop", stop, methods=["POST"]),
+    Route("/compare/{number:int}/measure", measure, methods=["POST"]),
+    Route("/compare/{number:int}/pick", pick, methods=["POST"]),
     Route("/compare/{number:int}/draft", bring_back, methods=["POST"]),
 ]

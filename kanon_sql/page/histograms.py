@@ -119,7 +119,7 @@ class DraftCounts:
     def samples(self) -> dict[str, tuple[str, ...]]:
         """One value of every column with its label on each level; of a value that changes early, if there is one."""
         return {
-            attribute.column.name: _sample(attribute.hierarchy)
+            attribute.column.name: sample(attribute.hierarchy)
             for attribute in self.frequency_set.attributes
             if attribute.hierarchy.values
         }
@@ -218,8 +218,8 @@ def _in_order(named: list[tuple[str, dict[int, int]]]) -> list[tuple[str, dict[i
     return [named[place] for place in sorted(range(len(named)), key=lambda place: keys[place])]
 
 
-def _sample(hierarchy: Hierarchy) -> tuple[str, ...]:
-    """A value and its labels, level by level."""
+def sample(hierarchy: Hierarchy) -> tuple[str, ...]:
+    """A value and its labels, level by level; of a value that changes early, if there is one."""
     levels = [hierarchy.labels(level) for level in range(hierarchy.height + 1)]
     middle = len(hierarchy.values) // 2
     tried = range(middle, min(len(hierarchy.values), middle + _MOST_TRIED))

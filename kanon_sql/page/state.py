@@ -31,7 +31,8 @@ class PageResult:
     """The manifest of a release that was computed from a draft, in a temporary table or written to its target.
 
     `way`: seconds, score and bound at every improvement. `some`: a few released rows, by `columns` and `rows`.
-    `report`: its HTML, if requested. `statement`: of the release, by `dialect`, `table` and `sql`.
+    `report`: its HTML, if requested. `statement`: of the release, by `dialect`, `table` and `sql`. `explored`: the
+    searched lattice, `measures`: risk and utility, as `kanon_sql.page.measures` returns them.
     """
 
     number: int
@@ -43,6 +44,8 @@ class PageResult:
     some: Mapping[str, Any] = field(default_factory=lambda: {"columns": (), "rows": ()})
     report: str = ""
     statement: Mapping[str, str] = field(default_factory=dict)
+    explored: Mapping[str, Any] = field(default_factory=dict)
+    measures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def written(self) -> bool:
@@ -55,6 +58,7 @@ class Page:
     """The page. Every change goes through it, one at a time.
 
     `folder`: base of the spec's paths; `output`: folder for written files. `editor`: state of the hierarchies screen.
+    `questions`: pairs of columns whose cross tables matter to the user.
     `rows`: of the source. `notes`: how it was read, and what was not analysed. `spec_name`: name of the spec file.
     `connection`: the keys of a spec for its database, if the page has one. `hierarchies`: the folder with their files.
     `time_limit`: seconds for the analysis of a source. `saved_name`: of the saved work, without its ending.
@@ -75,6 +79,7 @@ class Page:
     editor: EditorState = field(default_factory=EditorState)
     work: Work | None = None
     results: list[PageResult] = field(default_factory=list)
+    questions: tuple[tuple[str, ...], ...] = ()
     past: list[Draft] = field(default_factory=list)
     future: list[Draft] = field(default_factory=list)
     _opening: threading.Lock = field(default_factory=threading.Lock)
@@ -114,7 +119,7 @@ class Page:
         with self._lock:
             self.draft, self.rows, self.notes, self.results = draft, rows, notes, list(results)
             self.editor, self.work = EditorState(), None
-            self.past, self.future = [], []
+            self.past, self.future, self.questions = [], [], ()
             self._counted = self._summaries = None
             self._last_number = max([self._last_number, *(result.number for result in results)])
             self.counting()

@@ -7,6 +7,7 @@ anything unfinished; so does the end of the page's process, which closes the pip
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,10 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.values import as_text
+from kanon_sql.page import measures
 from kanon_sql.page.draft import without_code
 from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan
 from kanon_sql.recode import Rounds
 from kanon_sql.spec import parse
 from kanon_sql.strategies import Progress
@@ -69,9 +72,10 @@ def answer(request: Mapping[str, Any]) -> None:
 
 
 def run(request: Mapping[str, Any]) -> None:
-    """Create the release of a spec, in a temporary table if it has no target; or print its statement.
+    """Create the release of a spec, in a temporary table if it has no target; or print its statement; or measure it.
 
-    `report`: whether a report is created, too, and the `file` to write it to, if any.
+    `report`: whether a report is created, too, and the `file` to write it to, if any. `measure`: the questions about
+    the release whose answers are measured, together with attacks on it.
     """
     spec = without_code(parse(request["spec"]))
     report = request.get("report")
@@ -81,12 +85,29 @@ def run(request: Mapping[str, Any]) -> None:
         return
     if report and report.get("file"):
         check_report(Path(report["file"]), report["overwrite"])
-    release = anonymize(None, spec, observer=observer())
+    if "measure" in request:
+        release = anonymize(None, spec, observer=observer())
+        send("measures", measures.measured(release, request["measure"], Observer(lambda text: send("stage", text))))
+        return
+    lattices: list[Mapping[str, Any]] = []
+    release = anonymize(None, spec, observer=replace(observer(), planned=lambda plan: _explore(plan, lattices)))
     send("release", {"manifest": release.manifest, "sql": release.sql})
     send("some", some_rows(release))
+    for lattice in lattices:
+        send("explored", lattice)
     if report:
         send("stage", "Creating the report")
         send("report", _create_report(release, report).html)
+
+
+def _explore(plan: Plan, found: list[Mapping[str, Any]]) -> None:
+    """Keep the searched lattice until the release is sent; a release that is written was explored before."""
+    if plan.problem.spec.target is None:
+        send("stage", "Exploring the lattice")
+        with contextlib.suppress(KanonError):  # the release does not need it
+            explored = measures.explored(plan)
+            if explored:
+                found.append(explored)
 
 
 def _create_report(release: Release, options: Mapping[str, Any]) -> Report:

@@ -47,11 +47,12 @@ class Observer:
     """Callbacks for the progress of a long run: for every stage, and during a search or a local recoding.
 
     `judge`: returns the judge for a search to use instead of the problem's, such as one that has some answers already.
-    `phases`: measures the phases of the run.
+    `phases`: measures the phases of the run. `planned`: is called with the plan of a release before it is written.
     """
 
     stage: Callable[[str], None] = lambda _: None
     search: Callable[[Progress], None] | None = None
     recode: Callable[[Rounds], None] | None = None
     judge: Callable[[Any], Evaluator] | None = None
+    planned: Callable[[Any], None] = lambda _: None
     phases: Phases = field(default_factory=Phases)

@@ -200,6 +200,7 @@ def make_release(
     waiting.check(source.engine, spec, lasts=spec.database is not None or not source.owned)
     _check_regions(spec, source)
     plan = plan_release(source, spec, observer, search_in)
+    observer.planned(plan)
     phases.begin("loss")
     costs = manifests.measure(plan)
     costs["at_top"] = at_top(plan)

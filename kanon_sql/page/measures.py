@@ -1,0 +1,230 @@
+"""What the page measures of a result: the nodes around it, and its risk and utility. Runs in the worker.
+
+All of it is aggregates, as mappings for JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from kanon_sql.engines.opening import embedded
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import KanonError
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.measure.tables import opened_for_comparison
+from kanon_sql.measure.utility import UtilityMeasurement
+from kanon_sql.page.histograms import sample
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.plan import Plan
+from kanon_sql.plan.source import opened_source
+from kanon_sql.report.lattice_picture import can_draw_nodes
+from kanon_sql.risk.exact import exact
+from kanon_sql.spec import Spec
+from kanon_sql.utility import SharedColumn
+from kanon_sql.utility.counts import Query, QueryErrors, drawn
+from kanon_sql.utility.sides import Sides
+from kanon_sql.verbs.figures import PARTS
+from kanon_sql.verbs.released import Release
+
+SECONDS = 2.0  # for the nodes that the search did not test or score
+MOST_NODES = 300  # of a large lattice
+QUERIES = 500  # random count queries
+MOST_CELLS = 2000  # of a question by the user: the most frequent ones
+_BATCH = 16
+
+
+# The lattice
+
+
+def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
+    """The nodes of a searched lattice with their rows at risk and detail; None if nothing was searched.
+
+    All nodes of a small lattice, as far as there is time; those tested on the data of a large one.
+    """
+    outcome = plan.outcome
+    if outcome is None or outcome.tags is None or outcome.found_by == "kept":
+        return None
+    problem = plan.problem
+    small = can_draw_nodes(problem.lattice)
+    best = outcome.node
+    nodes = list(problem.lattice.nodes()) if small else list(dict.fromkeys(step.node for step in outcome.trace))
+    nodes.sort(key=lambda node: (node != best, _steps(node, best)))
+    exploration = _Exploration(plan, time.monotonic() + seconds)
+    found = exploration.nodes(nodes[:MOST_NODES])
+    return {
+        "columns": problem.columns,
+        "bottom": problem.lattice.bottom,
+        "top": problem.lattice.top,
+        "size": problem.lattice.size,
+        "small": small,
+        "best": best,
+        "rows": problem.costs.rows,
+        "may_suppress": problem.may_suppress,
+        "nodes": found,
+        "samples": {a.column.name: sample(a.hierarchy) for a in problem.frequency_set.attributes if a.hierarchy.values},
+    }
+
+
+def _steps(node: Node, other: Node) -> int:
+    return sum(abs(level - of_other) for level, of_other in zip(node, other, strict=True))
+
+
+def _batches(nodes: Sequence[Node]) -> Iterator[Sequence[Node]]:
+    return (nodes[first : first + _BATCH] for first in range(0, len(nodes), _BATCH))
+
+
+@dataclass
+class _Exploration:
+    """Asks the judge about nodes until the time is up."""
+
+    plan: Plan
+    end: float
+
+    @property
+    def _judge(self) -> Judge:
+        return self.plan.problem.judge
+
+    def _ended(self) -> bool:
+        return time.monotonic() > self.end
+
+    def nodes(self, nodes: Sequence[Node]) -> list[dict[str, Any]]:
+        """The figures of nodes, those of later ones perhaps without `suppressed`, `detail` and group sizes."""
+        outcome = self.plan.outcome
+        assert outcome is not None
+        assert outcome.tags is not None
+        at_risk = {step.node: step.rows_at_risk for step in outcome.trace if step.rows_at_risk is not None}
+        for some in _batches([node for node in nodes if node not in at_risk]):
+            if self._ended():
+                break
+            at_risk |= dict(zip(some, self._judge.rows_at_risk(some), strict=True))
+        safe = {node: self._is_safe(node, at_risk.get(node)) for node in nodes}
+        detail: dict[Node, float] = {}
+        for some in _batches([node for node in nodes if safe[node]]):
+            if self._ended():
+                break
+            for node, figures in zip(some, self._judge.several_losses(some, self.plan.problem.costs), strict=True):
+                losses = figures.losses or ()
+                detail[node] = 1 - sum(losses) / max(1, len(losses))
+        return [
+            {
+                "node": node,
+                "safe": safe[node],
+                "suppressed": at_risk.get(node),
+                "detail": detail.get(node),
+                **self._classes(node, node in detail),
+            }
+            for node in nodes
+        ]
+
+    def _is_safe(self, node: Node, at_risk: int | None) -> bool | None:
+        if at_risk is not None:
+            return at_risk <= self.plan.problem.may_suppress
+        assert self.plan.outcome is not None
+        assert self.plan.outcome.tags is not None
+        return self.plan.outcome.tags.status(node)
+
+    def _classes(self, node: Node, is_scored: bool) -> dict[str, int | None]:
+        if not is_scored or self._ended():
+            return {"groups": None, "smallest": None}
+        classes = self._judge.classes(node)
+        return {"groups": classes.classes, "smallest": classes.smallest_class}
+
+
+# Risk and utility
+
+
+def measured(release: Release, questions: Sequence[Sequence[str]], observer: Observer) -> dict[str, Any]:
+    """The attacks on a release, the uniqueness of its unchanged columns, and the errors of counts from it.
+
+    `questions`: pairs of columns whose cross table is counted. `missing`: what was not measured, and why.
+    """
+    spec, missing = release.spec, dict[str, str]()
+    assert isinstance(spec, Spec)
+    figures: dict[str, Any] = {"attacks": [], "exact": None, "counts": None, "questions": []}
+    without = [part for part in PARTS if part != "attacks"]
+    with _noting(missing, "attacks"):
+        measured_figures = release.figures(without=without, observer=observer)
+        figures["attacks"] = [dict(attack) for attack in measured_figures.attacks]
+        if "attacks" in measured_figures.missing:
+            missing["attacks"] = measured_figures.missing["attacks"]
+    observer.stage("Counting unique rows")
+    with _noting(missing, "exact"):
+        figures["exact"] = _unique(release, spec)
+    with _noting(missing, "utility"):
+        figures |= _utility(release, spec, questions, observer)
+    return {**figures, "missing": missing}
+
+
+@contextlib.contextmanager
+def _noting(missing: dict[str, str], name: str) -> Iterator[None]:
+    try:
+        yield
+    except KanonError as error:
+        missing[name] = str(error)
+
+
+def _unique(release: Release, spec: Spec) -> dict[str, Any]:
+    """The rows, or people, that are unique in the source by the columns that are released unchanged."""
+    roles, levels = release.manifest["roles"], release.manifest.get("node") or {}
+    unchanged = [name for name, level in levels.items() if level == 0]
+    names = [*unchanged, *(roles.get("sensitive") or ()), *(roles.get("kept") or ())]
+    perturbed = (release.manifest.get("perturbation") or {}).get("columns", {})
+    with opened_source(spec.source, spec.session, warns=False) as source:
+        countable = {column.name for column in source.table.columns if column.kind != "other"}
+        columns = [name for name in dict.fromkeys(names) if name in countable and name not in perturbed]
+        with Scratch(source.engine, "exact") as tables:
+            found = exact(tables, source.table.relation, columns, spec.unit)
+    return {"columns": columns, "unique": found.singled_out, "of": found.counted, "people": found.by_people}
+
+
+def _utility(release: Release, spec: Spec, questions: Sequence[Sequence[str]], observer: Observer) -> dict[str, Any]:
+    """The errors of random count queries, and of the cross table of every question."""
+    with contextlib.ExitStack() as stack:
+        here = stack.enter_context(contextlib.closing(embedded(spec.session.limits)))
+        tables = stack.enter_context(Scratch(here, "utility"))
+        both = {
+            side: stack.enter_context(opened_for_comparison(table, spec, None, is_source=side == "source"))
+            for side, table in (("source", spec.source), ("release", release))
+        }
+        names = {"source": spec.source, "release": "the release"}
+        measuring = UtilityMeasurement(tables, spec, both, names, (), observer)
+        sides, rows = measuring.sides(), measuring.rows["source"]
+        observer.stage("Asking count queries")
+        counts = _errors(sides, drawn(sides.attributes, QUERIES, spec.seed), rows)
+        place_of = {attribute.name: place for place, attribute in enumerate(sides.attributes)}
+        answered = []
+        for question in questions:
+            subset = tuple(place_of[name] for name in question if name in place_of)
+            complete = len(subset) == len(question)
+            found = _errors(sides, _cross_table(sides.attributes, subset), rows) if complete else None
+            answered.append({"columns": list(question), "errors": found})
+        return {"counts": counts, "questions": answered}
+
+
+def _errors(sides: Sides, queries: Sequence[Query], rows: int) -> dict[str, Any] | None:
+    if not queries:
+        return None
+    combined = sides.combined(sorted({query.subset for query in queries}))
+    found: QueryErrors = sides.counts(queries, combined, rows)
+    sides.tables.drop(combined.source, combined.release)
+    return dict(vars(found))
+
+
+def _cross_table(attributes: Sequence[SharedColumn], subset: Sequence[int]) -> list[Query]:
+    """A query per combination of values, or of groups of neighbouring values, of some columns: the largest first."""
+    shares: Mapping[int, Any] = {place: attributes[place].group_rows for place in subset}
+    groups = [[group for group, rows in enumerate(shares[place]) if rows] for place in subset]
+    cells = []
+    for cell in product(*groups):
+        expected = 1.0
+        for place, group in zip(subset, cell, strict=True):
+            expected *= float(shares[place][group])
+        cells.append((expected, cell))
+    cells.sort(key=lambda expected_and_cell: (-expected_and_cell[0], expected_and_cell[1]))
+    return [Query(tuple(subset), tuple((group,) for group in cell)) for _, cell in cells[:MOST_CELLS]]
