@@ -164,7 +164,9 @@ def test_the_verdict_is_the_worst_of_all_that_was_measured() -> None:
     report = kanon_sql.anonymize(PEOPLE, spec).report(without=("loss_by_k", "lattice", "columns"))
     text = "".join(Page(report.html).texts)
     assert "Highest risk found: 100%." in text
-    assert text.index("Highest risk found: 100%.") < text.index("Smallest group")
+    assert (
+        text.index("Not releasable, for the public: ") < text.index("Highest risk found") < text.index("Smallest group")
+    )
     verdict = words.measured_risk(report.figures.manifest, report.figures.to_dict())
     assert (verdict["highest"], verdict["about"], verdict["unmeasured"]) == (1.0, "Released columns together", [])
     assert verdict["reason"] == "100% of the rows are unique by one released column."
@@ -576,3 +578,50 @@ def test_a_report_by_its_spec_warns_as_the_run_did_but_without_lines_and_counts(
         assert "line 19" not in text
         assert "119" not in text
     assert "All figures count rows." in seen.html
+
+
+# The decision, and the evidence for it
+
+
+def test_the_page_begins_with_the_verdict_and_each_question_of_a_board_is_answered_or_not_measured(
+    tmp_path: Path,
+) -> None:
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    spec: dict[str, Any] = {
+        **SPEC,
+        "keep": ["id"],
+        "identifiers": [],
+        "recipient": "contract",
+        "purpose": "A study of <b>falls</b>.",
+        "reasons": {"age": "Colleagues know it."},
+        "reason_k": "As in the last release.",
+        "target": {"file": str(tmp_path / "release.csv")},
+    }
+    release = kanon_sql.anonymize(tmp_path / "people.csv", spec)
+    assert release.manifest["declared"]["reasons"] == {"age": "Colleagues know it."}
+    assert release.manifest["verdict"]["outcome"] == "releasable under conditions"
+    report = release.report(without=QUICK)
+    figures = report.figures
+    assert report.to_dict()["verdict"]["outcome"] == "not releasable", "everybody is unique by a kept column"
+    by_columns = {(*row["columns"], row["with_quasi_identifiers"]): row for row in figures.exact}
+    assert by_columns["id", False]["share"] == 1.0
+    assert by_columns["ill", False]["unique"] == (release.to_df()["ill"].value_counts().min() == 1)
+    assert {"columns": ["id", "ill"], "share": 1.0, "of": "rows"}.items() <= {
+        **by_columns["ill", "id", True], "columns": ["id", "ill"]
+    }.items()  # fmt: skip
+    text = "".join(Page(report.html).texts)
+    assert text.index("Not releasable for a partner under contract") < text.index("Smallest group")
+    for words_ in ("Colleagues know it.", "As in the last release", "A study of <b>falls</b>", figures.sha256 or "-"):
+        assert words_ in text
+    for question in ("Membership", "Risk in the population", "Several rows of one person", "Attacks"):
+        assert "Not measured." in text[text.index(question) :][:120], question
+
+
+def test_uniqueness_of_people_is_counted_in_the_source_and_rounded() -> None:
+    """Two rows of everybody: no row is unique in the release, but one person is, too few to be counted in a report."""
+    visits = pandas.concat([PEOPLE, PEOPLE])
+    spec = {**SPEC, "identifiers": [], "unit": "id", "recipient": "public"}
+    report = kanon_sql.anonymize(visits, spec).report(source=visits, without=QUICK)
+    row = report.figures.exact[0]
+    assert (row["columns"], row["of"], row["unique"], row["share"]) == (["ill"], "people", True, None)
+    assert "some people are unique, too few" in "".join(Page(report.html).texts).lower()

@@ -116,8 +116,14 @@ UNMEASURED_PEOPLE = {"unit": "person", "privacy": [DIVERSE_MODEL]}
 NOT_ANONYMOUS = {"privacy": [{"model": "NOT k-anonymous: rows match", "required": 5, "achieved": 5}]}
 SENSITIVE = roles(sensitive=["ill"])
 KEPT = roles(kept=["day"])
-UNIQUE = {"exact": [{"columns": ["day"], "unique_rows": 3, "unique_share": 0.03}]}
-NOT_UNIQUE = {"exact": [{"columns": ["day"], "unique_rows": 0, "unique_share": 0.0}]}
+PROTECTED = {**SENSITIVE, "privacy": [SAFE_MODEL, DIVERSE_MODEL]}
+
+
+def exact(share: float | None, of: str = "rows", **more: Any) -> dict[str, Any]:
+    row = {"columns": ["day"], "with_quasi_identifiers": False, "of": of, "counted": 100}
+    return {"exact": [{**row, "unique": share != 0, "share": share, **more}]}
+
+
 HOMOGENEOUS = {"attacks": [attack("homogeneity", 0.2, 0.1, column="ill")]}
 DIVERSE = {"attacks": [attack("homogeneity", 0.0, 0.0, column="ill"), *MEASURED["attacks"]]}
 NOT, UNDER, OPEN = "not releasable", "releasable under conditions", "not decided"
@@ -138,8 +144,11 @@ NOT, UNDER, OPEN = "not releasable", "releasable under conditions", "not decided
         (SENSITIVE, HOMOGENEOUS, (NOT, UNDER, UNDER), "single value of ill"),
         (SENSITIVE, DIVERSE, (UNDER, UNDER, UNDER), "no group has a single value"),
         (KEPT, {}, (OPEN, UNDER, UNDER), "not measured"),
-        (KEPT, UNIQUE, (NOT, NOT, UNDER), "unique by day"),
-        ({**KEPT, **UNIT}, NOT_UNIQUE, (OPEN, UNDER, UNDER), "people unknown"),
+        (KEPT, exact(0.03), (NOT, NOT, UNDER), "3% of the rows are unique by day"),
+        ({**KEPT, **UNIT}, exact(None, "people"), (NOT, NOT, UNDER), "some people are unique by day"),
+        (KEPT, exact(0.5, with_quasi_identifiers=True), (UNDER, UNDER, UNDER), "together with the quasi-identifiers"),
+        (PROTECTED, exact(0.5, columns=["ill"]), (UNDER, UNDER, UNDER), "unique by ill"),
+        ({**KEPT, **UNIT}, exact(0.0), (OPEN, UNDER, UNDER), "people unknown"),
         ({}, {"attacks": [attack("inference", 0.9, 0.5)]}, (NOT, UNDER, UNDER), "right for 90 of 100"),
         ({}, {"attacks": [attack("inference", None, None)]}, (UNDER, UNDER, UNDER), "a few rows"),
         ({}, {"attacks": []}, (OPEN, UNDER, UNDER), "not measured"),
@@ -162,12 +171,9 @@ def test_every_reason_against_a_release_prevents_a_plain_yes(
 @pytest.mark.parametrize(
     ("manifest", "figures"),
     [
-        (KEPT, NOT_UNIQUE),
-        (
-            {**KEPT, **UNIT},
-            {**NOT_UNIQUE, "attacks": [attack("singling_out", 0.0, 0.0, counted="people")], "counted": "people"},
-        ),
-        ({**SENSITIVE, "privacy": [SAFE_MODEL, DIVERSE_MODEL]}, {}),
+        (KEPT, exact(0.0)),
+        ({**KEPT, **UNIT}, exact(0.0, "people")),
+        (PROTECTED, exact(0.0, columns=["ill"])),
         ({"released_rows": 0, "classes": 0, "smallest_class": None}, {}),
         ({"differencing": {"people": 0}}, {}),
     ],

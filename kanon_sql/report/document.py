@@ -12,7 +12,10 @@ from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup, escape
 
 from kanon_sql.report import charts, words
+from kanon_sql.report.evidence import reason_of, sections
 from kanon_sql.report.numbers import count, figure, parameters
+from kanon_sql.report.verdict import verdict as decided
+from kanon_sql.spec import RECIPIENTS
 
 MOST_BYTES = 150_000
 Row = Mapping[str, Any]
@@ -88,6 +91,8 @@ def _template(name: str) -> Template:
         "chance": _chance,
         "levels": _levels,
         "level": _level,
+        "met": _met,
+        "recipient": _recipient,
     }
     return environment.get_template(name)
 
@@ -107,6 +112,16 @@ def _code(text: str) -> Markup:
     """A text with its backticks as code, and without a full stop at its end."""
     parts = [escape(part) for part in text.rstrip(".").split("`")]
     return Markup("").join(Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts))
+
+
+def _met(met: bool | None) -> Markup:
+    """Whether a requirement is met, as a word."""
+    css, word = {True: ("yes", "yes"), False: ("no", "no"), None: ("quiet", "open")}[met]
+    return Markup('<span class="{}">{}</span>').format(css, word)
+
+
+def _recipient(name: str) -> str:
+    return "the public" if name == "public" else f"a {RECIPIENTS[name]}"
 
 
 def _shares(rows: Sequence[Row], manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -165,6 +180,8 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
         "evidence": words.evidence(manifest),
         "left": words.left(manifest, figures),
         "cost": words.cost(manifest),
+        "verdict": decided(manifest, figures).to_dict(),
+        "declared": words.declared(manifest),
         "measured": (measured := words.measured_risk(manifest, figures)),
         "tiles": _tiles(manifest, measured),
         "who": words.who(manifest),
@@ -211,6 +228,8 @@ def _content(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
         **_of_board(manifest, figures),
         "figures": figures,
         "missing": figures["missing"],
+        "sections": sections(manifest, figures),
+        "reasons": {name: reason_of(name, manifest) for name in _all_columns(manifest)},
         "least": figures["least"],
         "few": f"fewer than {figures['least']:,}",
         "bands": _of_bands(figures["class_sizes"]),
@@ -222,6 +241,13 @@ def _content(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
         "statement": statement[: limits.statement],
         "cut": max(0, len(statement) - limits.statement),
     }
+
+
+def _all_columns(manifest: Mapping[str, Any]) -> list[str]:
+    """All columns with a role, dropped ones included."""
+    roles = manifest["roles"]
+    lists = ("sensitive", "kept", "dropped", "identifiers_dropped")
+    return [*words.quasi_identifiers(manifest), *(name for role in lists for name in roles.get(role) or ())]
 
 
 def _roles(manifest: Mapping[str, Any], of_column: Mapping[str, Row]) -> list[tuple[str, str, str]]:

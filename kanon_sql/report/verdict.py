@@ -18,7 +18,6 @@ WITH_CONDITIONS: Outcome = "releasable under conditions"
 NOT_RELEASABLE: Outcome = "not releasable"
 NOT_DECIDED: Outcome = "not decided"
 WELL_ABOVE = 0.1  # an attack's success above chance, relative to what chance leaves, that is taken seriously
-_SINGLING = ("singling_out", "singling_out_by_one")
 _MEASURE = "measure it with `kanon report`"
 _STANDING: Mapping[str, tuple[str, ...]] = {
     "public": (),
@@ -293,9 +292,9 @@ def _thresholds(
             yield Check(
                 WITHOUT_FIGURE[name],
                 "an assessment; no figure is set",
-                "the checks on groups, sensitive values, exact columns and attacks",
+                "kanon_sql measures the other rows of this table",
                 None,
-                WITHOUT_FIGURE[name],
+                "the controller",
                 f"Complete the assessment that {name.upper()} requires; no figure replaces it.",
                 decides=False,
             )
@@ -360,36 +359,36 @@ def _sensitive(manifest: Mapping[str, Any], figures: Mapping[str, Any], recipien
 
 
 def _exact(manifest: Mapping[str, Any], figures: Mapping[str, Any], recipient: str) -> Iterator[Check]:
-    """Columns that are released exactly, without a role: whether they make people unique."""
+    """Columns that are released exactly: whether they make people unique, alone or with the quasi-identifiers.
+
+    Only columns without a role decide: others are not supposed to know the values of sensitive columns.
+    """
     kept = [name for name in manifest["roles"].get("kept") or () if name not in _perturbed(manifest)]
-    if not kept:
+    columns = words.exact_columns(manifest)
+    if not columns:
         return
-    rows = [row for row in figures.get("exact") or () if set(row["columns"]) & set(kept)]
-    unique = [row for row in rows if row["unique_rows"]]
-    tried = _tried(figures, _SINGLING)
-    of_people = [attack for attack in tried if attack["counted"] == "people"]
-    listed = words.listed(kept)
-    found = f"{listed}: uniqueness not measured"
+    rows = list(figures.get("exact") or ())
+    unique = [row for row in rows if row["unique"]]
+    by_kept = [row for row in unique if set(row["columns"]) <= set(kept) and not row["with_quasi_identifiers"]]
+    unknown = words.who(manifest) == "people" and any(row["of"] == "rows" for row in rows)
+    listed = words.listed(columns)
     met: bool | None = None
+    found = f"{listed}: uniqueness not measured"
+    condition = f"Measure how many people are unique by {listed}, with `kanon report`."
     if unique:
-        worst = max(unique, key=lambda row: row["unique_rows"])
-        found = f"{words.percent(worst['unique_share'])} of the rows are unique by {words.listed(worst['columns'])}"
+        worst = max(by_kept or unique, key=lambda row: row["share"] or 0.0)
+        share = "some" if worst["share"] is None else f"{words.percent(worst['share'])} of the"
         met = False
+        together = " together with the quasi-identifiers" if worst["with_quasi_identifiers"] else ""
+        found = f"{share} {worst['of']} are unique by {words.listed(worst['columns'])}{together}"
+        condition = f"Generalize or drop {listed}, or justify that the recipient cannot know these values."
     elif rows:
-        met = True if words.who(manifest) == "rows" or (of_people and not any(a["hits"] for a in of_people)) else None
-        found = f"no row is unique by {listed}" + ("" if met else "; people unknown")
+        met = None if unknown else True
+        found = f"nobody is unique by {listed}" if met else f"no row is unique by {listed}; people unknown"
+    decides = bool(kept) and recipient == "public" if met is None else bool(by_kept) and recipient != "secure"
+    source = "kanon_sql, uniqueness"
     yield Check(
-        "Columns released exactly",
-        "nobody is unique by them",
-        found,
-        met,
-        "kanon_sql, uniqueness in the release",
-        ""
-        if met
-        else f"Generalize or drop {listed}, or justify that the recipient cannot know these values."
-        if unique
-        else f"Measure how many people are unique by {listed}, with `kanon report`.",
-        decides=recipient == "public" or (met is False and recipient == "contract"),
+        "Columns released exactly", "nobody is unique by them", found, met, source, "" if met else condition, decides
     )
 
 

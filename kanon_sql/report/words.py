@@ -50,6 +50,14 @@ ATTACKS = {
     "order_within_classes": "Read the source's order from neighbours in a group.",
 }
 _SHOWN = {"labels": "labels", "range": "a range", "bounds": "two bounds", "mean": "the mean", "median": "the median"}
+_DECLARED = {
+    "purpose": "Purpose",
+    "retention": "Retention",
+    "review_date": "Review on",
+    "norms": "Norms",
+    "sensitivity": "Sensitivity of the data",
+    "accepted_risk": "Own threshold for the highest risk",
+}
 RISKS = {
     "smallest class": "Smallest group",
     "highest": "Highest risk of being found",
@@ -144,6 +152,22 @@ def evidence(manifest: Manifest) -> list[str]:
     return [*sentences, checked if manifest.get("verified") else "The release was not verified."]
 
 
+def declared(manifest: Manifest) -> list[str]:
+    """What people declared about the release, one sentence each."""
+    entries = manifest.get("declared") or {}
+    sentences = []
+    for key, heading in _DECLARED.items():
+        if value := entries.get(key):
+            text = listed(value, 20) if isinstance(value, list) else str(value)
+            sentences.append(f"{heading}: {text.rstrip('.')}.")
+    return sentences
+
+
+def parameters_of(finding: Row) -> tuple[str, str]:
+    """What a privacy model requires, and what was found."""
+    return parameters(finding["required"]), "unknown" if finding["achieved"] is None else _number(finding["achieved"])
+
+
 def _number(value: object) -> str:
     return figure(float(value)) if isinstance(value, int | float) else parameters(value)
 
@@ -162,7 +186,7 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
     """The remaining risk, as far as it was measured."""
     attacks = (figures or {}).get("attacks") or ()
     sentences = [_finding_a_person(manifest, figures or {}), *_homogeneous(attacks), *_most_successful(attacks)]
-    exact = _exact(manifest)
+    exact = exact_columns(manifest)
     if exact:
         models = [finding["model"] for finding in manifest["privacy"]]
         unprotected = [name for name in exact if not any(f" of {name}" in model for model in models)]
@@ -175,7 +199,7 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
     return [sentence for sentence in sentences if sentence]
 
 
-def _exact(manifest: Manifest) -> list[str]:
+def exact_columns(manifest: Manifest) -> list[str]:
     """The columns that are released unchanged."""
     sensitive = manifest["roles"].get("sensitive") or []
     changed = {*(manifest.get("perturbation") or {}).get("columns", {})}
@@ -204,7 +228,7 @@ def measured_risk(manifest: Manifest, figures: Mapping[str, Any] | None) -> dict
     `highest`: for the person at most risk, None if nothing was measured; `unmeasured`: subjects without a measurement.
     """
     attacks = (figures or {}).get("attacks") or ()
-    parts = [*_by_groups(manifest, figures or {}), *_by_attacks(attacks, _exact(manifest))]
+    parts = [*_by_groups(manifest, figures or {}), *_by_attacks(attacks, exact_columns(manifest))]
     worst = max(parts, key=lambda part: part[1], default=None)
     measured = [part[0] for part in parts]
     return {
@@ -309,18 +333,19 @@ def success(attack: Row) -> str:
 
     >>> success({"attack": "inference", "column": "pay", "share": 0.99, "counted": "people", "baseline": 0.37,
     ...     "control": None})
-    'inference of pay is right for 99 of 100 people; by chance for 37'
+    'inference of pay is right for 99 of 100 people; by chance for 37 of 100'
     """
     chance = max(attack["baseline"] or 0.0, attack["control"] or 0.0)
     of = f" of {attack['column']}" if attack["column"] else ""
     share = "a few" if attack["share"] is None else f"{_of_hundred(attack['share'])} of 100"
-    return (
-        f"{named(attack['attack'])}{of} is right for {share} {attack['counted']}; by chance for {_of_hundred(chance)}"
-    )
+    by_chance = _of_hundred(chance)
+    return f"{named(attack['attack'])}{of} is right for {share} {attack['counted']}; by chance for {by_chance} of 100"
 
 
 def _of_hundred(share: float) -> str:
-    return f"{100 * share:.2g}" if 0 < share < 0.1 else f"{100 * share:.0f}" if share < 0.995 or share == 1 else "99.9"
+    if 0 < share < 0.01:
+        return "fewer than 1"
+    return "more than 99" if 0.99 < share < 1 else f"{100 * share:.0f}"
 
 
 def named(attack: str) -> str:

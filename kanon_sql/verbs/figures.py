@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql.attack import Outcome
+from kanon_sql.attack import Outcome, interval
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SpecError
@@ -23,9 +23,13 @@ from kanon_sql.plan.plan import plan_search
 from kanon_sql.plan.source import Source
 from kanon_sql.recode import RECODERS
 from kanon_sql.release.findings import class_sizes
+from kanon_sql.release.publish import sha256
 from kanon_sql.report.lattice_picture import MOST_NODES, can_draw_nodes, in_report
 from kanon_sql.report.numbers import count
+from kanon_sql.report.verdict import declared_of, verdict
+from kanon_sql.report.words import exact_columns
 from kanon_sql.risk.classes import Classes
+from kanon_sql.risk.exact import exact
 from kanon_sql.risk.norms import of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
@@ -41,12 +45,13 @@ from kanon_sql.verbs.search import result_of
 if TYPE_CHECKING:
     import pandas
 
-PARTS = ("risk", "columns", "loss_by_k", "lattice", "attacks")
+PARTS = ("risk", "exact", "columns", "loss_by_k", "lattice", "attacks")
 """The parts that are measured; any of them can be left out."""
 SIZES = (3, 5, 10, 20, 50)  # values of k whose loss is compared
 SECONDS = 2.0  # time limit of the search for one k
 ATTEMPTS = 500  # people attacked, if an attack samples them
 TRIED = ("homogeneity", "background", "skewness", "minimality", "singling_out", "linkability", "inference", "order")
+_MOST_EXACT = 20  # columns whose uniqueness is counted one by one
 _MOST_PAIRED = 14  # columns whose associations are shown
 _BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # the smallest class size of each band
 _LEAST = 3  # minimum number of people behind a count, even if k is smaller
@@ -87,6 +92,7 @@ class ReleaseFigures(Result):
     `k`: of the spec. `least`: every count of the source is a multiple of it, and 0 or at least that many rows.
     `counted`: whether class sizes and risks count "rows" or "people" (of the unit). `class_sizes`: how many are in
     classes of the sizes of a band, in `source` and `release`. `risk`: figures of both tables. `norms`: of the release.
+    `exact`: who is unique by columns that are released exactly. `sha256`: the checksum of the released file.
     `columns`: per quasi-identifier the rows by what happened to them. `distributions`: rows of both tables per column
     and bin. `associations`: per pair of columns, in both tables. `loss_by_k`: score and suppressed share per k;
     `refused` says why there is none. `attacks`: shares of right guesses, with the chance baseline. `lattice`: its
@@ -100,12 +106,14 @@ class ReleaseFigures(Result):
     class_sizes: tuple[Mapping[str, Any], ...] = ()
     risk: tuple[Mapping[str, Any], ...] = ()
     norms: tuple[Mapping[str, Any], ...] = ()
+    exact: tuple[Mapping[str, Any], ...] = ()
     columns: tuple[Mapping[str, Any], ...] = ()
     distributions: tuple[Mapping[str, Any], ...] = ()
     associations: tuple[Mapping[str, Any], ...] = ()
     loss_by_k: tuple[Mapping[str, Any], ...] = ()
     attacks: tuple[Mapping[str, Any], ...] = ()
     lattice: str | None = None
+    sha256: str | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,6 +169,12 @@ def figures_of(
     for name, table in (("release", release), ("source", source)):
         if isinstance(table, str):
             measurement.missing[name] = table
+    declared = declared_of(manifest, spec)
+    manifest = {**manifest, **({"declared": declared} if declared else {})}
+    if declared.get("recipient"):
+        manifest = {**manifest, "verdict": verdict(manifest, figures).to_dict()}
+    if isinstance(release, Source) and len(release.files) == 1:
+        figures["sha256"] = sha256(release.files[0])
     return ReleaseFigures(manifest, spec.privacy.k, measurement.rounding.least, **figures, missing=measurement.missing)
 
 
@@ -183,6 +197,7 @@ class _Measurement:
         self.rounding = CountRounding(self.rounding.least * self._most_rows_of_a_person(), manifest["rows"])
         self.parts: Mapping[str, Callable[[], dict[str, Any]]] = {
             "risk": self._risk,
+            "exact": self._exact,
             "columns": self._columns,
             "loss_by_k": self._loss_by_k,
             "lattice": self._lattice,
@@ -261,6 +276,43 @@ class _Measurement:
             "counted": "people",
             "risk": _side_by_side(of_source, of_release),
             "norms": tuple(dict(vars(norm)) for norm in (*of_classes(smallest, "people"), *harbor)),
+        }
+
+    def _exact(self) -> dict[str, Any]:
+        """Who is unique by the columns that are released exactly: by each, by all, and with the quasi-identifiers.
+
+        People are counted in the source, which alone has the unit; otherwise rows in the release.
+        """
+        by_people = self.spec.unit is not None and isinstance(self._source, Source)
+        table = self.source if by_people else self.release
+        uncounted = ("other", *table.engine.kinds_kept_only)
+        able = {column.name for column in table.table.columns if column.kind not in uncounted}
+        names = [name for name in exact_columns(self.manifest) if name in able and self.release.table.column(name)]
+        kept = [name for name in names if name in (self.manifest["roles"].get("kept") or ())]
+        quasi = [name for name in self.spec.quasi_identifiers if self.release.table.column(name)]
+        if not names:
+            return {}
+        self.observer.stage("Counting who is unique by columns that are released exactly")
+        sets: list[tuple[str, ...]] = [(name,) for name in names[:_MOST_EXACT]]
+        sets += [tuple(together) for together in (kept, names) if len(together) > 1]
+        rows = [
+            self._unique(table, list(columns), self.spec.unit if by_people else None) for columns in dict.fromkeys(sets)
+        ]
+        together = self._unique(self.release, [*quasi, *names], None)
+        return {"exact": (*rows, {**together, "columns": names, "with_quasi_identifiers": True})}
+
+    def _unique(self, table: Source, columns: list[str], unit: str | None) -> dict[str, Any]:
+        """The share of people or rows that are unique by some columns; None if they are few people of the source."""
+        with Scratch(table.engine, "report") as tables:
+            found = exact(tables, table.table.relation, columns, unit)
+        shown = self.rounding.rounded_or_hidden(found.singled_out) if unit else found.singled_out
+        return {
+            "columns": columns,
+            "with_quasi_identifiers": False,
+            "of": "people" if unit else "rows",
+            "counted": found.counted,
+            "unique": found.singled_out > 0,
+            "share": None if shown is None else _share(shown, found.counted or 1),
         }
 
     def _class_sizes(self, before: Classes | None, after: Classes) -> tuple[dict[str, Any], ...]:
@@ -426,6 +478,7 @@ class _Measurement:
             "baseline": outcome.baseline,
             "control": None if few_by_control else control,
             "excess": None if few else outcome.excess,
+            "interval": None if few else list(interval(outcome.successes, outcome.attempts)),
         }
 
 

@@ -130,8 +130,8 @@ class Release(Result):
     ) -> ReleaseFigures:
         """The figures of the report as data, measured now; see `kanon_sql.ReleaseFigures`.
 
-        `source`: the original data, if they were in memory. `without`: parts to leave out, of `risk`, `columns`,
-        `loss_by_k`, `lattice` and `attacks`.
+        `source`: the original data, if they were in memory. `without`: parts to leave out, of `risk`, `exact`,
+        `columns`, `loss_by_k`, `lattice` and `attacks`.
         """
         from kanon_sql.verbs.figures import figures_of  # imports this module
 

@@ -115,9 +115,9 @@ def report(
 
     `source` and `spec`: as in `anonymize`; the spec's target is the release. `manifest`: that of its run, or its
     JSON file. Without it the search runs again, and its levels and losses are reported if it finds the same release.
-    `without`: parts to leave out, of `risk`, `columns`, `loss_by_k`, `lattice` and `attacks`. For parts that cannot be
-    measured, for instance because the source was deleted, the report says why. Nothing is written; see `Report.write`.
-    Raises KanonError if the release cannot be read.
+    `without`: parts to leave out, of `risk`, `exact`, `columns`, `loss_by_k`, `lattice` and `attacks`. For parts that
+    cannot be measured, for instance because the source was deleted, the report says why. Nothing is written; see
+    `Report.write`. Raises KanonError if the release cannot be read.
 
     >>> import pandas, tempfile
     >>> from kanon_sql import anonymize

@@ -1,0 +1,151 @@
+"""The sections of evidence that a board asks for; each says what was measured, or how to measure it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.report import words
+from kanon_sql.report.numbers import counted, figure
+
+Manifest = Mapping[str, Any]
+Figures = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question with its answer in sentences. `measured`: False if nothing was measured; then they say how."""
+
+    title: str
+    sentences: tuple[str, ...]
+    measured: bool = True
+
+
+def sections(manifest: Manifest, figures: Figures) -> list[Section]:
+    """All sections, in the order of a page."""
+    return [
+        _why_k(manifest),
+        _exact(manifest, figures),
+        _several_rows(manifest),
+        _membership(manifest),
+        _population(manifest),
+        _attacks(figures),
+    ]
+
+
+def reason_of(column: str, manifest: Manifest) -> str:
+    """Why a column has its role, as the spec declares it."""
+    found = ((manifest.get("declared") or {}).get("reasons") or {}).get(column)
+    return str(found) if found else ""
+
+
+def _not_measured(title: str, how: str) -> Section:
+    return Section(title, (f"Not measured. {how}",), measured=False)
+
+
+def _why_k(manifest: Manifest) -> Section:
+    declared = manifest.get("declared") or {}
+    k = next((finding["required"] for finding in manifest["privacy"] if finding["model"] == "k-anonymity"), None)
+    title = "Why this minimum group size" if k is None else f"Why a minimum group size of {k}"
+    if declared.get("reason_k"):
+        return Section(title, (str(declared["reason_k"]),))
+    return Section(title, ("No reason was declared. Add `reason_k` to the spec.",), measured=False)
+
+
+def _exact(manifest: Manifest, figures: Figures) -> Section:
+    """The columns that are released exactly: how many rows or people are unique by each of them, and by all."""
+    title = "Columns released exactly"
+    rows: Sequence[Mapping[str, Any]] = figures.get("exact") or ()
+    if not words.exact_columns(manifest):
+        return Section(title, ("No column is released exactly.",))
+    if not rows:
+        return _not_measured(title, "`kanon report` counts who is unique by them, if the release can be read.")
+    sentences = []
+    for row in rows:
+        together = " together with the quasi-identifiers" if row["with_quasi_identifiers"] else ""
+        columns = words.listed(row["columns"], 6)
+        if not row["unique"]:
+            sentences.append(f"{columns}{together}: nobody is unique among {counted(row['counted'], row['of'])}.")
+        elif row["share"] is None:
+            sentences.append(f"{columns}{together}: some {row['of']} are unique, too few to count here.")
+        else:
+            sentences.append(f"{columns}{together}: {words.percent(row['share'])} of the {row['of']} are unique.")
+    return Section(title, tuple(sentences))
+
+
+def _several_rows(manifest: Manifest) -> Section:
+    title = "Several rows of one person"
+    unit = manifest.get("unit")
+    if not unit:
+        return _not_measured(
+            title,
+            "Every row counts as one person. If a person can have several rows, name the column of people as `unit`.",
+        )
+    people, rows = manifest.get("released_people"), manifest["released_rows"]
+    if not people:
+        return _not_measured(title, "Write the report together with the release, with `kanon anonymize --report`.")
+    mean = f"The {people:,} people in the release have {figure(rows / people)} rows each on average."
+    if people == rows:
+        return Section(title, ("Every person in the release has one row.",))
+    return Section(
+        title,
+        (
+            f"{mean} Group sizes count people, and a person's risk is that of their smallest group.",
+            "Not measured: an attacker who knows several rows of a person, and so can combine groups. The contract or "
+            "the environment has to prevent it, or release one row per person.",
+        ),
+        measured=False,
+    )
+
+
+def _membership(manifest: Manifest) -> Section:
+    title = "Membership: whether a person is in the data at all"
+    found = _finding(manifest, "presence")
+    if found is None:
+        return _not_measured(title, "Name the population with the privacy model `delta_presence`.")
+    required, achieved = words.parameters_of(found)
+    return Section(title, (f"{_capital(found['model'])}: {required} required, {achieved} found.",))
+
+
+def _population(manifest: Manifest) -> Section:
+    title = "Risk in the population (journalist)"
+    found = _finding(manifest, "k-map", "journalist", "population")
+    if found is None:
+        return _not_measured(
+            title,
+            "The figures assume that the attacker knows who is in the data. `kanon risk --population FILE` measures "
+            "the risk of an attacker who does not.",
+        )
+    required, achieved = words.parameters_of(found)
+    return Section(title, (f"{_capital(found['model'])}: {required} required, {achieved} found.",))
+
+
+def _attacks(figures: Figures) -> Section:
+    attacks = figures.get("attacks") or ()
+    if not attacks:
+        return _not_measured("Attacks", "`kanon report` tries them, if the release and its source can be read.")
+    worst = sorted(attacks, key=lambda attack: -(attack["excess"] or 0.0))[:3]
+    sentences = [f"{_capital(words.success(attack))}{_interval(attack)}." for attack in worst if attack["excess"]]
+    few = [attack for attack in attacks if attack["excess"] is None and attack["hits"]]
+    if few:
+        names = words.listed(list(dict.fromkeys(words.named(attack["attack"]) for attack in few)))
+        sentences.append(f"Right for a few, too few to count here: {names}.")
+    tried = f"{counted(len(attacks), 'attacks')} were tried"
+    return Section("Attacks", (*sentences, f"{tried}; all are below." if sentences else f"{tried}, none above chance."))
+
+
+def _interval(attack: Mapping[str, Any]) -> str:
+    ends = attack.get("interval")
+    if not ends or ends[0] == ends[1]:
+        return ""
+    return f" (95% interval of the success: {words.percent(ends[0])} to {words.percent(ends[1])})"
+
+
+def _finding(manifest: Manifest, *names: str) -> Mapping[str, Any] | None:
+    found = (finding for finding in manifest["privacy"] if any(name in finding["model"] for name in names))
+    return next(found, None)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
