@@ -606,15 +606,14 @@ def test_the_page_begins_with_the_verdict_and_each_question_of_a_board_is_answer
     by_columns = {(*row["columns"], row["with_quasi_identifiers"]): row for row in figures.exact}
     assert by_columns["id", False]["share"] == 1.0
     assert by_columns["ill", False]["unique"] == (release.to_df()["ill"].value_counts().min() == 1)
-    assert {"columns": ["id", "ill"], "share": 1.0, "of": "rows"}.items() <= {
-        **by_columns["ill", "id", True], "columns": ["id", "ill"]
-    }.items()  # fmt: skip
+    assert by_columns["ill", "id", True]["share"] == 1.0
     text = "".join(Page(report.html).texts)
     assert text.index("Not releasable for a partner under contract") < text.index("Smallest group")
     for words_ in ("Colleagues know it.", "As in the last release", "A study of <b>falls</b>", figures.sha256 or "-"):
         assert words_ in text
+    answers = text[text.index("Questions that boards ask") :]
     for question in ("Membership", "Risk in the population", "Several rows of one person", "Attacks"):
-        assert "Not measured." in text[text.index(question) :][:120], question
+        assert "Not measured." in answers[answers.index(question) :][:120], question
 
 
 def test_uniqueness_of_people_is_counted_in_the_source_and_rounded() -> None:
