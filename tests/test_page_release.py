@@ -1,6 +1,7 @@
 """The screen of the release: what it writes, where, with which levels, and what it refuses to write or read."""
 
 import os
+import re
 import stat
 import threading
 from pathlib import Path
@@ -65,9 +66,17 @@ def test_a_result_is_written_by_its_levels_and_nothing_is_searched_again(client)
     assert "every combination of their values is shared by 5 rows or more" in read(html)
     assert "A separate query checked the release" in read(html)
     the_report_is_shown_in_a_box_that_runs_nothing(client, html)
-    again, _ = written(client, "1")
-    assert again.status_code == 422
-    assert "exists already" in read(again.text)
+    written_before = Path("people_anon.parquet").stat().st_mtime_ns
+    again = client.post("release/write", data={"of": "1", "target": "people_anon.parquet", "report": "write"})
+    assert "people_anon.parquet and people_anon.html exist already. Replace them?" in read(again.text).replace(
+        "  ", " "
+    )
+    assert Path("people_anon.parquet").stat().st_mtime_ns == written_before
+    assert len(client.app.state.page.results) == 2
+    agreed = {"replace": ["people_anon.parquet", "people_anon.html"]}
+    client.post("release/write", data={"of": "1", "target": "people_anon.parquet", "report": "write", **agreed})
+    assert finished(client).ended == "done"
+    assert Path("people_anon.parquet").stat().st_mtime_ns > written_before
 
 
 def the_report_is_shown_in_a_box_that_runs_nothing(client, html):
@@ -77,6 +86,8 @@ def the_report_is_shown_in_a_box_that_runs_nothing(client, html):
     assert {"default-src 'none'", "style-src 'unsafe-inline'", "sandbox"} <= {*policy}
     assert not any(item.startswith("script-src") for item in policy)
     assert report.text == Path("people_anon.html").read_text()
+    kept = client.get("release/report/2?download=1").headers["content-disposition"]
+    assert kept == 'attachment; filename="report-2.html"'
     assert client.get("release/report/1").status_code == 404
     assert client.get("release/report/9").status_code == 404
 
@@ -104,6 +115,37 @@ def test_the_written_spec_gives_the_same_release(client):
     assert client.post("release/spec", data={"of": "draft", "name": "release.yml", "replace": "release.yml"}).is_success
     assert specs.load(path).privacy.k == 7
     assert client.get("release/spec?of=draft").text == path.read_text()
+
+
+def test_the_verdict_depends_on_the_recipient_and_the_decision_is_in_the_spec(client):
+    found = searched(client)
+    page = client.app.state.page
+    html = client.get("release").text
+    assert "Not decided : choose the recipient" in read(html)
+    assert "SELECT" in found.statement["sql"]  # shown at once
+    assert "Statement" not in page.work.name
+    client.post("release/decision", data={"recipient": "public"})
+    html = client.get("release").text
+    assert "Not releasable , for the public" in read(html)
+    assert "a highest risk of at most 0.09" in read(html)
+    assert f"exactly {1 / found.manifest['smallest_class']:.6g}" in read(html)
+    client.post("release/decision", data={"recipient": "secure", "purpose": "research", "review_date": "2099-01-31"})
+    client.post("release/decision", data={"with_norms": "1", "norms": ["pdpc", "unknown"]})
+    assert page.draft.spec().norms == ("pdpc",)
+    assert "of a result" not in read(client.get("release").text)
+    assert found.draft.asks_like(page.draft)  # the decision does not change the release
+    assert "`" not in re.sub(r"<pre.*?</pre>", "", client.get("release").text, flags=re.S)
+    assert "not measured" in read(client.get("release").text)
+    client.post("release/measure?of=1")
+    assert finished(client).ended == "done"
+    html = client.get("release?of=1").text
+    assert "Unique by columns released unchanged" in read(html)
+    assert "not measured" not in read(html).partition("Figures of the decision")[2].partition("Write it")[0]
+    for wrong in ({"recipient": "x"}, {"accepted_risk": "2"}, {"review_date": "soon"}):
+        assert client.post("release/decision", data=wrong).status_code == 422
+    client.post("release/spec", data={"of": "1", "name": "release.yml"})
+    written_spec = specs.load("release.yml")
+    assert (written_spec.recipient, written_spec.purpose) == ("secure", "research")
 
 
 BAD = ["../x", "/tmp/x", "a/x", "a\\x", "C:x", ".x", "x\0", "‮x", "", "x" * 300, "x\n"]
@@ -182,7 +224,7 @@ def test_an_incomplete_draft_names_what_is_missing(client):
     for place in (1, 2, 3):
         client.post(f"columns/{place}", data={"role": "dropped"})
     html = client.get("release").text
-    assert "This is not a valid spec yet: quasi_identifiers" in read(html).replace(" :", ":")
+    assert "This is not a valid spec yet: the role “quasi-identifier” under Columns" in read(html)
     assert ">Columns</a>" in html
     assert 'id="write"' not in html
     assert client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"}).status_code == 422

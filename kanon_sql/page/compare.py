@@ -16,7 +16,7 @@ from kanon_sql.loss import METRICS
 from kanon_sql.page.charts import Point, losses, way
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.explore import drawn, exploration
-from kanon_sql.page.release import Candidate
+from kanon_sql.page.release import start_measuring
 from kanon_sql.page.risk import run_at
 from kanon_sql.page.state import Page, PageResult
 from kanon_sql.page.web import changing, rendered, shown
@@ -402,9 +402,7 @@ def measure(request: Request, _: FormData) -> Response:
     """Start measuring the attacks on a result, and its utility; nothing is written."""
     page: Page = request.app.state.page
     result = page.result(request.path_params["number"])
-    spec = {key: value for key, value in Candidate(page, result).mapping().items() if key != "target"}
-    name = f"Attacks and utility of {result.number}"
-    page.run(name, {"spec": spec, "measure": page.questions}, result.draft, result.number)
+    start_measuring(page, result)
     return _back(request)
 
 

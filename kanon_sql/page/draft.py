@@ -14,7 +14,7 @@ from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.generalization.recipes import grouped
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page.groups import A_STAR
-from kanon_sql.spec import Spec, as_yaml, parse
+from kanon_sql.spec import DECLARED, Spec, as_yaml, parse
 from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
 
 MOST_LISTED = 5_000  # values of a suggestion that a spec lists
@@ -122,7 +122,7 @@ class Draft:
 
     def asks_like(self, other: Draft) -> bool:
         """Whether both describe the same release, wherever it is written."""
-        texts = {"target": None, REASONS: None}
+        texts = dict.fromkeys(("target", *DECLARED))  # the decision does not change the release
         return self.mapping() | texts == other.mapping() | texts
 
     def adopting(self, old: Draft) -> Draft:

@@ -29,7 +29,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.utility import SharedColumn
 from kanon_sql.utility.counts import Query, QueryErrors, drawn
 from kanon_sql.utility.sides import Sides
-from kanon_sql.verbs.figures import PARTS
+from kanon_sql.verbs.figures import PARTS, ReleaseFigures
 from kanon_sql.verbs.released import Release
 
 SECONDS = 2.0  # for the nodes that the search did not test or score
@@ -37,6 +37,7 @@ MOST_NODES = 300  # of a large lattice
 QUERIES = 500  # random count queries
 MOST_CELLS = 2000  # of a question by the user: the most frequent ones
 _BATCH = 16
+_DECIDING = ("counted", "risk", "norms", "exact", "attacks")
 
 
 # The lattice
@@ -142,15 +143,17 @@ class _Exploration:
 def measured(release: Release, questions: Sequence[Sequence[str]], observer: Observer) -> dict[str, Any]:
     """The attacks on a release, the uniqueness of its unchanged columns, and the errors of counts from it.
 
+    `figures`: the part of the report's figures that the verdict needs.
     `questions`: pairs of columns whose cross table is counted. `missing`: what was not measured, and why.
     """
     spec, missing = release.spec, dict[str, str]()
     assert isinstance(spec, Spec)
     figures: dict[str, Any] = {"attacks": [], "exact": None, "counts": None, "questions": []}
-    without = [part for part in PARTS if part != "attacks"]
+    without = [part for part in PARTS if part in ("columns", "loss_by_k", "lattice")]
     with _noting(missing, "attacks"):
         measured_figures = release.figures(without=without, observer=observer)
         figures["attacks"] = [dict(attack) for attack in measured_figures.attacks]
+        figures["figures"] = deciding(measured_figures)
         if "attacks" in measured_figures.missing:
             missing["attacks"] = measured_figures.missing["attacks"]
     observer.stage("Counting unique rows")
@@ -159,6 +162,12 @@ def measured(release: Release, questions: Sequence[Sequence[str]], observer: Obs
     with _noting(missing, "utility"):
         figures |= _utility(release, spec, questions, observer)
     return {**figures, "missing": missing}
+
+
+def deciding(figures: ReleaseFigures) -> dict[str, Any]:
+    """The figures of a report that a verdict depends on."""
+    found = figures.to_dict()
+    return {name: found[name] for name in _DECIDING if name in found}
 
 
 @contextlib.contextmanager

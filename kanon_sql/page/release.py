@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.hints import IDENTIFIER, SENSITIVE
+from kanon_sql.page import decision
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.names import FORMS, RELEASES, SPECS, file_in, plain
 from kanon_sql.page.state import Page, PageResult
@@ -23,7 +24,7 @@ from kanon_sql.page.web import changing, rendered, shown
 from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
-from kanon_sql.spec import Spec, as_yaml, completed, in_flow, parse
+from kanon_sql.spec import DECLARED, Spec, as_yaml, completed, in_flow, parse
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion.spec_file import comment, listed
 from kanon_sql.verbs.suggest import DROPPED, KEPT, has_password
@@ -66,8 +67,9 @@ class Candidate:
         return dict(self.page.draft.keys["target"])
 
     def mapping(self) -> dict[str, Any]:
-        """The complete spec, with paths relative to the page's folder."""
-        spec = self.draft.mapping()
+        """The complete spec, with paths relative to the page's folder; the decision is that of the page's draft."""
+        spec = {key: value for key, value in self.draft.mapping().items() if key not in DECLARED}
+        spec |= {key: value for key, value in self.page.draft.mapping().items() if key in DECLARED}
         if self.node:
             spec = {key: value for key, value in spec.items() if key not in ("node_from", "node_else")}
             spec["node"] = dict(self.node)
@@ -117,13 +119,20 @@ def show(request: Request, problem: str = "") -> Response:
     except KanonError as error:
         missing = str(error)
     database = ' --database "$DATABASE"' if _needs_database(candidate.draft.keys) else ""
+    result = candidate.result
+    asked = request.query_params.get("ask", "").split("/")
     content = {
         "candidate": candidate,
+        "figures": list(decision.figures_of(result)) if result else [],
+        "verdict": decision.verdict_on(result, page.draft) if result else None,
+        "decision": decision,
+        "declared": decision.declared(page.draft),
+        "asked": [name for name in _files(target) if name in asked and (page.output / name).exists()],
+        "wanted": request.query_params.get("report", "show"),
         "target": target,
         "text": text,
         "missing": missing,
         "stale": bool(candidate.result and not candidate.draft.asks_like(page.draft)),
-        "existing": [name for name in _files(target) if (page.output / name).exists()],
         "spec_file": _spec_file(page, text),
         "command": f"kanon anonymize --spec {shlex.quote(page.spec_name)}{database}",
         "needs_database": bool(database),
@@ -187,6 +196,30 @@ def where(request: Request, form: FormData) -> Response:
     return _back(request)
 
 
+def start_measuring(page: Page, result: PageResult) -> None:
+    """Start measuring the attacks on a result, and its utility; SpecError while something else runs."""
+    spec = {key: value for key, value in Candidate(page, result).mapping().items() if key != "target"}
+    request = {"spec": spec, "measure": page.questions}
+    page.run(f"Attacks and utility of {result.number}", request, result.draft, result.number)
+
+
+@changing(show)
+def measure(request: Request, _: FormData) -> Response:
+    """Measure the figures of a result that are missing."""
+    candidate = _candidate(request)
+    if candidate.result is None:
+        raise SpecError("choose a result first: the draft has no figures yet")
+    start_measuring(candidate.page, candidate.result)
+    return _back(request, candidate.of)
+
+
+@changing(show)
+def decide(request: Request, form: FormData) -> Response:
+    """Set the recipient, or another field of the decision."""
+    request.app.state.page.change(lambda draft: decision.with_declared(draft, form))
+    return _back(request)
+
+
 @changing(show)
 def write(request: Request, form: FormData) -> Response:
     """Write the release, with its report if requested."""
@@ -199,6 +232,8 @@ def write(request: Request, form: FormData) -> Response:
     if candidate.of != str(form.get("of")) or str(form.get("target")) != name:
         raise SpecError("another window has changed the release or its target; review it, and write again")
     target["overwrite"] = name in replaced
+    if asked := _to_ask(candidate, report, replaced):
+        return shown(request, "release", of=candidate.of, ask="/".join(asked), report=report)
     if "file" in target:
         path = candidate.file(name, RELEASES)
         check_file(path, target["overwrite"], ())
@@ -208,6 +243,20 @@ def write(request: Request, form: FormData) -> Response:
     report_options = _report(candidate, report, replaced) if report in REPORTS and report else None
     page.run(f"Release {name}", {"spec": spec, "report": report_options}, candidate.draft)
     return _back(request, candidate.of)
+
+
+def _to_ask(candidate: Candidate, report: str, replaced: list[Any]) -> list[str]:
+    """The existing files that would be replaced, and that the user has not agreed to."""
+    target = candidate.target
+    if "file" not in target:
+        return []
+    names = [str(target["file"]), *([_report_name(target)] if report == "write" else [])]
+    found = []
+    for name, endings in zip(names, (RELEASES, (".html",)), strict=False):
+        path = candidate.file(name, endings)
+        if path.exists() and name not in replaced:
+            found.append(name)
+    return found
 
 
 def _report(candidate: Candidate, report: str, replaced: list[Any]) -> dict[str, Any]:
@@ -278,7 +327,10 @@ def report(request: Request) -> Response:
         return PlainTextResponse(str(error), status_code=404)
     if not result.report:
         return PlainTextResponse("there is no report of it", status_code=404)
-    return HTMLResponse(result.report, headers={"Content-Security-Policy": _REPORT_POLICY})
+    headers = {"Content-Security-Policy": _REPORT_POLICY}
+    if "download" in request.query_params:
+        headers["Content-Disposition"] = f'attachment; filename="report-{result.number}.html"'
+    return HTMLResponse(result.report, headers=headers)
 
 
 # The text of the spec: YAML, with the reason of every role as a comment
@@ -338,6 +390,8 @@ ROUTES = [
     Route("/release", show),
     Route("/release", choose, methods=["POST"]),
     Route("/release/where", where, methods=["POST"]),
+    Route("/release/decision", decide, methods=["POST"]),
+    Route("/release/measure", measure, methods=["POST"]),
     Route("/release/write", write, methods=["POST"]),
     Route("/release/stop", stop, methods=["POST"]),
     Route("/release/spec", download),

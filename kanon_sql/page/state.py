@@ -32,7 +32,7 @@ class PageResult:
 
     `way`: seconds, score and bound at every improvement. `some`: a few released rows, by `columns` and `rows`.
     `report`: its HTML, if requested. `statement`: of the release, by `dialect`, `table` and `sql`. `explored`: the
-    searched lattice, `measures`: risk and utility, as `kanon_sql.page.measures` returns them.
+    searched lattice, `measures`: risk and utility, as `kanon_sql.page.measures` returns them. `figures`: of its report.
     """
 
     number: int
@@ -46,6 +46,7 @@ class PageResult:
     statement: Mapping[str, str] = field(default_factory=dict)
     explored: Mapping[str, Any] = field(default_factory=dict)
     measures: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def written(self) -> bool:

@@ -170,4 +170,5 @@ def _templates() -> Environment:
     )
     environment.globals |= {"way": way, "columns_in": columns_in}
     environment.filters |= {"count": count, "figure": figure, "percent": percent, "in_page_words": in_page_words}
+    environment.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
     return environment

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = Path(__file__).resolve().parents[2]
-# event kinds: a release, a few of its rows, the lattice around it, its report, statement, and measured risk and utility
-OUTPUTS = ("release", "some", "explored", "report", "statement", "measures")
+# event kinds: a release, a few of its rows, the lattice around it, its report and statement, and what was measured
+OUTPUTS = ("release", "some", "explored", "report", "statement", "measures", "figures")
 
 
 @dataclass

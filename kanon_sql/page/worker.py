@@ -37,6 +37,7 @@ from kanon_sql.verbs.report import Report, check_report
 from kanon_sql.verbs.statement import compile
 
 SOME = 10  # rows of a release that are shown
+MOST_PRINTED = 200_000  # rows of a source whose statement is printed without being asked for
 
 
 def send(kind: str, payload: Any) -> None:
@@ -87,7 +88,9 @@ def run(request: Mapping[str, Any]) -> None:
         check_report(Path(report["file"]), report["overwrite"])
     if "measure" in request:
         release = anonymize(None, spec, observer=observer())
-        send("measures", measures.measured(release, request["measure"], Observer(lambda text: send("stage", text))))
+        found = measures.measured(release, request["measure"], Observer(lambda text: send("stage", text)))
+        send("figures", found.pop("figures", {}))
+        send("measures", found)
         return
     lattices: list[Mapping[str, Any]] = []
     release = anonymize(None, spec, observer=replace(observer(), planned=lambda plan: _explore(plan, lattices)))
@@ -95,9 +98,13 @@ def run(request: Mapping[str, Any]) -> None:
     send("some", some_rows(release))
     for lattice in lattices:
         send("explored", lattice)
+    if spec.target is None:
+        _print_statement(request["spec"], release)
     if report:
         send("stage", "Creating the report")
-        send("report", _create_report(release, report).html)
+        created = _create_report(release, report)
+        send("figures", measures.deciding(created.figures))
+        send("report", created.html)
 
 
 def _explore(plan: Plan, found: list[Mapping[str, Any]]) -> None:
@@ -108,6 +115,21 @@ def _explore(plan: Plan, found: list[Mapping[str, Any]]) -> None:
             explored = measures.explored(plan)
             if explored:
                 found.append(explored)
+
+
+def _print_statement(mapping: Mapping[str, Any], release: Release) -> None:
+    """Print the statement of a release at its levels, if its source is small enough to do so without being asked."""
+    node = release.manifest.get("node")
+    if not node or release.manifest["rows"] > MOST_PRINTED:
+        return
+    send("stage", "Printing the statement")
+    kept = {key: value for key, value in mapping.items() if key not in ("node_from", "node_else")}
+    printed = {"dialect": None, "table": None, "sql": "", "why": ""}
+    try:
+        printed["sql"] = f"{compile(None, without_code(parse({**kept, 'node': node}))).sql};"
+    except KanonError as error:  # some releases are not one statement
+        printed["why"] = str(error)
+    send("statement", printed)
 
 
 def _create_report(release: Release, options: Mapping[str, Any]) -> Report:
