@@ -47,6 +47,7 @@ from kanon_sql.report.svg import Element, element, picture
 MOST_UPLOADED, MOST_LINES = 4 * 2**20, 20_000
 _WIDE, _HIGH = 320.0, 12.0
 _MOST_SHARES = 60
+_PATIENCE = 0.5  # seconds that a screen waits for the counts
 
 
 def show(request: Request, problem: str = "") -> Response:
@@ -58,7 +59,8 @@ def show(request: Request, problem: str = "") -> Response:
     if place not in places:
         problem = problem or ("" if place is None else "that column is not a quasi-identifier; choose another")
         return rendered(request, "hierarchies", problem, tabs=tabs, place=None)
-    content = _content(page, place, request.query_params.get("as", ""))
+    rare = request.query_params.get("rare") == "yes"
+    content = _content(page, place, request.query_params.get("as", ""), rare)
     return rendered(request, "hierarchies", problem, tabs=tabs, place=place, sorts=SORTS, kinds=KINDS, **content)
 
 
@@ -66,7 +68,7 @@ def _kind(column: DraftColumn) -> str:
     return KINDS[kind_of(column.attribute.get("hierarchy"))].title
 
 
-def _content(page: Page, place: int, viewed: str) -> dict[str, Any]:
+def _content(page: Page, place: int, viewed: str, rare: bool) -> dict[str, Any]:
     """The contents of a column's editor, for the kind of recipe that is viewed."""
     column = page.draft.columns[place]
     recipe = column.attribute.get("hierarchy")
@@ -87,6 +89,9 @@ def _content(page: Page, place: int, viewed: str) -> dict[str, Any]:
         return {**content, "missing": str(error)}
     tried = tried if tried and tried.kind == kind else None
     texts = tried.texts if tried else texts_of(recipe) if kind == used else usual(kind, values)
+    days = _days(page, column.name) if kind == "age" else {}
+    if days and kind != used and not tried:
+        texts = {**texts, "age": max(last for _, last in days.values())}  # the day of the data rather than today
     seen, wrong = _preview(page, column, kind, recipe_of(kind, texts)) if kind != used else _preview(page, column)
     levels = seen.levels if seen else ()
     return {
@@ -94,12 +99,57 @@ def _content(page: Page, place: int, viewed: str) -> dict[str, Any]:
         "missing": "",
         "values": values,
         "texts": texts,
+        "days": days,
         "errors": {**wrong, **(tried.errors if tried else {})},
         "tried": tried,
         "seen": seen,
+        **_visible(page, column, seen, rare),
         "bars": [_shares(f"level-bar-{number}", level, page.draft.k) for number, level in enumerate(levels)],
         **_editor(page, column, values, used),
     }
+
+
+def _visible(page: Page, column: DraftColumn, seen: HierarchyPreview | None, rare: bool) -> dict[str, Any]:
+    """The values and labels of a preview that at least k people have, or all if `rare` ones are requested.
+
+    `examples`: a frequent value with its label, per level.
+    """
+    found: dict[str, Any] = {"rare": rare, "shown_values": [], "largest": [], "examples": [], "hidden": 0}
+    if seen is None:
+        return found
+    k = page.draft.k
+    common = _common(page, column.name, k)
+
+    def visible(level: int, label: str, rows: int) -> bool:
+        return rare or (rows >= k if level or common is None else label in common)
+
+    shown_values = [(rows, labels) for rows, labels in seen.values if visible(0, labels[0], rows)]
+    largest = [
+        [(label, rows) for label, rows in level.largest if visible(number, label, rows)]
+        for number, level in enumerate(seen.levels)
+    ]
+    example = shown_values[0][1] if shown_values else ()
+    hidden = len(seen.values) - len(shown_values)
+    return {**found, "shown_values": shown_values, "largest": largest, "examples": example, "hidden": hidden}
+
+
+def _days(page: Page, name: str) -> dict[str, tuple[str, str]]:
+    """The first and the last day of the other columns of dates, rounded to the intervals of at least k people."""
+    try:
+        columns = page.summaries().result(timeout=_PATIENCE).columns
+    except (TimeoutError, KanonError):
+        return {}
+    found = {other: summary.days(page.draft.k) for other, summary in columns.items() if other != name}
+    return {other: days for other, days in found.items() if days}
+
+
+def _common(page: Page, name: str, k: int) -> frozenset[str] | None:
+    """The values of a column that at least k people have; None if they are not counted yet."""
+    try:
+        summary = page.summaries().result(timeout=_PATIENCE).columns.get(name)
+    except (TimeoutError, KanonError):
+        return None
+    return summary.common(k) if summary else None
 
 
 def _preview(

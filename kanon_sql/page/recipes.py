@@ -11,6 +11,7 @@ from typing import Any, get_args
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.generalization.calendar import NAMED
 from kanon_sql.page.column_values import ColumnValues, shown
+from kanon_sql.page.wording import in_page_words
 from kanon_sql.spec import Known
 from kanon_sql.suggestion import steps, suggested
 
@@ -126,7 +127,9 @@ KINDS: dict[str, RecipeKind] = {
         "Age",
         "Dates of birth as the age on a day.",
         (
-            FormField("age", "On the day", shape="date", needed=True),
+            FormField(
+                "age", "On the day", "The same day for all rows: that of the extract, not today.", "date", needed=True
+            ),
             FormField("bands", "Bands of years", "The finest first: 1, 5, 10, 20", read=_numbers),
             _WHERE,
         ),
@@ -246,6 +249,7 @@ def plainly(error: KanonError) -> SpecError:
 def _sentence(text: str, error: KanonError) -> str:
     """The message of an error, with the values that it is about: users of the page may see the data."""
     shown_values = f" ({', '.join(error.values)})" if error.values else ""
+    text = in_page_words(text)
     return f"{text[:1].upper()}{text[1:]}{shown_values}."
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from math import floor, isfinite, log10, sqrt
 from typing import Any
 
@@ -128,6 +129,14 @@ class ColumnSummary:
             if (part.low is None or part.low <= place) and (part.high is None or place < part.high):
                 return self._interval(part)
         return ""
+
+    def days(self, k: int) -> tuple[str, str] | None:
+        """The first and the last day of the intervals of a column of dates."""
+        if self.column.kind not in _DATES or not (parts := merged(self.intervals, k, self.people)):
+            return None
+        first, after = int(parts[0].low or 0), int(parts[-1].high or 0)
+        last = date(after // 12, after % 12 + 1, 1) - timedelta(days=1)
+        return date(first // 12, first % 12 + 1, 1).isoformat(), last.isoformat()
 
     def ends(self, k: int) -> tuple[str, str] | None:
         """The texts of the first and the last bound of the intervals."""

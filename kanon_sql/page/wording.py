@@ -61,6 +61,10 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"with `kanon verify`"), "again"),
     (re.compile(r"^nothing is left of the quasi-identifiers:"), "Everything is *:"),
     (re.compile(r"^nothing is left:"), "Nothing is left:"),
+    (
+        re.compile(r"a value is not a date; write it as YYYY-MM-DD, or use a hierarchy file"),
+        "a value is not a date; list it in “Texts that mean: no value” under Open, or write it as YYYY-MM-DD",
+    ),
     (re.compile(r"--(?=[a-z])"), ""),
     (re.compile(r"\bprivacy\.(?=[a-z_]+)"), ""),
 )

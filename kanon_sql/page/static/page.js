@@ -66,6 +66,12 @@ document.addEventListener("click", async (e) => {
   await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
   button.textContent = "Copied";
 });
+document.addEventListener("click", (e) => {  // a button that fills a field
+  const button = e.target.closest("[data-fill]"), field = button && document.getElementById(button.dataset.fill);
+  if (!field) return;
+  field.value = button.value;
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+});
 
 // Chips are dragged to boxes, or ticked and moved by the fields of their form, which M leads to.
 let dragged = null;
@@ -85,6 +91,13 @@ document.addEventListener("keydown", (e) => {
   if (e.key !== "m" || !e.target.closest("[data-chip]")) return;
   e.preventDefault();
   e.target.form.elements.to.focus();
+});
+document.addEventListener("keydown", (e) => {  // in a field, the browser undoes what was typed
+  if (!(e.ctrlKey || e.metaKey) || e.key.toLowerCase() !== "z" || inField(e.target)) return;
+  const button = document.getElementById(e.shiftKey ? "redo" : "undo");
+  if (!button || button.disabled) return;
+  e.preventDefault();
+  button.click();
 });
 
 const events = new EventSource(`${base}events`);
