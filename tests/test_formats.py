@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas
 import pyarrow
 import pyarrow.parquet
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql import anonymize, compile, profile, risk, utility, verify
+from kanon_sql import anonymize, anonymize_sql, compile, profile, risk, utility, verify
 from kanon_sql.engine import FilesRead
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.headers import EncodingError
@@ -462,3 +463,58 @@ def test_no_number_is_lost_or_becomes_another(numbers: list[Decimal], mark: str,
         assert found == texts
     else:
         assert [round(Decimal(value), 2) for value in found] == numbers
+
+
+BORN = ["1960-02-29", "1961-03-01", "2024-01-01", None, "1999-12-31", "1970-06-15"]
+DAYS = ["2023-02-28", "2024-02-29", "2023-12-31", "2023-01-01", "2023-01-01", None]
+
+
+@pytest.mark.parametrize("file", ["stays.csv", "stays.parquet", "stays.xlsx"])
+def test_ages_are_counted_at_the_date_in_another_column(tmp_path, file):
+    """Whole years, by calendar: somebody born on 29 February is a year older on 1 March of other years."""
+    table = pandas.DataFrame({"born": pandas.to_datetime(BORN), "day": pandas.to_datetime(DAYS), "ill": range(6)})
+    path = tmp_path / file
+    match path.suffix:
+        case ".csv":
+            table.to_csv(path, index=False)
+        case ".parquet":
+            table.to_parquet(path)
+        case _:
+            table.to_excel(path, index=False)
+    spec = {
+        "quasi_identifiers": {"born": {"hierarchy": {"ranges": [10]}}},
+        "columns": {"born": "age at day"},
+        "keep": ["day", "ill"],
+        "privacy": {"k": 1},
+        "suppression_limit": 0,
+    }
+    released = anonymize(path, spec).to_df().sort_values("ill")
+    ages = [None if pandas.isna(age) else int(age) for age in released["born"]]
+    assert ages == [62, 62, -1, None, 23, None]
+    assert str(released["day"].iloc[1])[:10] == "2024-02-29"  # the other column keeps its dates
+    if path.suffix != ".xlsx":
+        statement = anonymize_sql(path, spec)
+        rows = duckdb.sql(f"SELECT born FROM ({statement.rstrip(';')}) ORDER BY ill").fetchall()
+        assert [age for (age,) in rows] == ages
+        with pytest.raises(SpecError, match="add a column with the age at day"):
+            compile(path, spec, dialect="postgres", table="stays")
+    columns = json.loads(kanon("profile", str(path), "--type", "born=age at day", "--json").out)["columns"]
+    assert columns[0]["type"] == "INTEGER"
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"born": "age at nobody"}, "no other column"),
+        ({"born": "age at born"}, "no other column"),
+        ({"born": "age at ill"}, "'ill' of .* has no dates"),
+        ({"ill": "age at day"}, "'ill' of .* has no dates"),
+        ({"born": "age at day", "day": "age at born"}, "is an age"),
+        ({"born": {"type": "age at day", "decimal": ","}}, "does not fit"),
+    ],
+)
+def test_an_age_needs_two_columns_of_dates(tmp_path, columns, reason):
+    path = tmp_path / "stays.csv"
+    pandas.DataFrame({"born": BORN, "day": DAYS, "ill": range(6)}).to_csv(path, index=False)
+    with pytest.raises(KanonError, match=reason):
+        profile(path, columns=columns)

@@ -50,9 +50,13 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Found:
-    """Conversions by column (the other columns stay unchanged), what was recognized, and why columns stay text."""
+    """Conversions by column (the other columns stay unchanged), what was recognized, and why columns stay text.
+
+    `ages`: the column of dates at which another column, of dates of birth, is an age.
+    """
 
     ways: Mapping[str, Conversion]
+    ages: Mapping[str, str] = field(default_factory=dict)
     recognized: Sequence[str] = ()
     options: Sequence[str] = ()
     stay: Sequence[str] = ()
@@ -152,7 +156,26 @@ def find_formats(
         stay.setdefault(_GROUPS_OR_DECIMALS, []).append(name)
     texts = [f"{what} in {', '.join(names)}" for what, names in recognized.items()]
     options = dict.fromkeys("date_format" if what.startswith("dates") else "decimal" for what in recognized)
-    return Found(ways, texts, tuple(options), [_stay_text(reason, names) for reason, names in stay.items()])
+    ages = _ages(loaded.name, types, ways, reading)
+    return Found(ways, ages, texts, tuple(options), [_stay_text(reason, names) for reason, names in stay.items()])
+
+
+def _ages(name: str, types: Mapping[str, str], ways: Mapping[str, Conversion], reading: Reading) -> dict[str, str]:
+    """The column of dates by column of ages; SourceError if one of the two has no dates."""
+    ages = {column: own.age_at for column, own in reading.columns.items() if own.age_at}
+    for column, at in ages.items():
+        if at not in types or at == column:
+            raise SpecError(f"the age of {column!r} is that at {at!r}, which is no other column of {name}; name one")
+        if at in ages:
+            raise SpecError(f"the age of {column!r} is that at {at!r}, which is an age; name a column of dates")
+        for dates in (column, at):
+            kind = ways[dates].type if dates in ways else types[dates]
+            if not kind.startswith(("DATE", "TIMESTAMP")):
+                raise SourceError(
+                    f"the age of {column!r} is that at {at!r}, but {dates!r} of {name} has no dates; give their format "
+                    "with `date_format`, or list words for missing values in `null`"
+                )
+    return ages
 
 
 def _stay_text(stays: _Stays, names: Sequence[str]) -> str:
@@ -179,6 +202,8 @@ def _recognized_formats(way: Conversion, options: ColumnReading) -> Iterator[str
 def _way(columns: _Columns, name: str, reading: Reading) -> Conversion | _Stays | None:
     """How a column is read; None if it stays unchanged."""
     options, own = reading.of(name), reading.columns.get(name)
+    if own and own.age_at:  # of dates of birth
+        own, options = replace(own, type=None), replace(options, type=None)
     if own and (own.type or own.decimal or own.date_format):
         return _configured(columns, name, own, options)
     if not columns.is_text(name):

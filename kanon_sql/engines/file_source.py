@@ -51,20 +51,20 @@ class Reader:
         if not reading.options:
             return query, ()
         types, found = self._find_formats(SOURCE_VIEW, Loaded(pattern, is_text=False), reading)
-        query = queries.files_converted(query, [*types], found.ways, self.engine.dialect)
+        query = queries.files_converted(query, [*types], found.ways, self.engine.dialect, found.ages)
         self._show(query)
         return query, found.stay
 
     def _csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:
         loaded, encoding = self._loaded_csv(pattern, paths, reading)
         types, found = self._find_formats(LINES, Loaded(pattern, loaded.types, loaded.first_line), reading)
-        self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect))
+        self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect, found.ages))
         notes = sentence(pattern, None if reading.encoding else encoding, loaded.separator, found)
         if encoding:
             return None, notes
-        if not found.ways and not loaded.types:
+        if not found.ways and not found.ages and not loaded.types:
             return self.engine.files_sql(pattern), notes
-        return self._converted_sql(pattern, loaded.separator, types, found.ways), notes
+        return self._converted_sql(pattern, loaded.separator, types, found), notes
 
     def _loaded_csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str | None]:
         """Load CSV files into a table; also returns their encoding if it is not UTF-8."""
@@ -92,16 +92,14 @@ class Reader:
                 raise SourceError(message, error.values) from None
         return loaded, " and ".join(dict.fromkeys(encodings))
 
-    def _converted_sql(
-        self, pattern: str, separator: str | None, types: Mapping[str, str], ways: Mapping[str, Conversion]
-    ) -> str | None:
+    def _converted_sql(self, pattern: str, separator: str | None, types: Mapping[str, str], found: Found) -> str | None:
         """The query that reads the CSV files anywhere as they were read here; None if their separators differ."""
         if separator is None:
             return None
         casts = {name: Conversion(kind) for name, kind in types.items() if kind != "VARCHAR"}
         holes = {"path": quoted_path(pattern), "separator": separator}
         as_text = queries.text("files/read_csv_as_text", self.engine.dialect, **holes)
-        return queries.files_converted(as_text, [*types], {**casts, **ways}, self.engine.dialect)
+        return queries.files_converted(as_text, [*types], {**casts, **found.ways}, self.engine.dialect, found.ages)
 
     def _excel(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:
         if len(paths) > 1:
@@ -111,7 +109,7 @@ class Reader:
             sheet = copy_as_csv(paths[0], reading, copy)
             load_form(self.connection, copy, sheet.form, LINES)
         types, found = self._find_formats(LINES, Loaded(pattern, is_text=False), reading)
-        self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect))
+        self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect, found.ages))
         return None, [*sheet.notes, *sentence(pattern, None, None, found)]
 
     def _find_formats(self, relation: Relation, loaded: Loaded, reading: Reading) -> tuple[dict[str, str], Found]:

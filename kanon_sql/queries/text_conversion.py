@@ -69,21 +69,48 @@ PLAIN_NUMBER = r"\s*[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*"
 _TRIED = "TRY_STRPTIME(value, $format)"
 
 
-def converted(source: Relation, columns: Sequence[str], ways: Mapping[str, Conversion], dialect: str) -> str:
-    """The query of a relation's columns, converted in these ways, or unchanged."""
-    return t.printed(_selected(columns, ways).from_(t.table(source)), dialect)
+def converted(
+    source: Relation,
+    columns: Sequence[str],
+    ways: Mapping[str, Conversion],
+    dialect: str,
+    ages: Mapping[str, str] | None = None,
+) -> str:
+    """The query of a relation's columns, converted in these ways, or unchanged.
+
+    `ages`: the column of dates at which another column, of dates of birth, becomes an age in whole years.
+    """
+    return t.printed(_selected(columns, ways, ages or {}).from_(t.table(source)), dialect)
 
 
-def files_converted(read: str, columns: Sequence[str], ways: Mapping[str, Conversion], dialect: str) -> str:
+def files_converted(
+    read: str,
+    columns: Sequence[str],
+    ways: Mapping[str, Conversion],
+    dialect: str,
+    ages: Mapping[str, str] | None = None,
+) -> str:
     """The same for a query that reads files."""
     files = sqlglot.parse_one(read, "duckdb")
     assert isinstance(files, exp.Query)
-    return t.printed(_selected(columns, ways).from_(files.subquery("kanon_file")), dialect)
+    return t.printed(_selected(columns, ways, ages or {}).from_(files.subquery("kanon_file")), dialect)
 
 
-def _selected(columns: Sequence[str], ways: Mapping[str, Conversion]) -> exp.Select:
-    shown = {name: _read(t.column(name), ways[name]) if name in ways else t.column(name) for name in columns}
-    return exp.select(*(exp.alias_(value, name, quoted=True) for name, value in shown.items()))
+def _selected(columns: Sequence[str], ways: Mapping[str, Conversion], ages: Mapping[str, str]) -> exp.Select:
+    read = {name: _read(t.column(name), ways[name]) if name in ways else t.column(name) for name in columns}
+    shown = {name: _age(value, read[ages[name]]) if name in ages else value for name, value in read.items()}
+    return exp.select(*(exp.alias_(value.copy(), name, quoted=True) for name, value in shown.items()))
+
+
+_AGE = (
+    "CAST(EXTRACT(YEAR FROM $day) - EXTRACT(YEAR FROM $born) - CASE WHEN EXTRACT(MONTH FROM $day) * 100 "
+    "+ EXTRACT(DAY FROM $day) < EXTRACT(MONTH FROM $born) * 100 + EXTRACT(DAY FROM $born) THEN 1 ELSE 0 END AS INTEGER)"
+)
+
+
+def _age(born: exp.Expr, day: exp.Expr) -> exp.Expr:
+    """The whole years between two dates; one born on 29 February is a year older on 1 March."""
+    return t.expression(_AGE, born=born, day=day)
 
 
 def _read(value: exp.Expr, way: Conversion) -> exp.Expr:

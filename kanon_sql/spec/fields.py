@@ -335,7 +335,8 @@ class ColumnForm(Model):
     """How one column of a file is read."""
 
     type: Annotated[Text, BeforeValidator(column_type)] | None = spec_key(
-        "The type of the column.", takes=f"one of {', '.join(TYPES)}, or decimal(12,2)"
+        "The type of the column; `age at Eintritt` for the age at the date in that column, from dates of birth.",
+        takes=f"one of {', '.join(TYPES)}, decimal(12,2), or age at COLUMN",
     )
     decimal: Literal[",", "."] | None = _DECIMAL()
     date_format: DateFormat | None = _DATE_FORMAT()

@@ -20,10 +20,11 @@ _TYPES = {
 TYPES = tuple(_TYPES)
 _TAKES = {
     **dict.fromkeys(("integer", "float", "decimal"), ("decimal",)),
-    **dict.fromkeys(("date", "timestamp", "time"), ("date_format",)),
+    **dict.fromkeys(("date", "timestamp", "time", "age"), ("date_format",)),
     **dict.fromkeys(("text", "boolean"), ()),
 }
 _ENDINGS = {"CSV": ("csv", "tsv", "txt", "data"), "Parquet": ("parquet", "pq"), "Excel": ("xlsx", "xlsm")}
+_AGE = re.compile(r"\s*age\s+at\s+(\S.*?)\s*", re.IGNORECASE | re.DOTALL)
 _WIDTH = re.compile(r"(decimal|numeric)\s*\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
 
 
@@ -35,6 +36,11 @@ class ColumnReading:
     decimal: str | None = None
     date_format: str | None = None
     null: tuple[str, ...] = ()
+
+    @property
+    def age_at(self) -> str | None:
+        """The column of dates at which a column of dates of birth is an age; None if it is no age."""
+        return age_at(self.type)
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class Reading:
         (None, ',')
         """
         own = self.columns.get(column, ColumnReading())
-        takes = _TAKES.get((own.type or "").partition("(")[0], ("decimal", "date_format"))
+        takes = _TAKES.get(_word(own.type), ("decimal", "date_format"))
         decimal = self.every.decimal if "decimal" in takes and not own.date_format else None
         date_format = self.every.date_format if "date_format" in takes and not own.decimal else None
         return replace(
@@ -94,22 +100,38 @@ def takes(type_name: str | None, option: str) -> bool:
     >>> takes("decimal(9,2)", "decimal"), takes("text", "decimal"), takes(None, "date_format")
     (True, False, True)
     """
-    return type_name is None or option in _TAKES[type_name.partition("(")[0]]
+    return type_name is None or option in _TAKES[_word(type_name)]
+
+
+def _word(type_name: str | None) -> str:
+    return "age" if age_at(type_name) else (type_name or "").partition("(")[0]
+
+
+def age_at(type_name: str | None) -> str | None:
+    """The column of dates in the type of an age; None for another type.
+
+    >>> age_at("age at date of admission"), age_at("integer")
+    ('date of admission', None)
+    """
+    found = _AGE.fullmatch(type_name or "")
+    return found[1] if found else None
 
 
 def column_type(value: object) -> object:
     """Our word for a type, of several common ones; ValueError for any other.
 
-    >>> column_type("VARCHAR"), column_type("DECIMAL(12, 2)")
-    ('text', 'decimal(12,2)')
+    >>> column_type("VARCHAR"), column_type("DECIMAL(12, 2)"), column_type("Age at Eintritt")
+    ('text', 'decimal(12,2)', 'age at Eintritt')
     """
+    if column := age_at(str(value)):
+        return f"age at {column}"
     word = str(value).strip().lower()
     width = _WIDTH.fullmatch(word)
     if width and int(width[3]) <= int(width[2]) <= 38:
         return f"decimal({int(width[2])},{int(width[3])})"
     found = next((name for name, words in _TYPES.items() if word in words), None)
     if found is None:
-        raise ValueError(f"{value!r} is not a type; give one of {', '.join(TYPES)}, or decimal(12,2)")
+        raise ValueError(f"{value!r} is not a type; give one of {', '.join(TYPES)}, decimal(12,2), or age at COLUMN")
     return found
 
 

@@ -52,9 +52,20 @@ def frequency_set_sql(
     queries.check_dialect(dialect)
     queries.check_names(names, dialect)
     _check(settled)
+    refuse_ages(settled)
     read = (queries.in_case(part, names) for part in name_readings(table or settled.source)[-1])
     columns = {queries.in_case(name, names): name for name in columns_of(settled)}
     return queries.exported_tuples(columns, ROWS, Relation(*read), dialect)
+
+
+def refuse_ages(spec: Spec) -> None:
+    """SpecError for ages at another column's date, which a table elsewhere does not have in place of dates of birth."""
+    for name, form in spec.reading.columns.items():
+        if form.age_at:
+            raise SpecError(
+                f"column {name!r} becomes an age while the file is read, and another table has dates of birth there; "
+                f"add a column with the age at {form.age_at} to that table, and to the file"
+            )
 
 
 @contextlib.contextmanager

@@ -186,6 +186,7 @@ def of_plan(
     """A plan's release as SQL, for the engine of the source or for another system."""
     recoding, source = plan.recoding, None
     if plan.problem.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
+        frequency_sets.refuse_ages(spec)
         source = Relation(*name_readings(table or _named(plan, spec))[-1])
     printed = statement(recoding, spec.target, dialect, source)
     warn_of(plan, printed)
