@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +220,29 @@ def test_changes_are_undone_and_redone():
         client.post("undo", data={"screen": "risk"})
         client.post("columns/3", data={"role": "dropped"})
         assert "nothing to redo" in problem(client.post("redo", data={"screen": "risk"}))
+
+
+def test_an_age_at_the_date_in_another_column_reads_the_file_again():
+    rows = "\n".join(
+        f"{1 + i % 28:02d}.0{1 + i % 9}.{1940 + i % 60};{1 + i % 28:02d}.03.{2020 + i % 4};{i % 3}" for i in range(200)
+    )
+    Path("stays.csv").write_text(f"Geburt;Eintritt;Dauer\n{rows}\n")
+    with client_of("stays.csv") as client:
+        page = client.app.state.page
+        page.summaries().result()
+        client.post("columns/0", data={"role": "quasi-identifier", "reason": "public"})
+        days = re.search('id="f-age" [^>]*value="([0-9-]+)"', client.get("hierarchies/0?as=age").text)
+        assert days
+        assert days[1].startswith("2023-03-")  # the last day of the data, and not today
+        for wrong in ("Dauer", "nobody", "Geburt"):
+            assert "not a column of dates" in problem(client.post("hierarchies/0/age", data={"at": wrong}))
+        client.post("hierarchies/0/age", data={"at": "Eintritt"})
+        assert page.draft.spec().columns["Geburt"].type == "age at Eintritt"
+        assert page.draft.columns[0].attribute == {"hierarchy": {"ranges": [5, 10, 20, 40], "top": 90}}
+        assert (page.draft.columns[0].reason, page.draft.columns[0].suggested.type) == ("public", "INTEGER")
+        page.summaries().result()
+        assert "read as the age at" in client.get("hierarchies/0").text
+        opened(client, "current", null="x")  # another way of reading keeps it
+        assert page.draft.spec().columns["Geburt"].type == "age at Eintritt"
+        client.post("hierarchies/0/age", data={"at": ""})
+        assert (page.draft.spec().columns, page.draft.columns[0].suggested.type) == ({}, "DATE")

@@ -24,6 +24,7 @@ from kanon_sql.page import groups
 from kanon_sql.page.column_values import ColumnValues, HierarchyPreview, LevelPreview, Rejected, preview
 from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import DraftColumn, suggested_recipe
+from kanon_sql.page.first_draft import CONNECTION, open_again
 from kanon_sql.page.groups import ByHand, Chip, by_hand
 from kanon_sql.page.recipes import (
     FILES,
@@ -43,10 +44,13 @@ from kanon_sql.page.recipes import (
 from kanon_sql.page.state import Page
 from kanon_sql.page.web import changing, rendered, shown, whole
 from kanon_sql.report.svg import Element, element, picture
+from kanon_sql.spec import READING
+from kanon_sql.spec import age_at as age_at_in
 
 MOST_UPLOADED, MOST_LINES = 4 * 2**20, 20_000
 _WIDE, _HIGH = 320.0, 12.0
 _MOST_SHARES = 60
+AGES = {"ranges": [5, 10, 20, 40], "top": 90}
 _PATIENCE = 0.5  # seconds that a screen waits for the counts
 
 
@@ -80,6 +84,8 @@ def _content(page: Page, place: int, viewed: str, rare: bool) -> dict[str, Any]:
         "used": used,
         "kind": kind,
         "files": _files(page),
+        "read_at": _read_at(page, column),
+        "of_file": not any(key in page.draft.keys for key in CONNECTION),
         "message": page.editor.message(column.name, kind),
         "by_suggestion": recipe == suggested_recipe(column.suggested),
     }
@@ -331,6 +337,33 @@ def start(request: Request, form: FormData) -> Response:
     return _back(request, "groups")
 
 
+@changing(show)
+def age_at(request: Request, form: FormData) -> Response:
+    """Read a column of dates of birth as the age at the date in another column, or as dates again; the file is read."""
+    page, place, column = _changed_column(request)
+    at = str(form.get("at", ""))
+    if at and at not in _days(page, column.name):
+        raise SpecError(f"{at!r} is not a column of dates; choose one of the list")
+    keys = page.draft.keys
+    if any(key in keys for key in CONNECTION):
+        raise SpecError(
+            "ages at another column's date are computed while a file is read; add such a column to the table"
+        )
+    forms = {name: form for name, form in keys.get("columns", {}).items() if name != column.name}
+    reading = {key: keys[key] for key in READING if keys.get(key) and key != "columns"}
+    forms |= {column.name: f"age at {at}"} if at else {}
+    open_again(page, str(keys["source"]), {**reading, **({"columns": forms} if forms else {})}, keep=True)
+    if at:
+        _take(page, place, column.name, AGES, f"Read as the age at {at}, and generalized by ranges.")
+    return shown(request, f"hierarchies/{place}")
+
+
+def _read_at(page: Page, column: DraftColumn) -> str:
+    """The column at whose date a column is an age; empty if it is none."""
+    form = page.draft.keys.get("columns", {}).get(column.name)
+    return age_at_in(form.get("type") if isinstance(form, Mapping) else form) or ""
+
+
 def _listed(page: Page, column: DraftColumn, recipe: Any) -> dict[str, Any]:
     """A recipe's hierarchy as groups of the column's values."""
     return _grouped(page.editor.fitted(page.draft, column.name, recipe), column.name)
@@ -473,6 +506,7 @@ ROUTES = [
             "groups": move,
             "find": find,
             "file": upload,
+            "age": age_at,
         }.items()
     ),
 ]

@@ -45,7 +45,7 @@ from kanon_sql.spec.fields import (
     recipient_of,
 )
 from kanon_sql.spec.file_options import TYPES as SOURCE_TYPES
-from kanon_sql.spec.file_options import ColumnReading, Reading, kind_of_file
+from kanon_sql.spec.file_options import ColumnReading, Reading, age_at, kind_of_file
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
 from kanon_sql.spec.load import (
     CLOAKING,
@@ -181,6 +181,7 @@ __all__ = [
     "TaxonomyRecipe",
     "Unmapped",
     "Verb",
+    "age_at",
     "as_yaml",
     "check",
     "check_values",
