@@ -15,7 +15,7 @@ import pytest
 
 from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.state import Page
-from support.page import CHROMIUM, served
+from support.page import CHROMIUM, save_personnel, served, work_here
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = [
@@ -270,3 +270,73 @@ def test_names_and_values_are_shown_and_never_run(browser, tmp_path, monkeypatch
         opened.wait_for_selector("#results table, #running .problem")
         clean(opened)
         assert opened.evaluate("document.querySelectorAll('main img, main script').length") == 0
+
+
+def test_a_personnel_sheet_from_its_models_to_a_downloaded_report(browser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    work_here(monkeypatch)
+    save_personnel(tmp_path / "personal.xlsx")
+    page = open_page("personal.xlsx")
+    place = [column.name for column in page.draft.columns].index("Jahresgehalt")
+    with served(page) as address:
+        opened = window(browser, address, accept_downloads=True)
+        opened.goto(f"{address}columns")
+        opened.select_option(f"#role-{place}", "sensitive")
+        eventually(lambda: page.draft.columns[place].role == "sensitive")
+        models_are_chosen(opened, page, place)
+        opened.goto(f"{address}search")
+        opened.check("#kind-fastest")
+        eventually(lambda: page.draft.keys["strategy"] == "datafly")
+        opened.click("#go:text-is('Search')")
+        opened.wait_for_selector("#results td.acts")
+        eventually(lambda: page.work.ended == "done")
+        clean(opened)
+        picture(opened, "personnel-search")
+        another_node_becomes_a_result(opened, page, address)
+        the_release_is_written_with_its_report(opened, page, tmp_path)
+        assert opened.complaints == []
+
+
+def models_are_chosen(opened: Any, page: Page, place: int) -> None:
+    """The variant of a model is offered once the model is required."""
+    show(opened, "Models")
+    opened.fill(f"#t_closeness-{place}", "0.5")
+    opened.press(f"#t_closeness-{place}", "Enter")
+    opened.select_option(f"#t_closeness-{place}-variant", "ordered")
+    opened.wait_for_selector(f"#t_closeness-{place}-means:has-text('highest salaries')")
+    eventually(lambda: page.draft.spec().privacy.t_closeness["Jahresgehalt"].distance == "ordered")
+    clean(opened)
+    picture(opened, "personnel-models")
+
+
+def another_node_becomes_a_result(opened: Any, page: Page, address: str) -> None:
+    """By keyboard: a box of the picture, then the button below its figures."""
+    opened.goto(f"{address}compare")
+    clean(opened)
+    picture(opened, "personnel-compare")
+    link = opened.locator("#explored svg a:has(.yes):not(:has(.on))").first
+    link.focus()
+    opened.keyboard.press("Enter")
+    opened.wait_for_url("**node=*")
+    assert "Picked: anonymous" in opened.inner_text("#picked")
+    opened.focus("#pick")
+    opened.keyboard.press("Enter")
+    eventually(lambda: len(page.results) == 2 and page.work.ended == "done")
+
+
+def the_release_is_written_with_its_report(opened: Any, page: Page, folder: Path) -> None:
+    """The verdict follows the recipient, the report is downloaded, and no file is replaced without a question."""
+    show(opened, "Release")
+    opened.select_option("#recipient", "contract")
+    opened.wait_for_selector("#verdict:has-text('for a partner under contract')")
+    opened.click("#write")
+    opened.wait_for_selector("#download-report", timeout=60_000)
+    with opened.expect_download() as download:
+        opened.click("#download-report")
+    assert "<!doctype html>" in Path(download.value.path()).read_text(encoding="utf-8").lower()
+    assert (folder / "personal_anon.parquet").exists()
+    clean(opened)
+    picture(opened, "personnel-release")
+    opened.click("#write")
+    opened.wait_for_selector("#question:has-text('personal_anon.parquet exists already. Replace it?')")
+    eventually(lambda: page.work.ended == "done")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import re
 import shutil
@@ -35,6 +36,22 @@ SELECT 'P' || i AS person_id, 20 + (i * 7919) % 50 AS age, 1000 + (i * 31) % 90 
 FROM range(400) AS t(i)
 """
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def save_personnel(path: Path, rows: int = 240) -> None:
+    """A sheet of personnel in Excel, with German names of columns, dates and umlauts."""
+    import openpyxl
+
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    sheet.title = "Personal"
+    sheet.append(["Personalnummer", "Geburtsdatum", "Geschlecht", "PLZ", "Abteilung", "Jahresgehalt"])
+    for i in range(rows):
+        born = datetime.date(1960 + i * 7 % 40, 1 + i * 5 % 12, 1 + i * 11 % 28)
+        place = [8001, 8002, 8400, 8406, 3001, 3007][i * 13 % 6]
+        unit = ["Pflege", "Ärzte", "Verwaltung", "Küche"][i * 3 % 4]
+        sheet.append([f"M{10_000 + i}", born, "wm"[i // 3 % 2], place, unit, 48_000 + 1500 * (i * 17 % 23)])
+    workbook.save(path)
 
 
 @contextlib.contextmanager
