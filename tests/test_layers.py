@@ -54,6 +54,7 @@ HOMES = {
     "starlette": {"page"},
     "uvicorn": {"page"},
     "markupsafe": {"report", "page"},
+    "markdown_it": {"report"},
     "openpyxl": {"engines"},
     "sklearn": {"attack", "utility"},
     "openlineage": {"pipeline"},

@@ -52,7 +52,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.parent
 
 
-FOLDERS = ("report/templates", "page/templates", "page/static")  # of what is no module
+FOLDERS = ("report/templates", "report/templates/forms", "page/templates", "page/static")  # of what is no module
 
 
 def test_the_wheel_contains_the_package_its_sql_and_its_hierarchies(wheel: Path) -> None:

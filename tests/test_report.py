@@ -19,7 +19,7 @@ from kanon_sql import Release, ReleaseFigures, Report
 from kanon_sql.engine import Column, Engine
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.report import words
-from kanon_sql.report.document import MOST_BYTES, glance, page, record
+from kanon_sql.report.document import MOST_BYTES, form, glance, page
 from kanon_sql.utility import attribute, distribution, rare_rows
 from support.command_line import ASK, done, kanon
 from support.database import create_table
@@ -351,7 +351,7 @@ def test_names_and_values_of_columns_are_treated_as_text() -> None:
     assert "script" not in {tag for tag, _ in shown.tags}
     assert "\\<script\\>" in report.record
     assert not re.search(r"(?<!\\)<", report.record)
-    assert all(line.count(" | ") == 2 for line in report.record.splitlines() if "quasi-identifier |" in line)
+    assert all(line.count(" | ") == 3 for line in report.record.splitlines() if "quasi-identifier |" in line)
 
 
 def test_a_wide_table_still_fits(report: Report) -> None:
@@ -453,7 +453,7 @@ def test_releases_of_other_kinds_are_reported_on_by_their_manifest(tmp_path: Pat
     for release in (exact, cloaked):
         figures = ReleaseFigures(release.manifest, 3, 3, missing={"risk": "not tried"}).to_dict()
         assert "Guarantees" in page(figures, "2026-01-01")
-        assert "## Remaining risk" in record(figures, "2026-01-01")
+        assert "## Remaining risk" in form("record", figures, "2026-01-01")
         assert "Release" in release._repr_html_() or "Rows released" in release._repr_html_()
 
 

@@ -11,8 +11,10 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.output import out, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.report.forms import FORMS
 from kanon_sql.verbs.figures import PARTS
-from kanon_sql.verbs.report import FORMATS, check_report
+from kanon_sql.verbs.options import DecisionOptions
+from kanon_sql.verbs.report import FORMATS, check_form, check_report
 from kanon_sql.verbs.report import report as run
 
 OUTPUT = Option(
@@ -26,6 +28,13 @@ FORMAT = Option(
     flag="--format",
     choices=FORMATS,
 )
+NAMED_FORM = Option(
+    "named_form",
+    f"A form instead of the page, filled from the same figures, as .md or .html: {', '.join(FORMS)}.",
+    "Output",
+    flag="--form",
+    choices=tuple(FORMS),
+)
 MANIFEST = Option(
     "manifest",
     "The manifest of the release (JSON), as its command prints it with --json. Without it, the search is repeated.",
@@ -35,12 +44,13 @@ MANIFEST = Option(
 WITHOUT = Option("without", f"Parts to leave out: any of {', '.join(PARTS)}.", "Output", read=o.names, default=None)
 
 
-@takes(o.SOURCE, *o.PLACES, o.SPEC, MANIFEST, WITHOUT, OUTPUT, FORMAT, o.OVERWRITE)
+@takes(o.SOURCE, *o.PLACES, o.SPEC, *o.of(DecisionOptions), MANIFEST, WITHOUT, OUTPUT, FORMAT, NAMED_FORM, o.OVERWRITE)
 def report(
     source: str | None,
     spec: Path | None,
     output: Path | None,
     form: str | None,
+    named_form: str | None,
     overwrite: bool | None,
     without: list[str] | None,
     **options: Any,
@@ -48,15 +58,17 @@ def report(
     """[bold]kanon report --spec release.yml --output report.html[/bold]
 
     Contains only aggregates: no rows, and no counts of the source below k. It needs no network and no scripts."""
-    path = output or Path(f"report.{form or 'html'}")
+    path = output or Path(f"{named_form or 'report'}.{form or 'html'}")
     if form and path.suffix.lower() != f".{form}":
         raise SpecError(f"{path} does not end in .{form}; name a file that does, or leave out --format")
+    if named_form:
+        check_form(named_form, path)
     check_report(path, bool(overwrite))
     without = list(PARTS) if path.suffix.lower() == ".json" else without or []  # JSON is the manifest alone
     with watching() as watch:
         written = run(source, spec, without=without, observer=watch, **options)
         watch.stage("Writing the report")
-        written.write(path, overwrite=bool(overwrite))
+        written.write(path, overwrite=bool(overwrite), form=named_form)
     for part, reason in written.figures.missing.items():
         if part not in without:
             warn([f"the report has no {part.replace('_', ' ')}: {reason}"])

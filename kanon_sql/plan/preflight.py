@@ -70,6 +70,7 @@ def preflight(
     regions = None
     strategies = compared or [spec.strategy]
     if releases_it:
+        check_reasons(spec, source.table)
         earlier = earlier_of(spec)
         if earlier:
             source, earlier = _reusing(source, spec, earlier)
@@ -130,7 +131,6 @@ def check_roles(spec: Spec, table: Table) -> None:
             if column not in names:
                 near = next((f"; did you mean {name!r}?" for name in names if name.lower() == column.lower()), "")
                 raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(names)}")
-    check_reasons(spec, table)
 
 
 def check_reasons(spec: ReleaseSpec, table: Table) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from markupsafe import Markup, escape
 
 from kanon_sql.report import charts, words
 from kanon_sql.report.evidence import reason_of, sections
+from kanon_sql.report.forms import as_html, questions
 from kanon_sql.report.numbers import count, figure, parameters
 from kanon_sql.report.verdict import verdict as decided
 from kanon_sql.spec import RECIPIENTS
@@ -22,6 +24,9 @@ Row = Mapping[str, Any]
 _FOLDER = Path(__file__).parent / "templates"
 _IN_A_PICTURE = 12  # columns, so that it fits on a printed page
 _OPINION = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
+
+
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,27 @@ def glance(manifest: Mapping[str, Any]) -> str:
     return _template("notebook.html.j2").render(**_of_board(manifest, None))
 
 
-def record(figures: Mapping[str, Any], made_on: str) -> str:
-    """A data protection record as Markdown, for a record of processing activities or an impact assessment."""
-    return _template("record.md.j2").render(**_content(figures, _LIMITS[-1]), made_on=made_on)
+def form(name: str, figures: Mapping[str, Any], made_on: str) -> str:
+    """One of `FORMS` as Markdown, filled from the figures; what people have to add is marked."""
+    content = _content(figures, _LIMITS[-1])
+    manifest = figures["manifest"]
+    text = _template(f"forms/{name}.md.j2").render(
+        **content,
+        made_on=made_on,
+        page_title=content["title"],
+        given=manifest.get("declared") or {},
+        wp216=questions(manifest, figures),
+    )
+    return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
+
+
+def form_page(name: str, figures: Mapping[str, Any], made_on: str) -> str:
+    """The same form as an HTML page."""
+    markdown = form(name, figures, made_on)
+    title = markdown.partition("\n")[0].removeprefix("# ")
+    return _template("form.html.j2").render(
+        body=as_html(markdown), page_title=title.replace("\\", ""), manifest=figures["manifest"]
+    )
 
 
 @cache

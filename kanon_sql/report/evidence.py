@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.report import words
-from kanon_sql.report.numbers import counted, figure
+from kanon_sql.report.numbers import counted
 
 Manifest = Mapping[str, Any]
 Figures = Mapping[str, Any]
@@ -85,7 +85,7 @@ def _several_rows(manifest: Manifest) -> Section:
     people, rows = manifest.get("released_people"), manifest["released_rows"]
     if not people:
         return _not_measured(title, "Write the report together with the release, with `kanon anonymize --report`.")
-    mean = f"The {people:,} people in the release have {figure(rows / people)} rows each on average."
+    mean = f"The {people:,} people in the release have {rows / people:.2g} rows each on average."
     if people == rows:
         return Section(title, ("Every person in the release has one row.",))
     return Section(
@@ -127,7 +127,7 @@ def _attacks(figures: Figures) -> Section:
         return _not_measured("Attacks", "`kanon report` tries them, if the release and its source can be read.")
     worst = sorted(attacks, key=lambda attack: -(attack["excess"] or 0.0))[:3]
     sentences = [f"{_capital(words.success(attack))}{_interval(attack)}." for attack in worst if attack["excess"]]
-    few = [attack for attack in attacks if attack["excess"] is None and attack["hits"]]
+    few = [attack for attack in attacks if attack["excess"] is None and words.is_above_chance(attack)]
     if few:
         names = words.listed(list(dict.fromkeys(words.named(attack["attack"]) for attack in few)))
         sentences.append(f"Right for a few, too few to count here: {names}.")

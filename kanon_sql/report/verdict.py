@@ -401,7 +401,7 @@ def _attacks(figures: Mapping[str, Any], recipient: str) -> Check:
     """Attacks other than those on homogeneous groups, which the sensitive columns are checked for."""
     tried = [attack for attack in figures.get("attacks") or () if attack["attack"] != "homogeneity"]
     strong = [attack for attack in tried if (attack["excess"] or 0.0) >= WELL_ABOVE]
-    few = [attack for attack in tried if attack["excess"] is None and attack["hits"]]
+    few = [attack for attack in tried if attack["excess"] is None and words.is_above_chance(attack)]
     met: bool | None = None if not tried or few else True
     found = "not measured"
     if strong:

@@ -328,6 +328,13 @@ def _most_successful(attacks: Sequence[Row]) -> list[str]:
     ]
 
 
+def is_above_chance(attack: Row) -> bool:
+    """Whether an attack is right more often than chance, also if its share is not shown because it is of few."""
+    if attack["excess"] is None:
+        return bool(attack.get("above_chance", attack["hits"]))
+    return bool(attack["excess"] > 0)
+
+
 def success(attack: Row) -> str:
     """The success of an attack next to that of chance, as of 100 people or rows.
 

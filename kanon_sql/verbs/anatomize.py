@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.observer import Phases
-from kanon_sql.plan.preflight import check_roles, settle_roles
+from kanon_sql.plan.preflight import check_reasons, check_roles, settle_roles
 from kanon_sql.plan.source import Source, check_engine, settle_spec
 from kanon_sql.release import anatomy, exact_anatomy
 from kanon_sql.release.findings import Summary
@@ -69,6 +69,7 @@ def anatomize(
 
 def _check(source: Source, spec: Spec) -> None:
     check_roles(spec, source.table)
+    check_reasons(spec, source.table)
     check_target(spec, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
 

@@ -474,6 +474,7 @@ class _Measurement:
             "counted": outcome.counted,
             "attempts": outcome.attempts,
             "hits": outcome.successes > 0,
+            "above_chance": outcome.excess > 0,
             "share": None if few else outcome.share,
             "baseline": outcome.baseline,
             "control": None if few_by_control else control,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from os import PathLike
 from pathlib import Path
@@ -25,6 +25,7 @@ from kanon_sql.release.people_check import as_read, with_people
 from kanon_sql.release.publish import Published, check_file
 from kanon_sql.release.recoding import Recoding, unmodelled
 from kanon_sql.report import document
+from kanon_sql.report.forms import FORMS
 from kanon_sql.report.pdf import pdf
 from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
@@ -49,6 +50,7 @@ class Report(Result):
     """
 
     figures: ReleaseFigures
+    shown_form: str | None = field(default=None, compare=False)
 
     @property
     def html(self) -> str:
@@ -58,7 +60,12 @@ class Report(Result):
     @property
     def record(self) -> str:
         """A data protection record, for a record of processing activities or an impact assessment."""
-        return document.record(self.figures.to_dict(), date.today().isoformat())
+        return self.form("record")
+
+    def form(self, name: str) -> str:
+        """A form as Markdown, filled from the figures: record, wp216, iso27559, hipaa-expert or findata."""
+        check_form(name, None)
+        return document.form(name, self.figures.to_dict(), date.today().isoformat())
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest of the release."""
@@ -74,12 +81,16 @@ class Report(Result):
     def _repr_html_(self) -> str:
         return document.glance(self.figures.manifest)
 
-    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False, form: str | None = None) -> Path:
         """Write `.html`, `.pdf` (by an installed browser), `.md`, or `.json` (the manifest), by the file's ending.
 
-        TargetError if the file exists and must not be replaced or there is no browser, SpecError for another ending.
+        `form`: a form instead of the page, in Markdown or HTML. TargetError if the file exists and must not be replaced
+        or there is no browser, SpecError for another ending or form.
         """
         target = Path(path)
+        if form:
+            check_form(form, target)
+            return replace(self, shown_form=form).write(target, overwrite=overwrite)
         if target.suffix.lower() != ".pdf":
             return super().write(target, overwrite=overwrite)
         check_file(target, overwrite, ())
@@ -90,7 +101,25 @@ class Report(Result):
         return target
 
     def _texts(self) -> dict[str, Callable[[], str]]:
+        if self.shown_form:
+            form, made_on = self.shown_form, date.today().isoformat()
+            figures = self.figures.to_dict()
+            return {
+                ".md": lambda: document.form(form, figures, made_on),
+                ".html": lambda: document.form_page(form, figures, made_on),
+            }
         return {".html": lambda: self.html, ".md": lambda: self.record, **super()._texts()}
+
+
+def check_form(name: str, path: Path | None) -> None:
+    """SpecError if there is no such form, or it cannot be written to this file."""
+    if name not in FORMS:
+        raise SpecError(f"there is no form {name!r}; choose among {', '.join(FORMS)}")
+    if path is not None and path.suffix.lower() not in (".md", ".html"):
+        raise SpecError(
+            f"a form is written as .md or .html, and {path.name} ends in neither; word processors open the HTML, and "
+            "save it as DOCX"
+        )
 
 
 def check_report(path: Path, overwrite: bool) -> None:
