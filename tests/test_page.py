@@ -93,7 +93,7 @@ def test_no_answer_can_be_read_framed_or_stored_elsewhere(people):
             headers = client.get(address).headers
             assert "access-control-allow-origin" not in headers
             assert "default-src 'none'" in headers["content-security-policy"]
-            assert (headers["cache-control"], headers["referrer-policy"]) == ("no-store", "no-referrer")
+            assert (headers["cache-control"], headers["referrer-policy"]) == ("no-store", "same-origin")
             assert headers["x-content-type-options"] == "nosniff"
 
 

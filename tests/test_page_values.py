@@ -139,6 +139,7 @@ def test_the_reason_of_a_role_is_kept_and_the_suggestion_goes(stays):
         assert text_of(html).count("Suggested:") == len(page.draft.columns) - 1
         assert "everybody may know it — &lt;b&gt;really" in html
         assert page.draft.columns[6].reason == "everybody may know it — <b>really</b>"
+        assert page.draft.spec().reasons == {"sex": "everybody may know it — <b>really</b>"}
         assert "everybody may know it" in client.get("release").text
         assert client.post("columns/6", data={"reason": "x" * 501}).status_code == 422
         client.post("columns/6", data={"reason": " "})

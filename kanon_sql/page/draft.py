@@ -106,7 +106,7 @@ class Draft:
             "keep": self._names(KEPT),
         }
         reasons = {column.name: column.reason for column in self.columns if column.reason}
-        if REASONS in Spec.model_fields and reasons:
+        if reasons:
             roles[REASONS] = reasons
         places = {name: value for name, value in self.keys.items() if name in _FIRST}
         rest = {name: value for name, value in self.keys.items() if name not in _FIRST}
@@ -156,7 +156,7 @@ class Draft:
     def counted_by(self) -> Mapping[str, Any]:
         """The part of the draft that determines the frequency set."""
         hierarchies = {column.name: column.attribute.get("hierarchy") for column in self.quasi_identifiers}
-        keys = {name: self.keys.get(name) for name in ("source", "database", "unit", "unmapped", "hierarchies")}
+        keys = {name: self.keys.get(name) for name in (*_FIRST, "attach", "unit", "unmapped")}
         return {**keys, "quasi_identifiers": {name: {"hierarchy": recipe} for name, recipe in hierarchies.items()}}
 
     def _names(self, role: str) -> list[str]:

@@ -186,10 +186,9 @@ def _columns_of(seen: Suggestions, loaded: Spec) -> Iterator[DraftColumn]:
     lists = {IDENTIFIER: loaded.identifiers, SENSITIVE: loaded.sensitive, KEPT: loaded.kept_by_name}
     roles = {name: role for role, names in lists.items() for name in names}
     default = KEPT if loaded.keep == specs.EVERY else DROPPED
-    reasons: Mapping[str, str] = getattr(loaded, REASONS, None) or {}
     for column in seen.columns:
         attribute = loaded.quasi_identifiers.get(column.name)
-        reason = reasons.get(column.name, "")
+        reason = loaded.reasons.get(column.name, "")
         if attribute is not None:
             options = attribute.model_dump(mode="json", exclude_unset=True)
             yield DraftColumn(column, QUASI_IDENTIFIER, options, reason)
