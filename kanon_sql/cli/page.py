@@ -41,6 +41,8 @@ def page(
 ) -> None:
     """[bold]kanon page patients.csv[/bold]
 
+    Without a source, choose a file of this folder or a table of the database on the page.
+
     Only this machine can reach the page, at an address with a secret, and only while the command runs. It shows values
     of the data. Requires the extra `page`."""
     try:
