@@ -15,7 +15,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.risk.check_digits import is_national_number, luhn
 from kanon_sql.risk.formats import FORMATS
-from kanon_sql.risk.identifiers import KINDS, Contents, contents, named_kind
+from kanon_sql.risk.identifiers import KINDS, Contents, Zips, contents, named_kind
 from kanon_sql.risk.norms import Norm, norms
 from kanon_sql.risk.single_columns import count_columns
 from support.data import DATA, needs
@@ -210,7 +210,7 @@ def test_ordinary_names_have_no_kind(name: str) -> None:
 
 
 def judged(engine: Engine, columns: dict[str, tuple[str, Sequence[Any]]]) -> dict[str, Norm]:
-    seen = norms(11, "rows", look(engine, columns))
+    seen = norms(11, "rows", look(engine, columns), names=("hipaa",))
     return {f"{item.name} {item.rule}": item for item in seen}
 
 
@@ -268,7 +268,7 @@ def test_a_number_has_lost_the_zeros_of_its_zip_code(engine: Engine) -> None:
 @pytest.mark.parametrize(("smallest", "met", "cell"), [(10, False, False), (11, False, True), (12, True, True)])
 def test_figures_are_compared_with_norms_without_rounding(smallest: int, met: bool, cell: bool) -> None:
     """1 / 11 is .0909, which is above .09."""
-    seen = [norm for norm in norms(smallest, "people", Contents()) if norm.name != "HIPAA Safe Harbor"]
+    seen = norms(smallest, "people", Contents(), names=("ema", "health_canada", "cms"))
     named = {item.name: item.met for item in seen}
     assert named == {"EMA Policy 0070": met, "Health Canada PRCI": met, "CMS cell size": cell}
     assert all(f"{smallest} people" in item.found for item in seen)
@@ -276,5 +276,15 @@ def test_figures_are_compared_with_norms_without_rounding(smallest: int, met: bo
 
 @pytest.mark.parametrize(("smallest", "met"), [(5, {False}), (40, {None})])
 def test_a_norm_is_undecided_if_the_people_of_large_classes_are_unknown(smallest: int, met: set[bool | None]) -> None:
-    seen = norms(smallest, "rows", Contents(), unknown=True)
-    assert {item.met for item in seen if item.name != "HIPAA Safe Harbor"} == met
+    seen = norms(smallest, "rows", Contents(), unknown=True, names=("ema", "cms", "ipc", "statistics"))
+    assert len(seen) == 6
+    assert {item.met for item in seen} == met
+
+
+def test_norms_of_the_united_states_are_shown_for_zip_codes_or_if_they_are_named() -> None:
+    zips = Contents(zips=(Zips("zip", 5, 0),))
+    plain = {norm.name for norm in norms(20, "rows", Contents())}
+    assert plain == {"EMA Policy 0070", "Health Canada PRCI"}
+    assert {norm.name for norm in norms(20, "rows", zips)} == {*plain, "CMS cell size", "HIPAA Safe Harbor"}
+    assert {norm.name for norm in norms(20, "rows", Contents(), names=("hipaa",))} == {"HIPAA Safe Harbor"}
+    assert not norms(20, "rows", zips, names=("gdpr",))

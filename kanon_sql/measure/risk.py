@@ -26,7 +26,7 @@ from kanon_sql.risk import attribution
 from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.identifiers import Contents, contents
-from kanon_sql.risk.norms import norms
+from kanon_sql.risk.norms import HARBOR, by_default, norms
 from kanon_sql.risk.separation import Separations, separations
 from kanon_sql.risk.sets import code
 from kanon_sql.risk.single_columns import count_columns, to_count
@@ -78,16 +78,16 @@ class RiskMeasurement:
     def of_both(self, name: str, source: Source, release: Whole) -> tuple[TableRisk, TableRisk]:
         """Measure a source and its release, both by people or both by rows, so that they can be compared."""
         before = self.of("the source", name, source)
-        after = self.of("the release", release.name, release.source, Whole(name, source), before.classes)
+        after = self.of("the release", release.name, release.source, Whole(name, source), before)
         if before.unit == after.unit:
             return before, after
         by_rows = replace(self, spec=self.spec.model_copy(update={"unit": None}), people_unknown=True)
         return by_rows.of_both(name, source, release)
 
     def of(
-        self, role: str, name: str, source: Source, whole: Whole | None = None, of_whole: Classes | None = None
+        self, role: str, name: str, source: Source, whole: Whole | None = None, before: TableRisk | None = None
     ) -> TableRisk:
-        """Measure one table. Of a release, `whole` is its source, with the classes."""
+        """Measure one table. Of a release, `whole` is its source, and `before` the risk in it."""
         models = self._models(role, source, whole, self.spec.unit)
         with contextlib.ExitStack() as stack:
             # First, so that a problem with the unit or the population is found before any long query.
@@ -107,6 +107,8 @@ class RiskMeasurement:
             shared = cells if counted is copy else None
             classes, summary = self._classes(role, counted, models, whole, population, shared)
         findings = models.findings(summary)
+        # A release is compared with the norms of its source, even if it hides the ZIP codes.
+        is_american = bool(contents_found.zips) or bool(before and any(norm.name == HARBOR for norm in before.norms))
         unit = models.requested.unit
         return TableRisk(
             name,
@@ -115,11 +117,17 @@ class RiskMeasurement:
             classes,
             tuple(findings[id(model)] for model in models.requested.every),
             self._journalist(role, {figure: findings[id(model)] for figure, model in models.journalist.items()}),
-            self._uniqueness(classes, of_whole or classes),
+            self._uniqueness(classes, before.classes if before else classes),
             models.sensitive(findings, summary, classes.members, role),
             sets,
             contents_found,
-            norms(classes.smallest, "people" if unit else "rows", contents_found, self.people_unknown),
+            norms(
+                classes.smallest,
+                "people" if unit else "rows",
+                contents_found,
+                self.people_unknown,
+                self.spec.norms or by_default(is_american),
+            ),
             self.people_unknown,
         )
 

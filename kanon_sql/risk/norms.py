@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from kanon_sql.privacy.risk_models import least_size
 from kanon_sql.report.numbers import counted as of_size
+from kanon_sql.report.thresholds import THRESHOLDS
 from kanon_sql.risk.identifiers import OLD, Contents
 
-CELL = 11  # the least size of a cell
-_HIGHEST = 0.09  # risk that agencies accept; 1 / 11 is above it
+HARBOR = "HIPAA Safe Harbor"
+_EVERYWHERE = ("ema", "health_canada")
+_AMERICAN = ("cms", "hipaa")
 
 
 @dataclass(frozen=True)
@@ -27,23 +29,40 @@ class Norm:
     met: bool | None
 
 
-def norms(smallest: int, counted: str, contents: Contents, unknown: bool = False) -> tuple[Norm, ...]:
-    """All rules for a table, by its smallest class, with a size in rows or people, and by its contents.
+def by_default(is_american: bool) -> tuple[str, ...]:
+    """The norms that are shown if none are chosen: those of the United States only for tables with ZIP codes."""
+    return (*_EVERYWHERE, *(_AMERICAN if is_american else ()))
 
-    `unknown`: whether people should be counted but cannot be; a class of few people can have many rows.
+
+def norms(
+    smallest: int, counted: str, contents: Contents, unknown: bool = False, names: Sequence[str] = ()
+) -> tuple[Norm, ...]:
+    """The rules for a table, by its smallest class, with a size in rows or people, and by its contents.
+
+    `unknown`: whether people should be counted but cannot be; a class of few people can have many rows. `names`: the
+    norms; by default those that fit the contents.
     """
-    return (*of_classes(smallest, counted, unknown), *_safe_harbor(contents))
+    chosen = names or by_default(bool(contents.zips))
+    harbor = _safe_harbor(contents) if "hipaa" in chosen else ()
+    return (*of_classes(smallest, counted, unknown, chosen), *harbor)
 
 
-def of_classes(smallest: int, counted: str, unknown: bool = False) -> Iterator[Norm]:
+def of_classes(
+    smallest: int, counted: str, unknown: bool = False, names: Sequence[str] = _EVERYWHERE
+) -> Iterator[Norm]:
     """The rules about class sizes; they compare exact figures, not rounded ones."""
     size = f"{of_size(smallest, counted)}{', people unknown' if unknown else ''}"
-    required = f"at most {_HIGHEST}, a class of {least_size(_HIGHEST)}"
-    for name in ("EMA Policy 0070", "Health Canada PRCI"):
-        met = None if unknown and 1 / smallest <= _HIGHEST else 1 / smallest <= _HIGHEST
-        yield Norm(name, "highest risk", required, f"{1 / smallest:.4f}, a class of {size}", met)
-    met = None if unknown and smallest >= CELL else smallest >= CELL
-    yield Norm("CMS cell size", "smallest class", f"at least {CELL}", size, met)
+    for threshold in THRESHOLDS:
+        if threshold.norm in names:
+            found = size
+            required = f"at least {threshold.size}"
+            rule = "smallest class"
+            if threshold.risk is not None:
+                rule = "highest risk"
+                required = f"at most {threshold.risk:g}, a class of {least_size(threshold.risk)}"
+                found = f"{1 / smallest:.4f}, a class of {size}"
+            is_met = threshold.met(smallest)
+            yield Norm(threshold.name, rule, required, found, None if unknown and is_met else is_met)
 
 
 def _safe_harbor(contents: Contents) -> Iterator[Norm]:
@@ -94,7 +113,7 @@ def _ages(contents: Contents) -> Iterator[Norm]:
 
 
 def _harbor(rule: str, required: str, found: str, met: bool | None) -> Norm:
-    return Norm("HIPAA Safe Harbor", rule, required, found, met)
+    return Norm(HARBOR, rule, required, found, met)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ from kanon_sql.report.verdict import declared_of, verdict
 from kanon_sql.report.words import exact_columns
 from kanon_sql.risk.classes import Classes
 from kanon_sql.risk.exact import exact
-from kanon_sql.risk.norms import of_classes
+from kanon_sql.risk.norms import HARBOR, by_default, of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.utility import SharedColumn, distribution, pooled, rare_rows, treated
@@ -271,11 +271,12 @@ class _Measurement:
         above = {f"above {row['risk']:g}": row["people"] / people for row in counted["above"]}
         of_release = {"smallest class": smallest, "highest": 1 / smallest, "mean": counted["mean"], **above}
         of_source = _risk_figures(before, self.rounding.rounded_or_hidden) if before else {}
-        harbor = [norm for norm in after.norms if norm.name == "HIPAA Safe Harbor"]
+        harbor = [norm for norm in after.norms if norm.name == HARBOR]
+        names = self.spec.norms or by_default(bool(harbor))
         return {
             "counted": "people",
             "risk": _side_by_side(of_source, of_release),
-            "norms": tuple(dict(vars(norm)) for norm in (*of_classes(smallest, "people"), *harbor)),
+            "norms": tuple(dict(vars(norm)) for norm in (*of_classes(smallest, "people", names=names), *harbor)),
         }
 
     def _exact(self) -> dict[str, Any]:

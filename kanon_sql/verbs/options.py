@@ -243,6 +243,7 @@ class RiskOptions(PlaceOptions, PrivacyOptions, total=False):
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
     hierarchies: Place | Mapping[str, Any] | None
+    norms: Sequence[NormName] | None
 
 
 class UtilityOptions(PlaceOptions, total=False):
