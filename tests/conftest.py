@@ -14,9 +14,11 @@ import psycopg
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
+from kanon_sql.queries import Hole
 from support.database import MakeTable, create_table
 from support.engines import ByHand
 
@@ -41,6 +43,7 @@ hypothesis_settings.register_profile("quick", deadline=None, max_examples=5)
 hypothesis_settings.load_profile("kanon")
 
 ENGINES = ("duckdb", "postgres", "sail", "spark")  # spark: the Connect server that KANON_SPARK_URL names
+MOST_TEXTS = 3000  # printed queries to keep, of a few thousand characters
 BY_DEFAULT = ("duckdb", "postgres", "sail")
 ON_SPARK = {"sail", "spark"}  # whose tests are those that are marked so
 
@@ -98,6 +101,28 @@ def _chosen(config: pytest.Config) -> list[str]:
     if unknown or not chosen:
         raise pytest.UsageError(f"--engines knows {', '.join(ENGINES)}; got {config.getoption('--engines')!r}")
     return chosen
+
+
+@pytest.fixture(scope="session", autouse=True)
+def printed_once() -> Iterator[None]:
+    """A query with the same fillings is printed once in a process: printing was a quarter of the time of all tests.
+
+    That a text depends on nothing else is shown by `tests/test_sql_files.py`, and by all fillings that are new.
+    """
+    original, texts = queries.text, dict[tuple[str, str, str], tuple[str, object]]()
+
+    def text(name: str, dialect: str, **holes: Hole) -> str:
+        key = name, dialect, repr(holes)
+        if key not in texts:
+            if len(texts) >= MOST_TEXTS:
+                texts.clear()
+            # With the holes, so that an object whose address is in the key cannot be replaced by another.
+            texts[key] = original(name, dialect, **holes), holes
+        return texts[key][0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "text", text)
+        yield
 
 
 @pytest.fixture

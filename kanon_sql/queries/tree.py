@@ -30,6 +30,7 @@ _SCRATCH_SCHEMAS: dict[str, str | None] = {"duckdb": "temp", "postgres": "pg_tem
 _COLLATED = ("duckdb", "postgres")  # engines whose texts can have individual collations
 _BYTES = "C"
 _MOST_CONDITIONS = 256  # the number of syntax trees to cache
+_MOST_NAMES = 1024  # the number of printed names to cache
 
 
 def scratch(name: str) -> Relation:
@@ -438,7 +439,11 @@ def _fill(template: exp.Expr, holes: dict[str, Hole], has_lists: bool = False) -
         elif not isinstance(filling, _COLUMNS):
             _fill_one(hole, filling)
     while columns := [hole for hole in tree.find_all(exp.Placeholder) if isinstance(holes[hole.name], _COLUMNS)]:
-        _fill_one(columns[0], holes[columns[0].name])
+        for hole in columns:
+            if (
+                hole.root() is tree
+            ):  # otherwise it was in a list item that is replaced by copies, filled in the next pass
+                _fill_one(hole, holes[hole.name])
     # The innermost SELECT first, because an outer one copies it.
     for of_select in sorted(conditions.values(), key=lambda of_select: -of_select[0][0].depth):
         _read_classes(of_select, has_lists)
@@ -591,6 +596,7 @@ def is_scratch(relation: Relation) -> bool:
     return relation.parts[0] == _SCRATCH
 
 
+@lru_cache(_MOST_NAMES)
 def named(relation: Relation, dialect: str) -> str:
     """A relation's name as text."""
     return printed(table(relation), dialect)
