@@ -161,8 +161,8 @@ def _scatter(of: Exploration, address: Callable[[str], str]) -> str:
         radius = _DOT + 2 if node == of.best or found is of.picked else _DOT
         circle = element("circle", cx=x, cy=y, r=radius, class_=_css(of, node, found))
         parts.append(_link(found, address, [circle]))
-    text = "Every dot is a combination of levels that the search tested: right keeps more detail, low leaves out less."
-    return picture("lattice", _WIDE, _HIGH, f"{len(shown)} tested combinations of levels", text, parts)
+    text = "Every dot is an anonymous combination of levels: right keeps more detail, low leaves out less."
+    return picture("lattice", _WIDE, _HIGH, f"{len(shown)} combinations of levels", text, parts)
 
 
 def _name(of: Exploration, node: Node) -> str:

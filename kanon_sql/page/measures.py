@@ -16,7 +16,7 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
 from kanon_sql.frequency.judge import Judge
-from kanon_sql.generalization.lattice import Node
+from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.measure.tables import opened_for_comparison
 from kanon_sql.measure.utility import UtilityMeasurement
 from kanon_sql.page.histograms import sample
@@ -46,7 +46,8 @@ _DECIDING = ("counted", "risk", "norms", "exact", "attacks")
 def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
     """The nodes of a searched lattice with their rows at risk and detail; None if nothing was searched.
 
-    All nodes of a small lattice, as far as there is time; those tested on the data of a large one.
+    All nodes of a small lattice; of a large one those that the search tested, and those around the best. All of them
+    are tested and scored, as far as there is time.
     """
     outcome = plan.outcome
     if outcome is None or outcome.tags is None or outcome.found_by == "kept":
@@ -54,7 +55,8 @@ def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
     problem = plan.problem
     small = can_draw_nodes(problem.lattice)
     best = outcome.node
-    nodes = list(problem.lattice.nodes()) if small else list(dict.fromkeys(step.node for step in outcome.trace))
+    tested = dict.fromkeys(step.node for step in outcome.trace)
+    nodes = list(problem.lattice.nodes()) if small else list(tested | dict.fromkeys(_around(problem.lattice, best)))
     nodes.sort(key=lambda node: (node != best, _steps(node, best)))
     exploration = _Exploration(plan, time.monotonic() + seconds)
     found = exploration.nodes(nodes[:MOST_NODES])
@@ -70,6 +72,19 @@ def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
         "nodes": found,
         "samples": {a.column.name: sample(a.hierarchy) for a in problem.frequency_set.attributes if a.hierarchy.values},
     }
+
+
+def _around(lattice: Lattice, best: Node) -> Sequence[Node]:
+    """The nodes that are closest to the best one."""
+    found = {best: None}
+    for node in (reached := [best]):
+        if len(found) >= MOST_NODES:
+            break
+        for other in (*lattice.predecessors(node), *lattice.successors(node)):
+            if other not in found:
+                found[other] = None
+                reached.append(other)
+    return list(found)[:MOST_NODES]
 
 
 def _steps(node: Node, other: Node) -> int:
