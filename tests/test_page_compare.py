@@ -12,7 +12,7 @@ from support.page import PEOPLE, client_of, finished, text_of, work_here
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory):
-    """A page with two results: k = 3 by levels, k = 6 class by class, where sex is kept."""
+    """A page with two results: k = 3 by levels, k = 6 group by group, where sex is kept."""
     folder = tmp_path_factory.mktemp("page")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -60,11 +60,11 @@ def test_the_figures_are_those_of_the_manifests(client):
         str(other["smallest_class"]),
         f"+{other['smallest_class'] - one['smallest_class']}",
     ]
-    assert found["Nodes checked"][1:] == ["–", "≠"]
+    assert found["Combinations tested"][1:] == ["–", "≠"]
     assert columns["zip"][0] == f"level {one['node']['zip']} of {one['heights']['zip']}"
-    assert columns["zip"][1].endswith("class by class")
+    assert columns["zip"][1].endswith("group by group")
     assert columns["sex"][1] == "not generalized"
-    assert "was not found by a search over nodes" in text_of(html)
+    assert "was not found by a search of levels" in text_of(html)
 
 
 def test_sides_are_chosen_by_the_address_and_kept_by_changes(client):

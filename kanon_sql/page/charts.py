@@ -12,7 +12,7 @@ from kanon_sql.report.svg import text as svg_text
 
 _WIDE, _HIGH = 320.0, 90.0
 _TOP = 14.0  # space for the scale of a chart of columns
-_MOST_LINES, _LINE = 12, 17.0  # labels with a line each, and the height of a line
+_MOST_LINES, _LINE = 16, 17.0  # labels with a line each, and the height of a line
 _LABEL, _LINE_BAR = 94.0, 170.0  # the width of the labels, and of the longest bar
 Point = tuple[float, float | None, float]  # seconds, score, bound
 _BAR = 120.0  # the width of a loss of 1
@@ -105,7 +105,7 @@ def way(name: str, points: Sequence[Point], compared: Sequence[Point] = ()) -> s
         element("line", x1=0, y1=_HIGH, x2=_WIDE, y2=_HIGH, class_="g"),
     ]
     seconds, score, bound = scored[-1]
-    text = f"After {seconds:.1f} s the best scores {figure(score)}, and no node is below {figure(bound)}."
+    text = f"After {seconds:.1f} s the best loses {figure(score)}, and none can lose less than {figure(bound)}."
     return picture(name, _WIDE, _HIGH + 1, "The best so far and the bound", text, parts)
 
 

@@ -306,7 +306,7 @@ def _figure_lines(left: PageResult, right: PageResult) -> Iterator[Line]:
         if any(manifest.get(key) is not None for manifest in both):
             yield _figures(name, *(manifest.get(key) for manifest in both))
     yield _line("Proven", *map(proven, both))
-    yield _figures("Nodes checked", *(manifest.get("nodes_checked") for manifest in both))
+    yield _figures("Combinations tested", *(manifest.get("nodes_checked") for manifest in both))
     yield _figures("Seconds", *((manifest.get("seconds") or {}).get("total") for manifest in both))
 
 
@@ -348,7 +348,7 @@ def _level(manifest: Mapping[str, Any], name: str) -> str:
         return "not generalized"
     if manifest.get("node"):
         return f"level {manifest['node'][name]} of {manifest['heights'][name]}"
-    return f"{(manifest.get('shown') or {}).get(name, 'labels')}, class by class"
+    return f"{(manifest.get('shown') or {}).get(name, 'labels')}, group by group"
 
 
 def _ways(left: PageResult, right: PageResult) -> list[tuple[PageResult, Sequence[Point], str]]:
