@@ -57,19 +57,17 @@ def band(row: Row) -> str:
 
 
 def columns(rows: Sequence[Row], part: int) -> str:
-    """Two bars per column: its rows in the source, safe or at risk, and in the release, by how they were changed."""
+    """One bar per column: the rows of the source by what happened to their cell."""
     label = 150.0
     wide = _WIDE - 150.0 - 8
-    high = 36.0
+    high = 24.0
     parts: list[Element] = []
     for place, row in enumerate(rows):
         y = place * high + 4
         total = row["rows"] or 1
-        parts.append(_text(shortened(row["column"], _SIZE, label - 14), label - 10, y + 18, "", "end"))
-        at_risk = (row["at_risk"] or 0) / total
-        parts += _stack(label, y + 3, wide, 7, [("s", 1 - at_risk), ("x", at_risk)])
-        parts += _stack(label, y + 12, wide, 14, [(css, row[name] / total) for name, css in TREATMENTS])
-    text = "For every column, a thin bar shows the source's rows, safe or at risk, and a bar shows them in the release."
+        parts.append(_text(shortened(row["column"], _SIZE, label - 14), label - 10, y + 13, "", "end"))
+        parts += _stack(label, y + 2, wide, 14, [(css, row[name] / total) for name, css in TREATMENTS])
+    text = "For every column, a bar shows the rows by what happened to their value: kept, generalized or left out."
     return picture(f"columns{part}", _WIDE, len(rows) * high + 4, "What became of each column", text, parts)
 
 
@@ -88,7 +86,12 @@ def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release
     most = max((share for both in shares for share in both), default=1.0) or 1.0
     width, label, end, high = 344.0, 124.0, 102.0, 19.0
     wide = width - label - end
-    parts: list[Element] = [_text("before", width - 54, 10, "m", "end"), _text("after", width - 2, 10, "m", "end")]
+    parts: list[Element] = [
+        _text("source", width - 54, 10, "m", "end"),
+        _text("release", width - 2, 10, "m", "end"),
+        _bars("s", [(width - 99, 3, 6, 6)]),
+        _bars("r", [(width - 49, 3, 6, 6)]),
+    ]
     boxes: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
     for place, (row, both) in enumerate(zip(rows, shares, strict=True)):
         y = place * high + 16

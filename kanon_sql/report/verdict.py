@@ -419,7 +419,7 @@ def _attacks(figures: Mapping[str, Any], recipient: str) -> Check:
         condition = f"Try attacks on the release: {_MEASURE} or `kanon attack`." if not tried else f"Justify: {found}."
     return Check(
         "Attacks",
-        "right at most 10% more often than chance leaves",
+        "less than 10% above chance",
         found,
         met,
         "kanon_sql, attacks on the release",

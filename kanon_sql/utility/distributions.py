@@ -14,6 +14,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from kanon_sql.generalization.hierarchy import STAR
+from kanon_sql.hints import name_phrases, words
 from kanon_sql.utility.attribute import ColumnDisplay, Floats, Int64s, SharedColumn
 
 MOST = 12  # bins
@@ -21,6 +22,10 @@ _MOST_LABELS = 20_000
 _TAIL = 0.01  # of the rows, at either end, without separate bins
 _FEW = 0.25  # of the values: the most that a label of a few values covers
 OTHER = "other values"
+_CODES = words(
+    "zip zipcode postalcode postal postcode plz postleitzahl npa codepostal cap codigopostal kodpocztowy postnummer "
+    "year jahr annee anno ano rok jaar birthyear geburtsjahr jahrgang"
+)
 Name = Callable[[int, int], str]  # of the bins from one to another
 _DAY = 86_400
 
@@ -122,7 +127,8 @@ def _of_numbers(attribute: SharedColumn) -> tuple[Int64s, Name] | None:
         return None
     of = np.full(len(numbers), -1)
     of[finite] = np.searchsorted(edges, numbers[finite], side="right")
-    return of, lambda first, last: _range(edges, first, last, integers)
+    is_code = bool(name_phrases(attribute.name) & _CODES)
+    return of, lambda first, last: _range(edges, first, last, integers, is_code)
 
 
 def _middle(numbers: Floats, rows: Floats) -> tuple[float, float]:
@@ -139,22 +145,28 @@ def _step(least: float, integers: bool) -> float:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
 
 
-def _range(edges: Sequence[float], first: int, last: int, integers: bool) -> str:
-    """The numbers of the bins from one to another.
+def _range(edges: Sequence[float], first: int, last: int, integers: bool, is_code: bool = False) -> str:
+    """The numbers of the bins from one to another; codes, such as postal codes and years, have no separators.
 
     >>> _range([10.0, 20.0], 1, 1, True), _range([10.0, 20.0], 0, 1, True), _range([0.5], 1, 1, False)
-    ('10 to 19', 'under 20', '0.5 or more')
+    ('10–19', 'under 20', '0.5 or more')
+    >>> _range([30_000.0, 40_000.0], 1, 1, True), _range([30_000.0, 40_000.0], 1, 1, True, is_code=True)
+    ('30,000–39,999', '30000–39999')
     """
     low = edges[first - 1] if first else None
     high = edges[last] if last < len(edges) else None
     if low is None and high is None:
         return "any"
     if low is None or high is None:
-        return f"under {_plain(high or 0)}" if low is None else f"{_plain(low)} or more"
-    return f"{_plain(low)} to {_plain(high - 1)}" if integers else f"{_plain(low)} to {_plain(high)}"
+        return f"under {_number(high or 0, is_code)}" if low is None else f"{_number(low, is_code)} or more"
+    least, most = _number(low, is_code), _number(high - 1 if integers else high, is_code)
+    return f"{least}–{most}" if integers and low >= 0 else f"{least} to {most}"
 
 
-def _plain(number: float) -> str:
+def _number(number: float, is_code: bool) -> str:
+    """A number as readers write it; separators from 10,000 on, and never in a code."""
+    if is_code or abs(number) < 10_000:
+        return f"{number:.0f}" if number == int(number) else f"{number:.6g}"
     return f"{number:,.0f}" if number == int(number) else f"{number:,.6g}"
 
 
