@@ -124,6 +124,9 @@ def test_the_written_spec_runs(suggested: kanon_sql.Suggestions, tmp_path: Path)
     assert suggestions.columns == suggested.columns
     path = suggestions.write(tmp_path / "specs" / "release.yml")
     spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    named = [*spec.get("identifiers", []), *spec["quasi_identifiers"], *spec.get("sensitive", []), *spec["keep"]]
+    assert sorted(spec["reasons"]) == sorted(named), "a reason for the role of every column, for the report"
+    assert not any(sign.isdigit() for reason in spec["reasons"].values() for sign in reason), "a figure of few people"
     assert spec["source"] == "../people.parquet"
     assert spec["target"] == {"file": "people_anon.parquet"}
     release = kanon_sql.anonymize(None, path, time_limit=1.0)

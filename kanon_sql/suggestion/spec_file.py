@@ -10,6 +10,10 @@ from typing import Any
 from kanon_sql.spec import in_flow, limit_text
 
 _WIDTH = 116
+_DROPPED = "It identifies people directly."
+_GENERALIZED = "Others can know it, and it can identify people together with other columns."
+_SENSITIVE = "Its values must not be linked to a person."
+_KEPT = "Others are not expected to know it."
 _MANY = 8  # quasi-identifiers; with more, a comment recommends to remove some
 Reasons = Sequence[tuple[str, str]]  # columns with the reasons for their roles
 
@@ -77,6 +81,7 @@ def _lines(draft: SpecFile, name: str) -> Iterator[str]:
     for column, reason in draft.dropped:
         yield from comment(f"- {in_flow(column)}   # dropped: {reason}")
     yield from _privacy(draft)
+    yield from _for_the_report(draft)
     if target:
         yield ""
         yield from comment("`overwrite: true` in it lets a later run replace the release.")
@@ -100,6 +105,39 @@ def _privacy(draft: SpecFile) -> Iterator[str]:
     if many > _MANY:
         yield from comment(f"{many} quasi-identifiers leave little detail: remove those that others cannot know.")
     yield from comment("A local recoding keeps more detail if many rows are similar: strategy: refine")
+
+
+def _for_the_report(draft: SpecFile) -> Iterator[str]:
+    """Who receives the release, and the reasons of the roles, which a report shows."""
+    yield ""
+    yield from comment("For the verdict and the report: name the recipient, and edit the reasons, which readers see.")
+    yield from comment("recipient: public, contract or secure; also purpose, retention, review_date, norms, reason_k")
+    by_role = {
+        _DROPPED: draft.identifiers,
+        _GENERALIZED: [(column.name, column.reason) for column in draft.quasi_identifiers],
+        _SENSITIVE: draft.sensitive,
+        _KEPT: draft.kept,
+    }
+    if any(by_role.values()):
+        yield "reasons:"
+    for default, columns in by_role.items():
+        yield from (f"  {in_flow(name)}: {in_flow(plain_reason(reason, default))}" for name, reason in columns)
+
+
+def plain_reason(reason: str, default: str) -> str:
+    """A reason without figures and values, which can be those of few people; `default`: if nothing is left.
+
+    >>> plain_reason("a postal code by its name; alone it puts 95.8 % of the rows in classes smaller than 5", "Known.")
+    'A postal code by its name.'
+    >>> plain_reason("it tells people apart: 4,255 of them in 6,000 rows; 'Name' does not vary", "Unique.")
+    'It tells people apart.'
+    >>> plain_reason("alone it puts 100.0 % of the rows in classes smaller than 5", "Others can know it.")
+    'Others can know it.'
+    """
+    first = _in_a_line(reason).partition(";")[0].partition(":")[0].strip()
+    if not first or any(sign.isdigit() or sign in "'\"" for sign in first):
+        return default
+    return f"{first[:1].upper()}{first[1:]}."
 
 
 def _generalized(column: QuasiIdentifierEntry) -> Iterator[str]:
