@@ -93,6 +93,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--date-format %d.%m.%Y", "date_format", "%d.%m.%Y"),
     ("--null N/A --null ?", "null", ["N/A", "?"]),
     ("--sheet Cases", "sheet", "Cases"),
+    ("--skip-lines 2", "skip_lines", 2),
     ("--type sex=decimal(12.2)", "columns.sex.type", "decimal(12,2)"),
     ("--output new.parquet", "target.file", "new.parquet"),
     ("--into anon", "target.table", "anon"),

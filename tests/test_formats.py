@@ -518,3 +518,47 @@ def test_an_age_needs_two_columns_of_dates(tmp_path, columns, reason):
     pandas.DataFrame({"born": BORN, "day": DAYS, "ill": range(6)}).to_csv(path, index=False)
     with pytest.raises(KanonError, match=reason):
         profile(path, columns=columns)
+
+
+@pytest.mark.parametrize("file", ["titled.csv", "titled-cp1252.csv", "titled.xlsx"])
+def test_lines_above_the_names_are_skipped(tmp_path, file):
+    path = tmp_path / file
+    rows = [[f"Spital Zürich {i}" if i == 0 else f"w{i % 3}", 20 + i % 4, f"{i % 5}.5"] for i in range(40)]
+    lines = [
+        ["Austritte 2024", None, None],
+        ["Über alles; Stand: gestern", None, None],
+        ["Ort", "Alter", "Tage"],
+        *rows,
+    ]
+    if path.suffix == ".xlsx":
+        pandas.DataFrame(lines).to_excel(path, index=False, header=False)
+    else:
+        text = "\n".join(";".join("" if cell is None else str(cell) for cell in line).rstrip(";") for line in lines)
+        path.write_bytes(f"\ufeff{text}\n".encode() if file == "titled.csv" else f"{text}\n".encode("cp1252"))
+    options = {"skip_lines": 2}
+    profiled = profile(path, **options)
+    assert [column.name for column in profiled.columns] == ["Ort", "Alter", "Tage"]
+    assert profiled.rows == 40
+    spec = {
+        "quasi_identifiers": {"Alter": {"hierarchy": {"ranges": [2]}}},
+        "keep": ["Ort"],
+        "privacy": {"k": 2},
+        **options,
+    }
+    released = anonymize(path, spec)
+    assert sorted(released.to_df()["Ort"]) == sorted(row[0] for row in rows)
+    assert released.verify().holds  # the release has no title
+    with pytest.raises(KanonError, match="no statement reads"):
+        anonymize_sql(path, spec)
+    columns = json.loads(kanon("profile", str(path), "--skip-lines", "2", "--json").out)["columns"]
+    assert [column["name"] for column in columns] == ["Ort", "Alter", "Tage"]
+    text_with_error = tmp_path / "odd.csv"
+    text_with_error.write_text("title\nAlter\n1\nx\n3\n")
+    with pytest.raises(SourceError, match="line 4 has no"):
+        profile(text_with_error, skip_lines=1, columns={"Alter": "integer"})
+
+
+def test_lines_of_a_parquet_file_are_not_skipped(tmp_path):
+    pandas.DataFrame({"a": [1]}).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(SpecError, match="`skip_lines` is for another kind of file"):
+        profile(tmp_path / "x.parquet", skip_lines=1)

@@ -95,6 +95,11 @@ def test_a_file_is_read_as_the_fields_say_and_keeps_its_roles():
         assert (page.draft.columns[0].role, page.draft.columns[0].reason) == ("sensitive", "we chose this")
         assert page.draft.k == 3
         assert "Text encoding" in problem(opened(client, "current", encoding="nonsense"))
+        Path("titled.csv").write_text(f"Statistik 2024\nPLZ;Alter;Gewicht;Eintritt;Tage\n{rows}\n")
+        opened(client, "file:titled.csv", skip_lines="1")
+        assert [column.name for column in page.draft.columns][:2] == ["PLZ", "Alter"]
+        assert page.draft.spec().skip_lines == 1
+        assert 'name="skip_lines" min="0" max="1000" value="1"' in client.get("start").text
 
 
 def test_tables_of_the_database_can_be_opened():

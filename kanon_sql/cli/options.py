@@ -310,10 +310,11 @@ FORMS: Mapping[str, OptionForm] = {
         "For example lake.duckdb, or lake.duckdb:archive to name it archive. Repeatable.", list[str], attached
     ),
     "threads": OptionForm(limited=True),
+    "skip_lines": OptionForm(limited=True),
     "evaluations": OptionForm(limited=True),
     "null": OptionForm("For example N/A. Repeatable.", list[str]),
     "columns": OptionForm(
-        f"For example zip=text,pay=decimal. The types are {', '.join(SOURCE_TYPES)}, or decimal(12.2).",
+        f"For example zip=text,pay=decimal. The types are {', '.join(SOURCE_TYPES)}, decimal(12.2), or age at COLUMN.",
         read=pairs("--type", "COLUMN=TYPE", "zip=text,pay=decimal", column_type),
         flag="--type",
     ),

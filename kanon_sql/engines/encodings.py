@@ -64,21 +64,29 @@ def _escaped(text: str) -> Iterator[int]:
     return (ord(letter) - 0xDC00 for letter in set(_LETTERS["other"].findall(text)))
 
 
-def as_utf_8(paths: Sequence[Path], encoding: str | None, folder: Path) -> tuple[list[Path], list[str]]:
-    """Private copies of text files in UTF-8, in their order; also returns their other encodings."""
+def as_utf_8(
+    paths: Sequence[Path], encoding: str | None, folder: Path, skip_lines: int = 0
+) -> tuple[list[Path], list[str]]:
+    """Private copies of text files in UTF-8, in their order; also returns their other encodings.
+
+    `skip_lines`: the lines at the top of every file that its copy lacks.
+    """
     encodings = [encoding or marked(path) or recognized(path) for path in paths]
     copies = [folder / f"{number:05}.csv" for number in range(len(paths))]
     for path, encoding, copy in zip(paths, encodings, copies, strict=True):
         copy.touch(mode=0o600, exist_ok=False)
-        copy_as_utf_8(path, encoding, copy)
+        copy_as_utf_8(path, encoding, copy, skip_lines)
     return copies, [encoding for encoding in encodings if not is_utf_8(encoding)]
 
 
-def copy_as_utf_8(path: Path, encoding: str, copy: Path) -> None:
-    """Copy a text file as UTF-8, in parts; SourceError at the first line in another encoding."""
+def copy_as_utf_8(path: Path, encoding: str, copy: Path, skip_lines: int = 0) -> None:
+    """Copy a text file as UTF-8, in parts, without its first lines; SourceError at a line in another encoding."""
     with open(copy, "w", encoding="utf-8", newline="") as file:
         try:
             for _, text in _decoded(path, encoding, "strict"):
+                while skip_lines and text:
+                    _, end, text = text.partition("\n")
+                    skip_lines -= len(end)
                 file.write(text)
         except UnicodeEncodeError:
             raise SourceError(f"{path} has half a letter in it, read as {encoding}; give its `encoding`") from None

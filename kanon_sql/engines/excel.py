@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
@@ -137,7 +138,7 @@ class _Copied:
     """The cells of a sheet while they are copied, with the kinds of values in every column."""
 
     def __init__(self, path: Path, reading: Reading) -> None:
-        self.path, self.null = path, reading
+        self.path, self.null, self.skip_lines = path, reading, reading.skip_lines
         self.names: list[str] = []
         self.kinds: list[Counter[str]] = []
         self.errors = self.empty_rows = 0
@@ -146,7 +147,8 @@ class _Copied:
     def write(self, rows: Iterator[Sequence[Any]], file: IO[str]) -> None:
         """Copy all rows, the names first."""
         numbered = ((number, row) for number, row in enumerate(rows, start=1))
-        filled = ((number, row) for number, row in numbered if any(cell is not None for cell in row))
+        below = islice(numbered, self.skip_lines, None)
+        filled = ((number, row) for number, row in below if any(cell is not None for cell in row))
         top, header = next(filled, (0, ()))
         self._head(top, header)
         writer = csv.writer(file, lineterminator="\n")
@@ -166,7 +168,7 @@ class _Copied:
         if "" in names:
             raise SourceError(
                 f"{self.path}: row {top} has no name for column {_letters(names.index(''))}; put the names of all "
-                "columns into the first row, and nothing above it"
+                "columns into the first row, or count the rows above them in `skip_lines`"
             )
         refuse_equal_names(names, str(self.path))
         self.names, self.kinds = names, [Counter() for _ in names]

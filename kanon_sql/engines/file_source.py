@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -60,7 +60,7 @@ class Reader:
         types, found = self._find_formats(LINES, Loaded(pattern, loaded.types, loaded.first_line), reading)
         self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect, found.ages))
         notes = sentence(pattern, None if reading.encoding else encoding, loaded.separator, found)
-        if encoding:
+        if encoding or reading.skip_lines:
             return None, notes
         if not found.ways and not found.ages and not loaded.types:
             return self.engine.files_sql(pattern), notes
@@ -69,6 +69,10 @@ class Reader:
     def _loaded_csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str | None]:
         """Load CSV files into a table; also returns their encoding if it is not UTF-8."""
         encoding = reading.encoding
+        if reading.skip_lines:
+            loaded, encodings = self._load_copies(pattern, paths, reading)
+            first = loaded.first_line and loaded.first_line + reading.skip_lines
+            return replace(loaded, first_line=first), encodings
         if encoding and is_utf_8(encoding):
             return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
         if encoding or any(map(marked, paths)):
@@ -81,7 +85,7 @@ class Reader:
     def _load_copies(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str]:
         """Load text files from temporary, private copies in UTF-8; also returns their encodings."""
         with PrivateFolder(self._temporary) as folder:
-            copies, encodings = as_utf_8(paths, reading.encoding, folder)
+            copies, encodings = as_utf_8(paths, reading.encoding, folder, reading.skip_lines)
             guessing = self.engine.files_sql(str(folder / "*.csv"))
             try:
                 loaded = load_csv(self.connection, pattern, copies, LINES, guessing, reading)

@@ -19,7 +19,18 @@ from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
 
 MOST_LISTED = 5_000  # values of a suggestion that a spec lists
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, KEPT, DROPPED)
-_FIRST = ("source", "encoding", "decimal", "date_format", "null", "sheet", "columns", "database", "hierarchies")
+_FIRST = (
+    "source",
+    "encoding",
+    "decimal",
+    "date_format",
+    "null",
+    "sheet",
+    "skip_lines",
+    "columns",
+    "database",
+    "hierarchies",
+)
 REASONS = "reasons"  # the key of a spec for the reasons of the roles, by column
 _ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops every column that is not named
 

@@ -59,6 +59,7 @@ def texts_of(keys: Mapping[str, Any]) -> dict[str, str]:
         "date_format": date_letters(str(keys.get("date_format") or "")),
         "null": "\n".join([null] if isinstance(null, str) else null),
         "sheet": str(keys.get("sheet") or ""),
+        "skip_lines": str(keys.get("skip_lines") or ""),
         "columns": "\n".join(as_text),
     }
 
@@ -82,6 +83,7 @@ def keys_of(texts: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, An
         "date_format": date_format(stripped["date_format"]),
         "null": listed["null"],
         "sheet": stripped["sheet"],
+        "skip_lines": int(stripped["skip_lines"]) if stripped["skip_lines"].isdecimal() else 0,
         "columns": {**other_types, **dict.fromkeys(listed["columns"], "text")},
     }
     return {name: value for name, value in keys.items() if value}

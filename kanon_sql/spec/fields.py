@@ -76,7 +76,8 @@ DECLARED = (
     "recipient", "purpose", "retention", "review_date", "norms", "sensitivity", "accepted_risk", "reasons", "reason_k",
 )  # fmt: skip
 """The keys about the decision to release; they do not change the release."""
-READING = ("encoding", "decimal", "date_format", "null", "sheet", "columns")
+MOST_SKIPPED = 1000  # lines above the names of the columns
+READING = ("encoding", "decimal", "date_format", "null", "sheet", "skip_lines", "columns")
 
 
 class AttributeSpec(Model):
@@ -362,6 +363,9 @@ class Places(Model):
         "The sheet of an Excel source. By default the first one that is not hidden.",
         takes="the name of a sheet of an Excel file",
     )
+    skip_lines: Annotated[StrictInt, Field(ge=1, le=MOST_SKIPPED)] | None = spec_key(
+        "Lines above the names of the columns, such as a title, in a CSV or Excel source.",
+    )
     columns: Annotated[
         Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]],
         AfterValidator(MappingProxyType),
@@ -413,7 +417,7 @@ class Places(Model):
         """How the files of the source are read."""
         every = ColumnReading(None, self.decimal, self.date_format, self.null)
         columns = {name: ColumnReading(**form.model_dump()) for name, form in self.columns.items()}
-        return Reading(self.encoding, self.sheet, every, columns)
+        return Reading(self.encoding, self.sheet, every, columns, self.skip_lines or 0)
 
 
 def _budget(strategy: str) -> Any:

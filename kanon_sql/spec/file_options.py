@@ -45,12 +45,16 @@ class ColumnReading:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the files of a source are read: `every` column, and individual columns, which override it."""
+    """How the files of a source are read: `every` column, and individual columns, which override it.
+
+    `skip_lines`: above the names of the columns.
+    """
 
     encoding: str | None = None
     sheet: str | None = None
     every: ColumnReading = ColumnReading()
     columns: Mapping[str, ColumnReading] = field(default_factory=dict)
+    skip_lines: int = 0
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -58,6 +62,7 @@ class Reading:
         values = {
             "encoding": self.encoding,
             "sheet": self.sheet,
+            "skip_lines": self.skip_lines,
             "decimal": self.every.decimal,
             "date_format": self.every.date_format,
             "null": self.every.null,

@@ -56,6 +56,7 @@ class PlaceOptions(TypedDict, total=False):
     date_format: str | None
     null: str | Columns | None
     sheet: str | None
+    skip_lines: int | None
     columns: Mapping[str, Any] | None
 
     database: Place | None

@@ -175,8 +175,8 @@ def _check_readable(source: Source, spec: Spec) -> None:
     """SourceError for files that a SQL statement cannot read."""
     if source.files and source.read_files is None:
         raise SourceError(
-            f"no statement reads {spec.source} by itself, an Excel file or text in another encoding than UTF-8; save "
-            "it as Parquet or as CSV in UTF-8, or load it into a table"
+            f"no statement reads {spec.source} by itself, an Excel file, text in another encoding than UTF-8, or with "
+            "lines above the names; save it as Parquet or as CSV in UTF-8, or load it into a table"
         )
 
 
