@@ -171,6 +171,11 @@ def test_saved_work_comes_back_with_its_results():
         client.post("search/run")
         assert finished(client).ended == "done"
         assert [result.number for result in page.results] == [1, 2]
+        work = json.loads(Path("monday.kanon.json").read_text())
+        work["draft"]["spec"] |= {"temp_directory": "/tmp", "write_regions": "away.json"}
+        Path("monday.kanon.json").write_text(json.dumps(work))
+        client.post("start/reopen", data={"work": "monday.kanon.json"})
+        assert not {"temp_directory", "write_regions"} & page.draft.keys.keys()
 
 
 def _age(work: Any) -> Any:
@@ -181,6 +186,8 @@ def _age(work: Any) -> Any:
     ("change", "reason"),
     [
         (lambda work: work["draft"]["spec"].update(source="/etc/hostname"), "not in this folder"),
+        (lambda work: work["draft"]["spec"].update(source="https://example.org/people.csv"), "not in this folder"),
+        (lambda work: work["draft"]["spec"].update(source="~/people.parquet"), "not in this folder"),
         (lambda work: work["draft"]["spec"].update(population="/etc/passwd"), "not in this folder"),
         (lambda work: _age(work).update(hierarchy={"file": "/etc/passwd"}), "/etc/passwd"),
         (lambda work: _age(work).update(hierarchy={"function": "os:system"}), "no code"),

@@ -13,6 +13,7 @@ from typing import Any
 
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.page.draft import REASONS, Draft
+from kanon_sql.page.folder import data_file
 from kanon_sql.page.names import paths_read, plain
 from kanon_sql.page.saved_work import SavedDraft, SavedWork
 from kanon_sql.page.state import Page, PageResult
@@ -21,7 +22,7 @@ from kanon_sql.staging import Staging
 ENDING = ".kanon.json"
 _MARK, _VERSION = "kanon_page", 1
 _CONNECTION = ("database", "attach")
-_MACHINE = ("temp_directory", "memory_limit", "threads")
+_LEFT_OUT = (*_CONNECTION, "temp_directory", "memory_limit", "threads", "write_regions")  # what a file must not choose
 _MOST_BYTES = 256 * 2**20
 
 
@@ -82,7 +83,7 @@ def load(page: Page, path: Path) -> SavedWork:
 
 
 def _draft_of(content: Mapping[str, Any]) -> SavedDraft:
-    spec = {key: value for key, value in content["spec"].items() if key not in (*_CONNECTION, *_MACHINE)}
+    spec = {key: value for key, value in content["spec"].items() if key not in _LEFT_OUT}
     reasons = {str(name): str(reason) for name, reason in content["reasons"].items()}
     levels = {str(name): int(level) for name, level in content["levels"].items()}
     return SavedDraft(spec, reasons, levels, bool(content["of_table"]))
@@ -107,6 +108,11 @@ def _check(page: Page, saved: SavedDraft) -> None:
     source = saved.spec.get("source")
     if saved.of_table and not page.connection:
         raise SpecError(f"the saved work is about the table {source}; start the page with its database")
+    is_open = page.opened and source == page.draft.keys.get("source")
+    if not saved.of_table and not is_open:
+        if not isinstance(source, str) or Path(source).name != source:
+            raise SpecError(f"the saved work reads {source}, which is not in this folder; start the page with it")
+        data_file(page.folder, source)
     allowed = [page.folder.resolve(), *([page.hierarchies.resolve()] if page.hierarchies else [])]
     opened = {Path(page.folder / str(page.draft.keys.get("source") or "")).resolve()} if page.draft.columns else set()
     read = {key: value for key, value in saved.spec.items() if key != "source" or not saved.of_table}
