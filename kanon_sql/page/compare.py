@@ -23,7 +23,7 @@ from kanon_sql.page.web import changing, rendered, shown
 from kanon_sql.report import words
 from kanon_sql.report.numbers import figure, models
 from kanon_sql.report.words import listed
-from kanon_sql.spec import in_flow, limit_text
+from kanon_sql.spec import DECLARED, in_flow, limit_text
 
 SIDES = ("left", "right")
 _LONGEST = 80  # characters of a name
@@ -31,6 +31,7 @@ _NONE = "–"
 _IN_OTHER_LINES = (  # keys with a line of their own, or a line per column
     *("strategy", "metric", "privacy", "suppression_limit", "target"),
     *("identifiers", "quasi_identifiers", "sensitive", "keep"),
+    *DECLARED,  # the decision, which does not change a release
 )
 _MOST_SHOWN = 240
 _FIGURES = {
