@@ -86,6 +86,7 @@ def screen(address: str, name: str, width: int = 1100, tall: int | None = None) 
         window = opened.new_page(viewport={"width": width, "height": tall or 600})
         window.goto(address)
         window.wait_for_selector("main h1")
+        window.wait_for_timeout(1500)  # until what it counts is there
         window.screenshot(path=IMAGES / name, full_page=tall is None)
         opened.close()
 
@@ -98,8 +99,8 @@ def page() -> None:
         with subprocess.Popen(command, cwd=here, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout
             address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
-            screen(f"{address}columns", "page-columns.png")
-            screen(f"{address}hierarchies/3", "page-hierarchies.png", tall=1240)
+            screen(f"{address}columns", "page-columns.png", width=1440)
+            screen(f"{address}hierarchies/3", "page-hierarchies.png", width=1440, tall=1240)
             levels = urlencode({"k": 5, "level-1": 2, "level-3": 1, "level-8": 1}).encode()
             urlopen(f"{address}risk", levels).close()
             screen(f"{address}risk", "page-risk.png")
@@ -109,6 +110,7 @@ def page() -> None:
                 while b"Stop, and take" in urlopen(f"{address}search").read():
                     time.sleep(0.5)
             screen(f"{address}compare", "page-compare.png", tall=980)
+            screen(f"{address}data", "page-data.png", width=1440, tall=900)
             server.terminate()
 
 
@@ -126,6 +128,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "page-hierarchies.png": page,
     "page-risk.png": page,
     "page-compare.png": page,
+    "page-data.png": page,
 }
 
 
