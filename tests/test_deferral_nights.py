@@ -18,7 +18,7 @@ from support.command_line import ask, kanon
 from support.nights import CODES, COVERS, DOMAIN, Row, Ward, people_singled_out, singled_out
 
 K = 3
-NIGHTS = int(os.environ.get("KANON_NIGHTS", "8"))  # KANON_NIGHTS=30 is a month
+NIGHTS = int(os.environ.get("KANON_NIGHTS", "6"))  # KANON_NIGHTS=30 is a month
 SPEC = """
 source: visits
 database: hospital.duckdb

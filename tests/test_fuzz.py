@@ -1,4 +1,4 @@
-"""Some hundred random cases; docs/how-it-is-tested.md names the command for any number of them."""
+"""Some random cases; docs/how-it-is-tested.md names the command for any number of them."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from support import fuzz
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.slow
 def test_every_random_release_is_as_described(part: int) -> None:
-    ends = list(fuzz.runs("duckdb", part * 20, 20, 1))
+    ends = list(fuzz.runs("duckdb", part * 10, 10, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
     assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)
 
@@ -26,6 +26,6 @@ def test_every_random_release_of_a_server_is_as_described(
     part: int, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KANON_POSTGRES_DSN", postgres_dsn)
-    ends = list(fuzz.runs("postgres", part * 12, 12, 1))
+    ends = list(fuzz.runs("postgres", part * 6, 6, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
-    assert sum(end == "released" for _, end, _ in ends) >= 4  # of so few cases, half can be refused
+    assert sum(end == "released" for _, end, _ in ends) >= 2  # of so few cases, half can be refused

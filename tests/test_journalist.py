@@ -41,9 +41,9 @@ from support.population import Sampled, _numbers, counted_beside, people, sample
 from support.searching import assert_finds
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=40
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=10
 )
-FEW = settings(EXAMPLES, max_examples=8)
+FEW = settings(EXAMPLES, max_examples=4)
 Class = tuple[int, int]  # its rows, and those of the population that it stands for
 RISKS = [Fraction(n, d) for n, d in [(1, 12), (1, 10), (1, 5), (1, 4), (3, 10), (1, 3), (2, 5), (1, 2)]]
 

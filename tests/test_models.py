@@ -23,7 +23,7 @@ from support.database import create_table
 from support.models import DEFINED, Defined, Values, counted
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=8
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=4
 )
 _ANY = st.lists(
     st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 9)), min_size=4, max_size=30

@@ -45,7 +45,7 @@ from support.models import DEFINED, Defined, counted, share
 from support.oracle import METRICS, Column, Node, Problem, problems
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=8
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=4
 )
 ODD = [definition for definition in DEFINED if definition.model.monotone != "always"]
 ALWAYS = [definition for definition in DEFINED if definition.model.monotone == "always"]
@@ -144,7 +144,7 @@ def problems_with_models(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: b
 # What a verdict tells
 
 
-@settings(EXAMPLES, max_examples=12)
+@settings(EXAMPLES, max_examples=6)
 @given(problem=problems_with_models())
 @pytest.mark.slow
 def test_as_many_rows_stay_at_risk_in_every_node_below(problem: ProblemWithModels) -> None:
@@ -200,7 +200,7 @@ def test_the_unavoidable_suppression_is_close_to_the_true_one(
 
 
 @pytest.mark.parametrize("name", ANY_MODEL)
-@settings(EXAMPLES, max_examples=10)
+@settings(EXAMPLES, max_examples=5)
 @given(problem=problems_with_models(), by=st.sampled_from(METRICS), dense=st.booleans())
 @pytest.mark.slow
 def test_every_search_finds_what_brute_force_finds(name: str, problem: ProblemWithModels, by: str, dense: bool) -> None:

@@ -67,7 +67,8 @@ MODELS = {name: [k_anonymity(3 if name != "k" else 4), item.model][: 1 + (name !
 ADD_UP = ("entropy", "t")  # the models for which each person must have one value
 EMBEDDED = [
     *((strategy, models) for strategy in ("auto", "mondrian", "prioprivacy") for models in ("k", "entropy", "t")),
-    *((strategy, models) for strategy in STRATEGIES for models in ("k", "t")),
+    *((strategy, "k") for strategy in STRATEGIES),
+    *((strategy, "t") for strategy in ("exhaustive", "mondrian_relaxed", "refine", "kaca")),
     *(("flash", "l"), ("auto", "l"), ("mondrian", "l"), ("refine", "alpha"), ("kaca", "alpha"), ("prioprivacy", "l")),
     *(("exhaustive", "beta"), ("kaca", "beta"), ("auto", "delta")),
 ]

@@ -88,6 +88,8 @@ GLOBAL = [name for name in STRATEGIES if "igh" not in name]
 @pytest.mark.parametrize("name", GLOBAL)
 @pytest.mark.parametrize("limit", [0.0, 0.1])
 def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: str, name: str, limit: float) -> None:
+    if engine.name == "postgres" and name not in ("auto", "flash"):
+        pytest.skip("every search is in an embedded DuckDB, wherever the table is")
     into = f"{source}_anon"
     options: dict[str, Any] = {
         "connection": engine.connection,

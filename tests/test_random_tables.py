@@ -8,7 +8,7 @@ from support import random_tables
 @pytest.mark.slow
 def test_random_tables_match_an_oracle_over_people() -> None:
     searched = range(0, 800, random_tables.SEARCHED_EVERY)
-    outcomes = [random_tables.check(seed) for seed in (*range(1, 40), *searched)]
+    outcomes = [random_tables.check(seed) for seed in (*range(1, 20), *searched)]
     assert [problem for _, outcome, problem in outcomes if outcome == "wrong"] == []
     ends = {outcome for _, outcome, _ in outcomes}
     assert ends >= {"verified", "searched", "released by search", "released by local recoding"}

@@ -22,7 +22,7 @@ AT_MOST = PrivacyModel(
     achieved="MAX(most / rows)",
 )
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=8
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=4
 )
 SALARIES = ["<=50K", ">50K", None]
 NUMBERS = count()  # of tables
