@@ -49,6 +49,15 @@ def test_json_has_everything_and_no_value() -> None:
     assert seen["source"]["rows"] == len(PEOPLE)
     assert seen["suppressed_rows"] == len(PEOPLE) - seen["release"]["rows"]
     assert seen["release"]["verdict"]["largest_k"] >= 5
+    least = seen["release"]["verdict"]["largest_k"]
+    assert [*seen["thresholds"]] == ["public", "contract", "secure"]
+    found = {(of, check["name"]): check["met"] for of, checks in seen["thresholds"].items() for check in checks}
+    assert found["public", "EMA Policy 0070"] is (1 / least <= 0.09)
+    assert (
+        found["contract", "PDPC Singapore, sharing outside"]
+        is found["secure", "PDPC Singapore, sharing inside"]
+        is True
+    )
     assert all(size_["sizes"] and size_["rows"] >= 0 for size_ in seen["source"]["class_sizes"])
     assert seen["meanings"]["highest"]
     assert not [word for word in ("02138", "02139", "90210") if word in output]

@@ -130,6 +130,7 @@ def _show(measured: Risks) -> None:
         _heading("Sensitive columns", "None named. Name them with --sensitive to see what classes reveal about them.")
     _show_columns(measured, roles)
     _show_norms(measured, roles)
+    _show_thresholds(measured)
     _show_identifiers(measured, roles)
     warn(measured.notes)
 
@@ -250,6 +251,16 @@ def _show_norms(measured: Risks, roles: Sequence[str]) -> None:
         _paragraph(title, "")
         for result in results:
             _paragraph(result, "  ")
+
+
+def _show_thresholds(measured: Risks) -> None:
+    table = "release" if measured.release else "source"
+    _heading("Recipients", f"Whether the {table} meets the thresholds for a recipient; `kanon report` decides by more.")
+    words = {True: "yes", False: "no", None: "-"}
+    for recipient, checks in measured.thresholds.items():
+        for check in checks:
+            _paragraph(f"{recipient}: {check.required} ({check.name})", "")
+            _paragraph(f"{words[check.met]:<4} {check.found}", "  ")
 
 
 def _show_identifiers(measured: Risks, roles: Sequence[str]) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from kanon_sql.documents.kinds import FLAG, NAMES, TEXT, by_name, closed, list_of, or_null
+from kanon_sql.documents.kinds import FLAG, NAMES, TEXT, Keys, by_name, closed, list_of, or_null
 
-_CHECK = closed(
-    {
-        "name": (TEXT, "What is checked, such as a norm."),
-        "required": (TEXT, "The requirement, in words."),
-        "found": (TEXT, "What was found, in words; figures are compared unrounded."),
-        "met": (or_null(FLAG), "Whether it is met; null if that is unknown."),
-        "source": (TEXT, "The norm's document, or what measured it."),
-        "condition": (TEXT, "What to do if it is not met; empty if it is."),
-        "decides": (FLAG, "Whether the release is refused if it is not met, instead of allowed under the condition."),
-    }
-)
+CHECK_KEYS: Keys = {
+    "name": (TEXT, "What is checked, such as a norm."),
+    "required": (TEXT, "The requirement, in words."),
+    "found": (TEXT, "What was found, in words; figures are compared unrounded."),
+    "met": (or_null(FLAG), "Whether it is met; null if that is unknown."),
+    "source": (TEXT, "The norm's document, or what measured it."),
+    "condition": (TEXT, "What to do if it is not met; empty if it is."),
+    "decides": (FLAG, "Whether the release is refused if it is not met, instead of allowed under the condition."),
+}
+_CHECK = closed(CHECK_KEYS)
 _OUTCOMES = ["releasable", "releasable under conditions", "not releasable", "not decided"]
 VERDICT = closed(
     {

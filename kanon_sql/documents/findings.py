@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.documents.decision import CHECK_KEYS
 from kanon_sql.documents.kinds import (
     ANY,
     COUNT,
@@ -154,12 +155,17 @@ _TABLE = closed(
         "identifiers": (list_of(_IDENTIFIER), "Columns that seem to identify people."),
     }
 )
+_THRESHOLD = closed({name: CHECK_KEYS[name] for name in ("name", "required", "found", "met", "source")})
 RISK: Keys = {
     "quasi_identifiers": (NAMES, "The columns by which classes were formed."),
     "unit": (or_null(TEXT), "The column that tells people apart; null if rows are counted."),
     "source": (_TABLE, "The figures of the source."),
     "release": (or_null(_TABLE), "The same of the release; null without one."),
     "suppressed_rows": (or_null(COUNT), "Rows of the source that the release lacks; null if this is unknown."),
+    "thresholds": (
+        by_name(list_of(_THRESHOLD)),
+        "By recipient, that of the spec or all: the thresholds, compared with the release, or the source without one.",
+    ),
     "notes": (NAMES, "Limits of the figures."),
     "meanings": (by_name(TEXT), "What the figures mean, in sentences."),
 }

@@ -222,7 +222,7 @@ def _recoding(manifest: Mapping[str, Any], recipient: str) -> Iterator[Check]:
 
 
 @dataclass(frozen=True)
-class _Smallest:
+class SmallestGroup:
     """The smallest group. `size`: None if it is unknown; `people_unknown`: if the size is in rows instead of people."""
 
     size: int | None
@@ -231,13 +231,13 @@ class _Smallest:
     is_empty: bool = False
 
 
-def _smallest(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> _Smallest:
+def _smallest(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> SmallestGroup:
     """The smallest group that the manifest or the figures report."""
     who = words.who(manifest)
     if manifest["released_rows"] == 0:
-        return _Smallest(None, who, is_empty=True)
+        return SmallestGroup(None, who, is_empty=True)
     if manifest.get("k_anonymous") is False:  # the groups of an anatomy have exact quasi-identifiers
-        return _Smallest(None, who)
+        return SmallestGroup(None, who)
     size = words.smallest_group(manifest)
     measured = next((row["release"] for row in figures.get("risk") or () if row["figure"] == "smallest class"), None)
     same_unit = figures.get("counted", "rows") == who
@@ -245,17 +245,14 @@ def _smallest(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> _Small
         size = min(size or measured, measured)
     if size is None and who == "people":
         rows = manifest.get("smallest_class") or (measured if not same_unit else None)
-        return _Smallest(rows, "rows", people_unknown=True)
-    return _Smallest(size, who)
+        return SmallestGroup(rows, "rows", people_unknown=True)
+    return SmallestGroup(size, who)
 
 
-def _thresholds(
-    manifest: Mapping[str, Any], figures: Mapping[str, Any], declared: Mapping[str, Any], recipient: str
-) -> Iterator[Check]:
-    accepted = declared.get("accepted_risk")
+def threshold_checks(smallest: SmallestGroup, declared: Mapping[str, Any], recipient: str) -> Iterator[Check]:
+    """The thresholds for a recipient, compared with the smallest group of a table."""
     norms = declared.get("norms") or ()
-    smallest = _smallest(manifest, figures)
-    for threshold in thresholds_for(recipient, norms, declared.get("sensitivity"), accepted):
+    for threshold in thresholds_for(recipient, norms, declared.get("sensitivity"), declared.get("accepted_risk")):
         met: bool | None = None
         if smallest.is_empty:
             met, found = True, "no rows are released"
@@ -268,14 +265,16 @@ def _thresholds(
             if smallest.people_unknown:
                 met = None if met else False
                 found += ", people unknown"
-        yield Check(
-            threshold.name,
-            threshold.required,
-            found,
-            met,
-            threshold.source,
-            "" if met else _of_smaller(threshold.required, met),
-        )
+        condition = "" if met else _of_smaller(threshold.required, met)
+        yield Check(threshold.name, threshold.required, found, met, threshold.source, condition)
+
+
+def _thresholds(
+    manifest: Mapping[str, Any], figures: Mapping[str, Any], declared: Mapping[str, Any], recipient: str
+) -> Iterator[Check]:
+    accepted = declared.get("accepted_risk")
+    norms = declared.get("norms") or ()
+    yield from threshold_checks(_smallest(manifest, figures), declared, recipient)
     stricter = accepted and laxer_than(recipient, accepted)
     if stricter:
         yield Check(

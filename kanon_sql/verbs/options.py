@@ -244,7 +244,10 @@ class RiskOptions(PlaceOptions, PrivacyOptions, total=False):
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
     hierarchies: Place | Mapping[str, Any] | None
+    recipient: Recipient | None
     norms: Sequence[NormName] | None
+    sensitivity: Sensitivity | None
+    accepted_risk: float | None
 
 
 class UtilityOptions(PlaceOptions, total=False):

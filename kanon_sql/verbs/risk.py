@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
@@ -15,10 +15,11 @@ from kanon_sql.measure.risk import RiskMeasurement
 from kanon_sql.measure.whole import opened_whole
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, check_engine, opened, settle_spec
+from kanon_sql.report.verdict import Check, SmallestGroup, threshold_checks
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
-from kanon_sql.spec import Spec, Target
+from kanon_sql.spec import RECIPIENTS, Spec, Target
 from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 
@@ -31,7 +32,7 @@ class Risks(Result):
     """The risks in a source and in its release, if any: counts, shares and names of columns, never a value.
 
     `suppressed_rows`: rows of the source that are not in the release, None without a release or if `changes_wait`.
-    `notes`: limits of the figures.
+    `notes`: limits of the figures. `declared`: the keys of the spec about the recipient.
     """
 
     json_form: ClassVar[str] = "risk"
@@ -41,6 +42,7 @@ class Risks(Result):
     release: TableRisk | None = None
     notes: tuple[str, ...] = ()
     changes_wait: bool = False
+    declared: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def last(self) -> TableRisk:
@@ -57,6 +59,17 @@ class Risks(Result):
     def tables(self) -> tuple[TableRisk, ...]:
         """The source, and the release if any."""
         return (self.source,) if self.release is None else (self.source, self.release)
+
+    @property
+    def thresholds(self) -> dict[str, tuple[Check, ...]]:
+        """By recipient, that of the spec or all: the thresholds, compared with the table to be shared."""
+        table = self.last
+        smallest = SmallestGroup(
+            table.classes.smallest, "people" if table.unit else "rows", people_unknown=table.people_unknown
+        )
+        recipient = self.declared.get("recipient")
+        names = (recipient,) if recipient else tuple(RECIPIENTS)
+        return {name: tuple(threshold_checks(smallest, self.declared, name)) for name in names}
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -80,6 +93,13 @@ class Risks(Result):
             "source": self.source.to_dict(),
             "release": None if self.release is None else self.release.to_dict(),
             "suppressed_rows": self.suppressed_rows,
+            "thresholds": {
+                recipient: [
+                    {name: getattr(check, name) for name in ("name", "required", "found", "met", "source")}
+                    for check in checks
+                ]
+                for recipient, checks in self.thresholds.items()
+            },
             "notes": list(self.notes),
             "meanings": self.meanings,
         }
@@ -200,7 +220,12 @@ def risk(
                 "suppressed rows are not counted"
             )
         return Risks(
-            tuple(settled.quasi_identifiers), of_source, of_release, tuple(measuring.notes), deferred is not None
+            tuple(settled.quasi_identifiers),
+            of_source,
+            of_release,
+            tuple(measuring.notes),
+            deferred is not None,
+            settled.declared,
         )
 
 
