@@ -115,7 +115,8 @@ def test_risk_and_utility_come_first(client):
     assert risks["Mean risk"][:2] == [percent(each["classes"] / each["released_rows"]) for each in (one, other)]
     assert risks["Attacks above chance"] == ["not measured", "not measured", "same"]
     client.post("compare/ask", data={"column": ["age", "diagnosis"]})
-    assert client.post("compare/ask", data={"column": ["nothing"]}).status_code == 422
+    for wrong in (["nothing"], [], ["age", "zip", "diagnosis"]):
+        assert client.post("compare/ask", data={"column": wrong}).status_code == 422
     client.post("compare/1/measure")
     assert finished(client).ended == "done"
     measures = page.result(1).measures

@@ -42,6 +42,7 @@ _FIGURES = {
     "Rows of the average group": "average_class",
 }
 _NOT_MEASURED = "not measured"
+_MOST_COLUMNS, _MOST_QUESTIONS = 2, 12  # of a question, and questions
 _MOST_ATTACKS = 4  # with a line in the first table
 
 
@@ -413,9 +414,9 @@ def ask(request: Request, form: FormData) -> Response:
     page: Page = request.app.state.page
     names = {column.name for column in page.draft.columns}
     question = tuple(dict.fromkeys(str(name) for name in form.getlist("column") if str(name)))
-    if not question or not names.issuperset(question):
+    if not 0 < len(question) <= _MOST_COLUMNS or not names.issuperset(question):
         raise SpecError("“Counts by”: choose one or two columns")
-    others = tuple(other for other in page.questions if other != question)
+    others = tuple(other for other in page.questions if other != question)[-_MOST_QUESTIONS:]
     page.questions = others if form.get("how") == "remove" else (*others, question)
     page.windows.tell("changed")
     return _back(request)

@@ -60,6 +60,10 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"with `kanon report(?: --manifest)?`"), "under Compare"),
     (re.compile(r"(?:measure it|Measure it) under Compare or `kanon attack`"), "measure it under Compare"),
     (re.compile(r"with `kanon verify`"), "again"),
+    (
+        re.compile(r"create one with `kanon hierarchy build`, or give a recipe in the spec"),
+        "choose a recipe under Hierarchies",
+    ),
     (re.compile(r"^nothing is left of the quasi-identifiers:"), "Everything is *:"),
     (re.compile(r"^nothing is left:"), "Nothing is left:"),
     (
@@ -74,7 +78,7 @@ _ATTRIBUTE = re.compile(
     r"^quasi_identifiers\.(?P<column>.+?)\.(?P<key>hierarchy|min_level|max_level|priority|weight)\.?"
 )
 _NAMED = re.compile(r"'([^'\n]+)'|(?<=column )([^\s':,;]+)")
-_QUOTED = re.compile(r"`([a-z_]+)(?:=[^`]*)?`")
+_QUOTED = re.compile(r"`([a-z_]+)(?:(?:=|: )[^`]*)?`")
 
 
 @dataclass(frozen=True)
