@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from kanon_sql.page.draft import Draft
+from kanon_sql.page.reading import date_letters
 
 # What a key of a spec, or an option of the same name, is called on the page.
 FIELDS = {
@@ -77,6 +78,7 @@ _BARE = re.compile(r"\b(suppression_limit|time_limit|max_level|l_diversity|t_clo
 _ATTRIBUTE = re.compile(
     r"^quasi_identifiers\.(?P<column>.+?)\.(?P<key>hierarchy|min_level|max_level|priority|weight)\.?"
 )
+_DATES = re.compile(r"%[A-Za-z](?:[./: -]*%[A-Za-z])+")
 _NAMED = re.compile(r"'([^'\n]+)'|(?<=column )([^\s':,;]+)")
 _QUOTED = re.compile(r"`([a-z_]+)(?:(?:=|: )[^`]*)?`")
 
@@ -97,10 +99,13 @@ def in_page_words(text: str) -> str:
     'name the columns to release with the role “kept” under Columns'
     >>> in_page_words("no node of the lattice meets the privacy model; raise suppression_limit, or lower k")
     'no combination of levels meets the privacy model; raise “Maximum suppression” under Search, or lower k'
+    >>> in_page_words("line 19 has no date as %d.%m.%Y, as all others are")
+    'line 19 has no date as dd.mm.yyyy, as all others are'
     >>> in_page_words("quasi_identifiers.age.hierarchy.ranges: 7 is no multiple of 5")
     "column 'age', hierarchy: ranges: 7 is no multiple of 5"
     """
     text = _ATTRIBUTE.sub(_attribute, text)
+    text = _DATES.sub(lambda found: date_letters(found[0]), text)
     for found, instead in _SENTENCES:
         text = found.sub(instead, text)
     text = _QUOTED.sub(lambda key: FIELDS.get(key[1], f"“{key[1].replace('_', ' ')}”"), text)
