@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pandas
 import pytest
 
+import kanon_sql
 from kanon_sql.documents.decision import VERDICT
+from kanon_sql.errors import SpecError
 from kanon_sql.report.thresholds import THRESHOLDS
 from kanon_sql.report.verdict import Verdict, verdict
+from kanon_sql.spec import load_runs
 
+SUPPRESS = {"hierarchy": "suppress"}
 TODAY = date(2026, 11, 26)
 SAFE_MODEL = {"model": "k-anonymity", "required": 20, "achieved": 20}
 SAFE: dict[str, Any] = {
@@ -153,6 +160,8 @@ NOT, UNDER, OPEN = "not releasable", "releasable under conditions", "not decided
         ({}, {"attacks": [attack("inference", None, None)]}, (UNDER, UNDER, UNDER), "a few rows"),
         ({}, {"attacks": []}, (OPEN, UNDER, UNDER), "not measured"),
         ({"differencing": {"people": 1}}, {}, (NOT, NOT, NOT), "1 singled out"),
+        ({"run": {"singled_out": {"people": 2}}}, {}, (NOT, NOT, NOT), "2 singled out"),
+        ({"differencing": {"people": 0, "earlier": {"most_people": 3}}}, {}, (NOT, NOT, NOT), "3 singled out"),
         ({"target": {"table": "v", "as": "view"}}, {}, (UNDER, UNDER, UNDER), "follows its source"),
     ],
 )  # fmt: skip
@@ -233,3 +242,32 @@ def test_every_threshold_has_one_figure_and_a_source() -> None:
     for threshold in THRESHOLDS:
         assert (threshold.risk is None) != (threshold.size is None)
         assert threshold.source
+
+
+def test_a_pipeline_does_not_release_again_because_a_reason_or_the_recipient_has_changed(tmp_path: Path) -> None:
+    digests = set()
+    for declared in ("", "recipient: secure environment\nreview_date: 2027-01-31\n", "reasons: {age: Known.}\n"):
+        path = tmp_path / "release.yml"
+        path.write_text(f"source: people.csv\nquasi_identifiers: [age]\ntarget: {{file: out.csv}}\n{declared}")
+        (scheduled,) = load_runs(path)
+        digests.add(scheduled.sha256)
+    assert scheduled.spec.reasons == {"age": "Known."}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "error"),
+    [
+        ({"recipient": "friends"}, "recipient: give one of public, contract, secure"),
+        ({"review_date": "soon"}, "review_date: give a date such as 2027-01-31, not 'soon'"),
+        ({"norms": ["gdpr", "ccpa"]}, "norms: give a list of gdpr, ema"),
+        ({"norms": ["ema", "ema"]}, "'ema' is listed twice"),
+        ({"accepted_risk": 1.5}, "accepted_risk: give a number above 0, at most 1"),
+        ({"sensitivity": "extreme"}, "sensitivity: give one of low, medium, high"),
+        ({"reasons": ["age"]}, "reasons: give a mapping"),
+        ({"reasons": {"aeg": "Known."}}, "`reasons` has 'aeg', which is not a column; there are age"),
+    ],
+)
+def test_a_wrong_declaration_is_an_error_before_anything_is_counted(declared: dict[str, Any], error: str) -> None:
+    with pytest.raises(SpecError, match=re.escape(error)):
+        kanon_sql.anonymize(pandas.DataFrame({"age": [1, 1]}), {"quasi_identifiers": {"age": SUPPRESS}, **declared})
