@@ -292,6 +292,9 @@ def test_a_personnel_sheet_from_its_models_to_a_downloaded_report(browser, tmp_p
         eventually(lambda: page.work.ended == "done")
         clean(opened)
         picture(opened, "personnel-search")
+        opened.set_viewport_size({"width": 420, "height": 900})
+        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        opened.set_viewport_size({"width": 1280, "height": 900})
         another_node_becomes_a_result(opened, page, address)
         the_release_is_written_with_its_report(opened, page, tmp_path)
         assert opened.complaints == []
