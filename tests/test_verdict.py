@@ -157,6 +157,7 @@ NOT, UNDER, OPEN = "not releasable", "releasable under conditions", "not decided
         (PROTECTED, exact(0.5, columns=["ill"]), (UNDER, UNDER, UNDER), "unique by ill"),
         ({**KEPT, **UNIT}, exact(0.0), (OPEN, UNDER, UNDER), "people unknown"),
         ({}, {"attacks": [attack("inference", 0.9, 0.5)]}, (NOT, UNDER, UNDER), "right for 90 of 100"),
+        ({}, {"attacks": [attack("skewness", 0.7, 0.6)]}, (UNDER, UNDER, UNDER), "70 of 100 rows are in a group"),
         ({}, {"attacks": [attack("inference", None, None)]}, (UNDER, UNDER, UNDER), "a few rows"),
         ({}, {"attacks": []}, (OPEN, UNDER, UNDER), "not measured"),
         ({"differencing": {"people": 1}}, {}, (NOT, NOT, NOT), "1 singled out"),

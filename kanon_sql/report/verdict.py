@@ -206,7 +206,9 @@ def _recoding(manifest: Mapping[str, Any], recipient: str) -> Iterator[Check]:
             matching[0] if matching else "an anatomy of exact rows, which is not k-anonymous",
             False,
             "kanon_sql, the form of the release",
-            "Justify why a release that is not k-anonymous is safe in this environment.",
+            "Justify why a release that is not k-anonymous is safe in this environment."
+            if recipient == "secure"
+            else "Release a k-anonymous table instead, with `kanon anonymize`.",
             decides=recipient != "secure",
         )
     if (manifest.get("cloak") or {}).get("shared") is False:
@@ -400,11 +402,12 @@ def _attacks(figures: Mapping[str, Any], recipient: str) -> Check:
     """Attacks other than those on homogeneous groups, which the sensitive columns are checked for."""
     tried = [attack for attack in figures.get("attacks") or () if attack["attack"] != "homogeneity"]
     strong = [attack for attack in tried if (attack["excess"] or 0.0) >= WELL_ABOVE]
+    guesses = [attack for attack in strong if attack["attack"] not in words.DESCRIPTIVE]
     few = [attack for attack in tried if attack["excess"] is None and words.is_above_chance(attack)]
     met: bool | None = None if not tried or few else True
     found = "not measured"
     if strong:
-        worst = max(strong, key=lambda attack: attack["excess"])
+        worst = max(guesses or strong, key=lambda attack: attack["excess"])
         met = False
         found = words.success(worst)
     elif few:
@@ -423,7 +426,7 @@ def _attacks(figures: Mapping[str, Any], recipient: str) -> Check:
         met,
         "kanon_sql, attacks on the release",
         condition,
-        decides=recipient == "public" and (not tried or bool(strong)),
+        decides=recipient == "public" and (not tried or bool(guesses)),
     )
 
 

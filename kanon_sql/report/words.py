@@ -31,6 +31,7 @@ _READING = re.compile(r"^(columns? .+? stays? text\b).*", re.DOTALL)  # the deta
 _UNMAPPED = re.compile(r"^[\d,]+ values(?= of .+ are in no hierarchy)", re.DOTALL)
 _SINGLING = ("singling_out", "singling_out_by_one")
 _OF_VALUES = ("homogeneity", "ruling_out", "posterior", "minimality", "inference")  # their share is of right guesses
+DESCRIPTIVE = ("skewness", "similarity")  # they describe groups and guess nothing about anybody
 _LINKING = ("linkability", "unsorted_matching", "place_within_classes", "order_within_classes")
 _TRIED = {"Released columns together": _SINGLING, "Sensitive values": _OF_VALUES, "Linking": _LINKING}
 _MOST_ON_BOARD = 3  # columns on the first page
@@ -346,6 +347,11 @@ def success(attack: Row) -> str:
     of = f" of {attack['column']}" if attack["column"] else ""
     share = "a few" if attack["share"] is None else f"{_of_hundred(attack['share'])} of 100"
     by_chance = _of_hundred(chance)
+    if attack["attack"] in DESCRIPTIVE:
+        alike = f"all values{of} are close to each other"
+        if attack["attack"] == "skewness":
+            alike = f"a value{of} is at least twice as frequent as in the release"
+        return f"{share} {attack['counted']} are in a group in which {alike}; by chance {by_chance} of 100"
     return f"{named(attack['attack'])}{of} is right for {share} {attack['counted']}; by chance for {by_chance} of 100"
 
 
