@@ -28,6 +28,10 @@ PAGES = [
     *(page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))),
 ]
 
+# The pages with figures of the demo's 30,162 people; the other pages are typed with fewer people, to save time.
+SHOWING_FIGURES = {"attacks", "init", "privacy-models", "privacy-officer", "researcher"}
+FEWER_PEOPLE = 2000
+
 
 @pytest.fixture(scope="module")
 def typed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
@@ -39,17 +43,19 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict
         (programs / "pip").write_text("#!/bin/sh\necho pip $*\n")
         (programs / "pip").chmod(0o755)
         environment = {"PATH": f"{programs}:{os.defpath}", "HOME": str(folder), "LANG": "C.UTF-8", "COLUMNS": "120"}
-        subprocess.run(["kanon", "demo"], cwd=folder, env=environment, check=True, capture_output=True)
+        for demo in ("kanon demo", f"kanon demo --rows {FEWER_PEOPLE} --directory fewer/kanon-demo"):
+            subprocess.run(demo.split(), cwd=folder, env=environment, check=True, capture_output=True)
         (folder / ".venv" / "bin").mkdir(parents=True)
         (folder / ".venv" / "bin" / "activate").touch()
         yield folder, environment
 
 
 @pytest.fixture
-def typist(typed: tuple[Path, dict[str, str]], tmp_path: Path) -> Typist:
-    """Somebody in a fresh copy of the demo's folder."""
+def typist(typed: tuple[Path, dict[str, str]], tmp_path: Path, page: Path) -> Typist:
+    """Somebody in a fresh copy of the demo's folder, with all its people if the page shows their figures."""
     folder, environment = typed
-    place = shutil.copytree(folder / "kanon-demo", tmp_path / "kanon-demo")
+    demo = folder / "kanon-demo" if page.stem in SHOWING_FIGURES else folder / "fewer" / "kanon-demo"
+    place = shutil.copytree(demo, tmp_path / "kanon-demo")
     shutil.copytree(folder / ".venv", tmp_path / ".venv")
     return Typist(place, dict(environment))
 

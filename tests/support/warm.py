@@ -4,6 +4,7 @@ The command is a process of its own all the same, with the folder, environment a
 an exit code, so a shell can pipe it, redirect it, and stop where it fails.
 """
 
+import gc
 import json
 import os
 import socket
@@ -55,6 +56,8 @@ def warm_kanon(programs: Path) -> Iterator[None]:
 def serve(address: str) -> NoReturn:
     _import_everything()
     _run_once()
+    gc.collect()
+    gc.freeze()  # otherwise every command looks through all imported objects for garbage, and so copies them
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()
