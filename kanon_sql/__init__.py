@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kanon_sql.plan.observer import Observer
     from kanon_sql.privacy import Finding, PrivacyModel, k_anonymity
     from kanon_sql.resources import package_version
-    from kanon_sql.spec import CloakSpec, Spec
+    from kanon_sql.spec import CloakSpec, LinkedSpec, Spec
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.attack import Attacks, attack
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.comparison import Comparison
     from kanon_sql.verbs.compile_dbt import DbtModel, compile_dbt
+    from kanon_sql.verbs.database import (
+        DatabaseRelease,
+        DatabaseVerification,
+        anonymize_database,
+        verify_database,
+    )
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.figures import ReleaseFigures
     from kanon_sql.verbs.frequency_sets import frequency_set_sql
@@ -52,10 +58,13 @@ _HOMES = {
     "CloakSpec": "spec",
     "Comparison": "verbs.comparison",
     "Compiled": "verbs.statement",
+    "DatabaseRelease": "verbs.database",
+    "DatabaseVerification": "verbs.database",
     "DbtModel": "verbs.compile_dbt",
     "Explanation": "verbs.explain",
     "Finding": "privacy",
     "KanonError": "errors",
+    "LinkedSpec": "spec",
     "LatticePicture": "verbs.lattice",
     "Observer": "plan.observer",
     "PrivacyModel": "privacy",
@@ -74,6 +83,7 @@ _HOMES = {
     "Verification": "verbs.verify",
     "anatomize": "verbs.anatomize",
     "anonymize": "verbs.anonymize",
+    "anonymize_database": "verbs.database",
     "anonymize_sql": "verbs.statement",
     "attack": "verbs.attack",
     "cloak": "verbs.cloak",
@@ -97,6 +107,7 @@ _HOMES = {
     "suggest": "verbs.suggest",
     "utility": "verbs.utility",
     "verify": "verbs.verify",
+    "verify_database": "verbs.database",
 }
 
 __all__ = [
@@ -104,11 +115,14 @@ __all__ = [
     "CloakSpec",
     "Comparison",
     "Compiled",
+    "DatabaseRelease",
+    "DatabaseVerification",
     "DbtModel",
     "Explanation",
     "Finding",
     "KanonError",
     "LatticePicture",
+    "LinkedSpec",
     "Observer",
     "PrivacyModel",
     "Profile",
@@ -126,6 +140,7 @@ __all__ = [
     "Verification",
     "anatomize",
     "anonymize",
+    "anonymize_database",
     "anonymize_sql",
     "attack",
     "cloak",
@@ -150,6 +165,7 @@ __all__ = [
     "suggest",
     "utility",
     "verify",
+    "verify_database",
 ]
 
 

@@ -28,6 +28,7 @@ RANKS = [
     "utility",
     "plan",
     "measure",
+    "linked",
     "pipeline",
     "verbs",
     "hierarchy",

@@ -27,6 +27,8 @@ VERSIONS: Mapping[str, int] = {
     "compare": 1,
     "compile": 1,
     "explain": 1,
+    "database": 1,
+    "database-check": 1,
     "error": 1,
 }
 """The forms of documents with their versions, which are raised when a key is removed or changes its meaning."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.documents import VERSIONS, findings, others
+from kanon_sql.documents import VERSIONS, databases, findings, others
 from kanon_sql.documents.kinds import DIALECT, TEXT, Keys, closed
 from kanon_sql.documents.manifest import manifest_schema
 from kanon_sql.errors import SpecError
@@ -51,6 +51,10 @@ FORMS: Mapping[str, Form] = {
     "compare": Form("Strategies side by side.", "`kanon compare --json`", others.COMPARE),
     "compile": Form("A release as SQL.", "`kanon compile --json`", others.COMPILE),
     "explain": Form("The statements of a run.", "`kanon explain --json`", others.EXPLAIN),
+    "database": Form("A release of several tables.", "`kanon database release --json`", databases.DATABASE),
+    "database-check": Form(
+        "The check of several released tables.", "`kanon database verify --json`", databases.DATABASE_CHECK
+    ),
     "error": Form("An error.", "every command with `--json`", others.ERROR),
 }
 NAMES = (SPEC, *VERSIONS)

@@ -86,14 +86,14 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, s
     for index, attribute in enumerate(attributes):
         alias, raw = f"m{index}", t.column(attribute.stem, "t")
         for level in range(attribute.height + 1):
-            code = _mapped(attribute, raw, alias, f"code_{level}")
+            code = mapped(attribute, raw, alias, f"code_{level}")
             columns.append(exp.alias_(code, attribute.code_column(level), quoted=True))
         for level in attribute.loss_levels:
-            loss = n * _mapped(attribute, raw, alias, f"loss_{level}")
+            loss = n * mapped(attribute, raw, alias, f"loss_{level}")
             columns.append(exp.alias_(loss, attribute.loss_column(level), quoted=True))
     query = exp.select(*columns, n).from_(t.table(tuples, "t"), copy=False)
     for index, attribute in enumerate(attributes):
-        query = _join_mapping(query, attribute, t.column(attribute.stem, "t"), f"m{index}")
+        query = join_mapping(query, attribute, t.column(attribute.stem, "t"), f"m{index}")
     return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
 
 
@@ -107,8 +107,8 @@ def coded_cells(table: Relation, cells: Mapping[str, str], attributes: Sequence[
     aliases = [f"m{index}" for index in range(len(attributes))]
     for alias, attribute in zip(aliases, attributes, strict=True):
         raw = t.column(attribute.stem, "t")
-        query.select(_as(_mapped(attribute, raw, alias, "code_0"), attribute.code_column(0)), copy=False)
-        query = _join_mapping(query, attribute, raw, alias)
+        query.select(_as(mapped(attribute, raw, alias, "code_0"), attribute.code_column(0)), copy=False)
+        query = join_mapping(query, attribute, raw, alias)
     codes = {attribute.code_column(0): attribute.code_column(0) for attribute in attributes}
     return t.text("utility/counted_codes", dialect, codes=codes, coded=in_pieces(query, aliases))
 
@@ -167,7 +167,7 @@ def _as(expression: exp.Expr, name: str) -> exp.Expr:
     return exp.alias_(expression.copy(), name, quoted=True)
 
 
-def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:
+def mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:
     """A column of the mapping table, with the value for NULL."""
     mapped = t.column(column, alias)
     if attribute.nulls is None:
@@ -175,7 +175,8 @@ def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Exp
     return exp.Case().when(t.is_null(raw), t.literal(attribute.nulls[column])).else_(mapped)
 
 
-def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str) -> exp.Select:
+def join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str) -> exp.Select:
+    """The query with a mapping table joined by a raw value."""
     # NULL never joins, and IS NOT DISTINCT FROM would forbid PostgreSQL a hash join.
     equal = t.column("value", alias).eq(raw)
     kind = "INNER" if attribute.nulls is None else "LEFT"

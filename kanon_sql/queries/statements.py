@@ -306,3 +306,8 @@ def tables_read(statement: str, dialect: str) -> set[str]:
     named = {cte.alias for cte in query.find_all(exp.CTE)}
     tables = [table for table in query.find_all(exp.Table) if table.db or table.name not in named]
     return {".".join(t.identifier(part.name, dialect) for part in table.parts) for table in tables if table.name}
+
+
+def create_schema(name: str, dialect: str) -> str:
+    """The statement that creates a schema, unless it exists."""
+    return f"CREATE SCHEMA IF NOT EXISTS {t.identifier(name, dialect)}"

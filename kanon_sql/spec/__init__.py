@@ -47,12 +47,14 @@ from kanon_sql.spec.fields import (
 from kanon_sql.spec.file_options import TYPES as SOURCE_TYPES
 from kanon_sql.spec.file_options import ColumnReading, Reading, age_at, kind_of_file
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
+from kanon_sql.spec.linked import Into, LinkedPrivacy, LinkedSpec, LinkedTable
 from kanon_sql.spec.load import (
     CLOAKING,
     CLOAKS,
     check_values,
     completed,
     load,
+    load_linked,
     loaded,
     mapping_of,
     merge,
@@ -139,10 +141,14 @@ __all__ = [
     "Formulas",
     "FunctionRecipe",
     "GroupsRecipe",
+    "Into",
     "Keyword",
     "Known",
     "KnownRecipe",
     "Limits",
+    "LinkedPrivacy",
+    "LinkedSpec",
+    "LinkedTable",
     "LocalStrategy",
     "Metric",
     "Minimality",
@@ -192,6 +198,7 @@ __all__ = [
     "limit_of",
     "limit_text",
     "load",
+    "load_linked",
     "load_runs",
     "load_to_check",
     "load_to_read",

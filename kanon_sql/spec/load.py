@@ -15,6 +15,7 @@ from kanon_sql.spec.checks import READING_CONFLICTS, check
 from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.fields import BUDGETS, AttributeSpec, Places, ReleaseSpec, Spec, Target, with_hierarchies
 from kanon_sql.spec.keywords import of_block
+from kanon_sql.spec.linked import LinkedSpec
 from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.session import Session
 from kanon_sql.spec.types import Model, as_text, by_column
@@ -97,6 +98,27 @@ def parsed(mapping: Mapping[str, Any], model: type[SpecType]) -> SpecType:
     spec = validated(mapping, model)
     check(spec)
     return spec.with_sensitive(*spec.privacy.counted) if isinstance(spec.privacy, Privacy) else spec
+
+
+def load_linked(given: LinkedSpec | Mapping[str, Any] | str | os.PathLike[str], **overrides: Any) -> LinkedSpec:
+    """Read the spec of several tables from a file or a mapping; SpecError if it is not one.
+
+    `overrides`: values of its keys that replace those of the spec; None leaves the spec's.
+    """
+    folder = None
+    if isinstance(given, LinkedSpec):
+        mapping: Mapping[str, Any] = given.model_dump(exclude_unset=True, by_alias=True)
+    elif isinstance(given, Mapping):
+        mapping = given
+    else:
+        folder, mapping = Path(given).parent, read(Path(given))
+    if "tables" not in mapping:
+        raise SpecError("this spec has no `tables`; for a single table use `kanon anonymize`, or `kanon_sql.anonymize`")
+    changes = {key: value for key, value in overrides.items() if value is not None}
+    try:
+        return LinkedSpec.model_validate({**mapping, **changes}, context=folder and {"folder": folder})
+    except ValidationError as error:
+        raise SpecError(explained(error)) from None
 
 
 def session(source: object = None, **options: Any) -> Session:

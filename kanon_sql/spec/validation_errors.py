@@ -12,6 +12,7 @@ from kanon_sql.spec.algorithms import FLAT, Budget, PrioPrivacy
 from kanon_sql.spec.cloaking import Cloak, CloakSpec
 from kanon_sql.spec.fields import BUDGETS, OPERATOR, OPERATORS, AttributeSpec, ColumnForm, Perturbation, Spec, Target
 from kanon_sql.spec.keys import takes
+from kanon_sql.spec.linked import Into, LinkedPrivacy, LinkedSpec, LinkedTable
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Anonymity, Privacy
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
@@ -31,7 +32,8 @@ def explained(error: ValidationError) -> str:
     first, *rest = (_path(_location(detail)) for detail in details)
     others = set(rest) - {first}
     more = f" (and {len(others)} more)" if others else ""
-    return _sentence(details[0], CloakSpec if error.title == CloakSpec.__name__ else Spec) + more
+    whole = next((model for model in (CloakSpec, LinkedSpec) if error.title == model.__name__), Spec)
+    return _sentence(details[0], whole) + more
 
 
 def _location(detail: ErrorDetails) -> Location:
@@ -73,6 +75,7 @@ _PARTS: dict[int | str, type[Model]] = {
     "prioprivacy": PrioPrivacy,
     **dict.fromkeys(BUDGETS, Budget),
 }
+_LINKED_PARTS: dict[int | str, type[Model]] = {"tables": LinkedTable, "privacy": LinkedPrivacy, "into": Into}
 _WHOLE: dict[type[Model], str] = {
     AttributeSpec: "{hierarchy: …} or nothing",
     Perturbation: OPERATOR,
@@ -99,6 +102,9 @@ def _path(location: Location) -> str:
 
 def _owner(location: Location, whole: type[Model]) -> tuple[type[Model], str]:
     """Find the model and the key of it that a place in the spec belongs to."""
+    if whole is LinkedSpec and location[0] in _LINKED_PARTS:
+        inner = location[2:] if location[0] == "tables" else location[1:]
+        return _owner(inner, _LINKED_PARTS[location[0]]) if inner else (whole, str(location[0]))
     match location:
         case ("quasi_identifiers", _, "hierarchy", str(kind), key, *_):
             return RECIPES[kind], str(key)

@@ -1,0 +1,75 @@
+"""The documents of `kanon database`: a release of several tables, and its check."""
+
+from __future__ import annotations
+
+from kanon_sql.documents.kinds import (
+    COUNT,
+    FLAG,
+    NAMES,
+    NUMBER,
+    SHARE,
+    TEXT,
+    WHOLE,
+    Keys,
+    by_name,
+    closed,
+    list_of,
+    or_null,
+)
+
+_KNOWN = {"enum": [0, 1, 2, 3, "all"]}
+_FINDING = closed(
+    {
+        "known_rows": (_KNOWN, "How many of a person's rows in the other tables are known; `all`: every row."),
+        "required": (COUNT, "The number of people that must share a combination: k."),
+        "achieved": (or_null(COUNT), "The fewest people that share one; null if there is none."),
+        "combinations": (COUNT, "The combinations that occur."),
+        "rare_combinations": (COUNT, "Those that fewer than k people share."),
+        "satisfied": (FLAG, "Whether there is no rare combination."),
+    }
+)
+_TABLE = closed(
+    {
+        "rows": (COUNT, "Rows of the source."),
+        "released_rows": (COUNT, "Rows of the release."),
+        "target": (TEXT, "The released table or file."),
+        "keys": (NAMES, "The columns with new keys."),
+        "losses": (
+            by_name(SHARE),
+            "The mean loss per quasi-identifier, 1 for a row left out; lower is better.",
+        ),
+        "hierarchies": (by_name(TEXT), "The SHA-256 of every hierarchy's file, table or recipe."),
+        "kept": (NAMES, "Columns that are released unchanged."),
+        "dropped": (NAMES, "Columns without a role, which are not released."),
+        "labels": (by_name(TEXT), "Roles from labels of the table's owner (PostgreSQL)."),
+    },
+    optional=["labels"],
+)
+DATABASE: Keys = {
+    "unit": (TEXT, "The main table, which has one row per person."),
+    "k": (COUNT, "The number of people that must share a combination."),
+    "m": (_KNOWN, "How many of a person's rows in the other tables somebody may know."),
+    "people": (COUNT, "People of the source."),
+    "released_people": (COUNT, "People of the release."),
+    "tables": (by_name(_TABLE), "The tables by name."),
+    "node": (by_name(by_name(WHOLE)), "The level of every quasi-identifier, by table."),
+    "metric": (TEXT, "The loss that the search minimized."),
+    "score": (NUMBER, "The loss of the release; lower is better."),
+    "lower_bound": (NUMBER, "No node has a lower loss."),
+    "proven_optimal": (FLAG, "Whether no other node is better."),
+    "strategy": (TEXT, "The search."),
+    "ended": (TEXT, "How it ended: complete, time limit, or interrupted."),
+    "nodes_checked": (COUNT, "The nodes that were tested."),
+    "queries": (COUNT, "The statements of the search."),
+    "privacy": (list_of(_FINDING), "What the check of the released tables found, by the number of known rows."),
+    "verified": (FLAG, "Whether the released tables satisfied it."),
+    "same_keys_in_every_release": (FLAG, "Whether a secret makes keys the same in every release."),
+    "warnings": (NAMES, "Warnings about columns and tables."),
+    "seconds": (NUMBER, "Seconds in all."),
+}
+DATABASE_CHECK: Keys = {
+    "people": (COUNT, "People of the release."),
+    "findings": (list_of(_FINDING), "By the number of known rows."),
+    "broken_keys": (NAMES, "What is wrong with the keys, in sentences."),
+    "satisfied": (FLAG, "Whether the tables satisfy the spec, and their keys fit together."),
+}

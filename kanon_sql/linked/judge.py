@@ -1,0 +1,391 @@
+"""Tests of nodes: which people and rows a release of several tables has to leave out.
+
+A node has a level for every quasi-identifier of every table. What somebody may know of a person is the person's row in
+the main table and up to m of their rows elsewhere, with the rows that these refer to; at least k people must share it
+((k, m)-anonymity: M. Terrovitis, N. Mamoulis, P. Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB
+2008, with a relational part as in G. Poulis, G. Loukides, A. Gkoulalas-Divanis, S. Skiadopoulos, ECML PKDD 2013).
+
+People of classes below k are left out first. Then, in turns, single rows, pairs and triples that fewer than k people
+of a class have: of every rare combination the row that fewer people have, until none is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.linked.counted import Coded
+from kanon_sql.loss import Costs, Figures, Part
+from kanon_sql.queries import Relation, Same
+
+SCALE = 10**9  # the mean share of suppressed cells in a search, as a whole number
+_PAIRS_AT_ONCE = 20_000_000  # pairs of rows in one statement, so that DuckDB needs less than 4 GB
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many people may be left out, and how many rows of each table, by its number."""
+
+    people: int
+    rows: tuple[int, ...]
+
+    def allow(self, left_out: Sequence[int]) -> bool:
+        """Whether these numbers of rows may be left out; the first table is that of the people."""
+        return left_out[0] <= self.people and all(map(int.__le__, left_out[1:], self.rows[1:]))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of a test: the rows left out of every table, and those that every node below leaves out, too.
+
+    `left_out` and `losses` are None if more must be left out than allowed. `losses`: the mean loss per attribute, 1 for
+    a cell of a row that is left out.
+    """
+
+    unavoidable: tuple[int, ...]
+    left_out: tuple[int, ...] | None = None
+    losses: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The people and rows that a node keeps: `people`, and per table the rows that are left out."""
+
+    people: Relation
+    left_out: tuple[Relation, ...]
+
+
+class _TooManyError(Exception):
+    """More rows must be left out than allowed."""
+
+
+class LinkedJudge:
+    """Tests nodes for the driver of searches; every node is tested once.
+
+    The driver counts in parts of `SCALE`: the mean share, over all quasi-identifiers, of cells that are left out.
+    """
+
+    def __init__(
+        self, tables: Sequence[Coded], here: Scratch, k: int, m: int | str, limits: Limits, weights: Sequence[float]
+    ) -> None:
+        self.tables = tables
+        self.here = here
+        self.k = k
+        self.m = m
+        self.limits = limits
+        self.queries = 0
+        self.attributes = [(table, attribute) for table in tables for attribute in table.attributes]
+        self.columns = [f"{table.copy.link.name}.{a.column.name}" for table, a in self.attributes]
+        self._shares = [weight / sum(weights) for weight in weights]
+        self._nested = any(table.copy.link.parent for table in tables)
+        self._verdicts: dict[Node, Verdict] = {}
+        numbers = [table.copy.link.number for table in tables if table.copy.link.referenced]
+        self._referenced = here.load("referenced", {"number": "INTEGER"}, [numbers])
+        most = m if isinstance(m, int) else 1
+        self._copies = here.load("copies", {"copy": "INTEGER"}, [range(1, most + 1)])
+
+    @property
+    def may_suppress(self) -> int:
+        """The largest share of cells that may be left out, in parts of `SCALE`."""
+        if self.limits.allow([1] + [0] * (len(self.tables) - 1)) or any(self.limits.rows[1:]):
+            return self._scaled([self.limits.people, *self.limits.rows[1:]])
+        return 0
+
+    def costs(self) -> Costs:
+        """The losses of all levels of all attributes, each as a mean over the rows of its table."""
+        level_losses: list[tuple[float, ...]] = []
+        distinct: list[tuple[int, ...]] = []
+        leaves: list[int] = []
+        for table in self.tables:
+            if table.costs:
+                level_losses += table.costs.level_losses
+                distinct += table.costs.distinct
+                leaves += table.costs.leaves
+            else:  # no rows, or no quasi-identifiers
+                level_losses += [(0.0,) * (height + 1) for height in table.height]
+                distinct += [(0,) * (height + 1) for height in table.height]
+                leaves += [1 for _ in table.height]
+        return Costs(
+            SCALE, self.k, tuple(level_losses), tuple(distinct), tuple(self.columns), "another column",
+            weights=tuple(self._shares), leaves=tuple(leaves),
+        )  # fmt: skip
+
+    def lattice(self) -> Lattice:
+        """The lattice between the levels that the specs of the tables allow."""
+        bottom, top = [], []
+        for table, attribute in self.attributes:
+            bounds, height = table.copy.spec.quasi_identifiers[attribute.column.name], attribute.hierarchy.height
+            bottom.append(min(bounds.min_level, height))
+            top.append(height if bounds.max_level is None else min(bounds.max_level, height))
+        return Lattice(tuple(bottom), tuple(top))
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        """The share of cells that every node would leave out; above `may_suppress` if that is not allowed."""
+        return [at_risk for at_risk, _ in self.verdicts(nodes)]
+
+    def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """The same, with the share that every node below it would leave out, too."""
+        answers = []
+        for node in nodes:
+            verdict = self.verdict(node)
+            refused = self.may_suppress + 1
+            unavoidable = self._scaled(verdict.unavoidable) if self.limits.allow(verdict.unavoidable) else refused
+            at_risk = refused if verdict.left_out is None else self._scaled(verdict.left_out)
+            answers.append((at_risk, min(unavoidable, at_risk)))
+        return answers
+
+    def losses(self, node: Node, costs: Costs) -> Figures:  # noqa: ARG002 - of the protocol
+        """The share of cells left out, and every attribute's mean loss."""
+        verdict = self.verdict(node)
+        assert verdict.left_out is not None
+        return Figures(node, self._scaled(verdict.left_out), verdict.losses)
+
+    def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
+        """The same of several nodes."""
+        return [self.losses(node, costs) for node in nodes]
+
+    def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
+        """Not available; the spec offers no metric that needs it."""
+        raise NotImplementedError
+
+    def classes(self, node: Node) -> Figures:
+        """Not available; the spec offers no metric that needs it."""
+        raise NotImplementedError
+
+    def _scaled(self, left_out: Sequence[int]) -> int:
+        """The mean share of cells left out, rounded up, so that it is 0 only if nothing is left out."""
+        number = {table.copy.link.number: left_out[n] / max(1, table.copy.rows) for n, table in enumerate(self.tables)}
+        shares = zip(self._shares, self.attributes, strict=True)
+        mean = sum(share * number[table.copy.link.number] for share, (table, _) in shares)
+        return max(ceil(SCALE * mean), int(any(left_out)))
+
+    def verdict(self, node: Node) -> Verdict:
+        """Test a node, once."""
+        if node not in self._verdicts:
+            self._verdicts[node] = self._tested(node)[0]
+        return self._verdicts[node]
+
+    def kept(self, node: Node) -> Kept:
+        """What a node that may be released keeps."""
+        verdict, kept = self._tested(node)
+        assert verdict.left_out is not None
+        assert kept is not None
+        return kept
+
+    def _tested(self, node: Node) -> tuple[Verdict, Kept | None]:
+        people, items = self._shown(node)
+        unavoidable = self._unavoidable(people, items)
+        if not self.limits.allow(unavoidable):
+            return Verdict(unavoidable), None
+        if self.m == "all":
+            people = self._create(
+                "people_alike", "linked/people_alike", shown=self._everything(people, items), k=self.k
+            )
+        remaining = self._without_rare(items) if self.m not in (0, "all") else None
+        if remaining is None and self.m not in (0, "all"):
+            return Verdict(unavoidable), None
+        kept = Kept(people, tuple(self._left_out(n, people, items, remaining) for n in range(len(self.tables))))
+        left_out = tuple(self.here.count(relation) for relation in kept.left_out)
+        if not self.limits.allow(left_out):
+            return Verdict(unavoidable), None
+        return Verdict(unavoidable, left_out, self._losses(node, kept)), kept
+
+    def _shown(self, node: Node) -> tuple[Relation, list[Relation]]:
+        """The people of large enough classes, and what the rows of every other table show at a node."""
+        levels = iter(node)
+        of_table = [self._level_columns(table, [next(levels) for _ in table.attributes]) for table in self.tables]
+        main, *others = self.tables
+        holes = {"levels": of_table[0], "same": Same(of_table[0], "r", "classes")}
+        people = self._create("people", "linked/people", rows=main.relation, k=self.k, **holes)
+        items: list[Relation] = []
+        numbers = {table.copy.link.name: table.copy.link.number for table in self.tables}
+        for table, columns in zip(others, of_table[1:], strict=True):
+            link = table.copy.link
+            rows, parent = table.relation, numbers[link.parent] if link.parent else 0
+            if link.parent:
+                links = ["row_id", "unit_id", "parent_id"]
+                columns = [*columns, "parent_item"]
+                holes = {"rows": rows, "parents": items[parent - 1], "columns": [*links, *columns[:-1]]}
+                rows = self._create(f"parents_{link.number}", "linked/with_parent", **holes)
+            holes = {"rows": rows, "people": people, "levels": columns, "same": Same(columns, "r", "numbers")}
+            numbered = {"tables": len(self.tables), "table": link.number, "parent": parent}
+            referenced = int(link.referenced)
+            items.append(
+                self._create(f"items_{link.number}", "linked/items", referenced=referenced, **holes, **numbered)
+            )
+        return people, items
+
+    def _level_columns(self, table: Coded, levels: Sequence[int]) -> list[str]:
+        """The columns with a node's codes; all rows are equal in a column at its top, so it is omitted if possible."""
+        pairs = list(zip(table.attributes, levels, strict=True))
+        columns = [a.coded.code_column(level) for a, level in pairs if level < a.hierarchy.height]
+        return columns or ["n"]  # which is 1 in every row
+
+    def _unavoidable(self, people: Relation, items: Sequence[Relation]) -> tuple[int, ...]:
+        """The rows that this node and all nodes below it leave out; fewer rows are rare on a more general node."""
+        main = self.tables[0].copy
+        counts = [main.rows - self.here.count(people)]
+        for table, relation in zip(self.tables[1:], items, strict=True):
+            if self.m == 0:
+                counts.append(0)
+                continue
+            number = table.copy.link.number
+            alike = self._create(f"alike_{number}", "linked/rows_alike", items=relation)
+            ones = self._create(
+                f"events_{number}",
+                "linked/events",
+                alike=alike,
+                copies=self._copies,
+                tables=len(self.tables),
+                table=number,
+            )
+            rare = self._create(
+                f"rare_{number}", "linked/rare_singles", events=ones, k=self.k if self.m != "all" else 0
+            )
+            ((rows,),) = self._rows("linked/unavoidable", rows=table.relation, alike=alike, rare=rare)
+            counts.append(int(rows))
+        return tuple(counts)
+
+    def _everything(self, people: Relation, items: Sequence[Relation]) -> Relation:
+        """What all rows of a person show together."""
+        every = items[0]
+        for number, more in enumerate(items[1:]):
+            every = self._create(f"every_{number}", "linked/all_items", first=every, second=more)
+        return self._create("shown", "linked/everything_shown", people=people, items=every)
+
+    def _without_rare(self, items: Sequence[Relation]) -> Relation | None:
+        """The rows that remain when no combination of up to m rows is rare; None if more than allowed are left out."""
+        self._events = self._every_event(len(items))
+        total = self.here.count(self._events)
+        remaining, turn = self._events, 0
+        self._changed: Relation | None = None  # what changed since the pairs were counted; None before that
+        while True:
+            allowed = sum(self.limits.rows[1:]) - total + self.here.count(remaining)
+            if allowed < 0:
+                return None
+            try:
+                victims = self._victims(remaining, allowed)
+            except _TooManyError:
+                return None
+            if victims is None:
+                return remaining
+            turn += 1
+            gone = self._create(
+                "gone",
+                "linked/with_children",
+                events=remaining,
+                victims=victims,
+                referenced=self._referenced,
+                tables=len(self.tables),
+            )
+            assert self.here.count(gone), "every rare combination has a row to leave out"
+            self._note_changed(remaining, gone)
+            remaining = self._create(f"remaining_{turn % 2}", "linked/remaining", events=remaining, left_out=gone)
+
+    def _every_event(self, tables: int) -> Relation:
+        every = self.here["events_1"]
+        for number in range(2, tables + 1):
+            second = self.here[f"events_{number}"]
+            every = self._create(f"every_event_{number}", "linked/all_events", first=every, second=second)
+        return every
+
+    def _victims(self, events: Relation, allowed: int) -> Relation | None:
+        """The rows to leave out because of the smallest combinations that are rare; None if none is."""
+        singles = self._create("rare", "linked/rare_singles", events=events, k=self.k)
+        if self.here.count(singles):
+            return self._create("victims", "linked/singles_left_out", events=events, rare=singles)
+        for size in range(2, int(self.m) + 1):
+            holes: dict[str, Any] = {"events": events}
+            if size == 2:
+                holes["unit_items"] = self._create("unit_items", "linked/unit_items", events=events)
+            rare = self._rare_pairs(holes) if size == 2 else self._rare("linked/rare_triples", events, holes)
+            if not self.here.count(rare):
+                continue
+            if size == 2:
+                ((least,),) = self._rows("linked/least_left_out", rare=rare)
+                if least / (2 if self._nested else 1) > allowed:
+                    raise _TooManyError
+            frequencies = self._create("frequencies", "linked/frequencies", events=events)
+            query = "linked/victims_of_pairs" if size == 2 else "linked/victims_of_triples"
+            return self._create("victims", query, rare=rare, frequencies=frequencies, **holes)
+        return None
+
+    def _note_changed(self, events: Relation, gone: Relation) -> None:
+        if self._changed:
+            self.queries += 1
+            self.here.add(self._changed, "linked/changed", events=events, left_out=gone)
+
+    def _rare_pairs(self, holes: dict[str, Any]) -> Relation:
+        """The rare pairs: all of them at first, then those with an item of which rows were left out meanwhile."""
+        changed = self._changed
+        if changed is None:
+            rare = self._rare("linked/rare_pairs", holes["unit_items"], holes)
+        else:
+            items = self._create(
+                "changed_items", "linked/changed_items", unit_items=holes["unit_items"], changed=changed
+            )
+            rare = self._create("rare", "linked/rare_changed_pairs", k=self.k, changed_items=items, **holes)
+        self._changed = self._create("changed", "linked/nothing_changed", referenced=self._referenced)
+        return rare
+
+    def _rare(self, query: str, rows: Relation, holes: dict[str, Any]) -> Relation:
+        """The rare combinations of a size, found in parts so that their pairs fit in memory."""
+        ((pairs,),) = self._rows("linked/pairs", rows=rows)
+        parts = 1 + int(pairs) // _PAIRS_AT_ONCE
+        rare = self._create("rare", query, k=self.k, parts=parts, part=0, **holes)
+        for part in range(1, parts):
+            self.queries += 1
+            self.here.add(rare, query, k=self.k, parts=parts, part=part, **holes)
+        return rare
+
+    def _left_out(self, n: int, people: Relation, items: Sequence[Relation], remaining: Relation | None) -> Relation:
+        """The rows of a table that are left out."""
+        table, stem = self.tables[n], f"left_out_{n}"
+        if n == 0:
+            return self._create(stem, "linked/people_left_out", rows=table.relation, people=people)
+        if remaining is None:
+            nothing = self._create("no_events", "linked/no_events", referenced=self._referenced)
+            remaining, events = nothing, nothing
+        else:
+            events = self._events
+        holes = {"rows": table.relation, "people": people, "items": items[n - 1], "events": events}
+        return self._create(stem, "linked/rows_left_out", remaining=remaining, **holes)
+
+    def _losses(self, node: Node, kept: Kept) -> tuple[float, ...]:
+        """Every attribute's mean loss over all rows of its table, 1 for a row that is left out."""
+        levels = iter(node)
+        means: list[float] = []
+        for table, left_out in zip(self.tables, kept.left_out, strict=True):
+            chosen = [(attribute, next(levels)) for attribute in table.attributes]
+            if table.costs is None:
+                means += [0.0 for _ in chosen]
+                continue
+            columns = [a.coded.loss_column(level) for a, level in chosen if level in a.coded.loss_levels]
+            holes = {"rows": table.relation, "left_out": left_out, "losses": columns or ["n"]}
+            (n, *sums), *_ = self._rows("linked/losses_left_out", **holes)
+            lost = dict(zip(columns, map(int, sums), strict=False))
+            for index, (attribute, level) in enumerate(chosen):
+                of_level = table.costs.level_losses[index][level]
+                means.append(of_level + (int(n) - _lost(attribute, level, lost, of_level, int(n))) / table.copy.rows)
+        return tuple(means)
+
+    def _create(self, stem: str, query: str, **holes: Any) -> Relation:
+        self.queries += 1
+        return self.here.create(stem, query, **holes)
+
+    def _rows(self, query: str, **holes: Any) -> list[tuple[Any, ...]]:
+        self.queries += 1
+        return self.here.rows(query, **holes)
+
+
+def _lost(attribute: Attribute, level: int, lost: dict[str, int], of_level: float, rows: int) -> float:
+    """The summed loss of the rows left out, if they were released on this level."""
+    most = attribute.hierarchy.leaf_count - 1
+    if level in attribute.coded.loss_levels and most:
+        return lost[attribute.coded.loss_column(level)] / most
+    return of_level * rows

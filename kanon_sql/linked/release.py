@@ -1,0 +1,270 @@
+"""One release of several tables: copies, coded rows, search, released tables, and their check, in one transaction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine, written
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import InfeasibleError, SpecError, TargetError, VerificationError
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.linked.check import Checked, check_released
+from kanon_sql.linked.copies import Copy, copied
+from kanon_sql.linked.counted import Coded, coded
+from kanon_sql.linked.files import file_of, read_files
+from kanon_sql.linked.judge import Limits, LinkedJudge
+from kanon_sql.linked.links import Link, links_of
+from kanon_sql.linked.writer import Writer, secret_of
+from kanon_sql.loss import metric
+from kanon_sql.plan.observer import Observer
+from kanon_sql.queries import Relation
+from kanon_sql.release.pieces import Piece
+from kanon_sql.release.publish import publish, write_file
+from kanon_sql.spec import LinkedSpec, Target, may_suppress
+from kanon_sql.staging import PrivateFolder, Staging
+from kanon_sql.strategies import Driver, SearchOutcome, strategy
+from kanon_sql.strategies.specialize import specialize_first
+
+
+@dataclass(frozen=True)
+class LinkedRelease:
+    """Everything about a release of several tables before it is described."""
+
+    links: Sequence[Link]
+    tables: Sequence[Coded]
+    judge: LinkedJudge
+    outcome: SearchOutcome
+    checked: Checked
+    names: Mapping[str, str]
+    warnings: Sequence[str]
+
+
+def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> LinkedRelease:
+    """Release the tables of a spec from an open database; nothing becomes visible if anything fails."""
+    links = links_of(spec)
+    into = spec.into
+    if into is None:
+        raise SpecError("there is no target; name a schema or a folder with `into`, such as `into: {schema: released}`")
+    if not engine.has_transactions or not engine.has_temporary_tables:
+        raise SpecError(
+            f"several tables are released in one transaction, which {engine.name} does not have; use DuckDB or "
+            "PostgreSQL"
+        )
+    _check_strategy(spec)
+    secret = secret_of(spec)
+    if into.folder:
+        _check_folder(Path(into.folder))
+    with engine.transaction(), Scratch(engine, "copies") as scratch, _counting(engine) as counting:
+        targets = _targets(engine, spec, links)
+        observer.stage("Copying the tables")
+        copies = copied(engine, scratch, spec, links)
+        observer.stage("Counting the rows")
+        with Scratch(counting, "linked") as here:
+            tables = [coded(engine, here, copies[link.name], spec) for link in links]
+            judge = _judge(tables, here, spec)
+            observer.stage("Searching the lattice")
+            outcome = _search(judge, spec, observer)
+            observer.stage("Writing the tables")
+            kept = judge.kept(outcome.node)
+            about = {"k": spec.privacy.k, "m": spec.privacy.m, "tables": [link.name for link in links]}
+            pieces = Writer(engine, scratch, tables, secret).pieces(outcome.node, kept, about)
+            publishing = _to_folder if into.folder else _to_schema
+            checked = publishing(engine, spec, links, pieces, targets, observer)
+        warnings = _warnings(engine, copies)
+    names = {name: target.name if into.folder else written(engine.lasting(target)) for name, target in targets.items()}
+    return LinkedRelease(links, tables, judge, outcome, checked, names, warnings)
+
+
+def _counting(engine: Engine) -> AbstractContextManager[Engine]:
+    """The engine that tests nodes: an embedded one, where many small queries are cheap."""
+    return nullcontext(engine) if engine.is_embedded else closing(engine.embedded())
+
+
+def _check_strategy(spec: LinkedSpec) -> None:
+    monotone = _is_strict(spec)
+    chosen = strategy(spec.strategy)
+    if chosen.one_hierarchy:
+        raise SpecError(f"{spec.strategy} needs one hierarchy for all columns; use auto")
+    chosen.check(monotone, "rows may be left out; set both suppression limits to 0")
+
+
+def _is_strict(spec: LinkedSpec) -> bool:
+    return not may_suppress(spec.suppression_limit, 10**9) and not may_suppress(spec.event_suppression_limit, 10**9)
+
+
+def _judge(tables: Sequence[Coded], here: Scratch, spec: LinkedSpec) -> LinkedJudge:
+    main, *events = [table.copy for table in tables]
+    if spec.privacy.k > main.rows:
+        raise SpecError(f"k is {spec.privacy.k:,} but {main.link.name} has only {main.rows:,} people; lower k")
+    limits = Limits(
+        may_suppress(spec.suppression_limit, main.rows),
+        (0, *(may_suppress(spec.event_suppression_limit, copy.rows) for copy in events)),
+    )
+    weights = [
+        table.copy.spec.quasi_identifiers[attribute.column.name].weight or 1.0
+        for table in tables
+        for attribute in table.attributes
+    ]
+    if not weights:
+        raise SpecError("no table has quasi-identifiers; name the columns that others may know")
+    return LinkedJudge(tables, here, spec.privacy.k, spec.privacy.m, limits, weights)
+
+
+def _search(judge: LinkedJudge, spec: LinkedSpec, observer: Observer) -> SearchOutcome:
+    lattice, costs, allowed = judge.lattice(), judge.costs(), judge.may_suppress
+    verdict = judge.verdict(lattice.top)
+    if verdict.left_out is None:
+        raise InfeasibleError(_why_infeasible(judge, spec, verdict.unavoidable))
+    chosen = strategy(spec.strategy)
+    limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
+    driver = Driver(
+        lattice,
+        costs,
+        metric(spec.metric),
+        judge,
+        allowed,
+        monotone_model=allowed == 0,
+        time_limit=limit,
+        on_progress=observer.search,
+        seed=spec.seed,
+        prunes=True,
+        mergeable=True,
+    )
+    return driver.run(specialize_first if spec.strategy == "auto" else chosen)
+
+
+def _why_infeasible(judge: LinkedJudge, spec: LinkedSpec, unavoidable: Sequence[int]) -> str:
+    people, *rows = unavoidable
+    m = spec.privacy.m
+    found = [f"{n:,} rows of {table.copy.link.name}" for n, table in zip(rows, judge.tables[1:], strict=True) if n]
+    if people > judge.limits.people:
+        found.insert(0, f"{people:,} people")
+    need = " and ".join(found) or "more people or rows than allowed"
+    return (
+        f"even if all columns are generalized as far as allowed, {need} must be left out so that what one knows of "
+        f"a person and {m} of their rows is shared by {spec.privacy.k:,} people; raise `suppression_limit` (people), "
+        "`event_suppression_limit` (rows) or `max_level`, or lower k or m"
+    )
+
+
+def _targets(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, Relation]:
+    """Where the tables are written, by name; for files, names that only describe them."""
+    into = spec.into
+    assert into is not None
+    if into.folder:
+        return {link.name: Relation(str(file_of(Path(into.folder), link.name))) for link in links}
+    schema = str(into.schema_name)
+    engine.run(queries.create_schema(schema, engine.dialect))
+    targets = {link.name: engine.place(f"{_quoted(schema)}.{_quoted(link.name)}") for link in links}
+    for link in links:
+        source = engine.find(spec.tables[link.name].source or link.name)
+        existing = engine.existing(targets[link.name])
+        if source and existing and existing.relation == source.relation:
+            raise TargetError(f"the schema {schema} has the source of {link.name}; name another schema")
+    return targets
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _to_schema(
+    engine: Engine,
+    spec: LinkedSpec,
+    links: Sequence[Link],
+    pieces: Mapping[str, Piece],
+    targets: Mapping[str, Relation],
+    observer: Observer,
+) -> Checked:
+    """Create the tables in the transaction that is open, and check them; VerificationError undoes everything."""
+    assert spec.into is not None
+    with Staging() as staging:
+        for link in links:
+            relation = targets[link.name]
+            name = ".".join(map(_quoted, relation.parts))
+            target = Target(table=name, overwrite=spec.into.overwrite)
+            publish(engine, target, _one(pieces[link.name]), lambda _, staged: staged, staging)
+        observer.stage("Checking the tables")
+        checked = check_released(engine, links, spec, targets)
+        _require(checked, spec)
+        staging.place()
+    return checked
+
+
+def _one(piece: Piece) -> Callable[[Relation], Sequence[Piece]]:
+    return lambda _: [piece]
+
+
+def _to_folder(
+    engine: Engine,
+    spec: LinkedSpec,
+    links: Sequence[Link],
+    pieces: Mapping[str, Piece],
+    targets: Mapping[str, Relation],  # noqa: ARG001 - of schemas
+    observer: Observer,
+) -> Checked:
+    """Write the files to a private folder, check them as a reader sees them, and rename the folder."""
+    assert spec.into is not None
+    final = Path(str(spec.into.folder)).absolute()
+    with PrivateFolder(final.parent) as private:
+        folder = private / "release"
+        folder.mkdir()
+        files = {link.name: file_of(folder, link.name) for link in links}
+        for name, file in files.items():
+            write_file(engine, pieces[name], file, "parquet")
+        observer.stage("Checking the tables")
+        with read_files(engine, files) as (reader, released):
+            checked = check_released(reader, links, spec, released)
+        _require(checked, spec)
+        try:
+            os.rename(folder, final)
+        except OSError as error:
+            raise TargetError(f"{final} cannot be created ({error.strerror}); name another folder") from None
+    return checked
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.exists() or folder.is_symlink():
+        raise TargetError(f"{folder} exists already, and a folder is never replaced; name a new one")
+    if not folder.absolute().parent.is_dir():
+        raise TargetError(f"there is no folder {folder.parent} for {folder.name}; make it first")
+
+
+def _require(checked: Checked, spec: LinkedSpec) -> None:
+    """VerificationError if the tables that were just written do not satisfy the spec."""
+    if checked.satisfied:
+        return
+    found = [
+        *checked.broken,
+        *(_rare(finding.rare, finding.known, spec) for finding in checked.findings if finding.rare),
+    ]
+    raise VerificationError(f"{'; '.join(found)}; nothing was released, please report it")
+
+
+def _rare(rare: int, known: int | str, spec: LinkedSpec) -> str:
+    return f"{rare:,} combinations of a person and {known} of their rows belong to fewer than {spec.privacy.k:,} people"
+
+
+def _warnings(engine: Engine, copies: Mapping[str, Copy]) -> list[str]:
+    warnings = []
+    for copy in copies.values():
+        warnings += [
+            f"{copy.link.name}: {warning}" for warning in (*copy.roles.warnings, *engine.hidden(copy.source.relation))
+        ]
+        if copy.roles.kept:
+            warnings.append(
+                f"{copy.link.name}: {', '.join(copy.roles.kept)} released unchanged; one who knows a rare value of "
+                "these columns can find fewer than k people"
+            )
+    return warnings
+
+
+def levels_of(tables: Sequence[Coded], node: Node) -> dict[str, dict[str, int]]:
+    """The levels of a node, by table and column."""
+    levels = iter(node)
+    return {table.copy.link.name: {a.column.name: next(levels) for a in table.attributes} for table in tables}

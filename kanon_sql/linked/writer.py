@@ -1,0 +1,113 @@
+"""The released tables: new keys, labels, and kept columns, of the rows that a node keeps."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency import mapping
+from kanon_sql.frequency.mapping import Place
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.linked.counted import Coded
+from kanon_sql.linked.judge import Kept
+from kanon_sql.queries import NewKey, Relation, ReleasedColumn
+from kanon_sql.release.pieces import Piece
+from kanon_sql.spec import LinkedSpec
+
+_LEAST_SECRET = 16  # bytes
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Prints the queries of the released tables in the engine of the source, whose `scratch` has the copies."""
+
+    engine: Engine
+    scratch: Scratch
+    tables: Sequence[Coded]
+    secret: str
+
+    def pieces(self, node: Node, kept: Kept, about: Mapping[str, object]) -> dict[str, Piece]:
+        """The released tables by name, each as one query."""
+        keys = {table.copy.link.name: self._keys(table) for table in self.tables if table.copy.link.own_key}
+        levels = iter(node)
+        pieces: dict[str, Piece] = {}
+        for table, left_out in zip(self.tables, kept.left_out, strict=True):
+            copy = table.copy
+            cells = [self._cell(table, index, next(levels)) for index in range(len(table.attributes))]
+            text = queries.linked_release(
+                copy.relation,
+                self._here(left_out, f"out_{copy.link.number}", table),
+                self._new_keys(table, keys),
+                cells,
+                {name: copy.columns[name] for name in copy.roles.kept},
+                self.secret,
+                self.engine.dialect,
+            )
+            pieces[copy.link.name] = Piece(
+                copy.link.name, f"Write the rows of {copy.link.name} that are kept.", text, about=about
+            )
+        return pieces
+
+    def _keys(self, table: Coded) -> Relation:
+        copy = table.copy
+        column = [copy.columns[str(copy.link.own_key)]]
+        holes: dict[str, Any] = {
+            "secret": self.secret,
+            "table": copy.link.name,
+            "column": column,
+            "copy": copy.relation,
+        }
+        return self.scratch.create(f"keys_{copy.link.number}", "linked/random_keys", **holes)
+
+    def _new_keys(self, table: Coded, keys: Mapping[str, Relation]) -> list[NewKey]:
+        copy, link = table.copy, table.copy.link
+        main = self.tables[0].copy.link.name
+        found = [
+            (link.own_key, link.name, "row_id"),
+            (link.person, main, "unit_id"),
+            (link.parent_key, str(link.parent), "parent_id"),
+        ]
+        return [NewKey(name, keys[of], row, copy.columns[name]) for name, of, row in found if name]
+
+    def _cell(self, table: Coded, index: int, level: int) -> ReleasedColumn:
+        """A released column, whose mapping table is loaded where the copy is."""
+        attribute = table.attributes[index]
+        name, coded = attribute.column.name, attribute.coded
+        column = table.copy.columns[name]
+        if level and table.relation_engine is not self.engine:
+            here = self.scratch[f"map_{table.copy.link.number}_{index}"]
+            coded = replace(coded, mapping=here)
+            source = table.copy.source.column(name)
+            assert source is not None
+            place = Place(self.engine, table.copy.relation, Column(column, source.type, source.kind))
+            mapping.load(self.scratch, place, coded, attribute.hierarchy)
+        return ReleasedColumn(name, column, coded, level)
+
+    def _here(self, left_out: Relation, stem: str, table: Coded) -> Relation:
+        """The rows that are left out, in the engine of the copies."""
+        if table.relation_engine is self.engine:
+            return left_out
+        text = queries.select_all(left_out, table.relation_engine.dialect)
+        return self.scratch.receive(stem, table.relation_engine, text)
+
+
+def secret_of(spec: LinkedSpec) -> str:
+    """The secret of the new keys: that of the spec's file, or a random one, which is forgotten after the release."""
+    if spec.key_secret is None:
+        return secrets.token_hex(16)
+    try:
+        text = Path(spec.key_secret).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise SpecError(f"the secret {spec.key_secret} cannot be read ({error.strerror}); check the path") from None
+    if len(text) < _LEAST_SECRET:
+        raise SpecError(
+            f"the secret in {spec.key_secret} has {len(text)} characters; write at least {_LEAST_SECRET} random ones"
+        )
+    return text

@@ -1,0 +1,216 @@
+"""Copies and releases of several tables that refer to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.coding import Coded, join_mapping, mapped
+from kanon_sql.relation import Relation
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A column of a table that refers to the rows of a copy, by the copy's column of their key."""
+
+    column: str
+    copy: Relation
+    key: str
+
+
+def linked_copy(
+    source: Relation,
+    columns: Mapping[str, str],
+    person: Reference | None,
+    parent: Reference | None,
+    dialect: str,
+) -> str:
+    """The query of a table's rows with their numbers, and those of the person and the row that they refer to.
+
+    `columns`: the columns to copy, by their new names. Without references, every row is a person. In addition:
+    row_id, unit_id, parent_id, `orphans` (how many of its references lead nowhere), and `contradicting` (1 if they lead
+    to different people).
+
+    >>> linked_copy(Relation("visits"), {"c0": "id"}, Reference("pat", Relation("p"), "c0"), None, "duckdb")[:65]
+    'SELECT ROW_NUMBER() OVER () AS row_id, person.unit_id AS unit_id,'
+    """
+    number = exp.Window(this=exp.RowNumber())
+    zero = exp.Literal.number(0)
+    units = [exp.column("unit_id", alias) for alias, found in (("parent", parent), ("person", person)) if found]
+    unit: exp.Expr = exp.func("COALESCE", *units) if len(units) > 1 else units[0] if units else number
+    orphans: list[exp.Expr] = [
+        _one_if(exp.and_(t.is_null(exp.column("row_id", alias)), ~t.is_null(t.column(found.column, "s"))))
+        for alias, found in (("parent", parent), ("person", person))
+        if found
+    ]
+    contradicting = _one_if(units[0].neq(units[1])) if len(units) > 1 else zero
+    query = exp.select(
+        exp.alias_(number, "row_id"),
+        exp.alias_(unit.copy(), "unit_id"),
+        exp.alias_(exp.column("row_id", "parent") if parent else exp.cast(exp.null(), "BIGINT"), "parent_id"),
+        exp.alias_(sum(orphans[1:], orphans[0]) if orphans else zero, "orphans"),
+        exp.alias_(contradicting, "contradicting"),
+        *(exp.alias_(t.column(column, "s"), name, quoted=True) for name, column in columns.items()),
+    ).from_(t.table(source, "s"))
+    for alias, found in (("parent", parent), ("person", person)):
+        if found:
+            equal = t.column(found.key, alias).eq(t.column(found.column, "s"))
+            query = query.join(t.table(found.copy, alias), on=equal, join_type="LEFT")
+    return t.printed(query, dialect)
+
+
+def _one_if(condition: exp.Expr) -> exp.Expr:
+    return exp.Case().when(condition, exp.Literal.number(1)).else_(exp.Literal.number(0))
+
+
+@dataclass(frozen=True)
+class NewKey:
+    """A released key column: the table of new keys, and the row of the copy whose key it is.
+
+    `of`: row_id, parent_id or unit_id. `column`: of the copy; a key that was NULL stays NULL.
+    """
+
+    name: str
+    keys: Relation
+    of: str
+    column: str
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """A released quasi-identifier on a level of its hierarchy: its name, its column in the copy, and its mapping."""
+
+    name: str
+    column: str
+    coded: Coded
+    level: int
+
+
+def linked_release(
+    copy: Relation,
+    left_out: Relation,
+    keys: Sequence[NewKey],
+    cells: Sequence[ReleasedColumn],
+    kept: Mapping[str, str],
+    secret: str,
+    dialect: str,
+) -> str:
+    """The query of a released table: new keys, labels, and kept columns, by their names, in an order that is random.
+
+    `left_out`: the rows of the copy that are not released. `kept`: the copy's columns by their released names.
+    """
+    outputs: list[exp.Expr] = []
+    query = exp.select().from_(t.table(copy, "t"))
+    for index, key in enumerate(keys):
+        alias = f"k{index}"
+        outputs.append(exp.alias_(_null_if_null(key, alias), key.name, quoted=True))
+        same = exp.column("row_id", alias).eq(exp.column(key.of, "t"))
+        query = query.join(t.table(key.keys, alias), on=same, join_type="LEFT")
+    for index, cell in enumerate(cells):
+        alias, raw = f"m{index}", t.column(cell.column, "t")
+        shown = raw if cell.level == 0 else mapped(cell.coded, raw, alias, f"label_{cell.level}")
+        outputs.append(exp.alias_(shown.copy(), cell.name, quoted=True))
+        if cell.level:
+            query = join_mapping(query, cell.coded, raw, alias)
+    outputs += [exp.alias_(t.column(column, "t"), name, quoted=True) for name, column in kept.items()]
+    query = query.select(*outputs)
+    query = query.join(
+        t.table(left_out, "x"), on=exp.column("row_id", "x").eq(exp.column("row_id", "t")), join_type="LEFT"
+    )
+    drawn = exp.func(
+        "MD5", exp.DPipe(this=t.literal(secret), expression=exp.cast(exp.column("row_id", "t"), "VARCHAR"))
+    )
+    query = query.where(t.is_null(exp.column("row_id", "x"))).order_by(drawn)
+    return t.printed(query, dialect)
+
+
+def _null_if_null(key: NewKey, alias: str) -> exp.Expr:
+    present = ~t.is_null(t.column(key.column, "t"))
+    return exp.Case().when(present, exp.column("key", alias))
+
+
+@dataclass(frozen=True)
+class ReleasedTable:
+    """A released table for its check: its columns of keys and labels.
+
+    `person`: its key of people, None if only `parent_key` leads to them. `parent`: the number of the table with that
+    key, `own_key`.
+    """
+
+    relation: Relation
+    number: int
+    labels: Sequence[str]
+    own_key: str | None = None
+    person: str | None = None
+    parent: int | None = None
+    parent_key: str | None = None
+
+
+def released_people(main: ReleasedTable, dialect: str) -> str:
+    """The query of the released people: key, a number, and the number of the distinct labels of their rows."""
+    key = t.column(str(main.own_key), "r")
+    label = exp.Window(this=exp.DenseRank(), order=_ordered([t.column(name, "r") for name in main.labels]))
+    number = exp.Window(this=exp.RowNumber(), order=_ordered([key]))
+    query = exp.select(
+        exp.alias_(key.copy(), "key"),
+        exp.alias_(number, "person"),
+        exp.alias_(label if main.labels else exp.Literal.number(1), "class"),
+    )
+    return t.printed(query.from_(t.table(main.relation, "r")), dialect)
+
+
+def _ordered(columns: Sequence[exp.Expr]) -> exp.Order:
+    return exp.Order(expressions=[exp.Ordered(this=column.copy()) for column in columns])
+
+
+def released_facts(tables: Sequence[ReleasedTable], dialect: str) -> str:
+    """The query that lists what every row of released tables shows: person, kind, what, visit.
+
+    `kind`: the table. `what` numbers its distinct labels, together with those of the row that a row refers to; `visit`
+    is the key of that row, or its own. The first table is that of the people, which is not listed.
+    """
+    by_number = {table.number: table for table in tables}
+    parts = []
+    for table in tables[1:]:
+        own = t.table(table.relation, "r")
+        query = exp.select().from_(own)
+        order: list[exp.Expr] = [t.column(name, "r") for name in table.labels]
+        person: exp.Expr | None = t.column(table.person, "r") if table.person else None
+        parent_row: exp.Expr = exp.cast(exp.null(), "VARCHAR")
+        if table.parent is not None and table.parent_key:
+            other = by_number[table.parent]
+            equal = t.column(str(other.own_key), "q").eq(t.column(table.parent_key, "r"))
+            query = query.join(t.table(other.relation, "q"), on=equal, join_type="LEFT")
+            parent_row = t.column(table.parent_key, "r")
+            is_linked = _one_if(~t.is_null(parent_row))
+            order = [is_linked, *order, *(t.column(name, "q") for name in other.labels)]
+            if other.person:
+                of_parent = t.column(other.person, "q")
+                person = exp.func("COALESCE", person, of_parent) if person else of_parent
+        rank = exp.Window(this=exp.DenseRank(), order=_ordered(order))
+        what = rank if order else exp.Literal.number(1)
+        row = t.column(table.own_key, "r") if table.own_key else exp.cast(exp.null(), "VARCHAR")
+        assert person is not None
+        parts.append(
+            query.select(
+                exp.alias_(person, "person"),
+                exp.alias_(exp.Literal.number(table.number), "kind"),
+                exp.alias_(exp.cast(what, "BIGINT"), "what"),
+                exp.alias_(exp.func("COALESCE", parent_row.copy(), row), "visit"),
+            )
+        )
+    whole: exp.Query = parts[0]
+    for part in parts[1:]:
+        whole = exp.union(whole, part, distinct=False)
+    return t.printed(whole, dialect)
+
+
+def linked_rows(copy: Relation, columns: Mapping[str, str], dialect: str) -> str:
+    """The query of a copy's rows with their links and some columns, by their new names, to be coded."""
+    links = [exp.column(name, "t") for name in ("row_id", "unit_id", "parent_id")]
+    cells = [exp.alias_(t.column(column, "t"), name, quoted=True) for name, column in columns.items()]
+    n = exp.alias_(exp.Literal.number(1), "n")
+    return t.printed(exp.select(*links, *cells, n).from_(t.table(copy, "t")), dialect)

@@ -1,0 +1,138 @@
+"""The spec of a release of several tables whose rows belong to the same people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+
+from kanon_sql.spec.choices import Unmapped
+from kanon_sql.spec.fields import AttributeSpec, Places
+from kanon_sql.spec.keys import DATA, PRIVACY, SEARCH, TARGET, spec_key
+from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
+from kanon_sql.spec.types import Columns, LocalPath, Model, Source, Text, by_column
+
+OWN = "own"  # the value of `keys` for the column that identifies the rows of its own table
+_MOST_TABLES = 20
+
+Keys: TypeAlias = Annotated[Mapping[Text, Text], AfterValidator(MappingProxyType)]
+LinkedAttributes: TypeAlias = Annotated[
+    Mapping[Text, AttributeSpec], BeforeValidator(by_column), AfterValidator(MappingProxyType)
+]
+
+
+class LinkedTable(Model):
+    """One of the tables: its keys, and the roles of its columns."""
+
+    source: Source | None = spec_key("The table or file to read. By default the table of this name.", takes="a name")
+    keys: Keys = spec_key(
+        "The columns that link tables: `own` for the column that identifies the rows of this table, otherwise the name "
+        "of the table that the column refers to.",
+        takes="a mapping such as {visit_id: own, patient_id: patients}",
+        default_factory=dict,
+    )
+    quasi_identifiers: LinkedAttributes = spec_key(
+        "The columns that others may know, with their hierarchies.",
+        takes="a mapping such as {age: {hierarchy: {ranges: [10]}}}",
+        default_factory=dict,
+    )
+    identifiers: Columns = spec_key("The columns to drop because they identify people.", (), takes="a list of columns")
+    keep: Columns = spec_key("The columns to release unchanged.", (), takes="a list of columns")
+
+    @property
+    def own_key(self) -> str | None:
+        """The column that identifies the rows of this table, if there is one."""
+        return next((column for column, refers_to in self.keys.items() if refers_to == OWN), None)
+
+    @property
+    def references(self) -> dict[str, str]:
+        """The columns that refer to other tables, with these tables."""
+        return {column: refers_to for column, refers_to in self.keys.items() if refers_to != OWN}
+
+
+class LinkedPrivacy(Model):
+    """What the releases must satisfy together."""
+
+    k: StrictInt = spec_key("Minimum number of people that share what somebody may know of one of them.", ..., ge=1)
+    m: Literal[0, 1, 2, 3, "all"] = spec_key(
+        "The number of a person's rows in the other tables that somebody may know, in addition to the person's row in "
+        "the main table; `all`: every row.",
+        2,
+        takes="0, 1, 2, 3 or all",
+    )
+
+
+class Into(Model):
+    """Where the tables are written: a schema of the database, or a folder of Parquet files."""
+
+    schema_name: Text | None = spec_key(
+        "The schema for the released tables, which have the names of their sources.",
+        takes="the name of a schema",
+        validation_alias="schema",
+        serialization_alias="schema",
+    )
+    folder: LocalPath | None = spec_key("A new folder for one Parquet file per table.", takes="the path of a folder")
+    overwrite: StrictBool = spec_key("Replace the tables of an earlier release.", False)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Into:
+        if (self.schema_name is None) == (self.folder is None):
+            raise ValueError("give either schema or folder")
+        if self.folder and self.overwrite:
+            raise ValueError("a folder is never replaced; name a new one, or leave out overwrite")
+        return self
+
+
+class LinkedSpec(Places):
+    """The spec of a release of several tables: the people, the tables with their links, privacy, and the target."""
+
+    unit: Annotated[Mapping[Text, Text], AfterValidator(MappingProxyType)] = spec_key(
+        "The main table, which has one row per person, and the column that identifies the people.",
+        ...,
+        takes="a mapping of one table to one column, such as {patients: patient_id}",
+        group=DATA,
+        min_length=1,
+        max_length=1,
+    )
+    tables: Annotated[Mapping[Text, LinkedTable], AfterValidator(MappingProxyType)] = spec_key(
+        "The tables to release, by name.", ..., takes="a mapping of tables", min_length=1, max_length=_MOST_TABLES
+    )
+    hierarchies: LocalPath | None = spec_key("A folder with a file `<column>.csv` for each column without a recipe.")
+    unmapped: Unmapped = spec_key("What to do with values that are in no hierarchy.", "error")
+    privacy: LinkedPrivacy = spec_key(
+        "The privacy model, (k, m)-anonymity of people.", ..., takes="a mapping such as {k: 5, m: 2}", group=PRIVACY
+    )
+    suppression_limit: SuppressionLimit = spec_key(
+        "Maximum number of people to leave out.", 0.01, takes=FRACTION_OR_ROWS.replace("rows", "people")
+    )
+    event_suppression_limit: SuppressionLimit = spec_key(
+        "Maximum number of rows to leave out of each of the other tables; people stay if their rows are left out.",
+        0.05,
+        takes=FRACTION_OR_ROWS,
+    )
+    strategy: Text = spec_key("The search algorithm.", "auto", takes="the name of a search", group=SEARCH)
+    metric: Literal["loss", "precision", "height"] = spec_key(
+        "The loss that the search minimizes: a mean over all quasi-identifiers of all tables.", "loss"
+    )
+    time_limit: Annotated[float, Field(gt=0)] | None = spec_key("Seconds for the search.", takes="a number above 0")
+    seed: StrictInt = spec_key("The seed of random choices in the search.", 0)
+    into: Into | None = spec_key(
+        "Where to write the released tables.", takes="a mapping such as {schema: hospital_anon}", group=TARGET
+    )
+    key_secret: LocalPath | None = spec_key(
+        "A file with a secret that makes new keys the same in every release. Releases can then be joined, so each must "
+        "be judged together with the others. By default keys are random, and differ between releases.",
+        takes="the path of a file with a secret",
+    )
+
+    @property
+    def main(self) -> str:
+        """The table with one row per person."""
+        return next(iter(self.unit))
+
+    @property
+    def person_key(self) -> str:
+        """The main table's column that identifies the people."""
+        return self.unit[self.main]

@@ -1,0 +1,462 @@
+-- Several tables of the same people: their links, and combinations of rows that somebody may know of a person.
+
+-- name: doubled_keys
+-- Count the values of a key column that occur several times or are NULL.
+-- columns: doubled (values), missing (rows)
+SELECT
+  COUNT(CASE WHEN keys.n > 1 AND NOT keys.value IS NULL THEN 1 END) AS doubled,
+  COALESCE(SUM(CASE WHEN keys.value IS NULL THEN keys.n END), 0) AS missing
+FROM (SELECT $column AS value, COUNT(*) AS n FROM $source AS s GROUP BY $column) AS keys;
+
+-- name: broken_links
+-- Count the rows of a copied table that refer to a row that does not exist, to two people, or to nobody.
+-- columns: orphans, contradicting, without_person
+SELECT
+  COALESCE(SUM(c.orphans), 0) AS orphans,
+  COALESCE(SUM(c.contradicting), 0) AS contradicting,
+  COALESCE(SUM(CASE WHEN c.unit_id IS NULL THEN 1 ELSE 0 END), 0) AS without_person
+FROM $copy AS c;
+
+-- name: people
+-- Number the classes of the main table that have at least k people, and list their people.
+-- columns: unit_id, class
+SELECT r.row_id AS unit_id, classes.class
+FROM $rows AS r
+JOIN (
+  SELECT $levels, ROW_NUMBER() OVER (ORDER BY $levels) AS class
+  FROM $rows AS m GROUP BY $levels HAVING COUNT(*) >= $k
+) AS classes ON $same;
+
+-- name: items
+-- Number the distinct combinations of labels that rows of a table show, together with what the rows that they refer to show.
+-- columns: row_id, unit_id, class, visit (the row that a row refers to, or itself if others refer to it; otherwise the same negative number for all), item (a number that no other table has)
+SELECT
+  r.row_id,
+  r.unit_id,
+  p.class,
+  CASE
+    WHEN NOT r.parent_id IS NULL THEN r.parent_id * $tables + $parent
+    WHEN $referenced = 1 THEN r.row_id * $tables + $table
+    ELSE -1 - $table
+  END AS visit,
+  numbers.number * $tables + $table AS item
+FROM $rows AS r
+JOIN $people AS p ON p.unit_id = r.unit_id
+JOIN (
+  SELECT $levels, ROW_NUMBER() OVER (ORDER BY $levels) AS number FROM $rows AS s GROUP BY $levels
+) AS numbers ON $same;
+
+-- name: with_parent
+-- Add to the rows of a table what the row that they refer to shows.
+-- columns: the columns, parent_item (-1 without a row that it refers to)
+SELECT $columns, COALESCE(parents.shown, -1) AS parent_item
+FROM $rows AS rows
+LEFT JOIN (SELECT p.row_id AS parent_row, p.item AS shown FROM $parents AS p) AS parents
+  ON parents.parent_row = rows.parent_id;
+
+-- name: rows_alike
+-- Count the rows of a person that show the same, apart for each row that they refer to.
+-- columns: unit_id, class, visit, item, n (rows), first_row
+SELECT i.unit_id, i.class, i.visit, i.item, COUNT(*) AS n, MIN(i.row_id) AS first_row
+FROM $items AS i GROUP BY i.unit_id, i.class, i.visit, i.item;
+
+-- name: events
+-- List up to m copies of the rows of a person that show the same, since nobody knows more than m rows.
+-- columns: unit_id, class, visit, item, copy, event (a number that no other row has)
+SELECT
+  a.unit_id, a.class, a.visit, a.item, copies.copy,
+  ((a.first_row * $tables + $table) * 4) + copies.copy AS event
+FROM $alike AS a JOIN $copies AS copies ON copies.copy <= a.n;
+
+-- name: rare_singles
+-- Find what fewer than k people of a class show in a row.
+-- columns: class, item, people
+SELECT shown.class, shown.item, COUNT(*) AS people
+FROM (SELECT DISTINCT e.class, e.item, e.unit_id FROM $events AS e) AS shown
+GROUP BY shown.class, shown.item HAVING COUNT(*) < $k;
+
+-- name: frequencies
+-- Count the people of a class that show the same in a row.
+-- columns: class, item, people
+SELECT shown.class, shown.item, COUNT(*) AS people
+FROM (SELECT DISTINCT e.class, e.item, e.unit_id FROM $events AS e) AS shown
+GROUP BY shown.class, shown.item;
+
+-- name: unit_items
+-- Count in how many places the rows of a person show the same: the rows that they refer to, or the rows themselves.
+-- columns: unit_id, class, item, places, visit (the first place; negative if the rows refer to none), share (1 / all such items of the person)
+SELECT u.unit_id, u.class, u.item, u.places, u.visit, 1.0 / COUNT(*) OVER (PARTITION BY u.unit_id) AS share
+FROM (
+  SELECT
+    e.unit_id,
+    e.class,
+    e.item,
+    SUM(CASE WHEN e.visit < 0 OR e.copy = 1 THEN 1 ELSE 0 END) AS places,
+    MIN(e.visit) AS visit
+  FROM $events AS e GROUP BY e.unit_id, e.class, e.item
+) AS u;
+
+-- name: rare_pairs
+-- Find the pairs of rows that fewer than k people of a class have, in one part of the items.
+-- columns: class, item_1, item_2, linked (whether they refer to the same row), share (added up over these people; at least so many rows must be left out, or half as many if rows refer to each other)
+SELECT a.class, a.item AS item_1, b.item AS item_2, 0 AS linked, SUM(a.share) AS share
+FROM $unit_items AS a
+JOIN $unit_items AS b
+  ON a.unit_id = b.unit_id AND a.item < b.item AND (a.places > 1 OR b.places > 1 OR a.visit <> b.visit OR a.visit < 0)
+WHERE a.item % $parts = $part
+GROUP BY a.class, a.item, b.item HAVING COUNT(*) < $k
+UNION ALL
+SELECT u.class, u.item AS item_1, u.item AS item_2, 0 AS linked, SUM(u.share) AS share
+FROM $unit_items AS u WHERE u.places > 1 AND u.item % $parts = $part
+GROUP BY u.class, u.item HAVING COUNT(*) < $k
+UNION ALL
+SELECT shown.class, shown.item_1, shown.item_2, 1 AS linked, 0 AS share
+FROM (
+  SELECT DISTINCT c.class, c.item AS item_1, d.item AS item_2, c.unit_id
+  FROM $events AS c
+  JOIN $events AS d
+    ON c.unit_id = d.unit_id AND c.visit = d.visit AND (c.item < d.item OR (c.item = d.item AND c.event < d.event))
+  WHERE c.visit >= 0 AND c.item % $parts = $part
+) AS shown
+GROUP BY shown.class, shown.item_1, shown.item_2 HAVING COUNT(*) < $k;
+
+-- name: least_left_out
+-- Add up how many rows must be left out at least so that no pair is rare: one row is in a limited number of pairs.
+-- columns: rows
+SELECT COALESCE(SUM(r.share), 0) AS rows FROM $rare AS r;
+
+-- name: rare_triples
+-- Find the triples of rows that fewer than k people of a class have, in one part of the items.
+-- columns: class, item_1, item_2, item_3, linked (which of them refer to the same row)
+SELECT shown.class, shown.item_1, shown.item_2, shown.item_3, shown.linked
+FROM (
+  SELECT DISTINCT
+    a.class,
+    a.item AS item_1,
+    b.item AS item_2,
+    c.item AS item_3,
+    CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END
+    + CASE WHEN a.visit = c.visit AND a.visit >= 0 THEN 2 ELSE 0 END
+    + CASE WHEN b.visit = c.visit AND b.visit >= 0 THEN 4 ELSE 0 END AS linked,
+    a.unit_id
+  FROM $events AS a
+  JOIN $events AS b ON a.unit_id = b.unit_id AND a.item <= b.item AND a.event <> b.event
+  JOIN $events AS c ON b.unit_id = c.unit_id AND b.item <= c.item AND c.event <> b.event AND c.event <> a.event
+  WHERE a.item % $parts = $part
+) AS shown
+GROUP BY shown.class, shown.item_1, shown.item_2, shown.item_3, shown.linked HAVING COUNT(*) < $k;
+
+-- name: victims_of_pairs
+-- Choose the rows to leave out of each rare pair of a person: those that show what fewer people show; of equal ones all but the first.
+-- columns: event
+SELECT e.event
+FROM (
+  SELECT DISTINCT a.unit_id, CASE WHEN second.people <= first.people THEN r.item_2 ELSE r.item_1 END AS item
+  FROM $rare AS r
+  JOIN $unit_items AS a ON a.class = r.class AND a.item = r.item_1
+  JOIN $unit_items AS b ON b.unit_id = a.unit_id AND b.item = r.item_2
+    AND (a.places > 1 OR b.places > 1 OR a.visit <> b.visit OR a.visit < 0)
+  JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
+  JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
+  WHERE r.linked = 0 AND r.item_1 < r.item_2
+) AS chosen
+JOIN $events AS e ON e.unit_id = chosen.unit_id AND e.item = chosen.item
+UNION
+SELECT e.event
+FROM $rare AS r
+JOIN $unit_items AS u ON u.class = r.class AND u.item = r.item_1
+JOIN $events AS e ON e.unit_id = u.unit_id AND e.item = u.item
+WHERE r.linked = 0 AND r.item_1 = r.item_2 AND u.places > 1 AND (e.visit <> u.visit OR (e.visit < 0 AND e.copy > 1))
+UNION
+SELECT CASE WHEN c.item = d.item OR second.people <= first.people THEN d.event ELSE c.event END AS event
+FROM $rare AS r
+JOIN $events AS c ON c.class = r.class AND c.item = r.item_1
+JOIN $events AS d ON d.unit_id = c.unit_id AND d.visit = c.visit AND d.item = r.item_2
+  AND (c.item < d.item OR c.event < d.event)
+JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
+JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
+WHERE r.linked = 1 AND c.visit >= 0;
+
+-- name: victims_of_triples
+-- Choose the rows to leave out of each rare triple of a person: all that show what the fewest people show.
+-- columns: event
+SELECT DISTINCT
+  CASE
+    WHEN third.people <= first.people AND third.people <= second.people THEN c.event
+    WHEN second.people <= first.people THEN b.event
+    ELSE a.event
+  END AS event
+FROM $rare AS r
+JOIN $events AS a ON a.class = r.class AND a.item = r.item_1
+JOIN $events AS b ON b.unit_id = a.unit_id AND b.item = r.item_2 AND b.event <> a.event
+JOIN $events AS c ON c.unit_id = a.unit_id AND c.item = r.item_3 AND c.event <> b.event AND c.event <> a.event
+  AND CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END
+    + CASE WHEN a.visit = c.visit AND a.visit >= 0 THEN 2 ELSE 0 END
+    + CASE WHEN b.visit = c.visit AND b.visit >= 0 THEN 4 ELSE 0 END = r.linked
+JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
+JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
+JOIN $frequencies AS third ON third.class = r.class AND third.item = r.item_3;
+
+-- name: unavoidable
+-- Count the rows of a table that belong to people of small classes, or show what fewer than k people of a class show.
+-- columns: rows
+SELECT
+  (SELECT COUNT(*) FROM $rows AS r) - COALESCE(SUM(CASE WHEN rare.item IS NULL THEN a.n ELSE 0 END), 0) AS rows
+FROM $alike AS a LEFT JOIN $rare AS rare ON rare.class = a.class AND rare.item = a.item;
+
+-- name: pairs
+-- Count the pairs of rows that people have.
+-- columns: pairs
+SELECT COALESCE(SUM(people.n * (people.n - 1) / 2), 0) AS pairs
+FROM (SELECT e.unit_id, COUNT(*) AS n FROM $rows AS e GROUP BY e.unit_id) AS people;
+
+-- name: singles_left_out
+-- List the rows that show what fewer than k people of a class show.
+-- columns: event
+SELECT e.event FROM $events AS e JOIN $rare AS r ON r.class = e.class AND r.item = e.item;
+
+-- name: with_children
+-- Add the rows that refer to rows that are left out.
+-- columns: event
+SELECT v.event FROM $victims AS v
+UNION
+SELECT e.event FROM $events AS e
+JOIN (
+  SELECT DISTINCT x.visit
+  FROM $events AS x
+  JOIN $victims AS w ON w.event = x.event
+  JOIN $referenced AS t ON t.number = x.item % $tables
+) AS gone ON gone.visit = e.visit;
+
+-- name: remaining
+-- List the rows that are not left out.
+-- columns: unit_id, class, visit, item, copy, event
+SELECT e.unit_id, e.class, e.visit, e.item, e.copy, e.event
+FROM $events AS e LEFT JOIN $left_out AS x ON x.event = e.event WHERE x.event IS NULL;
+
+-- name: rows_left_out
+-- List the rows of a table that a release leaves out: those of people in small classes, and those chosen one by one.
+-- columns: row_id
+SELECT r.row_id FROM $rows AS r LEFT JOIN $people AS p ON p.unit_id = r.unit_id WHERE p.unit_id IS NULL
+UNION ALL
+SELECT ranked.row_id
+FROM (
+  SELECT
+    i.row_id,
+    fewer.copies,
+    ROW_NUMBER() OVER (PARTITION BY i.unit_id, i.visit, i.item ORDER BY i.row_id) AS place
+  FROM $items AS i
+  JOIN (
+    SELECT e.unit_id, e.visit, e.item, COUNT(left_over.event) AS copies
+    FROM $events AS e LEFT JOIN $remaining AS left_over ON left_over.event = e.event
+    GROUP BY e.unit_id, e.visit, e.item HAVING COUNT(left_over.event) < COUNT(*)
+  ) AS fewer ON fewer.unit_id = i.unit_id AND fewer.visit = i.visit AND fewer.item = i.item
+) AS ranked
+WHERE ranked.place > ranked.copies;
+
+-- name: people_left_out
+-- List the people of classes that are too small.
+-- columns: row_id
+SELECT r.row_id FROM $rows AS r LEFT JOIN $people AS p ON p.unit_id = r.row_id WHERE p.unit_id IS NULL;
+
+-- name: losses_left_out
+-- Count the rows that are left out, and add up their losses.
+-- columns: n, one sum per loss column
+SELECT COUNT(*) AS n, COALESCE(SUM($losses), 0) FROM $rows AS r JOIN $left_out AS x ON x.row_id = r.row_id;
+
+-- name: everything_shown
+-- Describe all that the rows of a person show: the items of each row that others refer to, in order.
+-- columns: unit_id, class, shown
+-- engines: duckdb
+SELECT p.unit_id, p.class, COALESCE(every.shown, '') AS shown
+FROM $people AS p
+LEFT JOIN (
+  SELECT visits.unit_id, STRING_AGG(visits.items, ';' ORDER BY visits.items) AS shown
+  FROM (
+    SELECT i.unit_id, i.visit, STRING_AGG(CAST(i.item AS VARCHAR), ',' ORDER BY i.item) AS items
+    FROM $items AS i GROUP BY i.unit_id, i.visit
+  ) AS visits
+  GROUP BY visits.unit_id
+) AS every ON every.unit_id = p.unit_id;
+
+-- name: people_alike
+-- List the people whose rows are all like those of at least k people.
+-- columns: unit_id, class
+SELECT s.unit_id, s.class FROM $shown AS s
+JOIN (SELECT t.class, t.shown FROM $shown AS t GROUP BY t.class, t.shown HAVING COUNT(*) >= $k) AS alike
+  ON alike.class = s.class AND alike.shown = s.shown;
+
+-- name: random_keys
+-- Replace keys by digests with a secret, so that nobody without it can compute or sort them.
+-- columns: row_id, key
+SELECT keys.row_id, MD5($secret || MD5($secret || $table || CAST(keys.value AS VARCHAR))) AS key
+FROM (SELECT c.row_id, $column AS value FROM $copy AS c) AS keys;
+
+-- name: all_items
+-- Combine the items of two tables.
+-- columns: row_id, unit_id, class, visit, item
+SELECT a.row_id, a.unit_id, a.class, a.visit, a.item FROM $first AS a
+UNION ALL
+SELECT b.row_id, b.unit_id, b.class, b.visit, b.item FROM $second AS b;
+
+-- name: all_events
+-- Combine the rows of people in two tables.
+-- columns: unit_id, class, visit, item, copy, event
+SELECT a.unit_id, a.class, a.visit, a.item, a.copy, a.event FROM $first AS a
+UNION ALL
+SELECT b.unit_id, b.class, b.visit, b.item, b.copy, b.event FROM $second AS b;
+
+-- name: no_events
+-- An empty list of rows of people.
+-- columns: unit_id, class, visit, item, copy, event
+SELECT r.number AS unit_id, r.number AS class, r.number AS visit, r.number AS item, r.number AS copy, r.number AS event
+FROM $referenced AS r WHERE r.number < 0;
+
+-- name: broken_keys
+-- Count the released keys that occur in several rows, of the rows of a table that they identify.
+-- columns: doubled
+SELECT COUNT(*) AS doubled
+FROM (SELECT $column AS value, COUNT(*) AS n FROM $released AS r GROUP BY $column) AS keys
+WHERE keys.n > 1 OR keys.value IS NULL;
+
+-- name: lost_references
+-- Count the released rows that refer to a row that was not released.
+-- columns: lost
+SELECT COUNT(*) AS lost
+FROM (SELECT $column AS reference FROM $released AS r) AS rows
+LEFT JOIN (SELECT $key AS referred FROM $target AS t) AS targets ON targets.referred = rows.reference
+WHERE NOT rows.reference IS NULL AND targets.referred IS NULL;
+
+-- name: smallest_classes
+-- Count the classes of the released people, those with fewer than k people, and the people of the smallest.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.people < $k THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.people) AS smallest
+FROM (SELECT p.class, COUNT(*) AS people FROM $people AS p GROUP BY p.class) AS c;
+
+-- name: released_rows
+-- Number the released rows of people in the other tables.
+-- columns: class, person, kind, what, visit, number
+SELECT
+  p.class, p.person, f.kind, f.what, f.visit,
+  ROW_NUMBER() OVER (ORDER BY p.person, f.kind, f.what) AS number
+FROM $facts AS f JOIN $people AS p ON p.key = f.person;
+
+-- name: smallest_singles
+-- Count what people of a class show in a row, what fewer than k of them show, and the fewest people.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.people < $k THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.people) AS smallest
+FROM (
+  SELECT r.class, r.kind, r.what, COUNT(DISTINCT r.person) AS people
+  FROM $rows AS r GROUP BY r.class, r.kind, r.what
+) AS c;
+
+-- name: smallest_pairs
+-- Count the pairs of rows that people of a class have, those that fewer than k have, and the fewest people, in one part.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.people < $k THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.people) AS smallest
+FROM (
+  SELECT COUNT(DISTINCT r.person) AS people
+  FROM $rows AS r JOIN $rows AS s ON s.person = r.person AND r.number < s.number
+  WHERE r.what % $parts = $part
+  GROUP BY r.class, r.kind, r.what, s.kind, s.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END
+) AS c;
+
+-- name: smallest_triples
+-- Count the triples of rows that people of a class have, those that fewer than k have, and the fewest people, in one part.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.people < $k THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.people) AS smallest
+FROM (
+  SELECT COUNT(DISTINCT r.person) AS people
+  FROM $rows AS r
+  JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
+    AND (r.kind < s.kind OR (r.kind = s.kind AND r.what <= s.what))
+  JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> s.number
+    AND (s.kind < u.kind OR (s.kind = u.kind AND s.what <= u.what))
+  WHERE r.what % $parts = $part
+  GROUP BY
+    r.class, r.kind, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,
+    CASE WHEN r.visit = u.visit THEN 1 ELSE 0 END, CASE WHEN s.visit = u.visit THEN 1 ELSE 0 END
+) AS c;
+
+-- name: smallest_wholes
+-- Count the different rows that people have in all, those that fewer than k people of a class have, and the fewest people.
+-- columns: combinations, rare, smallest
+-- engines: duckdb, postgresql
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.people < $k THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.people) AS smallest
+FROM (
+  SELECT COUNT(*) AS people
+  FROM (
+    SELECT p.class, p.person, STRING_AGG(v.shown, ';' ORDER BY v.shown) AS shown
+    FROM $people AS p
+    LEFT JOIN (
+      SELECT
+        r.person,
+        STRING_AGG(CAST(r.kind AS VARCHAR) || ':' || CAST(r.what AS VARCHAR), ',' ORDER BY r.kind, r.what) AS shown
+      FROM $rows AS r GROUP BY r.person, r.visit
+    ) AS v ON v.person = p.person
+    GROUP BY p.class, p.person
+  ) AS everything
+  GROUP BY everything.class, everything.shown
+) AS c;
+
+-- name: pairs_of_people
+-- Count the pairs of released rows that people have.
+-- columns: pairs
+SELECT COALESCE(SUM(people.n * (people.n - 1) / 2), 0) AS pairs
+FROM (SELECT r.person, COUNT(*) AS n FROM $rows AS r GROUP BY r.person) AS people;
+
+-- name: changed
+-- List what rows showed that are left out, since fewer people have it now.
+-- columns: class, item
+SELECT DISTINCT e.class, e.item FROM $events AS e JOIN $left_out AS x ON x.event = e.event;
+
+-- name: changed_items
+-- Choose the items that changed.
+-- columns: unit_id, class, item, places, visit, share
+SELECT u.unit_id, u.class, u.item, u.places, u.visit, u.share
+FROM $unit_items AS u JOIN (SELECT DISTINCT c.class, c.item FROM $changed AS c) AS changed ON changed.class = u.class AND changed.item = u.item;
+
+-- name: rare_changed_pairs
+-- Find the pairs of rows that fewer than k people of a class have, among those with an item that changed.
+-- columns: class, item_1, item_2, linked, share
+SELECT a.class, LEAST(a.item, b.item) AS item_1, GREATEST(a.item, b.item) AS item_2, 0 AS linked, SUM(a.share) AS share
+FROM $changed_items AS a
+JOIN $unit_items AS b
+  ON a.unit_id = b.unit_id AND a.item <> b.item AND (a.places > 1 OR b.places > 1 OR a.visit <> b.visit OR a.visit < 0)
+LEFT JOIN $changed_items AS c ON c.unit_id = b.unit_id AND c.item = b.item
+WHERE c.item IS NULL OR a.item < b.item
+GROUP BY a.class, LEAST(a.item, b.item), GREATEST(a.item, b.item) HAVING COUNT(*) < $k
+UNION ALL
+SELECT u.class, u.item AS item_1, u.item AS item_2, 0 AS linked, SUM(u.share) AS share
+FROM $changed_items AS u WHERE u.places > 1
+GROUP BY u.class, u.item HAVING COUNT(*) < $k
+UNION ALL
+SELECT shown.class, shown.item_1, shown.item_2, 1 AS linked, 0 AS share
+FROM (
+  SELECT DISTINCT e.class, LEAST(e.item, d.item) AS item_1, GREATEST(e.item, d.item) AS item_2, e.unit_id
+  FROM $changed_items AS v
+  JOIN $events AS e ON e.unit_id = v.unit_id AND e.item = v.item
+  JOIN $events AS d ON e.unit_id = d.unit_id AND e.visit = d.visit AND e.event <> d.event
+  WHERE e.visit >= 0
+) AS shown
+GROUP BY shown.class, shown.item_1, shown.item_2 HAVING COUNT(*) < $k;
+
+-- name: nothing_changed
+-- An empty list of items.
+-- columns: class, item
+SELECT CAST(r.number AS BIGINT) AS class, CAST(r.number AS BIGINT) AS item FROM $referenced AS r WHERE r.number < 0;

@@ -1,0 +1,227 @@
+"""Releases of several tables of the same people, compared with plain Python, and what is refused."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+
+from kanon_sql import anonymize_database, verify_database
+from kanon_sql.errors import InfeasibleError, KanonError, SourceError, SpecError, TargetError, VerificationError
+from kanon_sql.linked import release as releasing
+from kanon_sql.linked.check import Checked
+from support import linked_cases
+from support.command_line import kanon
+
+RANGES = {"hierarchy": {"ranges": [20]}}
+
+
+@pytest.fixture
+def hospital(tmp_path: Path) -> Any:
+    """Two hundred patients with visits, and diagnoses of these."""
+    connection = duckdb.connect(str(tmp_path / "hospital.duckdb"))
+    connection.execute(
+        "CREATE TABLE patients AS SELECT range AS id, 'n' || range AS name, 20 + range % 20 AS age FROM range(200)"
+    )
+    connection.execute(
+        "CREATE TABLE visits AS SELECT range AS visit, range % 200 AS patient, range % 7 AS ward FROM range(500)"
+    )
+    connection.execute(
+        "CREATE TABLE diagnoses AS SELECT range % 500 AS visit, range % 11 AS code, range AS note FROM range(900)"
+    )
+    return connection
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    tables = {
+        "patients": {"quasi_identifiers": {"age": RANGES}, "identifiers": ["name"]},
+        "visits": {"keys": {"visit": "own", "patient": "patients"}, "quasi_identifiers": {"ward": RANGES}},
+        "diagnoses": {"keys": {"visit": "visits"}, "quasi_identifiers": {"code": RANGES}},
+    }
+    mapping = {"unit": {"patients": "id"}, "tables": tables, "privacy": {"k": 5, "m": 2}, "into": {"schema": "anon"}}
+    return {**mapping, **changes}
+
+
+def rows(connection: Any, table: str) -> list[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = connection.execute(f"SELECT * FROM anon.{table}").fetchall()
+    return found
+
+
+@pytest.mark.slow
+def test_random_databases_are_released_as_plain_python_says() -> None:
+    ends = [linked_cases.run(seed) for seed in range(40)]
+    assert [(seed, problem) for seed, _, problem in ends if problem] == []
+    assert Counter(end for _, end, _ in ends)["released"] > 20
+
+
+@pytest.mark.slow
+def test_random_databases_of_a_server(postgres_dsn: str) -> None:
+    for seed in (0, 3, 12, 40):
+        with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+            for table in ("people", "visits", "diagnoses"):
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+            connection.execute("DROP SCHEMA IF EXISTS released CASCADE")
+            assert linked_cases.run(seed, connection)[1:] == ("released", "")
+
+
+def test_a_release_has_new_keys_and_none_of_the_old_values(hospital: Any) -> None:
+    released = anonymize_database(spec(), connection=hospital)
+    patients, visits, diagnoses = (rows(hospital, name) for name in ("patients", "visits", "diagnoses"))
+    assert len(patients) == released.manifest["released_people"]
+    assert {len(row) for row in patients} == {2}  # neither the name nor the note
+    keys = {row[0] for row in patients}
+    assert all(len(key) == 32 for key in keys)
+    assert {row[1] for row in visits} <= keys
+    assert {row[0] for row in diagnoses} <= {row[0] for row in visits}
+
+
+def test_keys_differ_between_releases_unless_a_secret_is_given(hospital: Any, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("0123456789abcdef0123456789abcdef")
+    keys = []
+    for name, more in (("a", {}), ("b", {}), ("c", {"key_secret": str(secret)}), ("d", {"key_secret": str(secret)})):
+        anonymize_database(spec(into={"schema": name}, **more), connection=hospital)
+        keys.append({row[0] for row in hospital.execute(f"SELECT id FROM {name}.patients").fetchall()})
+    assert not keys[0] & keys[1]
+    assert keys[2] == keys[3]
+    secret.write_text("short")
+    with pytest.raises(SpecError, match="16 random"):
+        anonymize_database(spec(key_secret=str(secret)), connection=hospital)
+
+
+def test_a_planted_rare_pair_is_found(hospital: Any) -> None:
+    anonymize_database(spec(), connection=hospital)
+    assert verify_database(spec(), connection=hospital).satisfied
+    visit, patient = hospital.execute("SELECT visit, patient FROM anon.visits LIMIT 1").fetchone()
+    hospital.execute("INSERT INTO anon.diagnoses VALUES (?, 'rare')", [visit])
+    checked = verify_database(spec(), connection=hospital)
+    assert not checked.satisfied
+    assert [finding["achieved"] for finding in checked.findings][1:] == [1, 1]
+    hospital.execute("DELETE FROM anon.patients WHERE id = ?", [patient])
+    assert verify_database(spec(), connection=hospital).broken_keys
+
+
+def test_nothing_is_visible_if_the_check_fails(hospital: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = Checked(0, (), ("keys lead nowhere",))
+    monkeypatch.setattr(releasing, "check_released", lambda *_: failed)
+    with pytest.raises(VerificationError, match="keys lead nowhere; nothing was released"):
+        anonymize_database(spec(), connection=hospital)
+    assert hospital.execute("SELECT COUNT(*) FROM duckdb_tables() WHERE schema_name = 'anon'").fetchone() == (0,)
+
+
+def test_files_appear_together_in_a_new_folder(hospital: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    to_files = spec(into={"folder": str(tmp_path / "release")})
+    anonymize_database(to_files, connection=hospital)
+    assert {path.name for path in (tmp_path / "release").iterdir()} == {
+        f"{name}.parquet" for name in to_files["tables"]
+    }
+    assert verify_database(to_files, connection=hospital).satisfied
+    with pytest.raises(TargetError, match="never replaced"):
+        anonymize_database(to_files, connection=hospital)
+    monkeypatch.setattr(releasing, "check_released", lambda *_: Checked(0, (), ("broken",)))
+    with pytest.raises(VerificationError):
+        anonymize_database(spec(into={"folder": str(tmp_path / "another")}), connection=hospital)
+    assert not [path for path in tmp_path.iterdir() if "another" in path.name or path.name.startswith(".kanon")]
+
+
+def test_a_release_is_replaced_only_on_request_and_sources_never(hospital: Any) -> None:
+    anonymize_database(spec(), connection=hospital)
+    with pytest.raises(TargetError, match="overwrite"):
+        anonymize_database(spec(), connection=hospital)
+    before = rows(hospital, "patients")
+    anonymize_database(spec(into={"schema": "anon", "overwrite": True}), connection=hospital)
+    assert rows(hospital, "patients") != before  # new keys
+    with pytest.raises(TargetError, match="source"):
+        anonymize_database(spec(into={"schema": "main", "overwrite": True}), connection=hospital)
+
+
+def test_events_are_left_out_before_people(hospital: Any) -> None:
+    hospital.execute("INSERT INTO diagnoses VALUES (0, 999, 0)")  # a code that one person has
+    codes = {"code": {"hierarchy": "suppress", "max_level": 0}}
+    changed = spec(privacy={"k": 5, "m": 1})
+    changed["tables"]["diagnoses"]["quasi_identifiers"] = codes
+    changed["tables"]["patients"]["quasi_identifiers"] = {"age": {"hierarchy": "suppress", "min_level": 1}}
+    manifest = anonymize_database(changed, connection=hospital).manifest
+    assert manifest["released_people"] == 200
+    assert "999" not in {str(row[1]) for row in rows(hospital, "diagnoses")}
+    with pytest.raises(InfeasibleError, match=r"rows of diagnoses.*event_suppression_limit"):
+        anonymize_database({**changed, "into": {"schema": "b"}}, connection=hospital, event_suppression_limit="0 rows")
+
+
+BROKEN = {
+    "an orphan": ("INSERT INTO visits VALUES (1000, 999, 1)", {}, "refers to rows that do not exist, in 1 rows"),
+    "nobody": ("INSERT INTO visits VALUES (1000, NULL, 1)", {}, "belong to no person"),
+    "a person twice": ("INSERT INTO patients VALUES (3, 'x', 20)", {}, "must identify the people, but 1 values"),
+    "a visit twice": ("INSERT INTO visits VALUES (3, 3, 1)", {}, "must identify the rows"),
+    "a missing table": ("DROP TABLE diagnoses", {}, "no table 'diagnoses'"),
+    "a missing key": ("ALTER TABLE visits RENAME patient TO person", {}, "column 'patient'"),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN, ids=str)
+def test_broken_links_are_refused_in_a_sentence(hospital: Any, change: str) -> None:
+    statement, changes, message = BROKEN[change]
+    hospital.execute(statement)
+    with pytest.raises((SourceError, SpecError), match=message):
+        anonymize_database(spec(**changes), connection=hospital)
+    assert hospital.execute("SELECT COUNT(*) FROM duckdb_schemas() WHERE schema_name = 'anon'").fetchone() == (0,)
+
+
+MISTAKEN = {
+    "no path": ({"visits": {"keys": {"visit": "own"}}}, "has no path to patients"),
+    "a circle": (
+        {
+            "visits": {"keys": {"visit": "own", "other": "diagnoses"}},
+            "diagnoses": {"keys": {"d": "own", "visit": "visits"}},
+        },
+        "in a circle: visits -> diagnoses -> visits",
+    ),
+    "an unknown table": ({"visits": {"keys": {"patient": "people"}}}, "'people', which is not in `tables`"),
+    "two keys of people": (
+        {"visits": {"keys": {"a": "patients", "b": "patients"}}},
+        "a, b of visits all refer to patients",
+    ),
+    "a key without an own one": (
+        {"diagnoses": {"keys": {"visit": "visits"}}, "visits": {"keys": {"patient": "patients"}}},
+        "which has no key",
+    ),
+    "main refers": ({"patients": {"keys": {"visit": "visits"}}}, "is the table of the people"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKEN)
+def test_mistaken_links_are_refused_in_a_sentence(hospital: Any, mistake: str) -> None:
+    tables, message = MISTAKEN[mistake]
+    with pytest.raises(SpecError, match=message):
+        anonymize_database(spec(tables={**spec()["tables"], **tables}), connection=hospital)
+
+
+def test_a_spec_of_one_table_is_referred_to_its_verb(hospital: Any) -> None:
+    with pytest.raises(SpecError, match="no `tables`"):
+        anonymize_database({"source": "patients"}, connection=hospital)
+    with pytest.raises(KanonError, match="k is 500"):
+        anonymize_database(spec(privacy={"k": 500}), connection=hospital)
+
+
+def test_the_command_releases_and_verifies(hospital: Any, tmp_path: Path) -> None:
+    hospital.close()
+    (tmp_path / "hospital.yml").write_text(
+        """
+database: hospital.duckdb
+unit: {patients: id}
+tables:
+  patients: {quasi_identifiers: {age: {hierarchy: {ranges: [20]}}}, identifiers: [name]}
+  visits: {keys: {visit: own, patient: patients}, quasi_identifiers: {ward: {hierarchy: suppress}}}
+privacy: {k: 5, m: 1}
+into: {schema: anon}
+"""
+    )
+    released = kanon("database", "release", tmp_path / "hospital.yml")
+    assert "(5, 1)-anonymity of 200 of 200 people" in released.out
+    checked = kanon("database", "verify", tmp_path / "hospital.yml")
+    assert (checked.code, "satisfied: 200 people" in checked.out) == (0, True)
+    with duckdb.connect(str(tmp_path / "hospital.duckdb")) as changed:
+        changed.execute("UPDATE anon.visits SET ward = 77 WHERE visit = (SELECT MIN(visit) FROM anon.visits)")
+    assert kanon("database", "verify", tmp_path / "hospital.yml").code == 1
