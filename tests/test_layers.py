@@ -59,6 +59,8 @@ HOMES = {
     "openpyxl": {"engines"},
     "sklearn": {"attack", "utility"},
     "openlineage": {"pipeline"},
+    "securesystemslib": {"report"},
+    "cryptography": {"report"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 

@@ -11,7 +11,9 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.output import out, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.release.publish import check_file
 from kanon_sql.report.forms import FORMS
+from kanon_sql.staging import Staging
 from kanon_sql.verbs.figures import PARTS
 from kanon_sql.verbs.options import DecisionOptions
 from kanon_sql.verbs.report import FORMATS, check_form, check_report
@@ -41,10 +43,36 @@ MANIFEST = Option(
     "Data",
     Path,
 )
+ATTEST = Option(
+    "attest",
+    "A file for signed evidence: the manifest and the checksum of the released file as an in-toto statement, which "
+    "`kanon verify --attestation` checks.",
+    "Output",
+    Path,
+)
+KEY = Option(
+    "key",
+    "The private key for --attest, as PEM. If it is encrypted, its password is in KANON_KEY_PASSWORD.",
+    "Output",
+    Path,
+)
 WITHOUT = Option("without", f"Parts to leave out: any of {', '.join(PARTS)}.", "Output", read=o.names, default=None)
 
 
-@takes(o.SOURCE, *o.PLACES, o.SPEC, *o.of(DecisionOptions), MANIFEST, WITHOUT, OUTPUT, FORMAT, NAMED_FORM, o.OVERWRITE)
+@takes(
+    o.SOURCE,
+    *o.PLACES,
+    o.SPEC,
+    *o.of(DecisionOptions),
+    MANIFEST,
+    WITHOUT,
+    OUTPUT,
+    FORMAT,
+    NAMED_FORM,
+    ATTEST,
+    KEY,
+    o.OVERWRITE,
+)
 def report(
     source: str | None,
     spec: Path | None,
@@ -53,6 +81,8 @@ def report(
     named_form: str | None,
     overwrite: bool | None,
     without: list[str] | None,
+    attest: Path | None,
+    key: Path | None,
     **options: Any,
 ) -> None:
     """[bold]kanon report --spec release.yml --output report.html[/bold]
@@ -64,12 +94,24 @@ def report(
     if named_form:
         check_form(named_form, path)
     check_report(path, bool(overwrite))
+    if (attest is None) != (key is None):
+        raise SpecError("an attestation needs a file and a key; use --attest and --key together")
+    if attest:
+        check_file(attest, bool(overwrite), ())
     without = list(PARTS) if path.suffix.lower() == ".json" else without or []  # JSON is the manifest alone
     with watching() as watch:
         written = run(source, spec, without=without, observer=watch, **options)
         watch.stage("Writing the report")
+        signed = written.attestation(key) if attest and key else None
         written.write(path, overwrite=bool(overwrite), form=named_form)
+        if attest and signed:
+            with Staging() as staging:
+                with staging.file(attest, bool(overwrite)) as temporary:
+                    temporary.write_text(signed, encoding="utf-8")
+                staging.place()
     for part, reason in written.figures.missing.items():
         if part not in without:
             warn([f"the report has no {part.replace('_', ' ')}: {reason}"])
     out.print(f"Report written to {escape(str(path))}")
+    if attest:
+        out.print(f"Attestation written to {escape(str(attest))}")

@@ -9,18 +9,46 @@ import typer
 from rich.markup import escape
 
 from kanon_sql.cli import options as o
-from kanon_sql.cli.declare import takes
+from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.output import out, print_json, promised
+from kanon_sql.errors import SpecError, VerificationError
+from kanon_sql.release.publish import sha256
+from kanon_sql.report.attestation import Attested, attested
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.options import VerifyOptions
 from kanon_sql.verbs.verify import ITSELF
 from kanon_sql.verbs.verify import verify as run
 
+ATTESTATION = Option(
+    "attestation",
+    "Signed evidence about the file, from `kanon report --attest`: checks its signature and the checksum of the file, "
+    "and then, unless options say otherwise, the k of its manifest.",
+    "Data",
+    Path,
+)
+PUBLIC_KEY = Option("public_key", "The public key that must have signed the attestation, as PEM.", "Data", Path)
 
-@takes(o.SOURCE, o.SPEC, *o.of(VerifyOptions), o.AGAINST, o.JSON)
-def verify(source: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
+
+@takes(o.SOURCE, o.SPEC, *o.of(VerifyOptions), o.AGAINST, ATTESTATION, PUBLIC_KEY, o.JSON)
+def verify(
+    source: str | None,
+    spec: Path | None,
+    attestation: Path | None,
+    public_key: Path | None,
+    as_json: bool | None,
+    **overrides: Any,
+) -> None:
     """With --spec and no source, checks the spec's target. Prints only how many classes fail, and their sizes."""
+    if (attestation is None) != (public_key is None):
+        raise SpecError("an attestation is checked with a key; use --attestation and --public-key together")
+    if attestation and public_key:
+        signed = _attested(attestation, public_key, source)
+        if not as_json:
+            named = f"the file was signed as {escape(signed.name)} by the key {signed.key[:16]}…"
+            out.print(f"[green]attested[/green]: {named}")
+        if spec is None:
+            overrides = _models_of(signed) | {name: value for name, value in overrides.items() if value is not None}
     found = run(source, spec, **overrides)
     checked = found.to_dict()
     if as_json:
@@ -29,6 +57,29 @@ def verify(source: str | None, spec: Path | None, as_json: bool | None, **overri
         _show(checked)
     if not checked["holds"]:
         raise typer.Exit(1)
+
+
+def _attested(attestation: Path, public_key: Path, source: str | None) -> Attested:
+    """The verified attestation about a file; VerificationError if it is about another file."""
+    signed = attested(attestation, public_key)
+    if source is None:
+        raise SpecError("an attestation is about a file; name the file to check")
+    try:
+        digest = sha256(Path(source))
+    except OSError as error:
+        raise SpecError(f"{source} cannot be read ({error.strerror}); check the path") from None
+    if digest != signed.sha256:
+        raise VerificationError(f"{source} is not the file that was signed as {signed.name}; do not rely on it")
+    return signed
+
+
+def _models_of(signed: Attested) -> dict[str, Any]:
+    """The quasi-identifiers and k of a signed manifest, to check the rows again."""
+    models = {finding["model"]: finding["required"] for finding in signed.manifest["privacy"]}
+    columns = signed.manifest["roles"].get("quasi_identifiers")
+    return (
+        {"quasi_identifiers": list(columns), "k": models["k-anonymity"]} if columns and "k-anonymity" in models else {}
+    )
 
 
 def _show(checked: dict[str, Any]) -> None:

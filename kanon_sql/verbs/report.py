@@ -25,6 +25,7 @@ from kanon_sql.release.people_check import as_read, with_people
 from kanon_sql.release.publish import Published, check_file
 from kanon_sql.release.recoding import Recoding, unmodelled
 from kanon_sql.report import document
+from kanon_sql.report.attestation import attestation
 from kanon_sql.report.forms import FORMS
 from kanon_sql.report.pdf import pdf
 from kanon_sql.resources import package_version
@@ -66,6 +67,17 @@ class Report(Result):
         """A form as Markdown, filled from the figures: record, wp216, iso27559, hipaa-expert or findata."""
         check_form(name, None)
         return document.form(name, self.figures.to_dict(), date.today().isoformat())
+
+    def attestation(self, key: str | PathLike[str]) -> str:
+        """The manifest and the checksum of the released file as a signed in-toto statement, as JSON text.
+
+        `key`: a private key as PEM; if it is encrypted, its password is in KANON_KEY_PASSWORD. SpecError if the release
+        is not a file, or the key cannot be read. `verify` of the file with `attestation` checks both.
+        """
+        target = self.figures.manifest["target"] or {}
+        if self.figures.sha256 is None or not target.get("file"):
+            raise SpecError("an attestation is about a released file; release to a file with `output`")
+        return attestation(self.figures.manifest, Path(target["file"]).name, self.figures.sha256, Path(key))
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest of the release."""
