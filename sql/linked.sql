@@ -289,8 +289,8 @@ JOIN (SELECT t.class, t.shown FROM $shown AS t GROUP BY t.class, t.shown HAVING 
 -- name: random_keys
 -- Replace keys by digests with a secret, so that nobody without it can compute or sort them.
 -- columns: row_id, key
-SELECT keys.row_id, MD5($secret || MD5($secret || $table || CAST(keys.value AS VARCHAR))) AS key
-FROM (SELECT c.row_id, $column AS value FROM $copy AS c) AS keys;
+SELECT keys.row_id, MD5(s.secret || MD5(s.secret || $table) || CAST(keys.value AS VARCHAR)) AS key
+FROM (SELECT c.row_id, $column AS value FROM $copy AS c) AS keys CROSS JOIN $secret AS s;
 
 -- name: all_items
 -- Combine the items of two tables.

@@ -51,9 +51,9 @@ def rows(connection: Any, table: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 def test_random_databases_are_released_as_plain_python_says() -> None:
-    ends = [linked_cases.run(seed) for seed in range(40)]
+    ends = [linked_cases.run(seed) for seed in range(20)]
     assert [(seed, problem) for seed, _, problem in ends if problem] == []
-    assert Counter(end for _, end, _ in ends)["released"] > 20
+    assert Counter(end for _, end, _ in ends)["released"] > 9
 
 
 @pytest.mark.slow

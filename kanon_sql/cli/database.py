@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,19 @@ import typer
 from rich.markup import escape
 
 from kanon_sql.cli import options as o
-from kanon_sql.cli.declare import Argument, Option, takes
+from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.output import grid, out, print_json, verified, warn, watching
+from kanon_sql.spec import check_values
 from kanon_sql.verbs.database import anonymize_database, known_rows, verify_database
 
 SPEC = Argument("spec", "A spec with the tables, their keys, and the people.", type=Path, default=...)
-DATABASE = Option("database", "The database: a DuckDB file or postgresql://… (default: the spec's).", type=str)
-TIME_LIMIT = Option("time_limit", "Seconds for the search (default: the spec's, or the strategy's).", type=float)
+TIME_LIMIT = replace(o.OPTIONS["time_limit"], panel=None)
 
 
-@takes(SPEC, DATABASE, TIME_LIMIT, o.JSON)
+@takes(SPEC, *o.SESSION_OPTIONS, TIME_LIMIT, o.JSON)
 def release(spec: Path, as_json: bool | None, **overrides: Any) -> None:
     """[bold]kanon database release hospital.yml[/bold]"""
+    check_values(time_limit=overrides.get("time_limit"))
     with watching() as watch:
         released = anonymize_database(spec, observer=watch, **overrides)
     if as_json:
@@ -30,7 +32,7 @@ def release(spec: Path, as_json: bool | None, **overrides: Any) -> None:
     warn(released.manifest["warnings"])
 
 
-@takes(SPEC, DATABASE, o.JSON)
+@takes(SPEC, *o.SESSION_OPTIONS, o.JSON)
 def verify(spec: Path, as_json: bool | None, **overrides: Any) -> None:
     checked = verify_database(spec, **overrides)
     if as_json:

@@ -72,7 +72,8 @@ def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> Link
             observer.stage("Writing the tables")
             kept = judge.kept(outcome.node)
             about = {"k": spec.privacy.k, "m": spec.privacy.m, "tables": [link.name for link in links]}
-            pieces = Writer(engine, scratch, tables, secret).pieces(outcome.node, kept, about)
+            hidden = scratch.load("secret", {"secret": "VARCHAR"}, [[secret]])
+            pieces = Writer(engine, scratch, tables, hidden).pieces(outcome.node, kept, about)
             publishing = _to_folder if into.folder else _to_schema
             checked = publishing(engine, spec, links, pieces, targets, observer)
         warnings = _warnings(engine, copies)

@@ -26,12 +26,15 @@ _LEAST_SECRET = 16  # bytes
 
 @dataclass(frozen=True)
 class Writer:
-    """Prints the queries of the released tables in the engine of the source, whose `scratch` has the copies."""
+    """Prints the queries of the released tables in the engine of the source, whose `scratch` has the copies.
+
+    `secret`: a table with the secret of the new keys, so that it appears in no statement and no log of a server.
+    """
 
     engine: Engine
     scratch: Scratch
     tables: Sequence[Coded]
-    secret: str
+    secret: Relation
 
     def pieces(self, node: Node, kept: Kept, about: Mapping[str, object]) -> dict[str, Piece]:
         """The released tables by name, each as one query."""

@@ -95,12 +95,13 @@ def linked_release(
     keys: Sequence[NewKey],
     cells: Sequence[ReleasedColumn],
     kept: Mapping[str, str],
-    secret: str,
+    secret: Relation,
     dialect: str,
 ) -> str:
     """The query of a released table: new keys, labels, and kept columns, by their names, in an order that is random.
 
     `left_out`: the rows of the copy that are not released. `kept`: the copy's columns by their released names.
+    `secret`: a table with the secret that determines the order.
     """
     outputs: list[exp.Expr] = []
     query = exp.select().from_(t.table(copy, "t"))
@@ -120,9 +121,11 @@ def linked_release(
     query = query.join(
         t.table(left_out, "x"), on=exp.column("row_id", "x").eq(exp.column("row_id", "t")), join_type="LEFT"
     )
-    drawn = exp.func(
-        "MD5", exp.DPipe(this=t.literal(secret), expression=exp.cast(exp.column("row_id", "t"), "VARCHAR"))
+    query = query.join(t.table(secret, "hidden"), join_type="CROSS")
+    secret_and_number = exp.DPipe(
+        this=exp.column("secret", "hidden"), expression=exp.cast(exp.column("row_id", "t"), "VARCHAR")
     )
+    drawn = exp.func("MD5", secret_and_number)
     query = query.where(t.is_null(exp.column("row_id", "x"))).order_by(drawn)
     return t.printed(query, dialect)
 

@@ -7,7 +7,7 @@ from typing import Any
 from kanon_sql.queries import Relation, Same
 from sql_cases.case import Case, Rows, relation
 
-_TYPES = {**dict.fromkeys(["key", "shown", "text"], "VARCHAR"), "share": "FLOAT8"}
+_TYPES = {**dict.fromkeys(["key", "shown", "text", "secret"], "VARCHAR"), "share": "FLOAT8"}
 
 
 def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Rows]], **holes: Any) -> Case:
@@ -26,7 +26,7 @@ def _digest(text: str) -> str:
 
 def _key(secret: str, table: str, value: str) -> str:
     """A key as `linked/random_keys` computes it."""
-    return _digest(secret + _digest(secret + table + value))
+    return _digest(secret + _digest(secret + table) + value)
 
 
 _COPIES = [
@@ -57,8 +57,10 @@ _COPIES = [
             *[(4, _key("it's", "visits", "a")), (1, _key("it's", "visits", "b"))],
             *[(7, _key("it's", "visits", "a")), (2, None), (3, _key("it's", "visits", ""))],
         ],
-        {"copy": ("row_id text", [(4, "a"), (1, "b"), (7, "a"), (2, None), (3, "")])},
-        secret="it's",
+        {
+            "copy": ("row_id text", [(4, "a"), (1, "b"), (7, "a"), (2, None), (3, "")]),
+            "secret": ("secret", [("it's",)]),
+        },
         table="visits",
         column=["text"],
     ),
@@ -66,8 +68,7 @@ _COPIES = [
         "random_keys",
         "row_id key",
         [(4, _key("s", "t", "17")), (1, _key("s", "t", "-2"))],
-        {"copy": ("row_id c0", [(4, 17), (1, -2)])},
-        secret="s",
+        {"copy": ("row_id c0", [(4, 17), (1, -2)]), "secret": ("secret", [("s",)])},
         table="t",
         column=["c0"],
     ),

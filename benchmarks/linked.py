@@ -1,0 +1,147 @@
+"""Several tables of the same people: a release compared with a bare self-join, and growth with people, events and m.
+
+`python linked.py 100000 2 300` releases 100,000 patients with 1 million visits and 3 million diagnoses at m = 2, with a
+search of 300 seconds; `python linked.py growth` varies people, rows and m. `python linked.py
+flat 20000` compares a release of three tables with one of their join.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kanon_sql import anonymize, anonymize_database, verify_database
+
+MEMORY = "4GB"
+VISITS, DIAGNOSES = 10, 30  # per person
+PATIENTS = {
+    "birth_year": {"hierarchy": {"ranges": [5, 10, 20, 40]}},
+    "zip": {"hierarchy": {"redact": "right"}},
+    "sex": {"hierarchy": "suppress"},
+}
+VISIT_COLUMNS = {"admitted": {"hierarchy": {"dates": ["month", "quarter", "year"]}}, "ward": {"hierarchy": "suppress"}}
+CODES = {"code": {"hierarchy": {"redact": "right"}}}
+
+
+def hospital(path: Path, people: int, visits: int = VISITS, diagnoses: int = DIAGNOSES) -> None:
+    """Patients, visits and diagnoses with skewed values, the same in every run."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("SET threads = 1")
+        connection.execute("SELECT SETSEED(0.5)")
+        connection.execute(f"""
+            CREATE TABLE patients AS SELECT
+              range AS patient_id, 1930 + CAST(FLOOR(90 * SQRT(RANDOM())) AS INT) AS birth_year,
+              PRINTF('%05d', CAST(1000 + FLOOR(RANDOM() * RANDOM() * 200) * 7 AS INT)) AS zip,
+              CASE WHEN RANDOM() < 0.5 THEN 'f' ELSE 'm' END AS sex FROM RANGE({people})""")
+        connection.execute(f"""
+            CREATE TABLE visits AS SELECT
+              range AS visit_id, CAST(FLOOR(RANDOM() * {people}) AS BIGINT) AS patient_id,
+              DATE '2020-01-01' + CAST(FLOOR(RANDOM() * 1000) AS INT) AS admitted,
+              'ward ' || CAST(FLOOR(RANDOM() * RANDOM() * 12) AS INT) AS ward FROM RANGE({people * visits})""")
+        connection.execute(f"""
+            CREATE TABLE diagnoses AS SELECT
+              CAST(FLOOR(RANDOM() * {people * visits}) AS BIGINT) AS visit_id,
+              CHR(65 + CAST(FLOOR(RANDOM() * RANDOM() * 20) AS INT))
+                || PRINTF('%02d', CAST(FLOOR(RANDOM() * 50) AS INT)) AS code
+            FROM RANGE({people * diagnoses})""")
+
+
+def spec(database: Path, m: int | str, seconds: float) -> dict[str, Any]:
+    """The spec of the three tables."""
+    return {
+        "database": str(database),
+        "memory_limit": MEMORY,
+        "unit": {"patients": "patient_id"},
+        "tables": {
+            "patients": {"quasi_identifiers": PATIENTS},
+            "visits": {"keys": {"visit_id": "own", "patient_id": "patients"}, "quasi_identifiers": VISIT_COLUMNS},
+            "diagnoses": {"keys": {"visit_id": "visits"}, "quasi_identifiers": CODES},
+        },
+        "privacy": {"k": 5, "m": m},
+        "time_limit": seconds,
+        "into": {"schema": "released"},
+    }
+
+
+def self_join(database: Path) -> tuple[float, int]:
+    """Seconds of one GROUP BY of the pairs of released rows of a person by their labels, and the pairs."""
+    with duckdb.connect(str(database), read_only=True) as connection:
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        connection.execute("""
+            CREATE TEMP TABLE events AS
+            SELECT DENSE_RANK() OVER (ORDER BY patient_id) AS person, DENSE_RANK() OVER (ORDER BY label) AS label
+            FROM (SELECT patient_id, admitted || ward AS label FROM released.visits
+                  UNION ALL
+                  SELECT patient_id, admitted || ward || code
+                  FROM released.diagnoses JOIN released.visits USING (visit_id))""")
+        started = time.perf_counter()
+        ((pairs,),) = connection.execute("""
+            SELECT SUM(n) FROM (
+              SELECT COUNT(*) AS n FROM events AS a JOIN events AS b ON a.person = b.person AND a.label <= b.label
+              GROUP BY a.label, b.label)""").fetchall()
+        return time.perf_counter() - started, int(pairs)
+
+
+def release(people: int, m: int | str, seconds: float, visits: int = VISITS, diagnoses: int = DIAGNOSES) -> None:
+    """Release and verify one database, and print a line."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hospital.duckdb"
+        hospital(path, people, visits, diagnoses)
+        asked = spec(path, m, seconds)
+        started = time.perf_counter()
+        manifest = anonymize_database(asked).manifest
+        released = time.perf_counter() - started
+        started = time.perf_counter()
+        assert verify_database(asked).satisfied
+        verified = time.perf_counter() - started
+        bare, pairs = self_join(path)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(
+            f"{people:,} people, {visits} visits, {diagnoses} diagnoses each, m = {m}: {released:.1f} s, "
+            f"{manifest['nodes_checked']} nodes, loss {manifest['score']:.4f} (bound {manifest['lower_bound']:.4f}), "
+            f"verify {verified:.1f} s, bare self-join {bare:.1f} s ({pairs:,} pairs), {memory:.1f} GiB; "
+            f"{manifest['released_people']:,} people, "
+            f"{manifest['tables']['diagnoses']['released_rows']:,} diagnoses"
+        )
+
+
+def flat(people: int, seconds: float = 60) -> None:
+    """The join of all tables as one table of people with several rows, released with a unit."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hospital.duckdb"
+        hospital(path, people)
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("""
+                CREATE TABLE flat AS SELECT p.*, v.admitted, v.ward, d.code
+                FROM patients p LEFT JOIN visits v USING (patient_id) LEFT JOIN diagnoses d USING (visit_id)""")
+        joined = anonymize(
+            "flat", database=path, quasi_identifiers={**PATIENTS, **VISIT_COLUMNS, **CODES}, unit="patient_id", k=5,
+            suppression_limit=0.01, time_limit=seconds, into="flat_released",
+        ).manifest  # fmt: skip
+        rows = f"{joined['released_rows']:,} of {joined['rows']:,} rows"
+        print(f"flat: loss {joined['score']:.4f}, {rows}, node {joined['node']}")
+        for m in (1, 2):
+            asked = {**spec(path, m, seconds), "into": {"schema": f"m{m}"}}
+            found = anonymize_database(asked).manifest
+            released = f"{found['released_people']:,} of {found['people']:,} people"
+            print(f"m = {m}: loss {found['score']:.4f}, {released}, node {found['node']}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "flat":
+        flat(int(sys.argv[2]))
+    elif sys.argv[1] == "growth":
+        for m in (0, 1, 2, 3):
+            release(2_000, m, 60)
+        for people in (5_000, 10_000, 20_000):
+            release(people, 2, 60)
+        for visits in (2, 5, 10, 20):
+            release(5_000, 2, 60, visits, 3 * visits)
+    else:
+        release(int(sys.argv[1]), int(sys.argv[2]) if sys.argv[2].isdigit() else sys.argv[2], float(sys.argv[3]))
