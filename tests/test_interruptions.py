@@ -66,7 +66,7 @@ def test_a_signal_at_any_moment_ends_the_run_with_one_line(people: Path) -> None
     assert (people / "anon.csv").exists(), out + err
     length = time.monotonic() - began
     # A third of them in the first moments, where modules are imported.
-    moments = [draw.random() * (0.3 if i % 3 == 0 else length) for i in range(30)]
+    moments = [draw.random() * (0.3 if i % 3 == 0 else length) for i in range(16)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(_end, [people / str(i) for i in range(len(moments))], moments))
 

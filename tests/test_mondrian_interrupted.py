@@ -64,6 +64,7 @@ SELECT COUNT(*) AS n FROM steps
 def restless() -> Iterator[DuckDB]:
     """An engine that is interrupted a hundred times a second."""
     engine, over = DuckDB(), threading.Event()
+    engine.over = over  # type: ignore[attr-defined]
 
     def interrupt() -> None:
         while not over.wait(0.01):
@@ -79,6 +80,8 @@ def restless() -> Iterator[DuckDB]:
 
 def test_nothing_interrupts_a_recursive_statement_which_might_then_never_end(restless: DuckDB) -> None:
     restless.run(f"CREATE TABLE made AS {LONG.format(2000)}")
+    restless.over.set()  # type: ignore[attr-defined]
+    time.sleep(0.05)  # the last interrupt
     assert restless.connection.execute("FROM made").fetchall() == [(2001,)]
 
 
