@@ -30,6 +30,8 @@ from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.strategies import Driver, SearchOutcome, strategy
 from kanon_sql.strategies.specialize import specialize_first
 
+_DEFAULT_SECONDS = 300.0  # one test of a node takes seconds to a minute in large databases
+
 
 @dataclass(frozen=True)
 class LinkedRelease:
@@ -122,7 +124,7 @@ def _search(judge: LinkedJudge, spec: LinkedSpec, observer: Observer) -> SearchO
     if verdict.left_out is None:
         raise InfeasibleError(_why_infeasible(judge, spec, verdict.unavoidable))
     chosen = strategy(spec.strategy)
-    limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
+    limit = _DEFAULT_SECONDS if spec.time_limit is None else spec.time_limit
     driver = Driver(
         lattice,
         costs,

@@ -116,7 +116,9 @@ class LinkedSpec(Places):
     metric: Literal["loss", "precision", "height"] = spec_key(
         "The loss that the search minimizes: a mean over all quasi-identifiers of all tables.", "loss"
     )
-    time_limit: Annotated[float, Field(gt=0)] | None = spec_key("Seconds for the search.", takes="a number above 0")
+    time_limit: Annotated[float, Field(gt=0)] | None = spec_key(
+        "Seconds for the search. By default 300.", takes="a number above 0"
+    )
     seed: StrictInt = spec_key("The seed of random choices in the search.", 0)
     into: Into | None = spec_key(
         "Where to write the released tables.", takes="a mapping such as {schema: hospital_anon}", group=TARGET
