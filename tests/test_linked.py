@@ -198,6 +198,22 @@ def test_mistaken_links_are_refused_in_a_sentence(hospital: Any, mistake: str) -
         anonymize_database(spec(tables={**spec()["tables"], **tables}), connection=hospital)
 
 
+@pytest.mark.parametrize("m", [0, 2, "all"])
+def test_people_without_other_tables_are_released(hospital: Any, m: Any) -> None:
+    alone = spec(tables={"patients": spec()["tables"]["patients"]}, privacy={"k": 5, "m": m})
+    assert anonymize_database(alone, connection=hospital).manifest["released_people"] == 200
+    assert [finding["known_rows"] for finding in verify_database(alone, connection=hospital).findings] == [0]
+
+
+def test_a_source_of_another_table_is_never_replaced(hospital: Any) -> None:
+    hospital.execute("CREATE SCHEMA anon")
+    hospital.execute("CREATE TABLE anon.visits AS FROM diagnoses")
+    tables = spec()["tables"]
+    other = {**tables, "diagnoses": {**tables["diagnoses"], "source": "anon.visits"}}
+    with pytest.raises(TargetError, match="is a source of this release"):
+        anonymize_database(spec(tables=other, into={"schema": "anon", "overwrite": True}), connection=hospital)
+
+
 def test_a_spec_of_one_table_is_referred_to_its_verb(hospital: Any) -> None:
     with pytest.raises(SpecError, match="no `tables`"):
         anonymize_database({"source": "patients"}, connection=hospital)

@@ -54,6 +54,9 @@ def _show(manifest: dict[str, Any]) -> None:
         levels = ", ".join(f"{column} {level}" for column, level in manifest["node"][name].items())
         table.add_row(escape(name), f"{found['released_rows']:,}", f"{found['rows']:,}", escape(levels))
     out.print(table)
+    for name, found in manifest["tables"].items():
+        if found["dropped"]:
+            out.print(f"Dropped from {escape(name)}, since they have no role: {escape(', '.join(found['dropped']))}.")
     _show_findings(manifest["privacy"])
     proven = "proven optimal" if manifest["proven_optimal"] else f"no node is better than {manifest['lower_bound']:.4f}"
     out.print(f"Loss {manifest['score']:.4f} ({proven}), {manifest['nodes_checked']:,} nodes checked.")
@@ -63,9 +66,7 @@ def _show(manifest: dict[str, Any]) -> None:
 
 
 def _show_findings(findings: list[dict[str, Any]]) -> None:
-    table = grid(
-        "somebody knows a person's", "at least shared by", "required", "rare combinations", right=("required",)
-    )
+    table = grid("known of a person", "at least shared by", "required", "rare combinations", right=("required",))
     for finding in findings:
         shared = "–" if finding["achieved"] is None else f"{finding['achieved']:,} people"
         table.add_row(

@@ -68,7 +68,6 @@ def _spec_of(spec: LinkedSpec, link: Link) -> Spec:
             "quasi_identifiers": dict(table.quasi_identifiers) or [first],
             "identifiers": [name for name in dict.fromkeys(identifiers) if table.quasi_identifiers or name != first],
             "keep": list(table.keep),
-            "unmapped": spec.unmapped,
             "privacy": {"k": spec.privacy.k},
         }
     )

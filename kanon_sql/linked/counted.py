@@ -56,7 +56,7 @@ def coded(engine: Engine, here: Scratch, copy: Copy, spec: LinkedSpec) -> Coded:
     }
     builders = {name: source.builder for name, source in sources.items()}
     tables = Scratch(here.engine, f"linked_{copy.link.number}")
-    found = build_frequency_set(engine, copy.source, builders, tables, unmapped=spec.unmapped)
+    found = build_frequency_set(engine, copy.source, builders, tables, unmapped="error")
     costs = Judge(found, all_of(k_anonymity(spec.privacy.k))).costs() if copy.rows else None
     stems = {attribute.coded.stem: columns[attribute.column.name] for attribute in found.attributes}
     scan = queries.linked_rows(copy.relation, stems, engine.dialect)

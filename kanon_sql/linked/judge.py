@@ -1,7 +1,7 @@
 """Tests of nodes: which people and rows a release of several tables has to leave out.
 
-A node has a level for every quasi-identifier of every table. What somebody may know of a person is the person's row in
-the main table and up to m of their rows elsewhere, with the rows that these refer to; at least k people must share it
+A node has a level for every quasi-identifier of every table. An attacker is assumed to know a person's row in
+the main table and up to m of their rows elsewhere, with the rows that these refer to; at least k people must share them
 ((k, m)-anonymity: M. Terrovitis, N. Mamoulis, P. Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB
 2008, with a relational part as in G. Poulis, G. Loukides, A. Gkoulalas-Divanis, S. Skiadopoulos, ECML PKDD 2013).
 
@@ -182,13 +182,15 @@ class LinkedJudge:
         unavoidable = self._unavoidable(people, items)
         if not self.limits.allow(unavoidable):
             return Verdict(unavoidable), None
-        if self.m == "all":
+        if self.m == "all" and items:
             people = self._create(
                 "people_alike", "linked/people_alike", shown=self._everything(people, items), k=self.k
             )
-        remaining = self._without_rare(items) if self.m not in (0, "all") else None
-        if remaining is None and self.m not in (0, "all"):
-            return Verdict(unavoidable), None
+        remaining = None
+        if self.m not in (0, "all") and items:
+            remaining = self._without_rare(items)
+            if remaining is None:
+                return Verdict(unavoidable), None
         kept = Kept(people, tuple(self._left_out(n, people, items, remaining) for n in range(len(self.tables))))
         left_out = tuple(self.here.count(relation) for relation in kept.left_out)
         if not self.limits.allow(left_out):

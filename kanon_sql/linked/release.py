@@ -25,6 +25,7 @@ from kanon_sql.plan.observer import Observer
 from kanon_sql.queries import Relation
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import publish, write_file
+from kanon_sql.release.tables import quoted
 from kanon_sql.spec import LinkedSpec, Target, may_suppress
 from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.strategies import Driver, SearchOutcome, strategy
@@ -163,17 +164,14 @@ def _targets(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[st
         return {link.name: Relation(str(file_of(Path(into.folder), link.name))) for link in links}
     schema = str(into.schema_name)
     engine.run(queries.create_schema(schema, engine.dialect))
-    targets = {link.name: engine.place(f"{_quoted(schema)}.{_quoted(link.name)}") for link in links}
-    for link in links:
-        source = engine.find(spec.tables[link.name].source or link.name)
-        existing = engine.existing(targets[link.name])
-        if source and existing and existing.relation == source.relation:
-            raise TargetError(f"the schema {schema} has the source of {link.name}; name another schema")
+    targets = {link.name: engine.place(quoted(Relation(schema, link.name))) for link in links}
+    found = [engine.find(spec.tables[link.name].source or link.name) for link in links]
+    sources = {source.relation for source in found if source}
+    for name, target in targets.items():
+        existing = engine.existing(target)
+        if existing and existing.relation in sources:
+            raise TargetError(f"{name} in the schema {schema} is a source of this release; name another schema")
     return targets
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _to_schema(
@@ -188,9 +186,7 @@ def _to_schema(
     assert spec.into is not None
     with Staging() as staging:
         for link in links:
-            relation = targets[link.name]
-            name = ".".join(map(_quoted, relation.parts))
-            target = Target(table=name, overwrite=spec.into.overwrite)
+            target = Target(table=quoted(targets[link.name]), overwrite=spec.into.overwrite)
             publish(engine, target, _one(pieces[link.name]), lambda _, staged: staged, staging)
         observer.stage("Checking the tables")
         checked = check_released(engine, links, spec, targets)

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
-from kanon_sql.spec.choices import Unmapped
 from kanon_sql.spec.fields import AttributeSpec, Places
 from kanon_sql.spec.keys import DATA, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
@@ -100,7 +99,6 @@ class LinkedSpec(Places):
         "The tables to release, by name.", ..., takes="a mapping of tables", min_length=1, max_length=_MOST_TABLES
     )
     hierarchies: LocalPath | None = spec_key("A folder with a file `<column>.csv` for each column without a recipe.")
-    unmapped: Unmapped = spec_key("What to do with values that are in no hierarchy.", "error")
     privacy: LinkedPrivacy = spec_key(
         "The privacy model, (k, m)-anonymity of people.", ..., takes="a mapping such as {k: 5, m: 2}", group=PRIVACY
     )

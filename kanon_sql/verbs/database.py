@@ -18,6 +18,7 @@ from kanon_sql.linked.release import LinkedRelease, levels_of, release_tables
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
+from kanon_sql.release.tables import quoted
 from kanon_sql.spec import LinkedSpec, load_linked
 from kanon_sql.verbs.result import Result
 
@@ -166,9 +167,7 @@ def _released(engine: Engine, spec: LinkedSpec) -> Iterator[tuple[Engine, dict[s
         return
     found: dict[str, Relation] = {}
     for name in spec.tables:
-        table = engine.find(
-            ".".join('"' + part.replace('"', '""') + '"' for part in (str(spec.into.schema_name), name))
-        )
+        table = engine.find(quoted(Relation(str(spec.into.schema_name), name)))
         if table is None:
             raise SourceError(f"there is no table {name} in the schema {spec.into.schema_name}; release first")
         found[name] = table.relation
