@@ -142,7 +142,7 @@ def anonymize_database(
 def verify_database(
     spec: LinkedSpec | Mapping[str, Any] | str | Path, *, connection: Any = None, **overrides: Any
 ) -> DatabaseVerification:
-    """Check the released tables of a spec with SQL of its own: their keys, and the people who share each combination.
+    """Check the released tables of a spec with separate SQL: their keys, and the people who share each combination.
 
     Needs only the released tables. Raises SourceError if one is missing.
     """
