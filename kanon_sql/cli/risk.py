@@ -19,6 +19,7 @@ from kanon_sql.cli.profile import LARGEST_SET
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
 from kanon_sql.risk.attribution import Sensitive
+from kanon_sql.risk.known_rows import NOTHING_KNOWN, KnownRows
 from kanon_sql.risk.separation import Separation
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.verbs.options import RiskOptions
@@ -124,6 +125,8 @@ def _show(measured: Risks) -> None:
     _show_verdict(measured)
     _show_sizes(measured, roles)
     _show_risks(measured)
+    if source.several_rows and source.several_rows.known:
+        _show_several_rows(measured)
     for sensitive in source.sensitive:
         _show_sensitive(measured, sensitive.column)
     if not source.sensitive:
@@ -182,6 +185,36 @@ def _show_risks(measured: Risks) -> None:
         _paragraph("It requires the population from which the rows were sampled: --population.")
     if source.uniqueness is not None or measured.last.uniqueness is not None:
         _figures(measured, "unique in the population", lambda table: _figure(table.uniqueness), "uniqueness")
+
+
+def _show_several_rows(measured: Risks) -> None:
+    """The risk of two and of three known rows of a person."""
+    _heading("Several known rows of a person", measured.meanings["several_rows"])
+    for rows in (known.rows for known in (measured.source.several_rows or NOTHING_KNOWN).known):
+
+        def line(label: str, read: Callable[[KnownRows], str], rows: int = rows) -> None:
+            tables = [table.several_rows or NOTHING_KNOWN for table in measured.tables]
+            found = [next((known for known in table.known if known.rows == rows), None) for table in tables]
+            _line(label, ["-" if known is None else read(known) for known in found])
+
+        line(f"{rows} rows known, people with as many", lambda known: f"{known.people:,}")
+        line("  measured", _measured)
+        line(
+            "  singled out", lambda known: "-" if known.share is None else f"{known.singled_out:,} ({known.share:.1%})"
+        )
+        if any(known.is_sample for table in measured.tables for known in (table.several_rows or NOTHING_KNOWN).known):
+            line("  95 % interval", lambda known: " to ".join(f"{end:.1%}" for end in known.interval or ()) or "-")
+        line("  risk, highest", lambda known: _figure(known.highest))
+        line("  risk, mean", lambda known: _figure(known.mean))
+    linked = [", ".join((table.several_rows or NOTHING_KNOWN).linked_by) or "none" for table in measured.tables]
+    _line("rows linked by", linked)
+    _paragraph(measured.meanings["linked_by"])
+
+
+def _measured(known: KnownRows) -> str:
+    """How many people were measured, and whether only some of their rows were combined."""
+    how = "all" if not known.is_sample else f"{known.measured:,}"
+    return f"{how}, partly" if known.partly else how
 
 
 def _share_above(table: TableRisk, index: int) -> str:

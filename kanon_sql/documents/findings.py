@@ -124,6 +124,37 @@ _VERDICT = closed(
         ),
     }
 )
+_INTERVAL: Schema = {**list_of(NUMBER), "minItems": 2, "maxItems": 2}
+_PEOPLE_ABOVE = closed(
+    {
+        "risk": (SHARE, "A threshold."),
+        "people": (COUNT, "Measured people with a higher risk."),
+        "share": (SHARE, "Their share of the measured people."),
+    }
+)
+_KNOWN = closed(
+    {
+        "rows": (COUNT, "The number of rows that the attacker knows: 2 or 3."),
+        "people": (COUNT, "People with at least as many rows."),
+        "measured": (COUNT, "How many of them were measured: all, or a random sample."),
+        "partly": (COUNT, "How many of these have more rows than were combined, so that their risk can be higher."),
+        "singled_out": (COUNT, "Measured people whose rows leave no other candidate."),
+        "share": (or_null(SHARE), "Their share of the measured people; null if nobody could be measured."),
+        "interval": (or_null(_INTERVAL), "Its 95 % interval; null if all people were measured."),
+        "highest": (or_null(SHARE), "The highest risk: one divided by the fewest candidates."),
+        "mean": (or_null(SHARE), "The mean risk of the measured people."),
+        "above": (list_of(_PEOPLE_ABOVE), "People above the thresholds of norms."),
+    }
+)
+_SEVERAL_ROWS = closed(
+    {
+        "linked_by": (
+            NAMES,
+            "Columns that show which rows belong to one person. Without any, the risk is an upper limit.",
+        ),
+        "known": (list_of(_KNOWN), "The risk of two and of three known rows, if people have as many."),
+    }
+)
 _TABLE = closed(
     {
         "name": (TEXT, "The table or file."),
@@ -147,6 +178,10 @@ _TABLE = closed(
         "marketer": (SHARE, "The share that an attacker identifies who matches all rows."),
         "journalist": (or_null(by_name(FIGURE)), "The risk by a population, `highest` and `mean`; null without one."),
         "uniqueness": (FIGURE, "The estimated share of the population that is unique; null without a fraction."),
+        "several_rows": (
+            or_null(_SEVERAL_ROWS),
+            "The risk if an attacker knows several rows of a person; null if rows are counted.",
+        ),
         "sensitive": (list_of(_SENSITIVE), "What classes reveal of sensitive columns."),
         "unique_rows": (COUNT, "Rows that are unique by all quasi-identifiers."),
         "columns": (list_of(_SEPARATION), "The quasi-identifiers, the most identifying first."),
@@ -170,7 +205,6 @@ RISK: Keys = {
     "meanings": (by_name(TEXT), "What the figures mean, in sentences."),
 }
 
-_INTERVAL: Schema = {**list_of(NUMBER), "minItems": 2, "maxItems": 2}
 _CONTROL = closed(
     {
         "attempts": (COUNT, "Guesses."),

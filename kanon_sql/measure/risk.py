@@ -12,6 +12,7 @@ from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
+from kanon_sql.measure.known_rows import linking_columns, several_rows
 from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.owners import waiting_changes
 from kanon_sql.measure.whole import Whole, shown, shown_columns
@@ -26,6 +27,7 @@ from kanon_sql.risk import attribution
 from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.identifiers import Contents, contents
+from kanon_sql.risk.known_rows import SeveralRows
 from kanon_sql.risk.norms import HARBOR, by_default, norms
 from kanon_sql.risk.separation import Separations, separations
 from kanon_sql.risk.sets import code
@@ -106,6 +108,7 @@ class RiskMeasurement:
             )
             shared = cells if counted is copy else None
             classes, summary = self._classes(role, counted, models, whole, population, shared)
+            known_rows = self._several_rows(role, source, counted, models, whole, classes, here)
         findings = models.findings(summary)
         # A release is compared with the norms of its source, even if it hides the ZIP codes.
         is_american = bool(contents_found.zips) or bool(before and any(norm.name == HARBOR for norm in before.norms))
@@ -129,7 +132,28 @@ class RiskMeasurement:
                 self.spec.norms or by_default(is_american),
             ),
             self.people_unknown,
+            known_rows,
         )
+
+    def _several_rows(
+        self,
+        role: str,
+        source: Source,
+        counted: Source,
+        models: _Models,
+        whole: Whole | None,
+        classes: Classes,
+        here: Scratch,
+    ) -> SeveralRows | None:
+        """The risk if an attacker knows several rows of a person; None if rows are counted. `counted`: with people."""
+        unit = models.requested.unit
+        if unit is None:
+            return None
+        if classes.people == classes.rows:
+            return SeveralRows((), ())
+        self.observer.stage(f"Combining the rows of every person of {role}")
+        linked_by = linking_columns(source, whole.source if whole else None, models.names, self.spec, unit)
+        return several_rows(counted, models.names, unit, here, linked_by)
 
     def _classes(
         self,

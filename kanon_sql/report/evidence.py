@@ -11,6 +11,7 @@ from kanon_sql.report.numbers import counted
 
 Manifest = Mapping[str, Any]
 Figures = Mapping[str, Any]
+_NUMBERS = {2: "two", 3: "three"}
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def sections(manifest: Manifest, figures: Figures) -> list[Section]:
     return [
         _why_k(manifest),
         _exact(manifest, figures),
-        _several_rows(manifest),
+        _several_rows(manifest, figures),
         _membership(manifest),
         _population(manifest),
         _attacks(figures),
@@ -74,7 +75,8 @@ def _exact(manifest: Manifest, figures: Figures) -> Section:
     return Section(title, tuple(sentences))
 
 
-def _several_rows(manifest: Manifest) -> Section:
+def _several_rows(manifest: Manifest, figures: Figures) -> Section:
+    """An attacker who knows two or three rows of a person: how many people have rows in all of their groups."""
     title = "Several rows of one person"
     unit = manifest.get("unit")
     if not unit:
@@ -85,17 +87,59 @@ def _several_rows(manifest: Manifest) -> Section:
     people, rows = manifest.get("released_people"), manifest["released_rows"]
     if not people:
         return _not_measured(title, "Write the report together with the release, with `kanon anonymize --report`.")
-    mean = f"The {people:,} people in the release have {rows / people:.2g} rows each on average."
     if people == rows:
         return Section(title, ("Every person in the release has one row.",))
-    return Section(
-        title,
-        (
-            f"{mean} Group sizes count people, and a person's risk is that of their smallest group.",
-            "Not measured: an attacker who knows several rows of a person, and so can combine groups. The contract or "
-            "the environment has to prevent it, or release one row per person.",
-        ),
-        measured=False,
+    mean = (
+        f"The {people:,} people in the release have {rows / people:.2g} rows each on average. Group sizes count "
+        "people, and a person's risk is that of their smallest group."
+    )
+    found = figures.get("several_rows")
+    if not found or not found["known"]:
+        return Section(
+            title,
+            (
+                mean,
+                "Not measured: an attacker who knows several rows of a person, and so can combine groups. `kanon risk` "
+                "with `--release` measures it if the source is the one that was released.",
+            ),
+            measured=False,
+        )
+    return Section(title, (mean, *map(_known_rows, found["known"]), _linked(found["linked_by"])))
+
+
+def _known_rows(known: Mapping[str, Any]) -> str:
+    """The risk of a number of known rows, those of every person that are worst for them."""
+    number = _NUMBERS[known["rows"]]
+    start = f"An attacker who knows {number} rows of a person, by the groups that they are in:"
+    if known["mean"] is None:
+        return f"{start} not measured, because the groups are too large to compare all of their people."
+    whom = f"people with {number} rows or more"
+    if not known["unique"]:
+        alone = f"none of the {whom} is the only one with rows in all of these groups"
+    elif known["share"] is None:
+        alone = f"some of the {whom}, too few to count here, are the only ones with rows in all of these groups"
+    else:
+        share = words.percent(known["share"])
+        alone = f"{share} of the {whom} are the only ones with rows in all of these groups"
+    if known["measured"]:
+        ends = known["interval"]
+        between = f", 95% interval {words.percent(ends[0])} to {words.percent(ends[1])}" if ends else ""
+        alone += f" (a random sample of {known['measured']:,} people{between})"
+    figures = f"At worst the risk is {words.percent(known['highest'])}, on average {words.percent(known['mean'])}."
+    partly = "" if known["complete"] else " For people with many rows, only those in the smallest groups were combined."
+    return f"{start} {alone}. {figures}{partly}"
+
+
+def _linked(columns: Sequence[str]) -> str:
+    """Whether the release shows which rows belong to one person."""
+    if columns:
+        return (
+            f"The release shows which rows belong to one person, by {words.listed(columns, 4)}: whoever is found this "
+            "way is found with all rows. Drop the column, or give every row a different key."
+        )
+    return (
+        "No column of the release shows which rows belong to one person. An attacker needs this from elsewhere, "
+        "so that these figures are upper limits."
     )
 
 

@@ -46,7 +46,7 @@ def questions(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> tuple[
     """The three questions of WP216. What was not measured is never answered with no."""
     return (
         _question("Can a person still be singled out?", _singled_out(manifest, figures), figures, _SINGLING),
-        _question("Can records about a person still be linked?", _linked(manifest), figures, _LINKING),
+        _question("Can records about a person still be linked?", _linked(manifest, figures), figures, _LINKING),
         _question("Can information about a person still be inferred?", [], figures, _INFERRING),
     )
 
@@ -84,10 +84,16 @@ def _singled_out(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> lis
     return found
 
 
-def _linked(manifest: Mapping[str, Any]) -> list[tuple[bool, str]]:
-    """Who is singled out by comparing the release with earlier ones."""
+def _linked(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> list[tuple[bool, str]]:
+    """Who is singled out by comparing the release with earlier ones, and by several known rows."""
+    found = []
     compared = manifest.get("differencing") or (manifest.get("run") or {}).get("singled_out")
-    if not compared:
-        return []
-    people = compared["people"]
-    return [(people > 0, f"{people:,} are singled out by comparing this release with an earlier one.")]
+    if compared:
+        people = compared["people"]
+        found.append((people > 0, f"{people:,} are singled out by comparing this release with an earlier one."))
+    several = figures.get("several_rows")
+    if several and several["known"]:
+        columns = several["linked_by"]
+        shown = f"By {words.listed(columns, 4)}, the release shows" if columns else "No column shows"
+        found.append((bool(columns), f"{shown} which rows belong to one person."))
+    return found

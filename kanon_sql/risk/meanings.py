@@ -41,6 +41,10 @@ _OF_PEOPLE: Mapping[str, str] = {
     "above": "The share of people with a row that is found with a higher probability.",
     "marketer": "The share of people that an attacker identifies by matching all of them with another table, by their "
     "smallest class.",
+    "several_rows": "An attacker who knows this many rows of a person, and looks for people with rows in all of their "
+    "classes: one divided by the number of these people, for the rows of every person that are worst for them.",
+    "linked_by": "The columns that show which rows belong to one person. Without any, an attacker needs this from "
+    "elsewhere, so that the risk of several rows is an upper limit.",
     "attribution": "The mean probability, over the people of all classes, of guessing a person's value correctly by "
     "the most frequent one of their class; the guess does not use the class.",
 }

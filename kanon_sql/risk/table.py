@@ -10,6 +10,7 @@ from kanon_sql.privacy import Finding
 from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.classes import Classes
 from kanon_sql.risk.identifiers import Contents
+from kanon_sql.risk.known_rows import SeveralRows
 from kanon_sql.risk.norms import Norm
 from kanon_sql.risk.separation import Separations
 
@@ -22,7 +23,8 @@ class TableRisk:
     counted although people were requested, so that a satisfied model need not be satisfied for people. `k`: the k of
     the verdict, None without one. `findings`: of the requested models. `journalist`: the journalist's risks by figure,
     empty without a population, None if rows match no one in it. `uniqueness`: of the population, None without
-    a sampling fraction.
+    a sampling fraction. `several_rows`: the risk if several rows of a person are known, None if rows
+    are counted.
     """
 
     name: str
@@ -37,6 +39,7 @@ class TableRisk:
     contents: Contents
     norms: tuple[Norm, ...]
     people_unknown: bool = False
+    several_rows: SeveralRows | None = None
 
     @property
     def holds(self) -> bool:
@@ -68,6 +71,7 @@ class TableRisk:
             "marketer": classes.mean,
             "journalist": dict(self.journalist) or None,
             "uniqueness": self.uniqueness,
+            "several_rows": None if self.several_rows is None else asdict(self.several_rows),
             "sensitive": [asdict(column) for column in self.sensitive],
             "unique_rows": columns.unique_rows,
             "columns": [asdict(column) for column in columns.columns],

@@ -30,6 +30,7 @@ from kanon_sql.report.verdict import declared_of, verdict
 from kanon_sql.report.words import exact_columns
 from kanon_sql.risk.classes import Classes
 from kanon_sql.risk.exact import exact
+from kanon_sql.risk.known_rows import KnownRows, SeveralRows
 from kanon_sql.risk.norms import HARBOR, by_default, of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
@@ -92,6 +93,7 @@ class ReleaseFigures(Result):
     `k`: of the spec. `least`: every count of the source is a multiple of it, and 0 or at least that many rows.
     `counted`: whether class sizes and risks count "rows" or "people" (of the unit). `class_sizes`: how many are in
     classes of the sizes of a band, in `source` and `release`. `risk`: figures of both tables. `norms`: of the release.
+    `several_rows`: the risk if an attacker knows two or three rows of a person, None if it was not measured.
     `exact`: who is unique by columns that are released exactly. `sha256`: the checksum of the released file.
     `columns`: per quasi-identifier the rows by what happened to them. `distributions`: rows of both tables per column
     and bin. `associations`: per pair of columns, in both tables. `loss_by_k`: score and suppressed share per k;
@@ -106,6 +108,7 @@ class ReleaseFigures(Result):
     class_sizes: tuple[Mapping[str, Any], ...] = ()
     risk: tuple[Mapping[str, Any], ...] = ()
     norms: tuple[Mapping[str, Any], ...] = ()
+    several_rows: Mapping[str, Any] | None = None
     exact: tuple[Mapping[str, Any], ...] = ()
     columns: tuple[Mapping[str, Any], ...] = ()
     distributions: tuple[Mapping[str, Any], ...] = ()
@@ -256,6 +259,25 @@ class _Measurement:
             "class_sizes": self._class_sizes(before.classes if before else None, after.classes),
             "risk": _side_by_side(of_source, of_release),
             "norms": tuple(dict(vars(norm)) for norm in after.norms),
+            "several_rows": None if after.several_rows is None else self._several_rows(after.several_rows),
+        }
+
+    def _several_rows(self, found: SeveralRows) -> dict[str, Any]:
+        """The risk of several known rows, without counts of few people."""
+        return {"linked_by": list(found.linked_by), "known": [self._known(known) for known in found.known]}
+
+    def _known(self, known: KnownRows) -> dict[str, Any]:
+        few = 0 < known.singled_out < self.rounding.least
+        return {
+            "rows": known.rows,
+            "people": self.rounding.rounded_or_hidden(known.people),
+            "measured": known.measured if known.is_sample else None,
+            "complete": known.partly == 0,
+            "unique": known.singled_out > 0,
+            "share": None if few else known.share,
+            "interval": None if few or known.interval is None else list(known.interval),
+            "highest": known.highest,
+            "mean": known.mean,
         }
 
     def _of_people(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:

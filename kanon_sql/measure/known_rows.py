@@ -1,0 +1,108 @@
+"""Measure the risk if an attacker knows several rows of a person, with bounded work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql import queries
+from kanon_sql.attack import interval
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.plan.source import Source
+from kanon_sql.queries import Relation, Same
+from kanon_sql.risk.known_rows import KnownRows, SeveralRows, known_rows
+from kanon_sql.spec import Spec
+
+_SETS = {2: "pairs", 3: "triples"}  # of slots, by the number of known rows
+_SLOTS = ("a", "b", "c")
+_MOST_PEOPLE = 10_000  # measured for each number of known rows
+_MOST_SLOTS = 8  # of a person that are combined: 28 pairs, 56 triples
+_MOST_WORK = 50_000_000  # people who are looked up, for each number of known rows
+_AFTER_ALL = 2**31 - 1  # a number after the last person
+_MOST_KEYS = 20  # columns that are tested for whether they link rows
+
+
+def several_rows(
+    source: Source, names: Sequence[str], unit: str, here: Scratch, linked_by: Sequence[str]
+) -> SeveralRows:
+    """The risk of two and of three known rows in a table with its people, in an embedded engine.
+
+    `names`: the columns that determine the classes.
+    """
+    memberships = here.receive(
+        "memberships",
+        source.engine,
+        memberships_sql(source, names, unit),
+        "known_rows/memberships",
+    )
+    slots = here.create("slots", "known_rows/slots", memberships=memberships)
+    known = here.create("known_slots", "known_rows/slots_of_people", memberships=memberships, slots=slots)
+    found = [_known(here, memberships, slots, known, rows) for rows in _SETS]
+    here.drop("known_slots", "slots", "memberships")
+    return SeveralRows(tuple(linked_by), tuple(figures for figures in found if figures.people))
+
+
+def memberships_sql(source: Source, names: Sequence[str], unit: str) -> str:
+    """The query that counts the rows of every person in every class, the only one that reads the table."""
+    plain = {name: column for column, name in queries.plain_names(names).items()}
+    return queries.text(
+        "known_rows/memberships",
+        source.engine.dialect,
+        names=list(plain),
+        columns=plain,
+        unit=[unit],
+        relation=source.table.relation,
+    )
+
+
+def _known(here: Scratch, memberships: Relation, slots: Relation, known: Relation, rows: int) -> KnownRows:
+    """The risk of a number of known rows."""
+    ((people,),) = here.rows("known_rows/people_with_rows", memberships=memberships, rows=rows)
+    targets = here.create(
+        "targets",
+        "known_rows/targets",
+        known=known,
+        memberships=memberships,
+        rows=rows,
+        most_people=_MOST_PEOPLE,
+        most_slots=_MOST_SLOTS,
+    )
+    sets, names = _SETS[rows], _SLOTS[:rows]
+    combined = here.create("combined", f"known_rows/{sets}", targets=targets)
+    costs = here.create("costs", "known_rows/costs", combined=combined, slots=slots, names=list(names))
+    ((too_far,),) = here.rows("known_rows/first_too_far", costs=costs, most_work=_MOST_WORK)
+    before = _AFTER_ALL if too_far is None else int(too_far)
+    candidates = here.create("candidates", f"known_rows/candidates_of_{sets}", costs=costs, known=known, before=before)
+    same = Same(list(names), "k", "found")
+    found = here.rows("known_rows/worst", combined=combined, candidates=candidates, same=same, before=before)
+    ((partly,),) = here.rows("known_rows/partly", targets=targets, before=before)
+    here.drop("targets", "combined", "costs", "candidates")
+    by_candidates = [(int(size), int(n)) for size, n in found]
+    measured = sum(n for _, n in by_candidates)
+    singled_out = sum(n for size, n in by_candidates if size == 1)
+    uncertain = interval(singled_out, measured) if 0 < measured < people else None
+    return known_rows(rows, int(people), int(partly), by_candidates, uncertain)
+
+
+def linking_columns(table: Source, whole: Source | None, names: Sequence[str], spec: Spec, unit: str) -> list[str]:
+    """The columns of a table by which rows of one person can be linked: the unit, or others with values per person.
+
+    A column of a release links rows if in its source no value is shared by two people, and some person has a value in
+    several rows. Columns that determine the classes, and perturbed ones, do not.
+    """
+    if table.table.column(unit):
+        return [unit]
+    if whole is None:
+        return []
+    excluded = {*names, *spec.quasi_identifiers, *spec.perturb}
+    able = [
+        column.name
+        for column in whole.table.columns
+        if column.name not in excluded and table.table.column(column.name) and column.kind != "other"
+    ]
+    with Scratch(whole.engine, "linking") as tables:
+        return [name for name in able[:_MOST_KEYS] if _links(tables, whole.table.relation, name, unit)]
+
+
+def _links(tables: Scratch, source: Relation, column: str, unit: str) -> bool:
+    ((shared, repeated),) = tables.rows("known_rows/repeated_values", column=[column], unit=[unit], source=source)
+    return not shared and bool(repeated)

@@ -1,0 +1,105 @@
+"""Given and expected rows of `sql/known_rows`."""
+
+from kanon_sql.queries import Relation, Same
+from sql_cases.case import Case, relation
+
+# Persons 1 and 2 have two rows in class 1, person 3 one; in class 2 are persons 1 and 3.
+_MEMBERSHIPS = relation("memberships", "class person n", (1, 1, 2), (1, 2, 2), (1, 3, 1), (2, 1, 1), (2, 3, 1))
+_SLOTS = relation("slots", "slot class nth people members", (1, 1, 2, 2, 3), (2, 2, 1, 2, 2), (3, 1, 1, 3, 3))
+_KNOWN = relation(
+    "known",
+    "person slot class nth members",
+    *[(1, 1, 1, 2, 3), (1, 2, 2, 1, 2), (1, 3, 1, 1, 3), (2, 1, 1, 2, 3), (2, 3, 1, 1, 3)],
+    *[(3, 2, 2, 1, 2), (3, 3, 1, 1, 3)],
+)
+_TARGETS = relation(
+    "targets", "person slot class nth partly", (1, 1, 1, 2, 0), (1, 2, 2, 1, 0), (1, 3, 1, 1, 0), (3, 2, 2, 1, 1)
+)
+_COMBINED = relation("combined", "person a b", (1, 1, 3), (1, 2, 3), (2, 1, 3), (3, 2, 3))
+_COSTS = relation("costs", "a b c person work", (1, 3, 2, 1, 4), (2, 3, 1, 3, 6))
+_CANDIDATES = relation("candidates", "a b people", (1, 3, 2), (2, 3, 1))
+_RELATIONS = {
+    name: Relation(name) for name in ("memberships", "slots", "known", "targets", "combined", "costs", "candidates")
+}
+
+
+def _holes(*names: str) -> dict[str, Relation]:
+    return {name: _RELATIONS[name] for name in names}
+
+
+CASES = [
+    # Persons by their digests: 2 is c81e…, 1 is c4ca…, 3 is eccb….
+    Case(
+        "known_rows/memberships",
+        {"names": ["a"], "columns": {"a": "zip"}, "unit": ["who"], "relation": Relation("visits")},
+        ["class", "person", "n"],
+        [(1, 1, 2), (1, 2, 3), (2, 1, 1)],
+        relation(
+            "visits",
+            "zip who",
+            *[(7, 1), (7, 1), (8, 1), (7, 2), (7, 2), (7, 2), (7, 2), (8, None)],
+        ),
+    ),
+    Case(
+        "known_rows/slots",
+        _holes("memberships"),
+        ["slot", "class", "nth", "people", "members"],
+        [(1, 1, 2, 2, 3), (2, 2, 1, 2, 2), (3, 1, 1, 3, 3)],
+        _MEMBERSHIPS,
+    ),
+    Case(
+        "known_rows/slots_of_people",
+        _holes("memberships", "slots"),
+        ["person", "slot", "class", "nth", "members"],
+        _KNOWN["known"][1],
+        {**_MEMBERSHIPS, **_SLOTS},
+    ),
+    Case("known_rows/people_with_rows", {**_holes("memberships"), "rows": 3}, ["people"], [(1,)], _MEMBERSHIPS),
+    Case(
+        "known_rows/targets",
+        {**_holes("memberships", "known"), "rows": 2, "most_people": 2, "most_slots": 2},
+        ["person", "slot", "class", "nth", "partly"],
+        [(1, 2, 2, 1, 1), (1, 3, 1, 1, 1), (2, 1, 1, 2, 0), (2, 3, 1, 1, 0)],
+        {**_MEMBERSHIPS, **_KNOWN},
+    ),
+    Case("known_rows/pairs", _holes("targets"), ["person", "a", "b"], [(1, 1, 3), (1, 2, 3)], _TARGETS),
+    Case("known_rows/triples", _holes("targets"), ["person", "a", "b", "c"], [(1, 1, 2, 3)], _TARGETS),
+    Case(
+        "known_rows/costs",
+        {**_holes("combined", "slots"), "names": ["a", "b"]},
+        ["a", "b", "person", "work"],
+        [(1, 3, 1, 4), (2, 3, 1, 4)],
+        {**_COMBINED, **_SLOTS},
+    ),
+    Case("known_rows/first_too_far", {**_holes("costs"), "most_work": 5}, ["person"], [(3,)], _COSTS),
+    Case(
+        "known_rows/candidates_of_pairs",
+        {**_holes("costs", "known"), "before": 3},
+        ["a", "b", "people"],
+        [(1, 3, 2)],
+        {**_COSTS, **_KNOWN},
+    ),
+    Case(
+        "known_rows/candidates_of_triples",
+        {**_holes("costs", "known"), "before": 3},
+        ["a", "b", "c", "people"],
+        [(1, 3, 2, 1)],
+        {**_COSTS, **_KNOWN},
+    ),
+    Case(
+        "known_rows/worst",
+        {**_holes("combined", "candidates"), "same": Same(["a", "b"], "k", "found"), "before": 3},
+        ["candidates", "people"],
+        [(1, 1), (2, 1)],
+        {**_COMBINED, **_CANDIDATES},
+    ),
+    Case("known_rows/partly", {**_holes("targets"), "before": 4}, ["people"], [(1,)], _TARGETS),
+    # 5 is of persons 1 and 2, 6 of person 1 in two rows, 7 of person 1 and somebody unknown.
+    Case(
+        "known_rows/repeated_values",
+        {"column": ["v"], "unit": ["who"], "source": Relation("visits")},
+        ["shared", "repeated"],
+        [(1, 1)],
+        relation("visits", "v who", (5, 1), (5, 2), (6, 1), (6, 1), (7, 1), (7, None), (None, 1)),
+    ),
+]
