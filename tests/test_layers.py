@@ -57,6 +57,7 @@ HOMES = {
     "markupsafe": {"report", "page"},
     "markdown_it": {"report"},
     "openpyxl": {"engines"},
+    "docx": {"report"},
     "sklearn": {"attack", "utility"},
     "openlineage": {"pipeline"},
     "securesystemslib": {"report"},

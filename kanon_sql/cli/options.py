@@ -447,7 +447,10 @@ WAYS_OUT = Option(
     bool,
 )
 REPORT = Option(
-    "report", "Also write a report on the release, to a file that ends in .html, .pdf, .md or .json.", _OUTPUT, Path
+    "report",
+    "Also write a report on the release, to a file that ends in .html, .pdf, .docx, .md or .json.",
+    _OUTPUT,
+    Path,
 )
 JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, flag="--json")
 DIALECT = Option(

@@ -24,15 +24,15 @@ OUTPUT = Option(
 )
 FORMAT = Option(
     "form",
-    "html; pdf, which requires Chromium; md, a data protection record; or json, the manifest (default: the file's "
-    "ending).",
+    "html; pdf, which requires Chromium; docx or md, a data protection record; or json, the manifest (default: the "
+    "file's ending).",
     "Output",
     flag="--format",
     choices=FORMATS,
 )
 NAMED_FORM = Option(
     "named_form",
-    f"A form instead of the page, filled from the same figures, as .md or .html: {', '.join(FORMS)}.",
+    f"A form instead of the page, filled from the same figures, as .md, .html or .docx: {', '.join(FORMS)}.",
     "Output",
     flag="--form",
     choices=tuple(FORMS),

@@ -17,6 +17,7 @@ from kanon_sql.report.evidence import reason_of, sections
 from kanon_sql.report.forms import as_html, questions
 from kanon_sql.report.numbers import count, figure, parameters
 from kanon_sql.report.verdict import verdict as decided
+from kanon_sql.report.word import word
 from kanon_sql.spec import RECIPIENTS
 
 MOST_BYTES = 150_000
@@ -83,6 +84,12 @@ def form_page(name: str, figures: Mapping[str, Any], made_on: str) -> str:
     return _template("form.html.j2").render(
         body=as_html(markdown), page_title=title.replace("\\", ""), manifest=figures["manifest"]
     )
+
+
+def form_document(name: str, figures: Mapping[str, Any], made_on: str) -> bytes:
+    """The same form as a Word document; TargetError if the library for it is not installed."""
+    markdown = form(name, figures, made_on)
+    return word(markdown, markdown.partition("\n")[0].removeprefix("# ").replace("\\", ""))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The named forms: Markdown filled from the figures of a report, or the same as HTML, which word processors open."""
+"""The named forms: Markdown filled from the figures of a report, or the same as HTML or a Word document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMS: Mapping[str, str] = {
     "hipaa-expert": "HIPAA's expert determination",
     "findata": "a summary of results for a permit authority such as Findata",
 }
-_TO_FILL = re.compile(r"\[to fill in[^\]]*\]")
+TO_FILL = re.compile(r"\[to fill in[^\]]*\]")
 _LINKING = ("linkability", "unsorted_matching", "place_within_classes", "order_within_classes")
 _SINGLING = ("singling_out", "singling_out_by_one")
 _INFERRING = ("homogeneity", "inference", "background", "skewness", "posterior", "minimality", "ruling_out")
@@ -39,7 +39,7 @@ class Question:
 def as_html(markdown: str) -> Markup:
     """A form as HTML; what is left to fill in is marked."""
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    return Markup(_TO_FILL.sub(lambda found: f"<mark>{found[0]}</mark>", html))
+    return Markup(TO_FILL.sub(lambda found: f"<mark>{found[0]}</mark>", html))
 
 
 def questions(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> tuple[Question, ...]:

@@ -60,8 +60,8 @@ def anonymize(
     DuckDB) or `engine`. `trace`: a file for every query of the search, as lines of JSON. `resume`: the trace of an
     earlier search for the same spec and source; the search continues where that one ended. `ways_out`: look for ways
     out for columns that are left at their top level; they are in the manifest. `report`: a file for the report,
-    .html, .pdf, .md or .json, written after the release. Raises KanonError; then nothing was written, except the trace
-    if the database was lost. If the process is killed, the trace so far is in a file next to it, with the ending
+    .html, .pdf, .docx, .md or .json, written after the release. Raises KanonError; then nothing was written, except the
+    trace if the database was lost. If the process is killed, the trace so far is in a file next to it, with the ending
     `.part`; `resume` reads it if you name the trace.
 
     >>> import pandas

@@ -28,6 +28,7 @@ from kanon_sql.report import document
 from kanon_sql.report.attestation import attestation
 from kanon_sql.report.forms import FORMS
 from kanon_sql.report.pdf import pdf
+from kanon_sql.report.word import check_word
 from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
 from kanon_sql.staging import Staging
@@ -40,7 +41,7 @@ from kanon_sql.verbs.verify import verify
 if TYPE_CHECKING:
     import pandas
 
-FORMATS = ("html", "pdf", "md", "json")
+FORMATS = ("html", "pdf", "docx", "md", "json")
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,23 +95,33 @@ class Report(Result):
         return document.glance(self.figures.manifest)
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False, form: str | None = None) -> Path:
-        """Write `.html`, `.pdf` (by an installed browser), `.md`, or `.json` (the manifest), by the file's ending.
+        """Write `.html`, `.pdf` (by an installed browser), `.docx` or `.md` (the record), or `.json` (the manifest).
 
-        `form`: a form instead of the page, in Markdown or HTML. TargetError if the file exists and must not be replaced
-        or there is no browser, SpecError for another ending or form.
+        The file's ending decides. `form`: a form instead, as .md, .html or .docx. TargetError if the file exists and
+        must not be replaced, or there is no browser or no python-docx; SpecError for another ending or form.
         """
         target = Path(path)
         if form:
             check_form(form, target)
             return replace(self, shown_form=form).write(target, overwrite=overwrite)
-        if target.suffix.lower() != ".pdf":
+        contents = self._contents.get(target.suffix.lower())
+        if contents is None or (self.shown_form and target.suffix.lower() == ".pdf"):
             return super().write(target, overwrite=overwrite)
         check_file(target, overwrite, ())
         with Staging() as staging:
             with staging.file(target, overwrite) as temporary:
-                temporary.write_bytes(pdf(self.html))
+                temporary.write_bytes(contents())
             staging.place()
         return target
+
+    @property
+    def _contents(self) -> dict[str, Callable[[], bytes]]:
+        """The endings of files that are not text, with the functions that return the contents."""
+        name, made_on = self.shown_form or "record", date.today().isoformat()
+        return {
+            ".pdf": lambda: pdf(self.html),
+            ".docx": lambda: document.form_document(name, self.figures.to_dict(), made_on),
+        }
 
     def _texts(self) -> dict[str, Callable[[], str]]:
         if self.shown_form:
@@ -127,17 +138,16 @@ def check_form(name: str, path: Path | None) -> None:
     """SpecError if there is no such form, or it cannot be written to this file."""
     if name not in FORMS:
         raise SpecError(f"there is no form {name!r}; choose among {', '.join(FORMS)}")
-    if path is not None and path.suffix.lower() not in (".md", ".html"):
-        raise SpecError(
-            f"a form is written as .md or .html, and {path.name} ends in neither; word processors open the HTML, and "
-            "save it as DOCX"
-        )
+    if path is not None and path.suffix.lower() not in (".md", ".html", ".docx"):
+        raise SpecError(f"a form is written as .md, .html or .docx, and {path.name} does not end so; name such a file")
 
 
 def check_report(path: Path, overwrite: bool) -> None:
     """SpecError or TargetError if a report cannot be written to this file, to fail before any long work."""
     if path.suffix.lower().lstrip(".") not in FORMATS:
         raise SpecError(f"a report ends in .{', .'.join(FORMATS)}, and {path.name} does not; name such a file")
+    if path.suffix.lower() == ".docx":
+        check_word()
     check_file(path, overwrite, ())
 
 

@@ -1,0 +1,230 @@
+"""A form as a Word document: its headings, lists and tables from Markdown, and page numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kanon_sql.errors import TargetError
+from kanon_sql.report.forms import TO_FILL
+from kanon_sql.resources import install_command
+
+if TYPE_CHECKING:
+    from docx.document import Document
+    from docx.section import Section
+    from docx.text.paragraph import Paragraph
+    from docx.text.run import Run
+
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LISTS = {"bullet_list_open": "List Bullet", "ordered_list_open": "List Number"}
+_MOST_LEVELS = 3  # of the styles for nested lists
+_LONG_WORD = 24  # characters, after which a checksum or a path can break in a table
+_FONT = "Calibri"
+_SIZES = {"text": 10.5, "table": 9, "footer": 8}
+
+
+def check_word() -> None:
+    """TargetError if the library that writes Word documents is not installed."""
+    _library()
+
+
+def word(markdown: str, title: str) -> bytes:
+    """A text in Markdown as a .docx file."""
+    document = _library().Document()
+    _set_page(document, title)
+    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(markdown)
+    _Writer(document).write(tokens)
+    written = BytesIO()
+    document.save(written)
+    return written.getvalue()
+
+
+def _library() -> Any:
+    try:
+        import docx
+    except ModuleNotFoundError:
+        raise TargetError(
+            f"a .docx file needs python-docx; run: {install_command('docx')}, or write .html, which Word opens"
+        ) from None
+    return docx
+
+
+def _set_page(document: Document, title: str) -> None:
+    """A4 with the title in the properties, and page numbers in the footer."""
+    from docx.shared import Cm, Pt
+
+    document.core_properties.title = _plain(title)
+    document.core_properties.author = "kanon_sql"
+    document.core_properties.comments = ""
+    normal = document.styles["Normal"]
+    normal.font.name, normal.font.size = _FONT, Pt(_SIZES["text"])
+    section = document.sections[0]
+    section.page_width, section.page_height = Cm(21), Cm(29.7)
+    section.left_margin = section.right_margin = Cm(2)
+    section.top_margin = section.bottom_margin = Cm(2)
+    _number_pages(section, title)
+
+
+def _number_pages(section: Section, title: str) -> None:
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.shared import Pt
+
+    paragraph = section.footer.paragraphs[0]
+    paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
+    runs = [paragraph.add_run(f"{_plain(title)} · page "), paragraph.add_run(), paragraph.add_run(" of ")]
+    runs.append(paragraph.add_run())
+    _add_field(runs[1], "PAGE")
+    _add_field(runs[3], "NUMPAGES")
+    for run in runs:
+        run.font.size = Pt(_SIZES["footer"])
+
+
+def _add_field(run: Run, name: str) -> None:
+    """A field that the word processor computes."""
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    for kind in ("begin", "separate", "end"):
+        if kind == "separate":
+            instruction = OxmlElement("w:instrText")
+            instruction.set(qn("xml:space"), "preserve")
+            instruction.text = f" {name} "
+            run._r.append(instruction)
+        mark = OxmlElement("w:fldChar")
+        mark.set(qn("w:fldCharType"), kind)
+        run._r.append(mark)
+        if kind == "separate":
+            run.add_text("1")
+
+
+@dataclass
+class _Writer:
+    """Writes the tokens of a Markdown text into a document."""
+
+    document: Document
+
+    def write(self, tokens: Sequence[Token]) -> None:
+        """Write all blocks, in their order."""
+        lists: list[str] = []
+        style: str | None = None
+        remaining = iter(tokens)
+        for token in remaining:
+            if token.type in _LISTS:
+                lists.append(_LISTS[token.type])
+            elif token.type in ("bullet_list_close", "ordered_list_close"):
+                lists.pop()
+            elif token.type == "heading_open":
+                style = f"Heading {token.tag[1:]}"
+            elif token.type == "paragraph_open":
+                style = _list_style(lists)
+            elif token.type == "inline":
+                _write_inline(self.document.add_paragraph(style=style), token)
+            elif token.type == "table_open":
+                self._table(list(_until(remaining, "table_close")))
+            elif token.type in ("fence", "code_block"):
+                self.document.add_paragraph(_plain(token.content))
+
+    def _table(self, tokens: Sequence[Token]) -> None:
+        rows: list[list[tuple[Token, str]]] = []
+        alignment = ""
+        for token in tokens:
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in ("th_open", "td_open"):
+                alignment = str(token.attrGet("style") or "")
+            elif token.type == "inline":
+                rows[-1].append((token, alignment))
+        has_names = any(cell.content for cell, _ in rows[0])
+        shown = rows if has_names else rows[1:]
+        if not shown:
+            return
+        table = self.document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
+        for cells in shown:
+            _add_row(table, cells, is_head=has_names and cells is rows[0], is_labelled=not has_names)
+        self.document.add_paragraph()
+
+
+def _list_style(lists: Sequence[str]) -> str | None:
+    """The style of a paragraph in lists: that of the innermost one, at its depth."""
+    if not lists:
+        return None
+    depth = min(len(lists), _MOST_LEVELS)
+    return lists[-1] if depth == 1 else f"{lists[-1]} {depth}"
+
+
+def _until(tokens: Iterator[Token], kind: str) -> Iterator[Token]:
+    for token in tokens:
+        if token.type == kind:
+            return
+        yield token
+
+
+def _add_row(table: Any, cells: Sequence[tuple[Token, str]], is_head: bool, is_labelled: bool) -> None:
+    """Add a row, the names of the columns in bold and repeated on every page."""
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.oxml import OxmlElement
+    from docx.shared import Pt
+
+    row = table.add_row()
+    properties = row._tr.get_or_add_trPr()
+    properties.append(OxmlElement("w:cantSplit"))
+    if is_head:
+        properties.append(OxmlElement("w:tblHeader"))
+    for place, ((token, alignment), cell) in enumerate(zip(cells, row.cells, strict=True)):
+        paragraph = cell.paragraphs[0]
+        if "right" in alignment:
+            paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+        _write_inline(paragraph, token, breaks_words=True)
+        for run in paragraph.runs:
+            run.font.size = Pt(_SIZES["table"])
+            run.bold = run.bold or is_head or (is_labelled and place == 0)
+
+
+def _write_inline(paragraph: Paragraph, token: Token, breaks_words: bool = False) -> None:
+    """Write the text of a block: bold, italic and code, and what is to be filled in, highlighted."""
+    from docx.enum.text import WD_COLOR_INDEX
+
+    bold = italic = False
+    for part in token.children or ():
+        if part.type in ("strong_open", "strong_close"):
+            bold = part.type == "strong_open"
+        elif part.type in ("em_open", "em_close"):
+            italic = part.type == "em_open"
+        elif part.type in ("softbreak", "hardbreak"):
+            paragraph.add_run(" ")
+        else:
+            for text, is_open in _pieces(part.content):
+                run = paragraph.add_run(_breakable(text) if breaks_words else text)
+                run.bold, run.italic = bold or None, italic or None
+                if part.type == "code_inline":
+                    run.font.name = "Consolas"
+                if is_open:
+                    run.font.highlight_color = WD_COLOR_INDEX.YELLOW
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The pieces of a text, with whether each is left to fill in."""
+    end = 0
+    for found in TO_FILL.finditer(text):
+        if found.start() > end:
+            yield _plain(text[end : found.start()]), False
+        yield _plain(found[0]), True
+        end = found.end()
+    if end < len(text):
+        yield _plain(text[end:]), False
+
+
+def _plain(text: str) -> str:
+    """A text without the characters that XML does not have."""
+    return _NOT_IN_XML.sub("�", text)
+
+
+def _breakable(text: str) -> str:
+    """A text with places where long words can break, so that a checksum does not widen its column."""
+    return re.sub(rf"\S{{{_LONG_WORD}}}(?=\S)", lambda found: f"{found[0]}\u200b", text)
