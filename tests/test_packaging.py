@@ -121,6 +121,6 @@ def test_the_declarations_of_the_project_agree() -> None:
     assert f"Programming Language :: Python :: {oldest}" in PROJECT["classifiers"]
     assert PROJECT["scripts"] == {"kanon": "kanon_sql.cli:process"}
     tested = [line for line in PROJECT["optional-dependencies"]["test"] if line.startswith("kanon-sql[")]
-    assert tested == ["kanon-sql[excel,page,postgres,spark,utility,icd10,lineage,attest]"], (
+    assert tested == ["kanon-sql[excel,page,postgres,spark,utility,icd10,lineage,attest,docx]"], (
         "the tests run on PostgreSQL, and train models"
     )
