@@ -248,7 +248,7 @@ class Judge:
         names, (relation,) = self._packed().labels(node), self._rollups().relations([node])
         labels = dict(zip(_names("label", len(names)), names.values(), strict=True))
         prepared = self._bits_query(len(names), self._least_size(node))
-        text = prepared(0, Masked(relation, labels, self._counts), ())
+        text = prepared(0, Masked(relation, labels | self._counts), ())
         self.queries += 1
         ((at_risk, *sums),) = self.frequency_set.tables.rows_as(text, "node_tests/node_bits")
         whole = float(at_risk) * log(float(at_risk)) if at_risk else 0.0
@@ -438,8 +438,7 @@ class Judge:
             return None
         masks = {number: self._packed().masks(node) for number, node in enumerate(nodes)}
         together = {number: of_node for number, of_node in masks.items() if of_node is not None}
-        counts: dict[str, Bits] = {name: (name, None) for name in self._counts}
-        crossed = Crossed(self._packed().relation, together, counts | _numbered(losses))
+        crossed = Crossed(self._packed().relation, together, self._counts | _numbered(losses))
         return crossed if len(together) > 1 and crossed.names else None
 
     def _fill(
@@ -449,18 +448,18 @@ class Judge:
         numbered = nodes if isinstance(nodes, Mapping) else dict(enumerate(nodes))
         packed = self._packed()
         tested = list(numbered.values())
-        sums = _numbered(losses)
+        others = _numbered(losses) | self._counts
         relations = [packed.relation] * len(tested) if losses else self._rollups().relations(tested)
         texts = []
         for (number, node), relation in zip(numbered.items(), relations, strict=True):
             columns = packed.columns(node)
-            texts.append(prepared(number, Masked(relation, columns | sums, self._counts), columns))
+            texts.append(prepared(number, Masked(relation, columns | others), columns))
         return texts
 
     @property
-    def _counts(self) -> list[str]:
+    def _counts(self) -> dict[str, Bits]:
         """The columns that models need where nodes are tested."""
-        return ["n", *self.frequency_set.counted]
+        return queries.unmasked(["n", *self.frequency_set.counted])
 
     def _levels(self, node: Node) -> list[str]:
         return self.frequency_set.level_columns(node)

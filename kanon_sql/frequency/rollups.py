@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from operator import le
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.frequency.packed import Packed
@@ -114,9 +115,8 @@ class Rollups:
         counted = self._frequency_set
         keys, higher = self._packed.rolled_up(dict(zip(self._widest, levels, strict=True)))
         sums = ["n", *([] if counted.population is None else ["population"])]
-        source = Masked(self._relation(below), keys, [*higher, *counted.distinguishing_columns, *sums])
         names = [*counted.distinguishing_columns, *keys]
-        dialect = counted.engine.dialect
-        return queries.text(
-            "frequency_sets/rollup", dialect, frequency_set=source, keys=names, levels=higher, sums=sums
-        )
+        holes: dict[str, Any] = {"keys": names, "levels": higher, "sums": sums}
+        prepared = queries.per_node("frequency_sets/rollup", counted.engine.dialect, **holes)
+        others = [*higher, *counted.distinguishing_columns, *sums]
+        return prepared(0, Masked(self._relation(below), keys | queries.unmasked(others)), ())

@@ -158,6 +158,7 @@ from kanon_sql.queries.tree import (
     text,
     typed,
     union_all,
+    unmasked,
 )
 from kanon_sql.relation import Relation
 
@@ -320,6 +321,7 @@ __all__ = [
     "typed_columns",
     "unescaped",
     "union_all",
+    "unmasked",
     "use",
     "valid_texts",
     "with_names",

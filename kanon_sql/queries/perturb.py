@@ -90,7 +90,7 @@ def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -
             alias = f"p{index}"
             equal = t.column("row_id", alias).eq(t.column("row_id", "r"))
             query = query.join(t.table(column.values, alias), on=equal, join_type="LEFT")
-            shown = exp.Cast(this=t.column("value", alias), to=exp.Var(this=column.type))
+            shown = t.cast_in_words(t.column("value", alias), column.type)
         query = query.select(exp.alias_(shown, column.name, quoted=True))
     return t.printed(query, dialect)
 

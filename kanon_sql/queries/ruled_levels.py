@@ -37,7 +37,7 @@ def order(coded: Coded, leaf_count: int, nulls_first: bool, kind: str, place: st
     position: exp.Expr = t.column("code_0", "m")
     if nulls_first:
         position = exp.Case().when(t.is_null(t.column("value", "m")), t.literal(0)).else_(position + 1)
-    position = exp.Cast(this=position, to=exp.Var(this=place))
+    position = t.cast_in_words(position, place)
     number = t.expression(_NUMBERS.get(kind, "CAST(m.value AS DOUBLE PRECISION)"))
     columns = {"position": position, "number": number, "value": t.column("value", "m"), "starred": exp.false()}
     query = exp.select().from_(t.table(coded.mapping, "m"), copy=False)
@@ -77,9 +77,7 @@ def mapping(
     columns |= {f"label_{height}": exp.Literal.string(top)}
     for level in loss_levels:
         columns[f"loss_{level}"] = t.column("leaves", f"l{level}") - 1
-    typed = {
-        name: exp.Cast(this=of, to=exp.Var(this=types[name])) if name in types else of for name, of in columns.items()
-    }
+    typed = {name: t.cast_in_words(of, types[name]) if name in types else of for name, of in columns.items()}
     query = exp.select(*(exp.alias_(of, name, quoted=True) for name, of in typed.items())).from_(t.table(values, "v"))
     for level, relation in enumerate(levels, start=1):
         same = t.column("label", f"l{level}").eq(t.column(f"label_{level}", "v"))

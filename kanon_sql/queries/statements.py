@@ -1,4 +1,8 @@
-"""Statements around a complete query: create, insert, drop, copy."""
+"""Statements around a complete query: create, insert, drop, copy.
+
+They are one line of text each: names come from `tree.named` and `tree.identifier`, values from `tree.quoted`, and types
+and options are the engine's own words, which a syntax tree would only repeat.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +38,12 @@ def create_as(
 
 def create_commented(relation: Relation, query: str, dialect: str, comment: str) -> str:
     """The statement that creates a view of a complete query, with a comment (Spark)."""
-    return f"CREATE VIEW {t.named(relation, dialect)} COMMENT {t.printed(t.literal(comment), dialect)} AS {query}"
+    return f"CREATE VIEW {t.named(relation, dialect)} COMMENT {t.quoted(comment, dialect)} AS {query}"
 
 
 def create_empty(relation: Relation, types: Mapping[str, str], dialect: str, comment: str) -> str:
     """The statement that creates an empty permanent table with a comment (Spark)."""
-    columns = ", ".join(f"{t.identifier(name, dialect)} {kind}" for name, kind in types.items())
-    return f"CREATE TABLE {t.named(relation, dialect)} ({columns}) COMMENT {t.printed(t.literal(comment), dialect)}"
+    return f"CREATE TABLE {_defined(relation, types, dialect)} COMMENT {t.quoted(comment, dialect)}"
 
 
 def insert(relation: Relation, query: str, dialect: str) -> str:
@@ -63,9 +66,15 @@ def delete_others(
     relation: Relation, equal: Mapping[str, str], kept: Mapping[str, Collection[str]], dialect: str
 ) -> str:
     """The statement that deletes the rows with the values `equal` from a table, except rows with the values `kept`."""
-    of = [t.column(name).eq(t.literal(value)) for name, value in equal.items()]
-    others = [~t.column(name).isin(*values) for name, values in kept.items() if values]
-    return t.printed(exp.delete(t.table(relation)).where(*of, *others), dialect)
+    of = [f"{t.identifier(name, dialect)} = {t.quoted(value, dialect)}" for name, value in equal.items()]
+    others = [
+        f"NOT {t.identifier(name, dialect)} IN ({_listed(values, dialect)})" for name, values in kept.items() if values
+    ]
+    return f"DELETE FROM {t.named(relation, dialect)} WHERE {' AND '.join([*of, *others])}"
+
+
+def _listed(values: Collection[str], dialect: str) -> str:
+    return ", ".join(t.quoted(value, dialect) for value in values)
 
 
 def rename(relation: Relation, name: str, dialect: str, form: str = "table") -> str:
@@ -88,13 +97,13 @@ def drop(relation: Relation, dialect: str, form: str = "table") -> str:
 
 def comment(relation: Relation, text: str, dialect: str, form: str = "table") -> str:
     """The statement that sets the comment of a table or view."""
-    return f"COMMENT ON {_kind(form)} {t.named(relation, dialect)} IS {t.printed(t.literal(text), dialect)}"
+    return f"COMMENT ON {_kind(form)} {t.named(relation, dialect)} IS {t.quoted(text, dialect)}"
 
 
 def comment_column(relation: Relation, column: str, text: str, dialect: str) -> str:
     """The statement that sets the comment of a column."""
     of = f"{t.named(relation, dialect)}.{t.identifier(column, dialect)}"
-    return f"COMMENT ON COLUMN {of} IS {t.printed(t.literal(text), dialect)}"
+    return f"COMMENT ON COLUMN {of} IS {t.quoted(text, dialect)}"
 
 
 def grant(
@@ -124,7 +133,7 @@ def refresh(relation: Relation, dialect: str) -> str:
 def attach(path: str, name: str, dialect: str, read_only: bool = True) -> str:
     """The statement that attaches a database file under a name (DuckDB)."""
     option = " (READ_ONLY)" if read_only else ""
-    return f"ATTACH {t.printed(t.literal(path), dialect)} AS {t.identifier(name, dialect)}{option}"
+    return f"ATTACH {t.quoted(path, dialect)} AS {t.identifier(name, dialect)}{option}"
 
 
 def use(name: str, dialect: str) -> str:
@@ -146,14 +155,18 @@ def create_table(relation: Relation, types: Mapping[str, str], dialect: str, rep
 
     `replace`: if it exists (DuckDB).
     """
-    create = f"CREATE {'OR REPLACE ' if replace else ''}TEMPORARY TABLE"
-    columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()]
-    return f"{create} {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
+    return f"CREATE {'OR REPLACE ' if replace else ''}TEMPORARY TABLE {_defined(relation, types, dialect)}"
+
+
+def _defined(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
+    """A table's name and its columns with their types."""
+    columns = (f"{t.identifier(name, dialect)} {words}" for name, words in types.items())
+    return f"{t.named(relation, dialect)} ({', '.join(columns)})"
 
 
 def select_all(relation: Relation, dialect: str) -> str:
     """The query of all rows of a relation."""
-    return t.printed(exp.select("*").from_(t.table(relation)), dialect)
+    return f"SELECT * FROM {t.named(relation, dialect)}"
 
 
 def no_rows(types: Mapping[str, str], dialect: str, source: Relation | None = None) -> str:
@@ -187,11 +200,11 @@ def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> 
 def no_values(source: Relation, column: str, type_name: str, types: Mapping[str, str], dialect: str) -> str:
     """A query without rows: `value` in the type and collation of a column, and more columns (name: type)."""
     # A cast to its own type keeps a column's collation, and sets the type of an untyped column of NULL.
-    value = exp.Cast(this=t.column(column), to=exp.Var(this=type_name))
-    words = {name: _WORDS.get(dialect, {}).get(kind, kind) for name, kind in types.items()}
-    more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=kind)) for name, kind in words.items()}
-    columns = [exp.alias_(expression, name, quoted=True) for name, expression in {"value": value, **more}.items()]
-    return t.printed(exp.select(*columns).from_(t.table(source)).where(exp.false()), dialect)
+    columns = [f"CAST({t.identifier(column, dialect)} AS {type_name}) AS {t.identifier('value', dialect)}"]
+    for name, kind in types.items():
+        words = _WORDS.get(dialect, {}).get(kind, kind)
+        columns.append(f"CAST(NULL AS {words}) AS {t.identifier(name, dialect)}")
+    return f"SELECT {', '.join(columns)} FROM {t.named(source, dialect)} WHERE FALSE"
 
 
 def insert_castable(
@@ -218,7 +231,7 @@ def valid_texts(
     """The query of the written texts that are valid for a type, as `value`, and more columns; see `insert_castable`."""
     # A cast would cut a text that is too long; an assignment refuses it.
     value = "text" if type_name.startswith("character") else f"CAST(text AS {type_name})"
-    is_valid = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
+    is_valid = f"pg_input_is_valid(text, {t.quoted(type_name, dialect)})"
     where = f"row >= {rows[0]} AND row < {rows[1]}" if rows else f"text IS NULL OR {is_valid}"
     names = ", ".join(t.identifier(name, dialect) for name in columns)
     return f"SELECT {value}, {names} FROM {t.named(written, dialect)} WHERE {where}"
@@ -229,11 +242,12 @@ def fingerprint(relation: Relation, columns: Sequence[str], texts: Sequence[str]
 
     `texts`: columns to hash as texts, because their type cannot be hashed.
     """
-    every = [*map(t.column, columns), *(exp.cast(t.column(name), "TEXT") for name in texts)]
+    names = [t.identifier(name, dialect) for name in (*columns, *texts)]
+    every = [*names[: len(columns)], *(f"CAST({name} AS STRING)" for name in names[len(columns) :])]
     # XXHASH64 skips NULL: without `filled`, a value that moves to the next column would not change the hash.
-    filled = [exp.Is(this=t.column(name), expression=exp.null()) for name in (*columns, *texts)]
-    hashed = exp.cast(exp.Anonymous(this="XXHASH64", expressions=[*every, *filled]), "DECIMAL(38, 0)")
-    return t.printed(exp.select(exp.Count(this=exp.Star()), exp.Sum(this=hashed)).from_(t.table(relation)), dialect)
+    filled = [f"{name} IS NULL" for name in names]
+    hashed = f"CAST(XXHASH64({', '.join([*every, *filled])}) AS DECIMAL(38, 0))"
+    return f"SELECT COUNT(*), SUM({hashed}) FROM {t.named(relation, dialect)}"
 
 
 def castable(written: Relation, type_name: str, columns: Sequence[str], dialect: str) -> str:
@@ -256,8 +270,8 @@ def without_formulas(query: str, columns: Sequence[str], texts: Sequence[str], d
         column = t.identifier(name, dialect)
         if name in texts:
             text = f"CAST({column} AS VARCHAR)"
-            starts = f"REGEXP_MATCHES({text}, {t.printed(t.literal(_FORMULA), dialect)})"
-            number = f"REGEXP_MATCHES({text}, {t.printed(t.literal(_SIGNED_NUMBER), dialect)})"
+            starts = f"REGEXP_MATCHES({text}, {t.quoted(_FORMULA, dialect)})"
+            number = f"REGEXP_MATCHES({text}, {t.quoted(_SIGNED_NUMBER, dialect)})"
             column = f"CASE WHEN {starts} AND NOT {number} THEN '''' || {text} ELSE {text} END AS {column}"
         shown.append(column)
     return f"SELECT {', '.join(shown)} FROM ({query}) AS released"
@@ -272,9 +286,9 @@ def copy_to(query: str, path: str, file_format: str, dialect: str, in_place: boo
     """The statement that writes a query's rows to a file (DuckDB); `in_place`: overwriting an existing file."""
     options = "FORMAT parquet, COMPRESSION zstd"
     if file_format in SEPARATORS:
-        options = f"FORMAT csv, HEADER, DELIM {t.printed(t.literal(SEPARATORS[file_format]), dialect)}"
+        options = f"FORMAT csv, HEADER, DELIM {t.quoted(SEPARATORS[file_format], dialect)}"
     options += ", USE_TMP_FILE FALSE" if in_place else ""
-    return f"COPY ({query}) TO {t.printed(t.literal(path), dialect)} ({options})"
+    return f"COPY ({query}) TO {t.quoted(path, dialect)} ({options})"
 
 
 def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str], dialect: str) -> list[str]:
@@ -282,11 +296,10 @@ def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str
 
     `types`: of the files' columns in order, by name, in the engine's own words.
     """
-    columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=k)) for n, k in types.items()]
-    create = f"CREATE TABLE {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
+    create = f"CREATE TABLE {_defined(relation, types, dialect)}"
     copy, options = (r"\copy", " CSV HEADER") if dialect == "postgres" else ("COPY", "")
     into = f"{copy} {t.named(relation, dialect)} FROM"
-    return [create, *(f"{into} {t.printed(t.literal(path), dialect)}{options}" for path in paths)]
+    return [create, *(f"{into} {t.quoted(path, dialect)}{options}" for path in paths)]
 
 
 # Without the first PostgreSQL may run a reader's function on rows of classes that are left out afterwards. Without the

@@ -73,31 +73,28 @@ Bits = tuple[str, int | None]
 """A column, and a mask for its bits; None for all of them."""
 
 
+def unmasked(columns: Iterable[str]) -> dict[str, Bits]:
+    """Columns with all their bits, under their own names."""
+    return {name: (name, None) for name in columns}
+
+
 @dataclass(frozen=True)
 class Masked:
-    """A relation with masked columns, by their new names, and other columns unchanged."""
+    """A relation with masked columns, by their new names, for `per_node`."""
 
     relation: Relation
-    bits: Mapping[str, Bits]
-    others: Sequence[str]
-
-    @property
-    def query(self) -> exp.Select:
-        """The query as a tree."""
-        bits = [exp.alias_(_of(column, mask), name, quoted=True) for name, (column, mask) in self.bits.items()]
-        return exp.select(*bits, *map(column, self.others)).from_(table(self.relation, "f"))
+    columns: Mapping[str, Bits]
 
     def text(self, dialect: str) -> str:
         """The query as text, formatted directly rather than printed from a tree: every node needs one."""
-        others = [_plain(name, dialect) for name in self.others]
-        return f"SELECT {', '.join([*_of_bits(self.bits, dialect), *others])} FROM {named(self.relation, dialect)} AS f"
+        return f"SELECT {', '.join(_of_bits(self.columns, dialect))} FROM {named(self.relation, dialect)} AS f"
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """A relation with its rows repeated for several nodes: the node's number, the masked bits, and other columns.
+    """A relation with its rows repeated for several nodes, for `per_node`.
 
-    `others`: by their new names.
+    Its columns are the node's number, the bits that the node selects, and others by their new names.
     """
 
     relation: Relation
@@ -125,7 +122,7 @@ class Crossed:
 
 
 Columns = Sequence[str] | Mapping[str, str]
-Hole = Relation | Masked | Predicate | Columns | Steps | Same | exp.Expr | str | int | float | None
+Hole = Relation | Predicate | Columns | Steps | Same | exp.Expr | str | int | float | None
 
 
 def text(name: str, dialect: str, **holes: Hole) -> str:
@@ -158,15 +155,16 @@ PerNode = Callable[[int, Relation | Masked | Crossed, Iterable[str]], str]
 def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return a function that fills these.
 
-    A tree is filled and printed only once. The level columns must have plain names (letters, digits, underscores).
+    `holes` may fill `$levels`, too. A tree is filled and printed only once. The level columns must have plain names
+    (letters, digits, underscores).
 
     >>> query = per_node("node_tests/released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
     >>> query(0, Relation("f"), ["age_1", "zip_0"])
     'SELECT "age_1", "zip_0" FROM "f" AS f GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
     """
     marks: dict[str, Hole] = {"node": _NODE_MARK, "levels": [_MARK]}
-    marked = {hole: mark for hole, mark in marks.items() if hole in _holes(name)}
-    printed = text(name, dialect, **holes, **marked, frequency_set=Relation(_RELATION_MARK))
+    marked = {hole: mark for hole, mark in marks.items() if hole in _holes(name)} | holes
+    printed = text(name, dialect, **marked, frequency_set=Relation(_RELATION_MARK))
     printed = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK)
     mark = identifier(_MARK, dialect)
     # A qualifier before a mark is repeated for all columns; the longest first, because one may end like another.
@@ -484,10 +482,9 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
         place = hole.parent if isinstance(hole.parent, exp.Table) else hole
         alias = place.args.get("alias")
         place.replace(table(filling, alias.name if alias else None))
-    elif isinstance(filling, (Masked, exp.Query)):
-        query = filling.query if isinstance(filling, Masked) else filling.copy()
+    elif isinstance(filling, exp.Query):
         place = hole.find_ancestor(exp.Table) or hole
-        place.replace(exp.Subquery(this=query, alias=place.args.get("alias")))
+        place.replace(exp.Subquery(this=filling.copy(), alias=place.args.get("alias")))
     elif isinstance(filling, exp.Expr):
         nested = isinstance(filling, exp.Binary) and isinstance(hole.parent, exp.Binary)
         hole.replace(exp.paren(filling.copy()) if nested else filling.copy())
@@ -602,9 +599,19 @@ def named(relation: Relation, dialect: str) -> str:
     return printed(table(relation), dialect)
 
 
+def type_in_words(words: str) -> exp.DataType:
+    """A type in the engine's own words, which are printed unchanged."""
+    return exp.DataType(this=exp.DType.USERDEFINED, kind=words)
+
+
+def cast_in_words(value: exp.Expr, words: str) -> exp.Cast:
+    """A value cast to a type in the engine's own words."""
+    return exp.Cast(this=value, to=type_in_words(words))
+
+
 def cast_to(value: exp.Expr, type_name: str) -> exp.Cast:
     """A value cast to a type of that name, such as an ENUM (DuckDB)."""
-    return exp.Cast(this=value, to=exp.Var(this=identifier(type_name, "duckdb")))
+    return cast_in_words(value, identifier(type_name, "duckdb"))
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
@@ -627,10 +634,6 @@ def typed(text: str, type_name: str, dialect: str) -> exp.Expr:
     return exp.cast(exp.Literal.string(text), exp.DataType.build(type_name, dialect=dialect, udt=True))
 
 
-def _of(name: str, mask: int | None) -> exp.Expr:
-    return column(name) if mask is None else exp.BitwiseAnd(this=column(name), expression=literal(mask))
-
-
 def _of_bits(columns: Mapping[str, Bits], dialect: str) -> Iterable[str]:
     for name, (of, mask) in columns.items():
         bits = _plain(of, dialect) if mask is None else f"{_plain(of, dialect)} & {mask}"
@@ -642,6 +645,11 @@ def _plain(name: str, dialect: str) -> str:
     if not (name.isascii() and name.replace("_", "a").isalnum()):
         raise ValueError(f"not a plain column name: {name!r}")
     return identifier(name, dialect)
+
+
+def quoted(value: object, dialect: str) -> str:
+    """A text or number as a literal."""
+    return printed(literal(value), dialect)
 
 
 @cache
