@@ -24,6 +24,7 @@ from support.engines import ByHand
 
 # The fixtures of several test files live with what they need.
 pytest_plugins = (
+    "support.browser",
     "support.capabilities",
     "support.command_line",
     "support.manifests",

@@ -5,7 +5,6 @@
 
 import os
 import random
-import shutil
 import subprocess
 from collections import Counter
 from datetime import date, datetime, timedelta
@@ -17,10 +16,10 @@ import pytest
 import yaml
 
 import kanon_sql
+from support.browser import CHROMIUM
 from support.command_line import ask, done, kanon
 
 RANDOM = random.Random(23)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VISITS = """
 CREATE TABLE visits AS
 SELECT

@@ -1,11 +1,8 @@
 """The page in a real browser: by mouse, by keyboard only, two windows at once, a killed server, hostile names, axe."""
 
-import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,23 +12,11 @@ import pytest
 
 from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.state import Page
-from support.page import CHROMIUM, save_personnel, served, work_here
+from support.browser import NEEDS_CHROMIUM, clean, eventually, picture, show, window
+from support.page import save_personnel, served, work_here
 
-playwright = pytest.importorskip("playwright.sync_api")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium; install Debian's, or Chrome"),
-]
+pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "‮txet‬", "x" * 300, "'); --"]
-PICTURES = os.environ.get("KANON_PICTURES")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
@@ -44,47 +29,6 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
     """
     duckdb.sql(query).write_parquet("people.parquet")
     return open_page("people.parquet")
-
-
-def window(browser: Any, address: str, **more: Any) -> Any:
-    """A window on the page; what its script complains of fails the test."""
-    opened = browser.new_context(viewport={"width": 1280, "height": 900}, **more).new_page()
-    opened.set_default_timeout(20_000)
-    opened.complaints = []
-    opened.on("pageerror", lambda error: opened.complaints.append(str(error)))
-    opened.on("console", lambda reported: opened.complaints.append(reported.text) if reported.type == "error" else None)
-    opened.on("dialog", lambda dialog: opened.complaints.append(dialog.message) or dialog.dismiss())
-    opened.goto(address)
-    return opened
-
-
-def eventually(holds: Any, seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def clean(opened: Any) -> None:
-    """Axe finds no violation on the screen that is shown."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(opened)
-    assert found.violations_count == 0, found.generate_report()
-    assert opened.complaints == []
-
-
-def show(opened: Any, screen: str) -> None:
-    """Go to a screen by its link, and wait until it is there: a click alone may come back before it."""
-    opened.click(f"nav a:text-is('{screen}')")
-    opened.wait_for_selector(f"nav a[aria-current]:text-is('{screen}')")
-    opened.wait_for_load_state()
-
-
-def picture(opened: Any, name: str) -> None:
-    """Keep a picture of the screen, for somebody to look at."""
-    if PICTURES:
-        opened.screenshot(path=str(Path(PICTURES) / f"{name}.png"), full_page=True)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

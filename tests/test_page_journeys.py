@@ -1,9 +1,6 @@
 """Whole journeys of a privacy officer in a real browser, each with a messy table, at the widths of two screens."""
 
 import csv
-import os
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,58 +10,18 @@ import pytest
 from kanon_sql.hints import QUASI_IDENTIFIER
 from kanon_sql.page.first_draft import open_page
 from kanon_sql.verbs.suggest import DROPPED
+from support.browser import NEEDS_CHROMIUM, clean, eventually, fits, picture, show, window
 from support.data import DATA, needs
-from support.page import CHROMIUM, served
+from support.page import served
 
-playwright = pytest.importorskip("playwright.sync_api")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium; install Debian's, or Chrome"),
-]
-PICTURES = os.environ.get("KANON_PICTURES")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-def window(browser: Any, address: str, width: int, scheme: str) -> Any:
-    """A window on the page; what its script complains of fails the journey."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    opened = context.new_page()
-    opened.set_default_timeout(30_000)
-    opened.complaints = []
-    opened.on("pageerror", lambda error: opened.complaints.append(str(error)))
-    opened.goto(address)
-    return opened
+pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
 
 
 def looked_at(opened: Any, name: str) -> None:
     """The screen fits the window, and axe finds nothing wrong with it."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    assert opened.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
-    found = Axe().run(opened)
-    assert found.violations_count == 0, found.generate_report()
-    assert opened.complaints == []
-    if PICTURES:
-        opened.screenshot(path=str(Path(PICTURES) / f"{name}.png"), full_page=True)
-
-
-def go_to(opened: Any, screen: str) -> None:
-    opened.click(f"nav a:text-is('{screen}')")
-    opened.wait_for_selector(f"nav a[aria-current]:text-is('{screen}')")
-
-
-def eventually(holds: Any, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    fits(opened)
+    clean(opened)
+    picture(opened, name)
 
 
 @needs("discharges/discharges_de.csv")
@@ -78,7 +35,7 @@ def test_discharges_from_opening_to_saved_work(browser, tmp_path, monkeypatch):
     Path("discharges.csv").write_bytes(b"".join(some))
     page = open_page(None, time_limit=0.2)
     with served(page) as address:
-        opened = window(browser, address, 1920, "light")
+        opened = window(browser, address, 1920)
         opened.check("text=discharges.csv")
         opened.click("#reading summary")
         opened.fill("#null", "00.00.1950\nunbekannt")
@@ -118,15 +75,15 @@ def test_discharges_from_opening_to_saved_work(browser, tmp_path, monkeypatch):
                 ),
             )
         )
-        go_to(opened, "Search")
+        show(opened, "Search")
         opened.click("#go:text-is('Search')")
         opened.wait_for_selector("#results table")
-        go_to(opened, "Data")
+        show(opened, "Data")
         opened.wait_for_selector("#of-after + p + div td.label")
         assert page.results[0].manifest["smallest_class"] >= 5
         assert "Weber" not in opened.inner_text("section[aria-labelledby=of-after]")
         looked_at(opened, "discharges-data")
-        go_to(opened, "Open")
+        show(opened, "Open")
         opened.click("#save")
         opened.wait_for_selector("text=Saved as discharges.kanon.json")
         opened.click("text=Reopen >> nth=-1")
@@ -148,7 +105,7 @@ def test_a_survey_of_25_columns_by_keyboard(browser, tmp_path, monkeypatch):
             writer.writerow([f"T{i:04d}", 1940 + (i * 13) % 65, place, f"{3000 + (i * 37) % 4000},50", *few])
     page = open_page("survey.csv", time_limit=0.2)
     with served(page) as address:
-        opened = window(browser, address, 1280, "dark")
+        opened = window(browser, address, color_scheme="dark")
         opened.wait_for_selector("#samples-2 bdi")
         assert len(page.draft.columns) == 25
         assert "Weiler" not in opened.inner_text("main")
@@ -169,6 +126,6 @@ def test_a_survey_of_25_columns_by_keyboard(browser, tmp_path, monkeypatch):
         opened.keyboard.press("Control+Shift+Z")
         eventually(lambda: page.draft.columns[2].role == "sensitive")
         for screen in ("Data", "Hierarchies", "Open"):
-            go_to(opened, screen)
+            show(opened, screen)
             opened.wait_for_load_state()
             looked_at(opened, f"survey-{screen.lower()}")

@@ -16,7 +16,8 @@ from kanon_sql.page.draft import Draft
 from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.release import spec_text
 from kanon_sql.page.work import Work
-from support.page import CHROMIUM, PEOPLE, client_of, finished, served, work_here
+from support.browser import NEEDS_CHROMIUM, clean, fits, window
+from support.page import PEOPLE, client_of, finished, served, work_here
 from support.page import text_of as read
 
 HOSTILE = ['"><img src=x onerror=alert(1)>', "\u202etxet\u202c", "x" * 300]
@@ -291,11 +292,9 @@ def test_a_password_is_in_no_spec():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium; install Debian's, or Chrome")
-def test_hostile_names_in_two_windows(tmp_path, monkeypatch):
+@NEEDS_CHROMIUM
+def test_hostile_names_in_two_windows(browser, tmp_path, monkeypatch):
     """By keyboard in one window, seen in the other: a release of columns with hostile names, and axe."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     monkeypatch.chdir(tmp_path)
     work_here(monkeypatch)
     names = {name: [f"<b>{name[:20]}{i % (2 + place)}" for i in range(40)] for place, name in enumerate(HOSTILE)}
@@ -303,38 +302,29 @@ def test_hostile_names_in_two_windows(tmp_path, monkeypatch):
     page = open_page("<i>.parquet")
     page.change(_all_generalized)
     page.counted()
-    with playwright.sync_playwright() as started, served(page) as address:
-        browser, complaints = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]), []
-        one, other = (browser.new_page(viewport={"width": wide, "height": 900}) for wide in (1280, 420))
-        for window in (one, other):
-            window.on(
-                "console", lambda reported: complaints.append(reported.text) if reported.type == "error" else None
-            )
-            window.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
-        one.goto(f"{address}search")
-        other.goto(f"{address}compare")
+    with served(page) as address:
+        one = window(browser, f"{address}search")
+        other = window(browser, f"{address}compare", 420)
         one.focus("#go")
         one.keyboard.press("Enter")
         other.wait_for_selector("main option:text('1. auto')", state="attached")
-        for window in (one, other):
-            window.goto(f"{address}release")
+        for opened in (one, other):
+            opened.goto(f"{address}release")
         one.focus("#write")
         one.keyboard.press("Enter")
-        for window in (one, other):
-            window.wait_for_selector("#written iframe", timeout=60_000)
-            assert "Release report" in window.frames[1].content()
-        for window, screen in ((one, "release"), (other, "release"), (one, "compare"), (other, "compare")):
-            window.goto(f"{address}{screen}")
-            assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            if (window, screen) in ((one, "release"), (other, "compare")):
-                found = axe.run(window)
-                assert found.violations_count == 0, found.generate_report()
+        for opened in (one, other):
+            opened.wait_for_selector("#written iframe", timeout=60_000)
+            assert "Release report" in opened.frames[1].content()
+        for opened, screen in ((one, "release"), (other, "release"), (one, "compare"), (other, "compare")):
+            opened.goto(f"{address}{screen}")
+            fits(opened)
+            if (opened, screen) in ((one, "release"), (other, "compare")):
+                clean(opened)
         one.goto(f"{address}compare")
         one.focus("#remove-left")
         one.keyboard.press("Enter")
         other.wait_for_selector("#left option[value='1']", state="detached")
-        assert complaints == []
-        browser.close()
+        assert one.complaints == other.complaints == []
 
 
 def _parquet(path, columns):

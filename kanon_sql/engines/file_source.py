@@ -51,7 +51,7 @@ class Reader:
         if not reading.options:
             return query, ()
         types, found = self._find_formats(SOURCE_VIEW, Loaded(pattern, is_text=False), reading)
-        query = queries.files_converted(query, [*types], found.ways, self.engine.dialect, found.ages)
+        query = queries.converted(query, [*types], found.ways, self.engine.dialect, found.ages)
         self._show(query)
         return query, found.stay
 
@@ -103,7 +103,7 @@ class Reader:
         casts = {name: Conversion(kind) for name, kind in types.items() if kind != "VARCHAR"}
         holes = {"path": quoted_path(pattern), "separator": separator}
         as_text = queries.text("files/read_csv_as_text", self.engine.dialect, **holes)
-        return queries.files_converted(as_text, [*types], {**casts, **found.ways}, self.engine.dialect, found.ages)
+        return queries.converted(as_text, [*types], {**casts, **found.ways}, self.engine.dialect, found.ages)
 
     def _excel(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:
         if len(paths) > 1:

@@ -131,7 +131,6 @@ from kanon_sql.queries.text_conversion import (
     PLAIN_NUMBER,
     Conversion,
     converted,
-    files_converted,
     number_pattern,
 )
 from kanon_sql.queries.tree import (
@@ -242,7 +241,6 @@ __all__ = [
     "drop_type",
     "escaped",
     "exported_tuples",
-    "files_converted",
     "fingerprint",
     "frequency_set",
     "grant",

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 
 from kanon_sql.privacy import Predicate
@@ -70,36 +69,22 @@ _TRIED = "TRY_STRPTIME(value, $format)"
 
 
 def converted(
-    source: Relation,
+    source: Relation | str,
     columns: Sequence[str],
     ways: Mapping[str, Conversion],
     dialect: str,
     ages: Mapping[str, str] | None = None,
 ) -> str:
-    """The query of a relation's columns, converted in these ways, or unchanged.
+    """The query of the columns of a relation, or of a query that reads files, converted in these ways, or unchanged.
 
     `ages`: the column of dates at which another column, of dates of birth, becomes an age in whole years.
     """
-    return t.printed(_selected(columns, ways, ages or {}).from_(t.table(source)), dialect)
-
-
-def files_converted(
-    read: str,
-    columns: Sequence[str],
-    ways: Mapping[str, Conversion],
-    dialect: str,
-    ages: Mapping[str, str] | None = None,
-) -> str:
-    """The same for a query that reads files."""
-    files = sqlglot.parse_one(read, "duckdb")
-    assert isinstance(files, exp.Query)
-    return t.printed(_selected(columns, ways, ages or {}).from_(files.subquery("kanon_file")), dialect)
-
-
-def _selected(columns: Sequence[str], ways: Mapping[str, Conversion], ages: Mapping[str, str]) -> exp.Select:
+    rows = t.table(source) if isinstance(source, Relation) else t.parsed(source).subquery("kanon_file")
+    ages = ages or {}
     read = {name: _read(t.column(name), ways[name]) if name in ways else t.column(name) for name in columns}
     shown = {name: _age(value, read[ages[name]]) if name in ages else value for name, value in read.items()}
-    return exp.select(*(exp.alias_(value.copy(), name, quoted=True) for name, value in shown.items()))
+    query = exp.select(*(exp.alias_(value.copy(), name, quoted=True) for name, value in shown.items()))
+    return t.printed(query.from_(rows), dialect)
 
 
 _AGE = (

@@ -268,7 +268,10 @@ def _condition(text: str) -> exp.Expr:
 
 @lru_cache(_MOST_CONDITIONS)
 def _parsed_once(text: str) -> exp.Expr:
-    return sqlglot.parse_one(text, "duckdb")
+    try:
+        return sqlglot.parse_one(text, "duckdb")
+    except sqlglot.errors.SqlglotError:
+        raise SpecError(f"{text!r} is not a condition in SQL; write one such as rows >= $k") from None
 
 
 def _in_people(condition: exp.Expr, given: Predicate) -> exp.Expr:
@@ -312,7 +315,7 @@ def over_classes(given: Predicate, weight: str | None = None) -> tuple[Predicate
     >>> outer.text, inner.text
     ('MAX(of_class)', 'most / rows')
     """
-    aggregate = sqlglot.parse_one(given.text, "duckdb")
+    aggregate = _condition(given.text)
     if not isinstance(aggregate, (exp.Min, exp.Max, exp.Sum)):
         raise SpecError(f"{given.text!r} is not MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
     inner = aggregate.this.sql("duckdb")
@@ -328,9 +331,9 @@ def check_condition(given: Predicate, population: bool = False) -> None:
 
     `population`: whether an aggregate may count a population's rows.
     """
-    aggregates = [_parsed(text) for text in given.columns.values()]
+    aggregates = [_condition(text) for text in given.columns.values()]
     rows = ["n", "population"] if population else ["n"]
-    trees = [(_parsed(given.text), [*given.columns]), *((aggregate, rows) for aggregate in aggregates)]
+    trees = [(_condition(given.text), [*given.columns]), *((aggregate, rows) for aggregate in aggregates)]
     for tree, names in trees:
         for part in tree.walk():
             of_value = names is rows and given.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
@@ -341,13 +344,6 @@ def check_condition(given: Predicate, population: bool = False) -> None:
                 raise SpecError(f"{tree.sql()!r} uses ${part.name}, which is not among the model's parameters")
             if not isinstance(part, _CONDITION) and not is_largest(part):
                 raise SpecError(f"{tree.sql()!r} uses {part.sql()!r}, which a privacy model cannot contain")
-
-
-def _parsed(text: str) -> exp.Expr:
-    try:
-        return sqlglot.parse_one(text, "duckdb")
-    except sqlglot.errors.ParseError:
-        raise SpecError(f"{text!r} is not a condition in SQL; write one such as rows >= $k") from None
 
 
 _CONDITION = (
@@ -404,10 +400,17 @@ def queries_of(subject: str) -> dict[str, str]:
 
 
 @cache
-def _template(name: str) -> exp.Expr:
+def _template(name: str) -> exp.Query:
     subject, query = name.split("/")
     lines = queries_of(subject)[query].splitlines()
-    return sqlglot.parse_one("\n".join(line for line in lines if not line.startswith("--")), "duckdb")
+    return parsed("\n".join(line for line in lines if not line.startswith("--")))
+
+
+def parsed(query: str) -> exp.Query:
+    """A query in DuckDB's words as a tree."""
+    tree = sqlglot.parse_one(query, "duckdb")
+    assert isinstance(tree, exp.Query)
+    return tree
 
 
 def _holes(name: str) -> set[str]:

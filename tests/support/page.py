@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import json
 import re
-import shutil
 import socket
 import threading
 import time
@@ -35,7 +34,6 @@ SELECT 'P' || i AS person_id, 20 + (i * 7919) % 50 AS age, 1000 + (i * 31) % 90 
   ['flu', 'asthma', 'gout'][1 + (i // 5) % 3] AS diagnosis
 FROM range(400) AS t(i)
 """
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def save_personnel(path: Path, rows: int = 240) -> None:
