@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.statement import Compiled, anonymize_sql, compile
     from kanon_sql.verbs.suggest import Suggestions, suggest
+    from kanon_sql.verbs.suggest_database import DatabaseSuggestions, suggest_database
     from kanon_sql.verbs.utility import Utility, utility
     from kanon_sql.verbs.verify import Verification, verify
 
@@ -59,6 +60,7 @@ _HOMES = {
     "Comparison": "verbs.comparison",
     "Compiled": "verbs.statement",
     "DatabaseRelease": "verbs.database",
+    "DatabaseSuggestions": "verbs.suggest_database",
     "DatabaseVerification": "verbs.database",
     "DbtModel": "verbs.compile_dbt",
     "Explanation": "verbs.explain",
@@ -105,6 +107,7 @@ _HOMES = {
     "run": "verbs.run",
     "search": "verbs.search",
     "suggest": "verbs.suggest",
+    "suggest_database": "verbs.suggest_database",
     "utility": "verbs.utility",
     "verify": "verbs.verify",
     "verify_database": "verbs.database",
@@ -116,6 +119,7 @@ __all__ = [
     "Comparison",
     "Compiled",
     "DatabaseRelease",
+    "DatabaseSuggestions",
     "DatabaseVerification",
     "DbtModel",
     "Explanation",
@@ -163,6 +167,7 @@ __all__ = [
     "run",
     "search",
     "suggest",
+    "suggest_database",
     "utility",
     "verify",
     "verify_database",

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Every command is in the module of its name; its help is here, so that listing the commands imports none of them.
 COMMANDS = {
-    "init": "Suggest a spec for a table: the role of every column, and a hierarchy for every quasi-identifier. Nothing "
-    "is anonymized.",
+    "init": "Suggest a spec for a table, or for all tables of a database: the role of every column, and a hierarchy "
+    "for every quasi-identifier. Nothing is anonymized.",
     "page": "Serve a page for the browser: set roles, hierarchies and k, watch the search, and compare results.",
     "anonymize": "Create a k-anonymous release of a table or file, and verify the written result.",
     "cloak": "Generalize places and times to boxes and intervals that k people or devices share, and verify the "

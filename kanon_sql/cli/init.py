@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from kanon_sql.verbs.suggest import (
     check_spec_file,
     suggest,
 )
+from kanon_sql.verbs.suggest_database import PRESETS, DatabaseSuggestions, SuggestedTable, suggest_database
 
 _ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
 _ANSWERS = (
@@ -34,6 +36,11 @@ _ANSWERS = (
     "{ranges: [5, 10]} or suppress"
 )
 
+SOURCE = replace(
+    o.SOURCE,
+    help="A CSV, Parquet or Excel file or a glob of files; with --database, a table or view. Without it, all tables of "
+    "the database whose rows belong to the same people.",
+)
 OUTPUT = Option(
     "output", "The spec to write; a folder hierarchies/ is created next to it (default release.yml).", None, Path
 )
@@ -42,11 +49,28 @@ LIMIT = replace(o.OPTIONS["suppression_limit"], default="0.02")
 TIME_LIMIT = Option("time_limit", "Seconds for examining sets of columns.", type=float, default=30.0, limits={"min": 0})
 INTERACTIVE = Option("interactive", "Ask about each column, with a preview of its labels.", type=bool)
 OVERWRITE = replace(o.OVERWRITE, help="Replace an existing spec and existing hierarchies.", panel=None)
+_DATABASE = "A whole database"
+SCHEMA = Option("schema", "The schema of the tables. By default the current one.", _DATABASE)
+UNIT = Option(
+    "unit", "The table of the people. By default recognized by its name and by the tables that refer to it.", _DATABASE
+)
+PRESET = Option(
+    "preset", "The data model of the tables, whose columns have known roles: OMOP.", _DATABASE, choices=tuple(PRESETS)
+)
+M = Option(
+    "m",
+    "The number of a person's rows in the other tables that somebody may know (default 2).",
+    _DATABASE,
+    choices=("0", "1", "2", "3", "all"),
+    read=lambda text: text if text == "all" else int(text),
+)
+_OF_DATABASES = (SCHEMA, UNIT, PRESET, M)
+_FOR_BOTH = ("database", "attach", "memory_limit", "threads", "temp_directory", "k", "suppression_limit", "time_limit")
 
 
-@takes(o.NEEDED_SOURCE, OUTPUT, *o.of(RoleOptions), K, LIMIT, TIME_LIMIT, INTERACTIVE, OVERWRITE, o.JSON)
+@takes(SOURCE, OUTPUT, *o.of(RoleOptions), K, LIMIT, TIME_LIMIT, *_OF_DATABASES, INTERACTIVE, OVERWRITE, o.JSON)
 def init(
-    source: str,
+    source: str | None,
     output: Path | None,
     interactive: bool | None,
     overwrite: bool | None,
@@ -55,9 +79,16 @@ def init(
 ) -> None:
     """[bold]kanon init patients.csv && kanon anonymize --spec release.yml[/bold]
 
+    [bold]kanon init --database hospital.duckdb --output hospital.yml && kanon database release hospital.yml[/bold]
+
     The written files contain values of the data: protect them like the source."""
     target = output or Path("release.yml")
     check_spec_file(target, bool(overwrite))
+    of_databases = {option.name: options.pop(option.name) for option in _OF_DATABASES}
+    if source is None:
+        _init_database(target, bool(interactive), bool(overwrite), bool(as_json), {**options, **of_databases})
+        return
+    _refuse(of_databases, "is for all tables of a database; leave out SOURCE")
     if interactive:
         suggestions = suggest(source, ask=_ask, **options)
     else:
@@ -71,6 +102,51 @@ def init(
     command = shlex.join(["kanon", "anonymize", "--spec", str(written)])
     out.print(f"\nWritten to {escape(str(written))}. Review and edit it, then run: [bold]{escape(command)}[/bold]")
     warn(suggestions.notes)
+
+
+def _init_database(target: Path, interactive: bool, overwrite: bool, as_json: bool, options: dict[str, Any]) -> None:
+    """Suggest a spec for all tables of a database."""
+    if options["database"] is None:
+        raise SpecError(
+            "there is no SOURCE; name a file, or a table with --database, or only --database for all of its tables"
+        )
+    allowed = {*_FOR_BOTH, *(option.name for option in _OF_DATABASES)}
+    others = {name: value for name, value in options.items() if name not in allowed}
+    _refuse({"interactive": interactive or None, **others}, "is for a single table; name it as SOURCE")
+    given = {name: value for name, value in options.items() if name in allowed and value is not None}
+    with watching() as watch:
+        suggestions = suggest_database(observer=watch, **given)
+    written = suggestions.write(target, overwrite=overwrite)
+    if as_json:
+        print_json(suggestions.to_json())
+        return
+    _show_database(suggestions)
+    command = shlex.join(["kanon", "database", "release", str(written)])
+    out.print(f"\nWritten to {escape(str(written))}. Review and edit it, then run: [bold]{escape(command)}[/bold]")
+    warn(suggestions.notes)
+
+
+def _refuse(options: dict[str, Any], why: str) -> None:
+    """SpecError for an option that was used."""
+    for name, value in options.items():
+        if value is not None:
+            raise SpecError(f"{o.flag_of(name)} {why}")
+
+
+def _show_database(suggestions: DatabaseSuggestions) -> None:
+    """Print the tables with their keys, and the role and generalization of every column."""
+    out.print(f"The people are the rows of [bold]{escape(suggestions.unit)}[/bold]: {escape(suggestions.reason)}.")
+    for table in suggestions.tables:
+        _show_table(table)
+    for name, reason in suggestions.left_out.items():
+        out.print(f"Left out: [bold]{escape(name)}[/bold]: {escape(reason)}.")
+
+
+def _show_table(table: SuggestedTable) -> None:
+    out.print(f"\n[bold]{escape(table.name)}[/bold], {table.rows:,} rows")
+    for column, refers_to, reason in table.keys:
+        out.print(f"  key {escape(column)} → {escape(refers_to)}: {escape(reason)}")
+    _show_columns(table.columns)
 
 
 def _ask(column: SuggestedColumn, preview: SuggestionPreview, problem: str) -> SuggestedColumn:
@@ -116,9 +192,13 @@ def _show_preview(preview: SuggestionPreview) -> None:
 
 def _show(suggestions: Suggestions) -> None:
     """Print the suggested role and generalization of every column."""
+    _show_columns(suggestions.columns)
+
+
+def _show_columns(columns: Sequence[SuggestedColumn]) -> None:
     table = Table("column", "role", "generalized by", "labels by level", box=None, pad_edge=False)
     table.columns[1].no_wrap = table.columns[2].no_wrap = True
-    for column in suggestions.columns:
+    for column in columns:
         table.add_row(escape(column.name), column.role, escape(_generalized_by(column)), _labels(column))
     out.print(table)
 

@@ -23,6 +23,7 @@ VERSIONS: Mapping[str, int] = {
     "utility": 1,
     "profile": 1,
     "init": 1,
+    "init-database": 1,
     "search": 1,
     "compare": 1,
     "compile": 1,

@@ -16,6 +16,7 @@ from kanon_sql.documents.kinds import (
     list_of,
     or_null,
 )
+from kanon_sql.documents.others import SUGGESTED
 
 _KNOWN = {"enum": [0, 1, 2, 3, "all"]}
 _FINDING = closed(
@@ -72,4 +73,33 @@ DATABASE_CHECK: Keys = {
     "findings": (list_of(_FINDING), "By the number of known rows."),
     "broken_keys": (NAMES, "What is wrong with the keys, in sentences."),
     "satisfied": (FLAG, "Whether the tables satisfy the spec, and their keys fit together."),
+}
+
+_KEY = closed(
+    {
+        "column": (TEXT, "The column."),
+        "refers_to": (TEXT, "The table that it refers to; `own` if it identifies the rows of this table."),
+        "reason": (TEXT, "Why."),
+    }
+)
+_SUGGESTED_TABLE = closed(
+    {
+        "source": (TEXT, "Its name in the database."),
+        "rows": (COUNT, "Its rows."),
+        "keys": (list_of(_KEY), "The columns that link it to other tables."),
+        "columns": (list_of(SUGGESTED), "The other columns with their roles."),
+    }
+)
+INIT_DATABASE: Keys = {
+    "database": (or_null(TEXT), "The database; null for a connection, and for an address with a password."),
+    "unit": (TEXT, "The table of the people."),
+    "key": (TEXT, "Its key."),
+    "reason": (TEXT, "Why it is the table of the people."),
+    "k": (COUNT, "The suggested k."),
+    "m": (_KNOWN, "How many of a person's rows in the other tables somebody may know."),
+    "suppression_limit": ({"anyOf": [NUMBER, TEXT]}, "The suggested limit: a share of the people, or `N rows`."),
+    "into": (TEXT, "The schema of the release."),
+    "tables": (by_name(_SUGGESTED_TABLE), "The tables of the release by name, the one of the people first."),
+    "left_out": (by_name(TEXT), "The other tables, with the reasons."),
+    "notes": (NAMES, "Hints for readers of the spec."),
 }

@@ -47,6 +47,9 @@ FORMS: Mapping[str, Form] = {
     "utility": Form("The utility of a release.", "`kanon utility --json`", findings.UTILITY),
     "profile": Form("The profile of a table.", "`kanon profile --json`", others.PROFILE),
     "init": Form("A suggested spec.", "`kanon init --json`", others.INIT),
+    "init-database": Form(
+        "A suggested spec for the tables of a database.", "`kanon init --database --json`", databases.INIT_DATABASE
+    ),
     "search": Form("The result of a search.", "`kanon search --json`", others.SEARCH),
     "compare": Form("Strategies side by side.", "`kanon compare --json`", others.COMPARE),
     "compile": Form("A release as SQL.", "`kanon compile --json`", others.COMPILE),

@@ -248,7 +248,7 @@ PROFILE: Keys = {
     "seconds": (NUMBER, "The duration."),
 }
 
-_SUGGESTED = closed(
+SUGGESTED = closed(
     {
         "name": (TEXT, "The column."),
         "type": (TEXT, "Its type in the database."),
@@ -269,7 +269,7 @@ INIT: Keys = {
     "unit": (or_null(TEXT), "The column that identifies people, if they have several rows."),
     "k": (COUNT, "The suggested k."),
     "suppression_limit": ({"anyOf": [NUMBER, TEXT]}, "The suggested limit: a share of the rows, or `N rows`."),
-    "columns": (list_of(_SUGGESTED), "The columns with their roles."),
+    "columns": (list_of(SUGGESTED), "The columns with their roles."),
     "notes": (NAMES, "Hints for readers of the spec."),
 }
 

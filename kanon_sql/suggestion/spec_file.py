@@ -71,7 +71,7 @@ def _lines(draft: SpecFile, name: str) -> Iterator[str]:
     yield from comment("Generalized: others may know them, and together they can identify people.")
     yield "quasi_identifiers:"
     for quasi_identifier in draft.quasi_identifiers:
-        yield from _generalized(quasi_identifier)
+        yield from generalized(quasi_identifier)
     yield from _columns("sensitive", "Released unchanged; the manifest shows what classes reveal.", draft.sensitive)
     yield ""
     yield from comment(
@@ -134,13 +134,14 @@ def plain_reason(reason: str, default: str) -> str:
     >>> plain_reason("alone it puts 100.0 % of the rows in classes smaller than 5", "Others can know it.")
     'Others can know it.'
     """
-    first = _in_a_line(reason).partition(";")[0].partition(":")[0].strip()
+    first = in_a_line(reason).partition(";")[0].partition(":")[0].strip()
     if not first or any(sign.isdigit() or sign in "'\"" for sign in first):
         return default
     return f"{first[:1].upper()}{first[1:]}."
 
 
-def _generalized(column: QuasiIdentifierEntry) -> Iterator[str]:
+def generalized(column: QuasiIdentifierEntry) -> Iterator[str]:
+    """A quasi-identifier with its hierarchy, and the reasons as comments."""
     yield from comment(column.reason, "  ")
     yield f"  {in_flow(column.name)}:"
     yield from comment(column.why, "    ")
@@ -159,16 +160,16 @@ def listed(key: str, columns: Reasons) -> Iterator[str]:
     """A list of columns under a key, with the reasons as comments."""
     yield f"{key}:"
     for name, reason in columns:
-        yield f"- {in_flow(name)}" + (f"   # {_in_a_line(reason)}" if reason else "")
+        yield f"- {in_flow(name)}" + (f"   # {in_a_line(reason)}" if reason else "")
 
 
 def comment(text: str, indent: str = "") -> Iterator[str]:
     """A text as lines of a comment."""
     begin = text[: len(text) - len(text.lstrip())]
-    lines = wrap(_in_a_line(text), _WIDTH - len(indent) - len(begin), break_long_words=False, break_on_hyphens=False)
+    lines = wrap(in_a_line(text), _WIDTH - len(indent) - len(begin), break_long_words=False, break_on_hyphens=False)
     yield from (f"{indent}# {begin}{line}" for line in lines)
 
 
-def _in_a_line(text: str) -> str:
+def in_a_line(text: str) -> str:
     """A text without line breaks and control characters, which names of columns can contain."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -64,6 +64,10 @@ class SuggestedColumn:
     labels: tuple[int, ...] = ()
     levels: tuple[Mapping[Any, str], ...] = field(default=(), repr=False)
 
+    def described(self) -> dict[str, Any]:
+        """Everything except the values of its hierarchy, as a mapping for JSON."""
+        return {name: value for name, value in vars(self).items() if name != "levels"} | {"labels": [*self.labels]}
+
 
 @dataclass(frozen=True, repr=False)
 class Suggestions(Result):
@@ -91,10 +95,7 @@ class Suggestions(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the values of hierarchies, as a mapping for JSON."""
-        columns = [
-            {name: value for name, value in vars(column).items() if name != "levels"} | {"labels": [*column.labels]}
-            for column in self.columns
-        ]
+        columns = [column.described() for column in self.columns]
         names = ("source", "database", "rows", "unit", "k", "suppression_limit")
         named = {name: getattr(self, name) for name in names}
         if self.database is not None and has_password(self.database):
@@ -120,10 +121,10 @@ class Suggestions(Result):
             if file.parent.is_dir():
                 check_file(file, overwrite, ())
         with Staging() as staging:
-            _write(staging, target, self.text(target), overwrite)
+            write_text(staging, target, self.text(target), overwrite)
             for file, text in files.items():
-                _make_folder(file.parent)
-                _write(staging, file, text, overwrite, private=True)
+                make_folder(file.parent)
+                write_text(staging, file, text, overwrite, private=True)
             staging.place()
         return target
 
@@ -134,7 +135,7 @@ class Suggestions(Result):
 
     def _files(self, name: str) -> dict[str, str]:
         """The text of every hierarchy file, by its path relative to the spec `name`."""
-        return {self._file(column, name): _csv(column.levels) for column in self.columns if column.levels}
+        return {self._file(column, name): hierarchy_text(column.levels) for column in self.columns if column.levels}
 
     def _file(self, column: SuggestedColumn, name: str) -> str:
         stems: dict[str, str] = {}
@@ -248,7 +249,7 @@ def looked_at(
         profile = profiled(data.engine, data.table, time_limit=time_limit)
         with_roles, unit = _with_roles(data, profile, role_options)
         observer.stage("Suggesting hierarchies")
-        columns = tuple(_with_hierarchies(data, with_roles, k, unit, ask))
+        columns = tuple(with_hierarchies(data, with_roles, k, unit, ask))
         if not any(column.name == unit and column.role in (IDENTIFIER, DROPPED) for column in columns):
             unit = None
         unchanged = _countable(data, [column.name for column in columns if column.role in (SENSITIVE, KEPT)])
@@ -284,7 +285,7 @@ def _with_roles(
     unit = profile.unit if profile.unit and requested.get(profile.unit.column) in (None, IDENTIFIER) else None
     columns = []
     for column in profile.columns:
-        role, reason = _role(column, profile, unit)
+        role, reason = role_of(column, profile, unit)
         if column.name in requested:
             role, reason = requested[column.name], _CHOSEN
         elif role_options["quasi_identifiers"] is not None and role == QUASI_IDENTIFIER:
@@ -295,7 +296,7 @@ def _with_roles(
     unit_column = unit.column if unit else None
     with Scratch(data.engine, "exact") as tables:
         columns = _generalized_if_unique(tables, data, columns, profile, unit_column)
-    return list(_with_fewer_quasi_identifiers(columns, profile)), unit_column
+    return list(with_fewer_quasi_identifiers(columns, profile)), unit_column
 
 
 def _requested_roles(profile: Profile, role_options: Mapping[str, Any]) -> dict[str, str]:
@@ -317,7 +318,7 @@ def _requested_roles(profile: Profile, role_options: Mapping[str, Any]) -> dict[
     return roles
 
 
-def _role(column: ColumnProfile, profile: Profile, unit: Unit | None) -> tuple[str, str]:
+def role_of(column: ColumnProfile, profile: Profile, unit: Unit | None) -> tuple[str, str]:
     """The suggested role of a column, and the reason."""
     if unit and column.name == unit.column:
         constant = [name for name in unit.constant if name != column.name][:3]
@@ -343,14 +344,23 @@ def _numbers_people(column: ColumnProfile, unit: Unit) -> bool:
     return column.name in unit.constant and (column.distinct or 0) >= UNIQUE_SHARE * unit.people
 
 
-def _with_fewer_quasi_identifiers(columns: Sequence[SuggestedColumn], profile: Profile) -> Iterator[SuggestedColumn]:
-    """The columns; beyond MOST_QUASI_IDENTIFIERS, the quasi-identifiers with the weakest reasons are dropped."""
+def with_fewer_quasi_identifiers(
+    columns: Sequence[SuggestedColumn],
+    profile: Profile,
+    most: int = MOST_QUASI_IDENTIFIERS,
+    settled: Collection[str] = (),
+) -> Iterator[SuggestedColumn]:
+    """The columns; of more than `most` quasi-identifiers, those with the weakest reasons are dropped.
+
+    `settled`: columns that are not dropped.
+    """
     suggested = {column.name for column in profile.columns if column.suggestion == QUASI_IDENTIFIER}
     quasi = [column for column in columns if column.role == QUASI_IDENTIFIER]
     hinted = {column.name for column in quasi if name_hint(column.name) in (QUASI_IDENTIFIER, SENSITIVE)}
-    quasi.sort(key=lambda column: (column.reason != _CHOSEN, column.name not in hinted, column.name not in suggested))
-    dropped = [column for column in quasi[MOST_QUASI_IDENTIFIERS:] if column.reason != _CHOSEN]
-    reason = f"{MOST_QUASI_IDENTIFIERS} quasi-identifiers precede it, and more would leave hardly anything of any"
+    chosen = {column.name for column in quasi if column.reason == _CHOSEN or column.name in settled}
+    quasi.sort(key=lambda column: (column.name not in chosen, column.name not in hinted, column.name not in suggested))
+    dropped = [column for column in quasi[most:] if column.name not in chosen]
+    reason = f"{most} quasi-identifiers precede it, and more would leave hardly anything of any"
     for column in columns:
         yield replace(column, role=DROPPED, reason=reason) if column in dropped else column
 
@@ -381,10 +391,19 @@ def _countable(data: Source, names: Sequence[str]) -> list[str]:
     return [column.name for column in data.table.columns if column.name in names and column.kind != "other"]
 
 
-def _with_hierarchies(
-    data: Source, columns: Sequence[SuggestedColumn], k: int, unit: str | None, ask: Ask | None
+def with_hierarchies(
+    data: Source,
+    columns: Sequence[SuggestedColumn],
+    k: int,
+    unit: str | None,
+    ask: Ask | None = None,
+    people: PeopleByValue | None = None,
 ) -> Iterator[SuggestedColumn]:
-    """The columns, with a hierarchy for every quasi-identifier, from one count of their distinct combinations."""
+    """The columns, with a hierarchy for every quasi-identifier, from one count of their distinct combinations.
+
+    `people`: counts the people by the values of a column, if the table has no column `unit` that identifies them. A
+    quasi-identifier with a recipe already keeps it.
+    """
     stems = queries.plain_names([column.name for column in columns if column.role == QUASI_IDENTIFIER])
     with Scratch(data.engine, "suggest") as tables:
         if stems:
@@ -396,7 +415,7 @@ def _with_hierarchies(
             assert described
             if column.role == QUASI_IDENTIFIER:
                 related = _RelatedColumns(tables, stems, counts, column.name)
-                common = _CommonValues(tables, data, column.name, counts[column.name], k, unit)
+                common = _CommonValues(tables, data, column.name, counts[column.name], k, unit, people)
                 column = _generalized(column, described, counts[column.name], related, common, data)
             yield _confirmed(column, described, counts.get(column.name, {}), data, ask) if ask else column
 
@@ -433,6 +452,7 @@ class SuggestionPreview:
 
 
 Ask = Callable[[SuggestedColumn, SuggestionPreview, str], SuggestedColumn]
+PeopleByValue = Callable[[str], Sequence[tuple[Any, ...]]]
 
 
 def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, int], data: Source) -> SuggestionPreview:
@@ -505,16 +525,20 @@ class _CommonValues:
     counts: Mapping[Any, int]
     k: int
     unit: str | None
+    people: PeopleByValue | None = None
 
     def __call__(self) -> set[Any]:
-        if self.unit is None:
+        if self.unit is None and self.people is None:
             return {value for value, rows in self.counts.items() if rows >= self.k}
         people: dict[Any, int] = {}
-        for value, n in self.tables.rows(
-            "profile/people", column=[self.column], unit=[self.unit], source=self.data.table.relation
-        ):
+        for value, n in self.people(self.column) if self.people else self._of_unit():
             people[key(value)] = people.get(key(value), 0) + int(n)
         return {value for value, n in people.items() if n >= self.k}
+
+    def _of_unit(self) -> Sequence[tuple[Any, ...]]:
+        return self.tables.rows(
+            "profile/people", column=[self.column], unit=[str(self.unit)], source=self.data.table.relation
+        )
 
 
 def _generalized(
@@ -526,7 +550,10 @@ def _generalized(
     data: Source,
 ) -> SuggestedColumn:
     """A quasi-identifier with the suggested hierarchy, without the levels that merge nothing."""
-    suggestion = suggested(described, counts, related, common)
+    if column.recipe or column.levels:
+        suggestion = Suggested(column.recipe or "suppress", column.levels, column.why)
+    else:
+        suggestion = suggested(described, counts, related, common)
     if suggestion.levels and "" in counts:
         suggestion = Suggested(why="it contains the empty text, which is NULL in a file: shown, or not")
     suggestion, labels = _shortened(suggestion, described, counts, data)
@@ -569,7 +596,7 @@ def _built(recipe: Any, column: Column, counts: Mapping[Any, int], data: Source)
     return hierarchy_source(spec.quasi_identifiers[column.name], column, spec, data.engine).build(list(counts))
 
 
-def _csv(levels: Sequence[Mapping[Any, str]]) -> str:
+def hierarchy_text(levels: Sequence[Mapping[Any, str]]) -> str:
     text = io.StringIO()
     rows = ([_cell(value), *(level[value] for level in levels), "*"] for value in levels[0])
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
@@ -580,12 +607,12 @@ def _cell(value: Any) -> str:
     return "" if value is None else as_text(value)
 
 
-def _write(staging: Staging, path: Path, text: str, overwrite: bool, private: bool = False) -> None:
+def write_text(staging: Staging, path: Path, text: str, overwrite: bool, private: bool = False) -> None:
     with staging.file(path, overwrite, private) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -598,7 +625,7 @@ def places_of(suggestions: Suggestions, folder: Path) -> dict[str, Any]:
         return {}
     if suggestions.database is not None:
         database = suggestions.database
-        where = {} if has_password(database) else {"database": _relative(folder, database)}
+        where = {} if has_password(database) else {"database": relative_place(folder, database)}
         return {"source": suggestions.source, **where, "target": {"table": f"{suggestions.source}_anon"}}
     source = Path(suggestions.source)
     if not os.path.isfile(source):  # a pattern for several files
@@ -606,12 +633,12 @@ def places_of(suggestions: Suggestions, folder: Path) -> dict[str, Any]:
         name = "release.parquet"
     else:
         suffix = ".parquet" if kind_of_file(source.name) == "Excel" else source.suffix
-        place = _relative(folder, suggestions.source)
+        place = relative_place(folder, suggestions.source)
         name = f"{source.stem}_anon{suffix}"
     return {"source": place, **suggestions.reading, "target": {"file": name}}
 
 
-def _relative(folder: Path, path: str) -> str:
+def relative_place(folder: Path, path: str) -> str:
     """A path relative to a folder; an address or a path on another drive unchanged."""
     if names_a_server(path) or path == ":memory:" or "://" in path:
         return path

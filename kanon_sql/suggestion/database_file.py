@@ -1,0 +1,117 @@
+"""A suggested spec of several tables as a file: YAML with the reasons for keys and roles in comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kanon_sql.spec import in_flow, limit_text
+from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry, Reasons, comment, generalized, in_a_line, listed
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """A table in the file. `keys`: columns with what they refer to and why; `source`: if it is not the name."""
+
+    name: str
+    rows: int
+    source: str | None = None
+    keys: Sequence[tuple[str, str, str]] = ()
+    quasi_identifiers: Sequence[QuasiIdentifierEntry] = ()
+    identifiers: Reasons = ()
+    dropped: Reasons = ()
+
+
+@dataclass(frozen=True)
+class DatabaseFile:
+    """The contents of the file. `unit`: the main table, its key, and why; `database`: None if it is not written."""
+
+    database: str | None
+    unit: tuple[str, str, str]
+    tables: Sequence[TableEntry]
+    left_out: Reasons
+    k: int
+    m: int | str
+    suppression_limit: float | str
+    schema: str
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def database_text(draft: DatabaseFile, name: str) -> str:
+    """The text of the spec file of this name."""
+    lines = (*_head(draft, name), *_tables(draft), *_privacy(draft))
+    return "\n".join(lines) + "\n"
+
+
+def _head(draft: DatabaseFile, name: str) -> Iterator[str]:
+    count = f"{len(draft.tables)} tables" if len(draft.tables) > 1 else "1 table"
+    yield from comment(f"Suggested by `kanon init` from {count}. Read it, edit it, then run:")
+    yield from comment(f"  kanon database release {name}")
+    yield from comment(
+        "It was created from the data, like the files in hierarchies/, which contain values: protect both like the "
+        "source. Figures are the numbers of labels per level. Columns that this file does not name are dropped."
+    )
+    for note in draft.notes:
+        yield from comment(f"Note: {note}.")
+    if draft.database is not None:
+        yield f"database: {in_flow(draft.database)}"
+    yield ""
+    main, key, reason = draft.unit
+    yield from comment(f"The main table, which has one row per person, and its key: {reason}.")
+    yield f"unit: {in_flow({main: key})}"
+
+
+def _tables(draft: DatabaseFile) -> Iterator[str]:
+    yield ""
+    yield from comment("Quasi-identifiers are generalized: others may know them, alone or in combination.")
+    yield "tables:"
+    for table in draft.tables:
+        yield f"  {in_flow(table.name)}:   # {table.rows:,} rows"
+        yield from (f"    {line}" if line else "" for line in _table(table))
+    if draft.left_out:
+        yield from comment("Not in the release:", "  ")
+    for name, reason in draft.left_out:
+        yield from comment(f"- {in_flow(name)}: {reason}", "  ")
+
+
+def _table(table: TableEntry) -> Iterator[str]:
+    if table.source:
+        yield f"source: {in_flow(table.source)}"
+    if table.keys:
+        yield "keys:"
+        for column, refers_to, evidence in table.keys:
+            yield f"  {in_flow(column)}: {in_flow(refers_to)}   # {in_a_line(evidence)}"
+    if table.quasi_identifiers:
+        yield "quasi_identifiers:"
+        for quasi_identifier in table.quasi_identifiers:
+            yield from generalized(quasi_identifier)
+    if table.identifiers:
+        yield from listed("identifiers", table.identifiers)
+    if not (table.keys or table.quasi_identifiers or table.identifiers):
+        yield "keep: []"
+    for column, reason in table.dropped:
+        yield from comment(f"- {in_flow(column)}   # dropped: {in_a_line(reason)}")
+
+
+def _privacy(draft: DatabaseFile) -> Iterator[str]:
+    yield ""
+    if len(draft.tables) > 1:
+        yield from comment(
+            f"At least {draft.k} people share what somebody knows: a person's row in {draft.unit[0]}, and {draft.m} of "
+            "the person's rows in the other tables; 10 or 20 for the public."
+        )
+    else:
+        yield from comment(f"At least {draft.k} people share a row; 10 or 20 for the public.")
+    yield f"privacy: {in_flow(_model(draft))}"
+    limit = draft.suppression_limit
+    yield f"suppression_limit: {limit}   # at most {limit_text(limit).replace('rows', 'people')} may be left out"
+    if len(draft.tables) > 1:
+        yield "event_suppression_limit: 0.05   # at most 5 % of the rows of every other table may be left out"
+    yield ""
+    yield from comment("`overwrite: true` in it lets a later run replace the release.")
+    yield f"into: {in_flow({'schema': draft.schema})}"
+
+
+def _model(draft: DatabaseFile) -> Mapping[str, Any]:
+    return {"k": draft.k, "m": draft.m if len(draft.tables) > 1 else 0}

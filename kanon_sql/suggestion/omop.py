@@ -1,0 +1,167 @@
+"""The OMOP Common Data Model, version 5.4 (https://ohdsi.github.io/CommonDataModel/cdm54.html): its tables and columns.
+
+Concept ids are numbers without an order. Those of clinical events are generalized to their ancestors in the vocabulary,
+if the database has the table `concept_ancestor`; otherwise they are shown or not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from kanon_sql.engine import Column
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.generalization.codes import OTHER
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
+from kanon_sql.queries import Relation
+from kanon_sql.suggestion.presets import KnownColumn, Levels, Preset
+
+_MOST_LEVELS = 4  # of a hierarchy of concepts
+_DROPPED = "dropped"
+_VOCABULARY = (
+    "concept", "vocabulary", "domain", "concept_class", "concept_relationship", "relationship", "concept_synonym",
+    "concept_ancestor", "source_to_concept_map", "drug_strength", "cdm_source", "metadata",
+)  # fmt: skip
+_DERIVED = ("drug_era", "dose_era", "condition_era", "episode", "episode_event", "cohort", "cohort_definition")
+_LEFT_OUT = {
+    **dict.fromkeys(_VOCABULARY, "the vocabulary, which has no people"),
+    **dict.fromkeys(_DERIVED, "derived from other tables: derive it again from the release"),
+    **dict.fromkeys(("note", "note_nlp"), "free text, which can name people"),
+    "fact_relationship": "it refers to rows of any table by their old keys",
+    "location": "addresses: add a coarse part of them to person in a view",
+    "care_site": "it has no people; care_site_id is dropped, too, since it tells where somebody was treated",
+    "provider": "it describes physicians, not patients",
+}
+_BORN = "the day of birth is finer than year_of_birth, which is generalized"
+_TIME = "the time of an event is finer than its date, which is generalized"
+_TEXT = "it contains text or codes as the source wrote them"
+_PERSON = {
+    "year_of_birth": KnownColumn(QUASI_IDENTIFIER, "others may know it"),
+    "month_of_birth": KnownColumn(_DROPPED, _BORN),
+    "day_of_birth": KnownColumn(_DROPPED, _BORN),
+    "birth_datetime": KnownColumn(_DROPPED, _BORN),
+    "gender_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", "a concept: shown, or not"),
+    "race_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", "a concept: shown, or not"),
+    "ethnicity_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", "a concept: shown, or not"),
+}
+_KEPT_OUT = {
+    "location_id": "it leads to an address",
+    "provider_id": "it tells who treated somebody",
+    "care_site_id": "it tells where somebody was treated; as a quasi-identifier, it costs detail of other columns",
+}
+_TEXTS = ("value_as_string", "stop_reason", "sig", "lot_number", "unique_device_id", "production_id", "note_text")
+
+
+def _left_out(table: str) -> str | None:
+    name = table.lower()
+    return "results of cohort definitions" if name.startswith("cohort_") else _LEFT_OUT.get(name)
+
+
+def _column(table: str, column: Column) -> KnownColumn | None:
+    """The role of a column by the conventions of OMOP; None for one that the conventions do not cover."""
+    name = column.name.lower()
+    if table == "person" and name in _PERSON:
+        return _PERSON[name]
+    if name == f"{table}_id":
+        return None  # the table's key, if it is not used as one
+    if name.endswith("_source_value"):
+        return KnownColumn(IDENTIFIER if table == "person" else _DROPPED, _TEXT)
+    if name in _TEXTS:
+        return KnownColumn(_DROPPED, _TEXT)
+    if name in _KEPT_OUT:
+        return KnownColumn(_DROPPED, _KEPT_OUT[name])
+    if name.endswith(("_datetime", "_time")):
+        return KnownColumn(_DROPPED, _TIME)
+    if name.endswith("_date"):
+        return _date(table, name)
+    if name.endswith("_concept_id"):
+        return _concept(table, name)
+    if name.endswith("_id"):
+        return KnownColumn(_DROPPED, "it refers to rows by their old keys")
+    if column.kind in ("integer", "decimal", "float"):
+        return _number(name)
+    return KnownColumn(_DROPPED, "it is not among the columns that the preset releases")
+
+
+def _date(table: str, name: str) -> KnownColumn:
+    """The first day of an event is generalized; the last day is a second date that an attacker could know."""
+    if name.endswith("_end_date") and table not in ("visit_occurrence", "observation_period"):
+        return KnownColumn(_DROPPED, "the first day is released; add it as a quasi-identifier if you need durations")
+    recipe = {"dates": ["month", "quarter", "year", "5 years"]}
+    return KnownColumn(QUASI_IDENTIFIER, "others may know when it was", recipe, "parts of the calendar")
+
+
+def _concept(table: str, name: str) -> KnownColumn:
+    """What happened is a quasi-identifier; the concepts of how and where it was recorded are dropped."""
+    event = name.removesuffix("_concept_id")
+    if table.startswith(event) or name in ("cause_concept_id",):
+        why = "concepts of the vocabulary, by their ancestors; or shown, or not, without them"
+        return KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", why, _ancestors)
+    if name == "value_as_concept_id":
+        return KnownColumn(QUASI_IDENTIFIER, "others may know the result", "suppress", "a concept: shown, or not")
+    if name == "unit_concept_id":
+        return KnownColumn(QUASI_IDENTIFIER, "numbers need their unit", "suppress", "a concept: shown, or not")
+    if event.endswith("_source"):
+        return KnownColumn(_DROPPED, "the concept as the source coded it: finer than the standard concept")
+    return KnownColumn(_DROPPED, "how it was recorded; add it as a quasi-identifier if you need it")
+
+
+def _number(name: str) -> KnownColumn | None:
+    if name == "value_as_number":
+        return None  # generalized as its values suggest
+    return KnownColumn(_DROPPED, "an amount; add it as a quasi-identifier if you need it")
+
+
+def _ancestors(scratch: Scratch, tables: Mapping[str, Relation], values: Collection[Any]) -> Levels:
+    """The ancestors of concepts, from the finest level to the coarsest; empty without a vocabulary.
+
+    A concept can have several parents: the one with most of the concepts below it is chosen, so that the levels are
+    nested.
+    """
+    vocabulary = tables.get("concept_ancestor")
+    concepts = [int(value) for value in values if value is not None]
+    if vocabulary is None or not concepts:
+        return ()
+    wanted = scratch.load("concepts", {"concept_id": "BIGINT"}, [concepts])
+    edges = scratch.rows("keys/ancestors", vocabulary=vocabulary, concepts=wanted)
+    scratch.drop("concepts")
+    parent = _tree([(int(child), int(above), int(below)) for child, above, below in edges])
+    paths = {concept: _path(concept, parent) for concept in concepts}
+    deepest = max(len(path) for path in paths.values())
+    levels = [
+        {concept: str(path[min(depth, len(path) - 1)]) for concept, path in paths.items()}
+        for depth in range(deepest - 2, -1, -1)
+    ]
+    missing = {None: OTHER} if None in values else {}
+    return tuple({**level, **missing} for level in _spread(levels, len(concepts)))
+
+
+def _tree(edges: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+    """One parent for every concept: of its parents, the one with the most concepts below it, then the oldest."""
+    parents: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for child, above, below in edges:
+        parents[child].append((-below, above))
+    return {child: min(found)[1] for child, found in parents.items()}
+
+
+def _path(concept: int, parent: Mapping[int, int]) -> list[int]:
+    """The concepts from the root to a concept."""
+    path = [concept]
+    while path[-1] in parent and parent[path[-1]] not in path:
+        path.append(parent[path[-1]])
+    return path[::-1]
+
+
+def _spread(levels: Sequence[Mapping[int, str]], values: int) -> Iterator[Mapping[int, str]]:
+    """At most four of the levels that merge concepts, whose numbers of labels fall by similar factors."""
+    sizes = [len(set(level.values())) for level in levels]
+    merging = [index for index, size in enumerate(sizes) if 1 < size < min([values, *sizes[:index]])]
+    if len(merging) > _MOST_LEVELS:
+        wanted = [values ** (1 - step / (_MOST_LEVELS + 1)) for step in range(1, _MOST_LEVELS + 1)]
+        merging = sorted({min(merging, key=lambda index: abs(sizes[index] / goal - 1)) for goal in wanted})
+    for index in merging:
+        yield levels[index]
+
+
+OMOP = Preset("omop", "OMOP", "person", _left_out, _column)

@@ -1,0 +1,295 @@
+"""The table of the people, and for every other table the columns by which its rows belong to a person.
+
+The result fits a spec of several tables: a table refers to the people, to one other table, or to both, and at most two
+tables are on the way to the people. All other tables and keys are left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
+from kanon_sql.suggestion.key_names import SAME, is_of_people, likeness
+from kanon_sql.suggestion.keys import ForeignKey, KeyedTable, Keys
+
+_ONE_TABLE = "for a single table use `kanon init TABLE`"
+_NAME_UNIT = "name the table of the people with `unit`"
+
+
+@dataclass(frozen=True)
+class Path:
+    """A table of the release with its keys. `person` and `parent`: its references to the people and to another table.
+
+    `skipped`: the reasons why other columns that refer to tables are not keys of the release, by column.
+    """
+
+    table: KeyedTable
+    person: ForeignKey | None = None
+    parent: ForeignKey | None = None
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+        return self.table.name
+
+    @property
+    def references(self) -> list[ForeignKey]:
+        """The references that are keys of the release."""
+        return [reference for reference in (self.person, self.parent) if reference]
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The tables of the release, the main table first, and the reasons for leaving out others."""
+
+    main: KeyedTable
+    reason: str
+    paths: Sequence[Path]
+    left_out: dict[str, str]
+
+
+def find_paths(scratch: Scratch, keys: Keys, unit: str | None, most: int) -> Paths:
+    """Find the table of the people, or use the named `unit`, and the paths of at most `most` tables to it."""
+    main, reason = _named(keys, unit) if unit else _most_likely(keys)
+    left_out: dict[str, str] = {}
+    direct = {name: key for name in keys.tables if (key := _to_people(keys, name, main.name, left_out))}
+    parents = _parents(scratch, keys, main.name, direct, left_out)
+    reached = [name for name in keys.tables if name in direct or name in parents]
+    for name in reached[most - 1 :]:
+        left_out[name] = f"a spec has at most {most} tables"
+    reached = _with_their_parents(reached[: most - 1], parents, left_out)
+    for name in keys.tables:
+        if name != main.name and name not in reached:
+            left_out.setdefault(name, _why_not_reached(keys, name, main.name, left_out))
+    names = [main.name, *sorted(reached, key=lambda name: (name in parents, list(keys.tables).index(name)))]
+    paths = [Path(keys.tables[name], direct.get(name), parents.get(name)) for name in names]
+    chosen = {path.name for path in paths}
+    return Paths(main, reason, [_with_skipped(path, keys, main.name, chosen) for path in paths], left_out)
+
+
+def _named(keys: Keys, unit: str) -> tuple[KeyedTable, str]:
+    """The table that the user named."""
+    table = keys.tables.get(unit)
+    if table is None:
+        raise SpecError(f"there is no table {unit!r} for `unit`; there are {', '.join(keys.tables) or 'none'}")
+    if table.key is None:
+        raise SpecError(
+            f"{unit} has no key: none of its columns is unique and without NULL; name another table with `unit`, or "
+            "create one with one row per person"
+        )
+    return table, "your choice"
+
+
+def _most_likely(keys: Keys) -> tuple[KeyedTable, str]:
+    """The table with a key that most tables lead to, first those that are called like tables of people."""
+    filled = [table for table in keys.tables.values() if table.rows]
+    able = [table for table in filled if table.key]
+    if not able:
+        which = "there are no tables with rows"
+        if filled:
+            which = (
+                f"no table has a key: a column that is unique and without NULL ({_few(table.name for table in filled)})"
+            )
+        raise SpecError(f"{which}; create a table with one row per person, or {_ONE_TABLE}")
+    leading = {table.name: _leading(keys, table.name) for table in able}
+
+    def rank(table: KeyedTable) -> tuple[bool, int]:
+        return is_of_people(table.name, str(table.key)), len(leading[table.name])
+
+    candidates = [table for table in able if leading[table.name] or len(filled) == 1]
+    if not candidates:
+        raise SpecError(
+            f"no column of {_few(table.name for table in filled)} refers to the key of another table; declare foreign "
+            f"keys, or create a table with one row per person, such as SELECT DISTINCT patient_id FROM visits; "
+            f"{_ONE_TABLE}"
+        )
+    best = max(rank(table) for table in candidates)
+    found = [table for table in candidates if rank(table) == best]
+    if len(found) > 1:
+        how = (
+            "lead to each other in a circle" if _in_circle(found, leading) else "could each be the table of the people"
+        )
+        raise SpecError(f"{_few(table.name for table in found)} {how}; {_NAME_UNIT}")
+    reasons = ["it is called like a table of people"] if best[0] else []
+    if best[1]:
+        reasons.append(f"{best[1]} {'table leads' if best[1] == 1 else 'tables lead'} to it")
+    return found[0], ", and ".join(reasons) or "the only table"
+
+
+def _leading(keys: Keys, name: str) -> set[str]:
+    """The tables that refer to a table, or to one that refers to it."""
+    first = {reference.table for reference in keys.to(name)}
+    second = {reference.table for other in first for reference in keys.to(other)}
+    return (first | second) - {name}
+
+
+def _in_circle(found: Sequence[KeyedTable], leading: dict[str, set[str]]) -> bool:
+    names = {table.name for table in found}
+    return all(names - {name} <= leading[name] for name in names)
+
+
+def _to_people(keys: Keys, name: str, main: str, left_out: dict[str, str]) -> ForeignKey | None:
+    """The column by which a table refers to the people; None, with a reason, if several are equally likely."""
+    if name == main:
+        return None
+    references = [reference for reference in keys.of(name) if reference.target == main]
+    if not references:
+        return None
+    most = max(_strength(reference) for reference in references)
+    best = [reference for reference in references if _strength(reference) == most]
+    if len(best) > 1:
+        columns = " and ".join(reference.column for reference in best)
+        left_out[name] = f"{columns} refer to {main}; add it with the one that says whose row it is in `keys`"
+        return None
+    return best[0]
+
+
+def _strength(reference: ForeignKey) -> tuple[bool, int]:
+    """How likely a column says whose row it is: first one whose name is that of the key or the table."""
+    return likeness(reference.column, reference.target, reference.key) == SAME, reference.certainty
+
+
+def _parents(
+    scratch: Scratch, keys: Keys, main: str, direct: dict[str, ForeignKey], left_out: dict[str, str]
+) -> dict[str, ForeignKey]:
+    """The table that a table refers to in addition to the people, or by which alone it leads to them.
+
+    Changes `direct`: a table whose rows have no person there is left out, unless its parents lead to one.
+    """
+    optional: list[ForeignKey] = []
+    only: list[ForeignKey] = []
+    for name in keys.tables:
+        if name == main or name in left_out:
+            continue
+        others = [reference for reference in keys.of(name) if reference.target not in (main, name)]
+        (optional if name in direct else only).extend(others)
+    parents: dict[str, ForeignKey] = {}
+    for reference in sorted(only, key=lambda found: -found.certainty):
+        person = direct.get(reference.target)
+        if reference.table in parents or person is None:
+            continue
+        if keys.tables[reference.table].missing(reference.column):
+            lost = keys.tables[reference.table].missing(reference.column)
+            left_out[reference.table] = f"{lost:,} of its rows have no {reference.column}; leave them out in a view"
+        elif not keys.tables[person.table].missing(person.column):
+            parents[reference.table] = reference
+    for name in parents:
+        left_out.pop(name, None)
+    popular = {name: len(keys.to(name)) for name in keys.tables}
+    for reference in sorted(optional, key=lambda found: (-popular[found.target], -found.certainty)):
+        is_parent = any(found.target == reference.table for found in parents.values())
+        if reference.table in parents or is_parent or reference.target in parents or reference.target not in direct:
+            continue
+        if _agree(scratch, keys, direct, reference):
+            parents[reference.table] = reference
+    for name, person in [*direct.items()]:
+        lost = keys.tables[name].missing(person.column)
+        if lost and name not in parents:
+            left_out[name] = f"{lost:,} of its rows have no {person.column}; leave them out in a view"
+            del direct[name]
+    return {name: parent for name, parent in parents.items() if parent.target in direct}
+
+
+def _agree(scratch: Scratch, keys: Keys, direct: dict[str, ForeignKey], parent: ForeignKey) -> bool:
+    """Whether every row of a table leads to one person, directly and by the row that it refers to."""
+    above = direct[parent.target]
+    target = keys.tables[parent.target]
+    if target.missing(above.column):
+        return False
+    ((without_person, contradicting),) = scratch.rows(
+        "keys/paths",
+        person=[direct[parent.table].column],
+        parent=[parent.column],
+        source=keys.tables[parent.table].table.relation,
+        key=[parent.key],
+        of=[above.column],
+        parents=target.table.relation,
+    )
+    return not without_person and not contradicting
+
+
+def _with_their_parents(reached: Sequence[str], parents: dict[str, ForeignKey], left_out: dict[str, str]) -> list[str]:
+    """The tables whose parents are among them."""
+    found = []
+    for name in reached:
+        parent = parents.get(name)
+        if parent and parent.target not in reached:
+            left_out[name] = f"{parent.target} is left out"
+        else:
+            found.append(name)
+    return found
+
+
+def _why_not_reached(keys: Keys, name: str, main: str, left_out: dict[str, str]) -> str:
+    """Why a table is left out."""
+    table = keys.tables[name]
+    if not table.rows:
+        return "it has no rows"
+    for lost in keys.broken:
+        if lost.table == name:
+            return (
+                f"{lost.missing:,} values of {lost.column} are not in {lost.target}.{lost.key}; leave out their rows "
+                "in a view, and add it"
+            )
+    path = list(_way(keys, name, main))
+    if path and path[1] in left_out:
+        return f"it refers to {path[1]}, which is left out"
+    if path:
+        return f"{' -> '.join(path)} is longer than two tables; join {path[0]} with {path[1]} in a view"
+    if keys.to(name):
+        return f"its rows belong to no person: other tables refer to it, and it does not lead to {main}"
+    return f"none of its columns leads to {main}"
+
+
+def _way(keys: Keys, name: str, main: str) -> Sequence[str]:
+    """The shortest path of references from a table to the people, both included; empty without any."""
+    paths = [[name]]
+    seen = {name}
+    while paths:
+        path = paths.pop(0)
+        for reference in keys.of(path[-1]):
+            if reference.target == main:
+                return [*path, main]
+            if reference.target not in seen:
+                seen.add(reference.target)
+                paths.append([*path, reference.target])
+    return []
+
+
+def _with_skipped(path: Path, keys: Keys, main: str, chosen: set[str]) -> Path:
+    """A table with the reasons why columns that refer to tables of the release are not keys."""
+    used = [reference.column for reference in path.references]
+    if path.name == main:
+        used.append(str(path.table.key))
+    skipped = dict(_skipped(path, keys, main, chosen, used))
+    return replace(path, skipped=skipped)
+
+
+def _skipped(path: Path, keys: Keys, main: str, chosen: set[str], used: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for reference in keys.of(path.name):
+        if reference.column in used or reference.target not in chosen:
+            continue
+        if reference.target == path.name:
+            yield reference.column, f"it refers to rows of {path.name}, which get new keys"
+        elif path.name == main:
+            yield reference.column, f"it refers to {reference.target}, which refers to {main}"
+        elif reference.target == main:
+            yield reference.column, f"it refers to a person, as {path.person.column if path.person else 'others'} does"
+        else:
+            yield reference.column, f"it refers to {reference.target}, whose keys are new in the release"
+    for lost in keys.broken:
+        if lost.table == path.name and lost.column not in used:
+            yield (
+                lost.column,
+                f"it refers to {lost.target}, which lacks {lost.missing:,} of its values",
+            )
+
+
+def _few(names: Iterator[str] | Sequence[str]) -> str:
+    first = list(names)
+    more = [f"{len(first) - 4} more"] if len(first) > 5 else []
+    listed = [*(first[:4] if more else first), *more]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"

@@ -1,0 +1,43 @@
+"""Presets: data models with known tables, whose columns have roles that need not be guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engine import Column
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.queries import Relation
+
+Levels = tuple[Mapping[Any, str], ...]  # the label of each value, per level
+LevelsOf = Callable[[Scratch, Mapping[str, Relation], Collection[Any]], Levels]
+
+
+@dataclass(frozen=True)
+class KnownColumn:
+    """The role of a column that a preset knows, and why.
+
+    For a quasi-identifier: `recipe` and `why` of its hierarchy, without which it is suggested as usual; `levels_of`:
+    its levels, from the values and other tables of the database, if these have them.
+    """
+
+    role: str
+    reason: str
+    recipe: Any = None
+    why: str = ""
+    levels_of: LevelsOf | None = None
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A data model: its table of people, why tables are left out, and the roles of columns, by table and column.
+
+    The functions return None for tables and columns that are not special.
+    """
+
+    name: str
+    title: str
+    unit: str
+    left_out: Callable[[str], str | None]
+    column: Callable[[str, Column], KnownColumn | None]

@@ -1,0 +1,515 @@
+"""Suggest a spec for a whole database: the people, the keys between its tables, and the roles of all columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from kanon_sql.engine import Column, Engine, Table, name_readings, written
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, name_words
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import Source, column_values, opened_engine
+from kanon_sql.queries import Relation
+from kanon_sql.release.publish import check_file
+from kanon_sql.spec import check_values, session
+from kanon_sql.staging import Staging
+from kanon_sql.suggestion.database_file import DatabaseFile, TableEntry, database_text
+from kanon_sql.suggestion.keys import KeyedTable, Keys, find_keys
+from kanon_sql.suggestion.omop import OMOP
+from kanon_sql.suggestion.paths import Path as TablePath
+from kanon_sql.suggestion.paths import Paths, find_paths
+from kanon_sql.suggestion.presets import Preset
+from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry
+from kanon_sql.verbs.profile import Profile, profiled
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.suggest import (
+    DROPPED,
+    KEPT,
+    PeopleByValue,
+    SuggestedColumn,
+    check_spec_file,
+    has_password,
+    hierarchy_text,
+    make_folder,
+    relative_place,
+    role_of,
+    with_fewer_quasi_identifiers,
+    with_hierarchies,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+MOST_TABLES = 20  # of a spec
+PRESETS: Mapping[str, Preset] = {OMOP.name: OMOP}
+_MOST_OF_PEOPLE, _MOST_OF_EVENTS = 8, 5  # suggested quasi-identifiers of a table
+_MOST_SET = 2  # columns of a set that the profile counts
+_MOST_CODES = 64  # different rows of a table of codes that a column refers to
+_CLOCK = {"datetime", "timestamp", "time", "ts", "at", "zeit", "heure", "hora", "ora"}
+_DAY = {"date", "on", "datum", "day", "tag", "fecha", "data", "jour"}
+
+
+@dataclass(frozen=True)
+class SuggestedTable:
+    """A table of the release: its rows, its keys (column, what it refers to, and why), and its other columns.
+
+    `source`: its name in the database.
+    """
+
+    name: str
+    source: str
+    rows: int
+    keys: tuple[tuple[str, str, str], ...]
+    columns: tuple[SuggestedColumn, ...]
+
+    def of_role(self, role: str) -> list[SuggestedColumn]:
+        """The columns with a role, in the table's order."""
+        return [column for column in self.columns if column.role == role]
+
+
+@dataclass(frozen=True, repr=False)
+class DatabaseSuggestions(Result):
+    """A suggested spec of several tables. `write` creates the file and its hierarchies.
+
+    `unit`: the table of the people; `key`: its key; `reason`: why this table. `left_out`: the other tables of the
+    database, with the reasons. `into`: the schema of the release.
+    """
+
+    json_form: ClassVar[str] = "init-database"
+
+    database: str | None
+    unit: str
+    key: str
+    reason: str
+    tables: tuple[SuggestedTable, ...]
+    left_out: Mapping[str, str]
+    k: int
+    m: int | str
+    suppression_limit: float | str
+    into: str
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything except the values of hierarchies, as a mapping for JSON."""
+        tables = {
+            table.name: {
+                "source": table.source,
+                "rows": table.rows,
+                "keys": [
+                    {"column": column, "refers_to": refers_to, "reason": reason}
+                    for column, refers_to, reason in table.keys
+                ],
+                "columns": [column.described() for column in table.columns],
+            }
+            for table in self.tables
+        }
+        names = ("unit", "key", "reason", "k", "m", "suppression_limit", "into")
+        return {
+            "database": self._written_database(None),
+            **{name: getattr(self, name) for name in names},
+            "tables": tables,
+            "left_out": dict(self.left_out),
+            "notes": [*self.notes],
+        }
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per column."""
+        import pandas
+
+        return pandas.DataFrame(
+            [{"table": table.name, **column.described()} for table in self.tables for column in table.columns]
+        )
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the spec with comments, and hierarchies without a recipe to `hierarchies/NAME/`; return its path.
+
+        Paths in the spec are relative to its folder. The hierarchies contain values of the data, so their mode is 0600.
+        TargetError if a file exists and must not be replaced, SpecError if the name does not end like a YAML file.
+        """
+        target = Path(path)
+        check_spec_file(target, overwrite)
+        files = {
+            target.parent / self._file(target.stem, table, column): hierarchy_text(column.levels)
+            for table in self.tables
+            for column in table.columns
+            if column.levels
+        }
+        for file in files:
+            if file.parent.is_dir():
+                check_file(file, overwrite, ())
+        with Staging() as staging:
+            write_text(staging, target, self.text(target), overwrite)
+            for file, text in files.items():
+                make_folder(file.parent)
+                write_text(staging, file, text, overwrite, private=True)
+            staging.place()
+        return target
+
+    def text(self, path: str | PathLike[str] = "release.yml") -> str:
+        """The text that `write` would write to a path."""
+        target = Path(path)
+        draft = DatabaseFile(
+            database=self._written_database(target.absolute().parent),
+            unit=(self.unit, self.key, self.reason),
+            tables=[self._entry(table, target.stem) for table in self.tables],
+            left_out=[*self.left_out.items()],
+            k=self.k,
+            m=self.m,
+            suppression_limit=self.suppression_limit,
+            schema=self.into,
+            notes=self.notes,
+        )
+        return database_text(draft, target.name)
+
+    def _written_database(self, folder: Path | None) -> str | None:
+        """The database as a spec in a folder, or a document, names it; None for one whose address has a password."""
+        if self.database is None or has_password(self.database):
+            return None
+        return relative_place(folder, self.database) if folder else self.database
+
+    def _entry(self, table: SuggestedTable, name: str) -> TableEntry:
+        generalized = [
+            QuasiIdentifierEntry(
+                column.name,
+                column.reason,
+                {"file": self._file(name, table, column)} if column.levels else column.recipe,
+                column.why,
+                column.labels,
+            )
+            for column in table.of_role(QUASI_IDENTIFIER)
+        ]
+        return TableEntry(
+            table.name,
+            table.rows,
+            table.source if table.source != table.name else None,
+            table.keys,
+            generalized,
+            [(column.name, column.reason) for column in table.of_role(IDENTIFIER)],
+            [(column.name, column.reason) for column in table.of_role(DROPPED)],
+        )
+
+    def _file(self, name: str, table: SuggestedTable, column: SuggestedColumn) -> str:
+        """The path of a hierarchy's file; a number distinguishes names that differ only in their special characters."""
+        number = self.tables.index(table), table.columns.index(column)
+        plain = [re.sub(r"[^\w-]", "_", text) or "_" for text in (table.name, column.name)]
+        stem = ".".join(plain)
+        if plain != [table.name, column.name] or stem != stem.lower():
+            stem = f"{stem}.{number[0]}-{number[1]}"
+        return f"hierarchies/{name}/{stem}.csv"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [("people", f"{self.unit}, by {self.key}: {self.reason}")]
+        for table in self.tables:
+            names = ", ".join(column.name for column in table.of_role(QUASI_IDENTIFIER)) or "no quasi-identifiers"
+            lines.append((table.name, f"{table.rows:,} rows; {names}"))
+        lines += [("left out", f"{name}: {reason}") for name, reason in self.left_out.items()]
+        return lines
+
+
+def suggest_database(
+    database: str | PathLike[str] | None = None,
+    *,
+    connection: Any = None,
+    schema: str | None = None,
+    unit: str | None = None,
+    preset: Literal["omop"] | None = None,
+    k: int = 5,
+    m: Literal[0, 1, 2, 3, "all"] = 2,
+    suppression_limit: float | str = 0.02,
+    time_limit: float | None = 30.0,
+    observer: Observer | None = None,
+    **options: Any,
+) -> DatabaseSuggestions:
+    """Suggest a spec for the tables of a database whose rows belong to the same people, for `anonymize_database`.
+
+    `database`: a DuckDB file or the address of a PostgreSQL server; `connection`: an open connection instead. `schema`:
+    of the tables, by default the current one. `unit`: the table of the people, by default the table with a key that
+    most tables lead to, first those that are called like people. `preset`: a known data model, `omop` for the OMOP
+    Common Data Model. Keys are those that the tables declare; otherwise columns whose name is that of another table or
+    its key and whose values are all in it, and columns of texts whose values alone show it. `time_limit`: seconds for
+    examining sets of columns of all tables. Only `write` writes files. Raises KanonError.
+
+    >>> import duckdb
+    >>> connection = duckdb.connect()
+    >>> _ = connection.execute("CREATE TABLE people AS SELECT range AS id, 20 + range % 50 AS age FROM range(500)")
+    >>> _ = connection.execute("CREATE TABLE visits AS SELECT range % 500 AS person, range % 9 AS days FROM range(900)")
+    >>> suggested = suggest_database(connection=connection)
+    >>> suggested.unit, suggested.tables[1].keys
+    ('people', (('person', 'people', 'a similar name, and all its values are in people.id: check it'),))
+    """
+    check_values(k=k, suppression_limit=suppression_limit, time_limit=time_limit)
+    known = _preset_of(preset)
+    observer = observer or Observer()
+    if database is None and connection is None:
+        raise SpecError("there is no database; name one with `database`, or a source for a single table")
+    with opened_engine(session(database=database, **options), connection) as engine:
+        _check_engine(engine)
+        observer.stage("Finding the keys")
+        tables = _tables(engine, schema)
+        left_out = {}
+        if known:
+            reasons = {table.relation.name: known.left_out(table.relation.name) for table in tables}
+            left_out = {name: reason for name, reason in reasons.items() if reason}
+        with Scratch(engine, "keys") as scratch:
+            keys = find_keys(scratch, [table for table in tables if table.relation.name not in left_out])
+            paths = find_paths(scratch, keys, unit or _unit_of(known, keys), MOST_TABLES)
+            if keys.tables[paths.main.name].rows < k:
+                raise SpecError(
+                    f"{paths.main.name} has {paths.main.rows:,} rows, fewer than k = {k:,} people; give a lower `k`, "
+                    "or name another table with `unit`"
+                )
+            suggested = []
+            share = None if time_limit is None else time_limit / len(paths.paths)
+            for path in paths.paths:
+                observer.stage(f"Looking at {path.name}")
+                looked = _Looked(engine, scratch, path, keys, paths, known, tables, k, share)
+                suggested.append(looked.suggested(is_elsewhere=schema is not None))
+        target = _target(engine, database, tables[0].relation, schema)
+        notes = tuple(note for path in paths.paths for note in engine.hidden(path.table.table.relation))
+    if database is not None and has_password(str(database)):
+        notes += ("the address of the database has a password, so that the spec does not contain it",)
+    if not any(table.of_role(QUASI_IDENTIFIER) for table in suggested):
+        raise SpecError(
+            f"nothing in {', '.join(table.name for table in suggested)} looks like a quasi-identifier; write the spec "
+            "by hand, as the documentation of several tables shows"
+        )
+    return DatabaseSuggestions(
+        database=None if database is None else str(database),
+        unit=paths.main.name,
+        key=str(paths.main.key),
+        reason=paths.reason,
+        tables=tuple(suggested),
+        left_out={**paths.left_out, **left_out},
+        k=k,
+        m=m,
+        suppression_limit=suppression_limit,
+        into=target,
+        notes=notes,
+    )
+
+
+def _preset_of(name: str | None) -> Preset | None:
+    if name is None:
+        return None
+    if name not in PRESETS:
+        raise SpecError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def _unit_of(preset: Preset | None, keys: Keys) -> str | None:
+    """The table of the people that a preset names, in its spelling in the database."""
+    if preset is None:
+        return None
+    found = [name for name in keys.tables if name.lower() == preset.unit]
+    if not found:
+        raise SpecError(
+            f"{preset.title} needs the table {preset.unit}, which is not there; check the schema, or leave out `preset`"
+        )
+    return found[0]
+
+
+def _check_engine(engine: Engine) -> None:
+    if not engine.has_transactions or not engine.has_temporary_tables:
+        raise SpecError(f"several tables are released from DuckDB and PostgreSQL only, not from {engine.name}")
+
+
+def _tables(engine: Engine, schema: str | None) -> list[Table]:
+    """The tables of a schema; its views if it has no tables."""
+    home = _home(engine, schema)
+    found = [relation for relation in engine.relations() if relation.parts[:-1] == home]
+    described = [table for relation in found if (table := engine.existing(relation))]
+    tables = [table for table in described if table.form == "table"]
+    if not described:
+        where = f"the schema {schema}" if schema else "the database"
+        schemas = sorted({".".join(relation.parts[-2:-1]) for relation in engine.relations()})
+        elsewhere = f"; name a `schema`: {', '.join(schemas)}" if schemas else "; check its name"
+        raise SourceError(f"there are no tables in {where}{elsewhere}")
+    return tables or described
+
+
+def _home(engine: Engine, schema: str | None) -> tuple[str, ...]:
+    """The database, if the engine names it, and the schema of the tables."""
+    name = "kanon_table" if schema is None else f"{schema}.kanon_table"
+    if schema is not None and len(name_readings(name)) == 1:
+        name = f'"{schema}".kanon_table'
+    return engine.place(name).parts[:-1]
+
+
+def _target(engine: Engine, database: Any, relation: Relation, schema: str | None) -> str:
+    """The name of the schema for the release: that of the file or the schema, with `_anon`."""
+    if engine.is_embedded and schema is None and database is not None:
+        stem = re.sub(r"\W", "_", Path(str(database)).stem)
+    else:
+        stem = relation.parts[-2]
+    return f"{stem or 'release'}_anon"
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """A table with its keys, whose other columns get roles and hierarchies."""
+
+    engine: Engine
+    scratch: Scratch
+    path: TablePath
+    keys: Keys
+    paths: Paths
+    preset: Preset | None
+    tables: Sequence[Table]
+    k: int
+    time_limit: float | None
+
+    @property
+    def table(self) -> KeyedTable:
+        return self.path.table
+
+    @property
+    def is_main(self) -> bool:
+        return self.table.name == self.paths.main.name
+
+    def suggested(self, is_elsewhere: bool) -> SuggestedTable:
+        """The table with the roles and hierarchies of its columns."""
+        relation = self.table.table.relation
+        written_name = written(self.engine.lasting(relation))
+        keys = self._keys()
+        key_columns = [column for column, _, _ in keys] or [str(self.table.key)] * self.is_main
+        columns = [column for column in self.table.table.columns if column.name not in key_columns]
+        return SuggestedTable(
+            self.table.name,
+            written_name if is_elsewhere or written(Relation(self.table.name)) != self.table.name else self.table.name,
+            self.table.rows,
+            tuple(keys),
+            tuple(self._suggested_columns(columns)),
+        )
+
+    def _keys(self) -> list[tuple[str, str, str]]:
+        """The columns of keys with what they refer to, and why; the key of the main table is the unit's."""
+        if self.is_main:
+            return []
+        references = [(found.column, found.target, found.evidence) for found in self.path.references]
+        used = {column for column, _, _ in references}
+        own = str(self.table.key)
+        if self.table.key is None or own in used or not self._needs_key():
+            return references
+        return [(own, "own", self.table.evidence), *references]
+
+    def _needs_key(self) -> bool:
+        """Whether the release needs the table's key: others refer to it, or it is a key by declaration or name."""
+        referenced = any(found.target == self.table.name for path in self.paths.paths for found in path.references)
+        return referenced or self.table.is_named
+
+    def _suggested_columns(self, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
+        """The columns in the table's order: those with known roles, and the others by their names and values."""
+        if not columns:
+            return
+        settled = {column.name: self._settled(column) for column in columns}
+        others = [column for column in columns if settled[column.name] is None]
+        data = Source(self.engine, replace(self.table.table, columns=tuple(columns)), owned=False)
+        profile = (
+            profiled(self.engine, replace(data.table, columns=tuple(others)), _MOST_SET, self.time_limit)
+            if others
+            else None
+        )
+        guessed = {column.name: column for column in self._guessed(profile, columns)} if profile else {}
+        merged = [settled[column.name] or guessed[column.name] for column in columns]
+        most = _MOST_OF_PEOPLE if self.is_main else _MOST_OF_EVENTS
+        known = [name for name, column in settled.items() if column]
+        fewer = with_fewer_quasi_identifiers(merged, profile, most, known) if profile else merged
+        unit = self.path.person.column if self.path.person else None
+        yield from with_hierarchies(data, [*fewer], self.k, unit, people=self._people())
+
+    def _settled(self, column: Column) -> SuggestedColumn | None:
+        """A column whose role follows from the preset, or from its reference to a table."""
+        known = self.preset.column(self.table.name.lower(), column) if self.preset else None
+        name, kind = column.name, column.type_without_values
+        if known is None and name in self.path.skipped:
+            return SuggestedColumn(name, kind, DROPPED, self.path.skipped[name])
+        if known is None:
+            return self._code(column)
+        levels: Any = ()
+        if known.levels_of:
+            relations = {table.relation.name.lower(): table.relation for table in self.tables}
+            data = Source(self.engine, self.table.table, owned=False)
+            levels = known.levels_of(self.scratch, relations, column_values(data, name))
+        return SuggestedColumn(name, kind, known.role, known.reason, known.recipe, known.why, levels=levels)
+
+    def _code(self, column: Column) -> SuggestedColumn | None:
+        """A column that refers to a table that is not released, such as one of wards or physicians."""
+        chosen = {path.name for path in self.paths.paths}
+        reference = next(
+            (
+                found
+                for found in self.keys.of(self.table.name)
+                if found.column == column.name and found.target not in chosen
+            ),
+            None,
+        )
+        if reference is None:
+            return None
+        name, kind = column.name, column.type_without_values
+        different = self.table.different[name]
+        if different > _MOST_CODES:
+            reason = f"it refers to one of {different:,} rows of {reference.target}, which is not released"
+            return SuggestedColumn(name, kind, DROPPED, reason)
+        reason = f"it refers to {reference.target}, which others may know"
+        return SuggestedColumn(name, kind, QUASI_IDENTIFIER, reason, "suppress", "a code: shown, or not")
+
+    def _guessed(self, profile: Profile, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
+        """The roles by names and values; sensitive values are counted as known, and constants are dropped."""
+        clocks = _repeated_times(columns)
+        for column in profile.columns:
+            role, reason = role_of(column, profile, profile.unit)
+            if column.name in clocks and role == QUASI_IDENTIFIER:
+                role, reason = DROPPED, f"a time of day is finer than {clocks[column.name]}, which is generalized"
+            elif role == SENSITIVE:
+                role, reason = QUASI_IDENTIFIER, f"{reason}; counted as known, so that k people share it"
+            elif role == KEPT:
+                role = DROPPED
+            yield SuggestedColumn(column.name, column.type, role, reason)
+
+    def _people(self) -> PeopleByValue | None:
+        """The count of people by value, for a table whose rows lead to a person by another table."""
+        parent = self.path.parent
+        if self.path.person or parent is None:
+            return None
+        above = next(path for path in self.paths.paths if path.name == parent.target)
+        person = above.person
+        assert person
+
+        def count(column: str) -> Sequence[tuple[Any, ...]]:
+            return self.scratch.rows(
+                "keys/people",
+                column=[column],
+                parent=[parent.column],
+                source=self.table.table.relation,
+                key=[parent.key],
+                of=[person.column],
+                parents=above.table.table.relation,
+            )
+
+        return count
+
+
+def _repeated_times(columns: Sequence[Column]) -> dict[str, str]:
+    """Timestamps next to a date of the same event, by their names, with the date.
+
+    >>> _repeated_times([Column("admission_date", "DATE", "date"), Column("admission_time", "TIMESTAMP", "timestamp")])
+    {'admission_time': 'admission_date'}
+    """
+    days = {
+        tuple(word for word in name_words(column.name) if word not in _DAY): column.name
+        for column in columns
+        if column.kind == "date"
+    }
+    found = {}
+    for column in columns:
+        words = tuple(word for word in name_words(column.name) if word not in _CLOCK)
+        if column.kind in ("timestamp", "time") and words in days:
+            found[column.name] = days[words]
+    return found
