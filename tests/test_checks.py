@@ -205,7 +205,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "it is unknown whom a live view and the previous release single out together; release something else, or use "
         '`differencing_limit="unlimited"`',
     ),
-    ("encoding, sheet, skip_lines", "a file of another kind"): (
+    ("encoding, delimiter, sheet, skip_lines", "a file of another kind"): (
         {**COLUMNS, "source": "people.parquet"},
         "encoding: cp1252",
         "`encoding` is for another kind of file, and people.parquet is Parquet; leave it out",

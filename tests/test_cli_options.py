@@ -94,6 +94,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--null N/A --null ?", "null", ["N/A", "?"]),
     ("--sheet Cases", "sheet", "Cases"),
     ("--skip-lines 2", "skip_lines", 2),
+    ("--delimiter tab", "delimiter", "\t"),
     ("--type sex=decimal(12.2)", "columns.sex.type", "decimal(12,2)"),
     ("--output new.parquet", "target.file", "new.parquet"),
     ("--into anon", "target.table", "anon"),

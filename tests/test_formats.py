@@ -558,6 +558,27 @@ def test_lines_above_the_names_are_skipped(tmp_path, file):
         profile(text_with_error, skip_lines=1, columns={"Alter": "integer"})
 
 
+@pytest.mark.quick
+def test_a_delimiter_is_used_instead_of_the_detected_one(tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("a;b,c#pay\n" + "1;2,5#3\n3;4,5#4\n" * 3)
+    assert [(found.name, found.type) for found in profile(path, delimiter="#").columns] == [
+        ("a;b,c", "VARCHAR"),
+        ("pay", "BIGINT"),
+    ]
+    assert [found.name for found in profile(path, delimiter=",").columns] == ["a;b", "c#pay"]
+    spec = {"quasi_identifiers": {"pay": {"hierarchy": "suppress"}}, "keep": ["a;b,c"], "privacy": {"k": 2}}
+    assert sorted(anonymize(path, spec, delimiter="#").to_df()["a;b,c"]) == ["1;2,5"] * 3 + ["3;4,5"] * 3
+    assert "delim = '#'" in anonymize_sql(path, spec, delimiter="#")
+    path.write_text("a#b\n1#2\n1#2#3\n")  # read by guessing, as far as it is no loss
+    with pytest.raises(SourceError, match="line 3"):
+        profile(path, delimiter="#")
+    with pytest.raises(SourceError, match="has no '\\|' between its fields"):
+        profile(path, delimiter="|")
+    with pytest.raises(SpecError, match="give one character"):
+        profile(path, delimiter="ab")
+
+
 def test_lines_of_a_parquet_file_are_not_skipped(tmp_path):
     pandas.DataFrame({"a": [1]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(SpecError, match="`skip_lines` is for another kind of file"):

@@ -99,7 +99,18 @@ def test_a_file_is_read_as_the_fields_say_and_keeps_its_roles():
         opened(client, "file:titled.csv", skip_lines="1")
         assert [column.name for column in page.draft.columns][:2] == ["PLZ", "Alter"]
         assert page.draft.spec().skip_lines == 1
-        assert 'name="skip_lines" min="0" max="1000" value="1"' in client.get("start").text
+        text = client.get("start").text
+        assert 'name="skip_lines" min="0" max="1000" value="1"' in text
+        assert '<option value="" selected>Detected: semicolon</option>' in text
+        Path("lists.txt").write_text("Name\tWards;days\n" + "A\t1;2\n" * 9)
+        opened(client, "file:lists.txt")
+        assert [column.name for column in page.draft.columns] == ["Name\tWards", "days"]
+        assert "Detected: semicolon" in client.get("start").text
+        opened(client, "current", delimiter="tab")
+        assert [column.name for column in page.draft.columns] == ["Name", "Wards;days"]
+        assert '<option value="tab" selected>Tab</option>' in client.get("start").text
+        assert page.draft.spec().delimiter == "\t"
+        assert "Between the fields" in problem(opened(client, "current", delimiter="|"))
 
 
 def test_tables_of_the_database_can_be_opened():

@@ -505,7 +505,7 @@ def test_a_pipeline_and_an_anatomy_are_reported_on_too(folder: Path) -> None:
 def test_an_unwritable_target_is_refused_before_any_work(folder: Path, release: Release) -> None:
     (folder / "there.html").write_text("")
     for arguments, message in (
-        (["--output", "report.doc"], "ends in .html, .pdf, .md, .json"),
+        (["--output", "report.doc"], "ends in .html, .pdf, .docx, .md, .json"),
         (["--output", "there.html"], "exists already; use --overwrite"),
         (["--output", "report.html", "--format", "md"], "does not end in .md"),
         (["--without", "everything"], "there is no part 'everything'"),

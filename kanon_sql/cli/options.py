@@ -311,6 +311,7 @@ FORMS: Mapping[str, OptionForm] = {
     ),
     "threads": OptionForm(limited=True),
     "skip_lines": OptionForm(limited=True),
+    "delimiter": OptionForm("For example ';', or tab.", str),
     "evaluations": OptionForm(limited=True),
     "null": OptionForm("For example N/A. Repeatable.", list[str]),
     "columns": OptionForm(

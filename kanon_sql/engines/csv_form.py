@@ -101,19 +101,20 @@ def load_csv(
     DuckDB's own detection, for files with odd lines and for columns with different types in different files, which only
     it distinguishes from empty columns. SourceError if it would lose a row, EncodingError if a file is not in UTF-8.
     """
-    found = _forms(paths)
+    found = _forms(paths, reading.delimiter)
     types = _as_text(found or (), reading)
     forms = None if found is None else _read_as_text(found, set(types))
     if not (forms and _types_agree(forms) and _load_strictly(connection, forms, relation)):
         plain = forms is not None and not _types_agree(forms) and all(form.is_standard for form in forms)
-        written = [] if plain else [csv_names_and_rows(path) for path in paths]
-        _load_by_guessing(connection, relation, guessing, set(types))
+        written = [] if plain else [csv_names_and_rows(path, reading.delimiter) for path in paths]
+        _load_by_guessing(connection, relation, guessing, set(types), reading.delimiter)
         if problem := _lost(connection, relation, written):
             connection.execute(queries.drop(relation, "duckdb"))
             raise SourceError(f"{pattern} {problem}")
     separators_ = {form.separator for form in forms or ()}
     first = next(iter(forms)).blank_lines + 2 if forms and len(paths) == 1 else None
-    return LoadedCSV(types, first, separators_.pop() if len(separators_) == 1 else None)
+    separator = reading.delimiter or (separators_.pop() if len(separators_) == 1 else None)
+    return LoadedCSV(types, first, separator)
 
 
 def load_form(connection: duckdb.DuckDBPyConnection, path: Path, form: CSVForm, relation: Relation) -> None:
@@ -123,10 +124,12 @@ def load_form(connection: duckdb.DuckDBPyConnection, path: Path, form: CSVForm, 
 
 
 def _load_by_guessing(
-    connection: duckdb.DuckDBPyConnection, relation: Relation, guessing: str, texts: Set[str]
+    connection: duckdb.DuckDBPyConnection, relation: Relation, guessing: str, texts: Set[str], separator: str | None
 ) -> None:
-    values = {"types": dict.fromkeys(texts, "VARCHAR")} if texts else {}
-    query = guessing.removesuffix(")") + ", types = $types)" if texts else guessing
+    values: dict[str, Any] = {"types": dict.fromkeys(texts, "VARCHAR")} if texts else {}
+    values |= {"delim": separator} if separator else {}
+    options = "".join(f", {name} = ${name}" for name in values)
+    query = f"{guessing.removesuffix(')')}{options})"
     connection.execute(queries.create_as(relation, query, "duckdb", temporary=True), values)
 
 
@@ -151,11 +154,11 @@ def _read_as_text(forms: Forms, names: Set[str]) -> Forms:
     return read
 
 
-def _forms(paths: Sequence[Path]) -> Forms | None:
+def _forms(paths: Sequence[Path], separator: str | None) -> Forms | None:
     """The forms of files; None if one of them is not plain CSV below a line of names."""
     forms: dict[CSVForm, list[Path]] = {}
     for path in paths:
-        form = _sniffed(path)
+        form = _sniffed(path, separator)
         if form is None:
             return None
         forms.setdefault(form, []).append(path)
@@ -217,9 +220,11 @@ def _values(number: int, form: CSVForm, paths: Sequence[Path]) -> Iterator[tuple
     return ((f"{option}_{number}", value) for option, value in values.items())
 
 
-def _sniffed(path: Path) -> CSVForm | None:
+def _sniffed(path: Path, separator: str | None) -> CSVForm | None:
     head, values = csv_head(path), {"path": quoted_path(str(path))}
-    marks, sniff = separators(head), _SNIFF
+    marks, sniff = separators(head, separator), _SNIFF
+    if separator and separator not in head:
+        raise SourceError(f"{path} has no {separator!r} between its fields; name another `delimiter`, or leave it out")
     if len(marks) == 1 and marks[0] in head:  # otherwise a decimal comma in every row could count as the separator
         sniff, values = sniff.replace("$path,", "$path, delim = $separator,"), {**values, "separator": marks[0]}
     try:
@@ -228,11 +233,18 @@ def _sniffed(path: Path) -> CSVForm | None:
         if "not utf-8 encoded" in str(error):
             raise EncodingError(f"{path} is not in UTF-8; give its `encoding`") from None
         return None
-    return next((_plain(head, *row) for row in sniffed), None)
+    return next((_plain(head, separator, *row) for row in sniffed), None)
 
 
 def _plain(
-    head: str, separator: str, quote: str, escape: str, blank: int, described: Sequence[Mapping[str, str]], *dates: str
+    head: str,
+    given: str | None,
+    separator: str,
+    quote: str,
+    escape: str,
+    blank: int,
+    described: Sequence[Mapping[str, str]],
+    *dates: str,
 ) -> CSVForm | None:
     columns = tuple((column["name"], column["type"]) for column in described)
     blank_lines, below = parted(head, blank)
@@ -240,7 +252,7 @@ def _plain(
     escape = quote if escape == _NONE else escape
     header = first_row(below, separator, quote, escape) or []
     # DuckDB accepts another separator or a later line as names if that fits better, and renames equal ones.
-    if blank_lines.strip() or separator not in separators(below) or len(header) != len(columns):
+    if blank_lines.strip() or separator not in separators(below, given) or len(header) != len(columns):
         return None
     if any(text.strip() not in ("", name) for text, (name, _) in zip(header, columns, strict=True)):
         return None

@@ -62,7 +62,7 @@ class Reader:
         notes = sentence(pattern, None if reading.encoding else encoding, loaded.separator, found)
         if encoding or reading.skip_lines:
             return None, notes
-        if not found.ways and not found.ages and not loaded.types:
+        if not (found.ways or found.ages or loaded.types or reading.delimiter):
             return self.engine.files_sql(pattern), notes
         return self._converted_sql(pattern, loaded.separator, types, found), notes
 

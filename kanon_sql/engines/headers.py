@@ -44,21 +44,21 @@ def parquet_names(path: Path) -> list[str]:
     return children(columns)
 
 
-def csv_names_and_rows(path: Path) -> tuple[list[str], int]:
+def csv_names_and_rows(path: Path, separator: str | None = None) -> tuple[list[str], int]:
     """The names in the first line, and the number of rows, if every line has as many fields.
 
     DuckDB would guess until nothing is wrong. SourceError says which line has more fields, or fewer, and which names
-    are equal.
+    are equal. `separator`: if it is given.
     """
     head, problems = csv_head(path), []
     blank = len(re.findall(_LINE_END, head[: len(head) - len(head.lstrip("\r\n"))]))
-    for separator in separators(head):
-        names = first_row(head, separator)
+    for mark in separators(head, separator):
+        names = first_row(head, mark)
         if names is None:
             raise SourceError(f"{path} is empty; give a file with a line of names and rows below it")
         columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
         try:
-            read = {"path": quoted_path(str(path)), "columns": columns, "separator": separator, "skip": blank}
+            read = {"path": quoted_path(str(path)), "columns": columns, "separator": mark, "skip": blank}
             ((rows,),) = duckdb.cursor().execute(_COUNTED, {**read, "quote": '"', "escape": '"'}).fetchall()
         except duckdb.Error as error:
             problems.append(_csv_problem(error))
@@ -85,8 +85,10 @@ def parted(head: str, lines: int) -> tuple[str, str]:
     return head[: ends[min(lines, len(ends) - 1)]], head[ends[min(lines, len(ends) - 1)] :]
 
 
-def separators(head: str) -> list[str]:
-    """Candidate separators in the first line, the most frequent first; otherwise a comma."""
+def separators(head: str, given: str | None = None) -> list[str]:
+    """Candidate separators in the first line, the most frequent first, otherwise a comma; or the one that is given."""
+    if given:
+        return [given]
     first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
     return [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first] or [","]
 

@@ -27,6 +27,7 @@ _FIRST = (
     "null",
     "sheet",
     "skip_lines",
+    "delimiter",
     "columns",
     "database",
     "hierarchies",

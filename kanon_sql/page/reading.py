@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from kanon_sql.engines.headers import csv_head, first_row, parted, separators
+from kanon_sql.errors import KanonError
 from kanon_sql.spec import READING
 
 DECIMALS = {"": "Detected", ".": "Point: 1.5", ",": "Comma: 1,5"}
+DELIMITERS = {",": "Comma", ";": "Semicolon", "tab": "Tab", "|": "Vertical bar"}
 DATES = ("dd.mm.yyyy", "yyyy-mm-dd", "dd/mm/yyyy", "mm/dd/yyyy", "dd.mm.yyyy hh:mm")
 # In this order: the first mm of hh:mm are minutes.
 _WORDS = (
@@ -48,6 +52,28 @@ def date_letters(code: str) -> str:
     return code if "%" in text else text
 
 
+def delimiters(path: Path | None, texts: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """The choices for the delimiter; that of an open CSV file, if it is detected, is named.
+
+    `names`: of the columns, into which the file's delimiter parts its first line.
+    """
+    detected = _detected(path, int(texts["skip_lines"] or 0), names) if path and not texts["delimiter"] else None
+    first = f"Detected: {DELIMITERS[detected].lower()}" if detected else "Detected"
+    own = texts["delimiter"]
+    return {"": first, **DELIMITERS, **({own: own} if own and own not in DELIMITERS else {})}
+
+
+def _detected(path: Path, skipped: int, names: Sequence[str]) -> str | None:
+    try:
+        _, head = parted(csv_head(path), skipped)
+    except (KanonError, OSError):  # not a text file, or in an encoding with zero bytes, or deleted
+        return None
+    rows = {mark: [name.strip() for name in first_row(head, mark) or ()] for mark in separators(head)}
+    fitting = (mark for mark, row in rows.items() if row == list(names))
+    found = next(fitting, None)
+    return "tab" if found == "\t" else found
+
+
 def texts_of(keys: Mapping[str, Any]) -> dict[str, str]:
     """The texts of the fields, for the keys of a spec."""
     null = keys.get("null") or ()
@@ -60,6 +86,7 @@ def texts_of(keys: Mapping[str, Any]) -> dict[str, str]:
         "null": "\n".join([null] if isinstance(null, str) else null),
         "sheet": str(keys.get("sheet") or ""),
         "skip_lines": str(keys.get("skip_lines") or ""),
+        "delimiter": str(keys.get("delimiter") or "").replace("\t", "tab"),
         "columns": "\n".join(as_text),
     }
 
@@ -84,6 +111,7 @@ def keys_of(texts: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, An
         "null": listed["null"],
         "sheet": stripped["sheet"],
         "skip_lines": int(stripped["skip_lines"]) if stripped["skip_lines"].isdecimal() else 0,
+        "delimiter": stripped["delimiter"],
         "columns": {**other_types, **dict.fromkeys(listed["columns"], "text")},
     }
     return {name: value for name, value in keys.items() if value}

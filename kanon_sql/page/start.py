@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
@@ -12,9 +13,10 @@ from starlette.routing import Route
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page import folder, saved
 from kanon_sql.page.first_draft import open_again, restore
-from kanon_sql.page.reading import DATES, DECIMALS, keys_of, texts_of
+from kanon_sql.page.reading import DATES, DECIMALS, delimiters, keys_of, texts_of
 from kanon_sql.page.state import Page
 from kanon_sql.page.web import TITLES, changing, rendered, shown
+from kanon_sql.spec import kind_of_file
 
 CURRENT = "current"  # the value of the field for what is open
 
@@ -23,12 +25,14 @@ def show(request: Request, problem: str = "") -> Response:
     """The data that can be opened, and the saved work."""
     page: Page = request.app.state.page
     tables, missing = _tables(page)
+    texts = texts_of(page.draft.keys)
     content = {
         "files": folder.data_files(page.folder),
         "tables": tables,
         "missing": missing,
         "works": folder.files_like(page.output, saved.ENDING),
-        "texts": texts_of(page.draft.keys),
+        "texts": texts,
+        "delimiters": delimiters(_csv(page), texts, [column.name for column in page.draft.columns]),
         "decimals": DECIMALS,
         "dates": DATES,
         "most": folder.MOST_UPLOADED // 2**20,
@@ -39,6 +43,12 @@ def show(request: Request, problem: str = "") -> Response:
         "ending": saved.ENDING,
     }
     return rendered(request, "start", problem, **content)
+
+
+def _csv(page: Page) -> Path | None:
+    """The open file if it is CSV."""
+    source = str(page.draft.keys.get("source") or "")
+    return page.folder / source if page.opened and kind_of_file(source) == "CSV" else None
 
 
 def _tables(page: Page) -> tuple[list[str], str]:

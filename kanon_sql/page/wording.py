@@ -44,6 +44,7 @@ FIELDS = {
     "null": "“Texts that mean: no value” under Open",
     "sheet": "“Sheet” under Open",
     "skip_lines": "“Lines above the names of the columns” under Open",
+    "delimiter": "“Between the fields” under Open",
     "columns": "“Columns that are text” under Open",
     "source": "the file or table under Open",
     "priority": "“Priority” under Columns",

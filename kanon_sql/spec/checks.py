@@ -425,7 +425,7 @@ _VERIFIED_TARGET = (
 )
 READING_CONFLICTS = (
     Conflict(
-        "encoding, sheet, skip_lines",
+        "encoding, delimiter, sheet, skip_lines",
         "a file of another kind",
         conditions.read_otherwise,
         "`{option}` is for another kind of file, and {spec.source} is {kind}",

@@ -175,7 +175,7 @@ def read_otherwise(spec: ReleaseSpec) -> Words | None:
     kind = kind_of_file(spec.source)
     if spec.session.has_tables or kind is None:
         return None
-    kind_of = {"encoding": ("CSV",), "sheet": ("Excel",), "skip_lines": ("CSV", "Excel")}
+    kind_of = {"encoding": ("CSV",), "delimiter": ("CSV",), "sheet": ("Excel",), "skip_lines": ("CSV", "Excel")}
     options = (name for name in kind_of if name in spec.reading.options)
     return _first({"option": name, "kind": kind} for name in options if kind not in kind_of[name])
 

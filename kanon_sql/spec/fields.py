@@ -51,7 +51,15 @@ from kanon_sql.spec.choices import (
     SuppressionOrder,
     Unmapped,
 )
-from kanon_sql.spec.file_options import TYPES, ColumnReading, Reading, column_type, format_of_dates, valid_encoding
+from kanon_sql.spec.file_options import (
+    TYPES,
+    ColumnReading,
+    Reading,
+    column_type,
+    format_of_dates,
+    valid_delimiter,
+    valid_encoding,
+)
 from kanon_sql.spec.keys import DATA, DECISION, FILES, KEEPING, LOCAL, MACHINE, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.privacy import Anonymity, Privacy
 from kanon_sql.spec.recipes import RECIPES, FunctionRecipe, Recipe, spelled_out
@@ -77,7 +85,7 @@ DECLARED = (
 )  # fmt: skip
 """The keys about the decision to release; they do not change the release."""
 MOST_SKIPPED = 1000  # lines above the names of the columns
-READING = ("encoding", "decimal", "date_format", "null", "sheet", "skip_lines", "columns")
+READING = ("encoding", "decimal", "date_format", "null", "sheet", "skip_lines", "delimiter", "columns")
 
 
 class AttributeSpec(Model):
@@ -366,6 +374,10 @@ class Places(Model):
     skip_lines: Annotated[StrictInt, Field(ge=1, le=MOST_SKIPPED)] | None = spec_key(
         "Lines above the names of the columns, such as a title, in a CSV or Excel source.",
     )
+    delimiter: Annotated[Text, AfterValidator(valid_delimiter)] | None = spec_key(
+        "The character between the fields of a CSV source. Detected by default.",
+        takes="one character such as ';', or tab",
+    )
     columns: Annotated[
         Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]],
         AfterValidator(MappingProxyType),
@@ -417,7 +429,7 @@ class Places(Model):
         """How the files of the source are read."""
         every = ColumnReading(None, self.decimal, self.date_format, self.null)
         columns = {name: ColumnReading(**form.model_dump()) for name, form in self.columns.items()}
-        return Reading(self.encoding, self.sheet, every, columns, self.skip_lines or 0)
+        return Reading(self.encoding, self.sheet, every, columns, self.skip_lines or 0, self.delimiter)
 
 
 def _budget(strategy: str) -> Any:

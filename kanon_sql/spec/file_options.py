@@ -47,7 +47,7 @@ class ColumnReading:
 class Reading:
     """How the files of a source are read: `every` column, and individual columns, which override it.
 
-    `skip_lines`: above the names of the columns.
+    `skip_lines`: above the names of the columns. `delimiter`: between the fields of a CSV file.
     """
 
     encoding: str | None = None
@@ -55,6 +55,7 @@ class Reading:
     every: ColumnReading = ColumnReading()
     columns: Mapping[str, ColumnReading] = field(default_factory=dict)
     skip_lines: int = 0
+    delimiter: str | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -63,6 +64,7 @@ class Reading:
             "encoding": self.encoding,
             "sheet": self.sheet,
             "skip_lines": self.skip_lines,
+            "delimiter": self.delimiter,
             "decimal": self.every.decimal,
             "date_format": self.every.date_format,
             "null": self.every.null,
@@ -138,6 +140,18 @@ def column_type(value: object) -> object:
     if found is None:
         raise ValueError(f"{value!r} is not a type; give one of {', '.join(TYPES)}, decimal(12,2), or age at COLUMN")
     return found
+
+
+def valid_delimiter(value: str) -> str:
+    """The delimiter between the fields of a CSV file; ValueError for a text that cannot be one.
+
+    >>> valid_delimiter(";"), valid_delimiter("tab")
+    (';', '\\t')
+    """
+    delimiter = "\t" if value.lower() in ("tab", "\\t") else value
+    if len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\\\r\n\0":
+        raise ValueError(f"{value!r} does not separate fields; give one character such as ; or | or the word tab")
+    return delimiter
 
 
 def valid_encoding(value: str) -> str:

@@ -57,6 +57,7 @@ class PlaceOptions(TypedDict, total=False):
     null: str | Columns | None
     sheet: str | None
     skip_lines: int | None
+    delimiter: str | None
     columns: Mapping[str, Any] | None
 
     database: Place | None
