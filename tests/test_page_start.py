@@ -109,7 +109,7 @@ def test_a_file_is_read_as_the_fields_say_and_keeps_its_roles():
         opened(client, "current", delimiter="tab")
         assert [column.name for column in page.draft.columns] == ["Name", "Wards;days"]
         assert '<option value="tab" selected>Tab</option>' in client.get("start").text
-        assert page.draft.spec().delimiter == "\t"
+        assert page.draft.keys["delimiter"] == "tab"
         assert "Between the fields" in problem(opened(client, "current", delimiter="|"))
 
 
