@@ -64,7 +64,7 @@ def _columns_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float
     every = max(1, ceil((longest + 8) / step))
     for place in range(0, len(of.bars), every):
         x = place * step
-        if x + text_width(_cut(_first(of.bars[place]), 12), 10) <= _WIDE + 4:
+        if x + text_width(_cut(_first(of.bars[place]), 12), 10) <= _WIDE - 2:
             parts.append(element("line", x1=x + 0.5, y1=_TOP + _HIGH, x2=x + 0.5, y2=_TOP + _HIGH + 4, class_="g"))
             parts.append(label(_cut(_first(of.bars[place]), 12), x, _TOP + _HIGH + 14))
     return parts, _TOP + _HIGH + 18

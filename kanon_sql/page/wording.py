@@ -62,6 +62,17 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"with `kanon report(?: --manifest)?`"), "under Compare"),
     (re.compile(r"(?:measure it|Measure it) under Compare or `kanon attack`"), "measure it under Compare"),
     (re.compile(r"with `kanon verify`"), "again"),
+    (re.compile(r",? (?:or|with) `kanon [^`]+`"), ""),
+    (re.compile(r"; `kanon [^`]+` [^;.]+"), ""),
+    (
+        re.compile(r"^quasi_identifiers: give one or more column names.*", re.DOTALL),
+        "give at least one column the role “quasi-identifier” under Columns",
+    ),
+    (
+        re.compile(r"use `hierarchies`, a folder with .+?\.csv, or a recipe in the spec(?: \([^)]*\))?"),
+        "choose a recipe under Hierarchies",
+    ),
+    (re.compile(r"name the file in the spec, as in \{hierarchy: FILE\}"), "choose the file under Hierarchies"),
     (
         re.compile(r"create one with `kanon hierarchy build`, or give a recipe in the spec"),
         "choose a recipe under Hierarchies",
@@ -75,13 +86,16 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"--(?=[a-z])"), ""),
     (re.compile(r"\bprivacy\.(?=[a-z_]+)"), ""),
 )
-_BARE = re.compile(r"\b(suppression_limit|time_limit|max_level|l_diversity|t_closeness|alpha_k|quasi_identifiers)\b")
+_BARE = re.compile(rf"\b({'|'.join(key for key in FIELDS if '_' in key)})\b")
 _ATTRIBUTE = re.compile(
     r"^quasi_identifiers\.(?P<column>.+?)\.(?P<key>hierarchy|min_level|max_level|priority|weight)\.?"
 )
 _DATES = re.compile(r"%[A-Za-z](?:[./: -]*%[A-Za-z])+")
 _NAMED = re.compile(r"'([^'\n]+)'|(?<=column )([^\s':,;]+)")
 _QUOTED = re.compile(r"`([a-z_]+)(?:(?:=|: )[^`]*)?`")
+_CODE = re.compile(r"`([^`]+)`")
+_CLASS = re.compile(r"('[^'\n]*')|(?<![-\w])(?<!column )([Cc])lass(es)?(?![-\w])")
+_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 @dataclass(frozen=True)
@@ -104,19 +118,50 @@ def in_page_words(text: str) -> str:
     'line 19 has no date as dd.mm.yyyy, as all others are'
     >>> in_page_words("quasi_identifiers.age.hierarchy.ranges: 7 is no multiple of 5")
     "column 'age', hierarchy: ranges: 7 is no multiple of 5"
+    >>> in_page_words("together with 'my class', classes of fewer than 5; label `*`")
+    "together with 'my class', groups of fewer than 5; label “*”"
     """
     text = _ATTRIBUTE.sub(_attribute, text)
     text = _DATES.sub(lambda found: date_letters(found[0]), text)
     for found, instead in _SENTENCES:
         text = found.sub(instead, text)
     text = _QUOTED.sub(lambda key: FIELDS.get(key[1], f"“{key[1].replace('_', ' ')}”"), text)
-    return _BARE.sub(lambda key: FIELDS[key[1]], text)
+    text = _BARE.sub(lambda key: FIELDS[key[1]], text)
+    text = _CLASS.sub(_group, _CODE.sub(r"“\1”", text))
+    return _PERCENT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def _group(found: re.Match[str]) -> str:
+    """A class in the page's word; what is in quotes is a name."""
+    if found[1]:
+        return found[1]
+    return f"{'G' if found[2] == 'C' else 'g'}roup{'s' if found[3] else ''}"
 
 
 def _attribute(found: re.Match[str]) -> str:
     """The column and the key that an error of the spec begins with; an option of the recipe follows a period."""
     key = found["key"].replace("_", " ")
     return f"column {found['column']!r}, {key}{': ' if found[0].endswith('.') else ''}"
+
+
+_TYPES = (
+    (re.compile(r"VARCHAR|TEXT|CHAR|STRING|NAME"), "text"),
+    (re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|INT[248]|LONG|SHORT"), "whole numbers"),
+    (re.compile(r"DOUBLE.*|FLOAT[48]?|REAL|DECIMAL.*|NUMERIC.*"), "numbers"),
+    (re.compile(r"DATE"), "dates"),
+    (re.compile(r"TIMESTAMP.*"), "dates with times"),
+    (re.compile(r"TIME.*"), "times"),
+    (re.compile(r"BOOL(?:EAN)?"), "true or false"),
+)
+
+
+def type_words(type_name: str) -> str:
+    """What a column of a database's type contains, in words; the type itself if it is a rare one.
+
+    >>> type_words("VARCHAR"), type_words("bigint"), type_words("DECIMAL(9,2)"), type_words("UUID")
+    ('text', 'whole numbers', 'numbers', 'UUID')
+    """
+    return next((words for type_, words in _TYPES if type_.fullmatch(type_name.upper())), type_name)
 
 
 def columns_in(text: str, draft: Draft) -> Sequence[NamedColumn]:

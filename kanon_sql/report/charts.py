@@ -19,7 +19,7 @@ TREATMENTS = (("kept", "r"), ("few", "r2"), ("many", "r3"), ("hidden", "h"), ("s
 
 
 def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, who: str) -> str:
-    """Class sizes: the share of rows in every band of sizes, in the source and in the release."""
+    """Group sizes: the share of rows in every band of sizes, in the source and in the release."""
     shares = [(_part(row["source"], of_source), _part(row["release"], of_release)) for row in rows]
     most = max((share for both in shares for share in both if share is not None), default=1.0) or 1.0
     left = 8.0
@@ -42,10 +42,10 @@ def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, w
                     _text(_percent(share), x + wide / 2, top + high - tall - 4, "m" if name == "s" else "", "middle")
                 )
         parts.append(_text(band(row), middle, top + high + 16, "", "middle"))
-    parts.append(_text(f"{who} in the same class", _WIDE / 2, top + high + 34, "m", "middle"))
+    parts.append(_text(f"{who} in the same group", _WIDE / 2, top + high + 34, "m", "middle"))
     parts += [_bars(name, bar) for name, bar in bars.items()]
-    text = f"Share of {who} by the size of their class: grey in the source, coloured in the release."
-    return picture("sizes", _WIDE, top + high + 42, "Class sizes before and after", text, parts)
+    text = f"Share of {who} by the size of their group: grey in the source, coloured in the release."
+    return picture("sizes", _WIDE, top + high + 42, "Group sizes before and after", text, parts)
 
 
 def band(row: Row) -> str:

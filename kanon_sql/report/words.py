@@ -229,7 +229,14 @@ def measured_risk(manifest: Manifest, figures: Mapping[str, Any] | None) -> dict
     `highest`: for the person at most risk, None if nothing was measured; `unmeasured`: subjects without a measurement.
     """
     attacks = (figures or {}).get("attacks") or ()
-    parts = [*_by_groups(manifest, figures or {}), *_by_attacks(attacks, exact_columns(manifest))]
+    parts = [
+        (subject, share, f"{sentence[:1].upper()}{sentence[1:]}")
+        for subject, share, sentence in (
+            *_by_groups(manifest, figures or {}),
+            *_by_several_rows(figures or {}),
+            *_by_attacks(attacks, exact_columns(manifest)),
+        )
+    ]
     worst = max(parts, key=lambda part: part[1], default=None)
     measured = [part[0] for part in parts]
     return {
@@ -251,6 +258,19 @@ def _by_groups(manifest: Manifest, figures: Mapping[str, Any]) -> list[tuple[str
     whose = "the person's row" if who(manifest) == "people" else "the right row"
     sentence = f"In the smallest group by {columns}, 1 guess in {1 / highest:,.4g} picks {whose}."
     return [("Quasi-identifiers", highest, sentence)]
+
+
+def _by_several_rows(figures: Mapping[str, Any]) -> list[tuple[str, float, str]]:
+    """The risk by two known rows of a person, if the release shows which rows belong together."""
+    several = figures.get("several_rows") or {}
+    known = next((known for known in several.get("known") or () if known["highest"]), None)
+    if known is None or not several["linked_by"]:
+        return []
+    sentence = (
+        f"{listed(several['linked_by'], 4)} links the rows of a person: by the groups of two known rows, 1 guess in "
+        f"{1 / known['highest']:,.4g} finds all of them."
+    )
+    return [("Several rows of a person", known["highest"], sentence)]
 
 
 def _by_attacks(attacks: Sequence[Row], exact: Sequence[str]) -> list[tuple[str, float, str]]:
