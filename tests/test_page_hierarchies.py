@@ -262,7 +262,7 @@ def test_an_uploaded_file_is_checked_and_becomes_groups(client: Any, people: Pat
         (b"cook;food\nnurse\n", "line 2: 1 fields found, 2 expected"),
         (b"\xff\xfe\x00", "is not UTF-8 text; save it as UTF-8"),
         (b"", "there are no rows"),
-        (b"cook;*;all\nnurse;care;all\n", "a group of level 1 is called `*`"),
+        (b"cook;*;all\nnurse;care;all\n", "a group of level 1 is called “*”"),
         (
             b"cook;food\n",
             "('<b>boss</b>', 'clerk', 'nurse', 'smith').",

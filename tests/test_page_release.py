@@ -225,7 +225,9 @@ def test_an_incomplete_draft_names_what_is_missing(client):
     for place in (1, 2, 3):
         client.post(f"columns/{place}", data={"role": "dropped"})
     html = client.get("release").text
-    assert "This is not a valid spec yet: the role “quasi-identifier” under Columns" in read(html)
+    assert "This is not a valid spec yet: give at least one column the role “quasi-identifier” under Columns" in read(
+        html
+    )
     assert ">Columns</a>" in html
     assert 'id="write"' not in html
     assert client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"}).status_code == 422

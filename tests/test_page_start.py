@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from kanon_sql.page import folder
+from kanon_sql.page.explore import checked
 from kanon_sql.page.server import MOST_BYTES, MOST_OF_DATA
 from support.page import PEOPLE, client_of, finished, text_of, work_here
 
@@ -177,7 +178,13 @@ def test_saved_work_comes_back_with_its_results():
         assert [(r.number, r.name, dict(r.manifest)) for r in page.results] == [
             (r.number, r.name, json.loads(json.dumps(r.manifest, default=str))) for r in results
         ]
-        for screen in ("search", "compare", "release", "risk"):
+        explored = page.results[0].explored
+        assert [found["node"] for found in explored["nodes"]] == [
+            tuple(found["node"]) for found in results[0].explored["nodes"]
+        ]
+        assert (explored["samples"], bool(results[0].explored["samples"])) == ({}, True), "no value of the source"
+        assert "Other levels for 1" in client.get("compare").text
+        for screen in ("search", "release", "risk"):
             assert client.get(screen).status_code == 200, screen
         client.post("search/run")
         assert finished(client).ended == "done"
@@ -220,6 +227,21 @@ def test_a_changed_file_of_saved_work_is_refused(change, reason):
         assert client.app.state.page.draft == before
         path.write_text("[]")
         assert "was not saved by this page" in problem(client.post("start/reopen", data={"work": "x.kanon.json"}))
+
+
+def test_a_saved_lattice_is_checked():
+    node = {"node": [1, 0], "safe": True, "detail": 0.5, "suppressed": 2, "groups": None, "smallest": None}
+    saved = {"columns": ["a", "b"], "bottom": [0, 0], "top": [2, 1], "best": [1, 0], "nodes": [node], "small": True}
+    saved |= {"rows": 9, "may_suppress": 2, "samples": {"a": ["x", "*"]}}
+    found = checked(saved)
+    assert (found["best"], found["nodes"][0]["node"], found["samples"]) == ((1, 0), (1, 0), {})
+    for change in (
+        {"best": [0, 0]}, {"best": [1]}, {"top": [0, 0]}, {"top": [900, 900]}, {"nodes": [node] * 301}, {"rows": "x"},
+        {"nodes": [{**node, "detail": "<b>"}]}, {"nodes": [{}]}, {"columns": None},
+    ):  # fmt: skip
+        with pytest.raises((KeyError, TypeError, ValueError)):
+            checked({**saved, **change})
+    assert checked({}) == {}
 
 
 def test_changes_are_undone_and_redone():

@@ -8,9 +8,12 @@ from typing import Any
 
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.page.charts import label
+from kanon_sql.report.lattice_picture import can_draw_nodes
 from kanon_sql.report.svg import Element, element, group, picture, text_width
 
 MOST_LISTED = 60  # nodes of the table
+MOST_NODES = 300  # of a large lattice
+_COUNTS = ("suppressed", "groups", "smallest")
 _HEIGHT, _STEP = 20.0, 52.0
 _AXIS, _GAP, _LEAST, _MOST_GAP = 62.0, 10.0, 620.0, 60.0
 _WIDE, _HIGH, _LEFT, _LOW = 620.0, 260.0, 46.0, 30.0
@@ -95,6 +98,52 @@ def exploration(number: int, explored: Mapping[str, Any], picked: str) -> Explor
         explored["small"],
         explored["samples"],
     )
+
+
+def without_values(explored: Mapping[str, Any]) -> dict[str, Any]:
+    """An explored lattice to be saved: without the values that show its labels."""
+    return {**explored, "samples": {}} if explored else {}
+
+
+def checked(explored: Mapping[str, Any]) -> dict[str, Any]:
+    """An explored lattice of a file; KeyError, TypeError or ValueError if it is not one that was saved."""
+    if not explored:
+        return {}
+    columns = [str(name) for name in explored["columns"]]
+    bottom, top, best = (_node_of(explored[name], columns) for name in ("bottom", "top", "best"))
+    nodes: list[dict[str, Any]] = [
+        {
+            "node": _node_of(found["node"], columns),
+            "safe": None if found["safe"] is None else bool(found["safe"]),
+            "detail": None if found["detail"] is None else float(found["detail"]),
+            **{name: None if found.get(name) is None else int(found[name]) for name in _COUNTS},
+        }
+        for found in explored["nodes"]
+    ]
+    lattice = Lattice(bottom, top)
+    inside = all(bottom[i] <= found["node"][i] <= top[i] for found in nodes for i in range(len(columns)))
+    if not inside or len(nodes) > MOST_NODES or best not in [found["node"] for found in nodes]:
+        raise ValueError("nodes")
+    if explored["small"] and not can_draw_nodes(lattice):
+        raise ValueError("size")
+    return {
+        "columns": columns,
+        "bottom": bottom,
+        "top": top,
+        "best": best,
+        "nodes": nodes,
+        "small": bool(explored["small"]),
+        "rows": int(explored["rows"]),
+        "may_suppress": int(explored["may_suppress"]),
+        "samples": {},
+    }
+
+
+def _node_of(levels: Sequence[Any], columns: Sequence[str]) -> Node:
+    """The levels of a file as a node; ValueError if they are not one per column."""
+    if len(levels) != len(columns):
+        raise ValueError("levels")
+    return tuple(int(level) for level in levels)
 
 
 def drawn(of: Exploration, address: Callable[[str], str]) -> str:

@@ -14,6 +14,7 @@ from kanon_sql.frequency.fitting import file_in_folder
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page import web
 from kanon_sql.page.draft import REASONS, Draft, DraftColumn, as_suggested, without_code
+from kanon_sql.page.explore import checked
 from kanon_sql.page.names import first_target
 from kanon_sql.page.saved_work import SavedDraft, SavedWork
 from kanon_sql.page.state import Page, PageResult
@@ -93,6 +94,7 @@ def restore(page: Page, work: SavedWork) -> None:
                 sql=result["sql"],
                 some=result["some"],
                 statement=result["statement"],
+                explored=checked(result.get("explored") or {}),
             )
             for result, saved in work.results
         ]

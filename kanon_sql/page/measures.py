@@ -19,6 +19,7 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.measure.tables import opened_for_comparison
 from kanon_sql.measure.utility import UtilityMeasurement
+from kanon_sql.page.explore import MOST_NODES
 from kanon_sql.page.histograms import sample
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan
@@ -33,7 +34,6 @@ from kanon_sql.verbs.figures import PARTS, ReleaseFigures
 from kanon_sql.verbs.released import Release
 
 SECONDS = 2.0  # for the nodes that the search did not test or score
-MOST_NODES = 300  # of a large lattice
 QUERIES = 500  # random count queries
 MOST_CELLS = 2000  # of a question by the user: the most frequent ones
 _BATCH = 16

@@ -13,6 +13,7 @@ from typing import Any
 
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.page.draft import REASONS, Draft
+from kanon_sql.page.explore import checked, without_values
 from kanon_sql.page.folder import data_file
 from kanon_sql.page.names import paths_read, plain
 from kanon_sql.page.saved_work import SavedDraft, SavedWork
@@ -60,7 +61,7 @@ def _saved(draft: Draft) -> dict[str, Any]:
 
 def _result(result: PageResult) -> dict[str, Any]:
     names = ("number", "name", "manifest", "way", "sql", "some", "statement")
-    return {name: getattr(result, name) for name in names}
+    return {**{name: getattr(result, name) for name in names}, "explored": without_values(result.explored)}
 
 
 def load(page: Page, path: Path) -> SavedWork:
@@ -100,6 +101,7 @@ def _check_result(result: Mapping[str, Any]) -> None:
     )
     _ = [(float(seconds), float(bound)) for seconds, _, bound in result["way"]], result["statement"].items()
     manifest = result["manifest"]
+    checked(result.get("explored") or {})
     _ = manifest["target"].get("as"), manifest["information_loss"]["loss"], manifest["suppressed_rows"] + 0
 
 
