@@ -35,7 +35,7 @@ with tempfile.TemporaryDirectory() as folder:
 gc.collect()  # no thread of a database lives on: a process that is forked would have its handle alone
 
 for line in sys.stdin:
-    arguments, moment = json.loads(line)
+    arguments, moment, work, temporary = json.loads(line)
     began = time.monotonic()
     if not (child := os.fork()):
         break
@@ -46,7 +46,9 @@ for line in sys.stdin:
     print(json.dumps([status, time.monotonic() - began]), flush=True)
 else:
     sys.exit()
-output = os.open("output.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+os.chdir(work)
+tempfile.tempdir = os.environ["TMPDIR"] = temporary
+output = os.open(f"{temporary}/output.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 os.dup2(output, 1)
 os.dup2(output, 2)
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -63,22 +65,19 @@ Rows = Counter[tuple[Any, ...]]
 class Runs:
     """Runs of `kanon` in processes of their own, and in a folder of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, server: subprocess.Popen[str]) -> None:
         self.work, self.temporary = folder / "work", folder / "temporary"
         self.work.mkdir()
         self.temporary.mkdir()
         self.log = self.temporary / "output.log"
-        pipe, place = subprocess.PIPE, {**os.environ, "TMPDIR": str(self.temporary)}
-        server = SERVER.replace('"output.log"', repr(str(self.log)))
-        line = [sys.executable, "-c", server]
-        self._server = subprocess.Popen(line, stdin=pipe, stdout=pipe, text=True, cwd=self.work, env=place)
-        self.length = 0.0
+        self.length, self._server = 0.0, server
 
     def run(self, *arguments: str, moment: float | None = None) -> int:
         """Run to the end, or until it is killed at a moment; gives its exit code."""
         assert self._server.stdin
         assert self._server.stdout
-        self._server.stdin.write(f"{json.dumps([arguments, moment])}\n")
+        request = [arguments, moment, str(self.work), str(self.temporary)]
+        self._server.stdin.write(f"{json.dumps(request)}\n")
         self._server.stdin.flush()
         code, seconds = json.loads(self._server.stdout.readline())
         if moment is None:
@@ -91,18 +90,21 @@ class Runs:
         assert code == 0, self.log.read_text()
         assert not [*self.work.glob(".*"), *(path for path in self.temporary.iterdir() if path != self.log)]
 
-    def end(self) -> None:
-        assert self._server.stdin
-        self._server.stdin.close()
-        self._server.wait()
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[subprocess.Popen[str]]:
+    """The process that forks one for every run."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", SERVER], stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin
+        yield process
+        process.stdin.close()
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    """One server for one test."""
-    server = Runs(tmp_path)
-    yield server
-    server.end()
+def runs(tmp_path: Path, server: subprocess.Popen[str]) -> Runs:
+    """One folder for one test."""
+    return Runs(tmp_path, server)
 
 
 class Target(ABC):

@@ -1,5 +1,6 @@
 """A folder with sources, hierarchies, a database and targets that exist, to see what a failing command changes."""
 
+import os
 import resource
 from pathlib import Path
 
@@ -60,6 +61,8 @@ def on_a_full_disk(*arguments: object, cwd: Path, largest: int = LARGE) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
-    run = command(*arguments, "--overwrite", cwd=cwd, preexec_fn=limit)
+    # Compiled modules would be cut off at the limit, too, and left so for the processes that follow.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    run = command(*arguments, "--overwrite", cwd=cwd, env=environment, preexec_fn=limit)
     assert (run.code, run.out, run.err[:7], run.err.count("\n")) == (2, "", "kanon: ", 1), run
     assert "File too large" in run.err
