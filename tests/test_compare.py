@@ -57,7 +57,7 @@ def never(space: Space) -> Search:
 # Each search as if it ran alone
 
 
-@pytest.mark.parametrize(("rolled_up", "metric"), [(False, "precision"), (True, "loss"), (True, "discernibility")])
+@pytest.mark.parametrize(("rolled_up", "metric"), [(False, "precision"), (True, "discernibility")])
 @pytest.mark.slow
 def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, rolled_up: bool, metric: str) -> None:
     """With roll-ups too: what one search made would save the next one its queries."""

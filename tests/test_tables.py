@@ -110,7 +110,12 @@ def test_only_our_comment_with_the_name_of_the_target_proves_it(school: Engine, 
 
 def test_our_own_release_is_replaced_completely(school: Engine, form: str) -> None:
     """By every form in turn, and back; a pair of forms once, either way."""
-    others = FORMS[FORMS.index(form) :] if form in FORMS else FORMS
+    others = FORMS
+    if school.name == "postgresql":
+        if form not in ("view", "materialized"):
+            pytest.skip("DuckDB has all pairs; on a server either kind of view is replaced by every form, and back")
+    else:
+        others = FORMS[FORMS.index(form) :]
     for form_ in [form, *(item for other in others for item in (other, form))]:
         release(school, form_, overwrite=True)
         assert there(school) - {"pupils", "trips"} == {"school", *BESIDE.get(form_, ())}
