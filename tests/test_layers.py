@@ -14,7 +14,7 @@ PACKAGE = TESTS.parent / "kanon_sql"
 # From the ground up: a module imports from lower lines only, or from its own room.
 RANKS = [
     "errors resources interrupts hints relation database_file",
-    "staging generalization demo_data demo_files own",
+    "staging generalization demo_data demo_files demo_omop own",
     "privacy",
     "loss",
     "spec queries",
@@ -42,7 +42,7 @@ RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms.split()
 # The rooms that may import a package, now or later in a function.
 HOMES = {
     "sqlglot": {"queries"},
-    "duckdb": {"engines", "database_file", "demo_data", "demo_files"},
+    "duckdb": {"engines", "database_file", "demo_data", "demo_files", "demo_omop"},
     "psycopg": {"engines"},
     "typer": {"cli"},
     "rich": {"cli", "verbs"},

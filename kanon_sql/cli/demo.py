@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from kanon_sql import demo_files
+from kanon_sql import demo_files, demo_omop
 from kanon_sql.cli import options as o
 from kanon_sql.cli.anonymize import show_release
 from kanon_sql.cli.declare import Option, takes
@@ -48,10 +48,20 @@ DIRECTORY = Option("directory", "The folder for the demo's files.", type=Path, d
 ROWS = Option("rows", "Number of people to generate.", type=int, default=30_162, limits={"min": 100})
 K = replace(o.K, help="Minimum number of rows in a class.", panel=None, default=5, limits={"min": 1})
 SEED = replace(o.OPTIONS["seed"], help="The seed of the generated people.", panel=None, default=0)
+OMOP = Option(
+    "omop",
+    "Generate only a database of patients in the OMOP Common Data Model, omop.duckdb: people, visits and conditions.",
+    type=bool,
+)
 
 
-@takes(DIRECTORY, ROWS, K, SEED, o.JSON)
-def demo(directory: Path, rows: int, k: int, seed: int, as_json: bool | None) -> None:
+@takes(DIRECTORY, ROWS, K, SEED, OMOP, o.JSON)
+def demo(directory: Path, rows: int, k: int, seed: int, omop: bool | None, as_json: bool | None) -> None:
+    if omop:
+        if as_json:
+            raise SpecError("--omop makes no release, so that there is nothing for --json; leave one of them out")
+        _generate_omop(directory, rows, seed)
+        return
     release = run(directory, rows, k, seed)
     if as_json:
         print_json(release.to_json())
@@ -63,12 +73,7 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
     """Generate the people, write the spec, the hierarchies and the files of the examples in docs/, and run the spec."""
     if k > rows:
         raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower `k`, or generate more with --rows")
-    try:
-        (directory / "hierarchies").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TargetError(
-            f"{directory} cannot be the demo's folder ({error.strerror}); choose another with `directory`"
-        ) from error
+    _make_folder(directory, "hierarchies")
     for name in (*QUASI_IDENTIFIERS, "salary-class"):
         content = (folder("hierarchies") / "adult" / f"{name}.csv").read_bytes()
         (directory / "hierarchies" / f"{name}.csv").write_bytes(content)
@@ -79,6 +84,35 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
         write_parquet(directory / "people.parquet", rows, seed)
         demo_files.write(directory)
         return anonymize(None, spec, observer=watch)
+
+
+def _generate_omop(directory: Path, people: int, seed: int) -> None:
+    """Generate a database in the OMOP Common Data Model, and print commands to try next."""
+    path = directory / "omop.duckdb"
+    if path.exists():
+        raise TargetError(f"{path} exists already; choose another folder with --directory, or delete it")
+    _make_folder(directory)
+    with watching() as watch:
+        watch.stage(f"Generating {people:,} people")
+        rows = demo_omop.write(path, people, seed)
+    out.print(", ".join(f"{name} {n:,}" for name, n in rows.items()))
+    spec = directory / "omop.yml"
+    out.print("\n[bold]Next[/bold]")
+    for command in (
+        f"kanon init --database {quote(str(path))} --preset omop --output {quote(str(spec))}",
+        f"kanon database release {quote(str(spec))}",
+    ):
+        out.print(f"  [cyan]{escape(command)}[/cyan]", soft_wrap=True)
+
+
+def _make_folder(directory: Path, subfolder: str = "") -> None:
+    """Create the demo's folder with a subfolder, or TargetError."""
+    try:
+        (directory / subfolder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TargetError(
+            f"{directory} cannot be the demo's folder ({error.strerror}); choose another with `directory`"
+        ) from error
 
 
 def _show(release: Release, directory: Path) -> None:

@@ -146,7 +146,11 @@ def _show_table(table: SuggestedTable) -> None:
     out.print(f"\n[bold]{escape(table.name)}[/bold], {table.rows:,} rows")
     for column, refers_to, reason in table.keys:
         out.print(f"  key {escape(column)} → {escape(refers_to)}: {escape(reason)}")
-    _show_columns(table.columns)
+    shown = [column for column in table.columns if column.role != DROPPED]
+    if shown:
+        _show_columns(shown)
+    if dropped := table.of_role(DROPPED):
+        out.print(f"dropped: {escape(', '.join(column.name for column in dropped))}")
 
 
 def _ask(column: SuggestedColumn, preview: SuggestionPreview, problem: str) -> SuggestedColumn:

@@ -64,10 +64,13 @@ def _head(draft: DatabaseFile, name: str) -> Iterator[str]:
 
 def _tables(draft: DatabaseFile) -> Iterator[str]:
     yield ""
-    yield from comment("Quasi-identifiers are generalized: others may know them, alone or in combination.")
+    yield from comment(
+        "Quasi-identifiers are generalized: others may know them, alone or in combination. The search keeps most "
+        "detail in the columns with the highest `weight`, by default 1."
+    )
     yield "tables:"
     for table in draft.tables:
-        yield f"  {in_flow(table.name)}:   # {table.rows:,} rows"
+        yield f"  {in_flow(table.name)}:   # {table.rows:,} {'row' if table.rows == 1 else 'rows'}"
         yield from (f"    {line}" if line else "" for line in _table(table))
     if draft.left_out:
         yield from comment("Not in the release:", "  ")

@@ -36,14 +36,15 @@ _LEFT_OUT = {
 _BORN = "the day of birth is finer than year_of_birth, which is generalized"
 _TIME = "the time of an event is finer than its date, which is generalized"
 _TEXT = "it contains text or codes as the source wrote them"
+_SHOWN = "a concept: shown, or not"
 _PERSON = {
-    "year_of_birth": KnownColumn(QUASI_IDENTIFIER, "others may know it"),
+    "year_of_birth": KnownColumn(QUASI_IDENTIFIER, "others may know it", weight=0.8),
     "month_of_birth": KnownColumn(_DROPPED, _BORN),
     "day_of_birth": KnownColumn(_DROPPED, _BORN),
     "birth_datetime": KnownColumn(_DROPPED, _BORN),
-    "gender_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", "a concept: shown, or not"),
-    "race_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", "a concept: shown, or not"),
-    "ethnicity_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", "a concept: shown, or not"),
+    "gender_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.5),
+    "race_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.2),
+    "ethnicity_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.2),
 }
 _KEPT_OUT = {
     "location_id": "it leads to an address",
@@ -58,7 +59,7 @@ def _left_out(table: str) -> str | None:
     return "results of cohort definitions" if name.startswith("cohort_") else _LEFT_OUT.get(name)
 
 
-def _column(table: str, column: Column) -> KnownColumn | None:
+def _column(table: str, column: Column, parent: str | None) -> KnownColumn | None:
     """The role of a column by the conventions of OMOP; None for one that the conventions do not cover."""
     name = column.name.lower()
     if table == "person" and name in _PERSON:
@@ -74,7 +75,7 @@ def _column(table: str, column: Column) -> KnownColumn | None:
     if name.endswith(("_datetime", "_time")):
         return KnownColumn(_DROPPED, _TIME)
     if name.endswith("_date"):
-        return _date(table, name)
+        return _date(table, name, parent)
     if name.endswith("_concept_id"):
         return _concept(table, name)
     if name.endswith("_id"):
@@ -84,24 +85,29 @@ def _column(table: str, column: Column) -> KnownColumn | None:
     return KnownColumn(_DROPPED, "it is not among the columns that the preset releases")
 
 
-def _date(table: str, name: str) -> KnownColumn:
-    """The first day of an event is generalized; the last day is a second date that an attacker could know."""
-    if name.endswith("_end_date") and table not in ("visit_occurrence", "observation_period"):
+def _date(table: str, name: str, parent: str | None) -> KnownColumn:
+    """The first day of an event is generalized, unless its visit has it; the last day would be a second known date."""
+    if parent and parent.lower() == "visit_occurrence":
+        reason = "its visit has the date; add it as a quasi-identifier if it happened on another day"
+        return KnownColumn(_DROPPED, reason)
+    if name.endswith("_end_date") and table != "observation_period":
         return KnownColumn(_DROPPED, "the first day is released; add it as a quasi-identifier if you need durations")
     recipe = {"dates": ["month", "quarter", "year", "5 years"]}
-    return KnownColumn(QUASI_IDENTIFIER, "others may know when it was", recipe, "parts of the calendar")
+    return KnownColumn(QUASI_IDENTIFIER, "others may know when it was", recipe, "parts of the calendar", weight=0.6)
 
 
 def _concept(table: str, name: str) -> KnownColumn:
     """What happened is a quasi-identifier; the concepts of how and where it was recorded are dropped."""
     event = name.removesuffix("_concept_id")
-    if table.startswith(event) or name in ("cause_concept_id",):
-        why = "concepts of the vocabulary, by their ancestors; or shown, or not, without them"
+    if table.startswith("visit") and table.startswith(event):
+        return KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.4)
+    if table.startswith(event) or name == "cause_concept_id":
+        why = "concepts by their ancestors in the vocabulary; without them, shown or not"
         return KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", why, _ancestors)
     if name == "value_as_concept_id":
-        return KnownColumn(QUASI_IDENTIFIER, "others may know the result", "suppress", "a concept: shown, or not")
+        return KnownColumn(QUASI_IDENTIFIER, "others may know the result", "suppress", _SHOWN)
     if name == "unit_concept_id":
-        return KnownColumn(QUASI_IDENTIFIER, "numbers need their unit", "suppress", "a concept: shown, or not")
+        return KnownColumn(QUASI_IDENTIFIER, "numbers need their unit", "suppress", _SHOWN, weight=0.2)
     if event.endswith("_source"):
         return KnownColumn(_DROPPED, "the concept as the source coded it: finer than the standard concept")
     return KnownColumn(_DROPPED, "how it was recorded; add it as a quasi-identifier if you need it")

@@ -51,9 +51,12 @@ class Paths:
     left_out: dict[str, str]
 
 
-def find_paths(scratch: Scratch, keys: Keys, unit: str | None, most: int) -> Paths:
-    """Find the table of the people, or use the named `unit`, and the paths of at most `most` tables to it."""
-    main, reason = _named(keys, unit) if unit else _most_likely(keys)
+def find_paths(scratch: Scratch, keys: Keys, unit: str | None, why: str, most: int) -> Paths:
+    """Find the table of the people, or use the named `unit`, and the paths of at most `most` tables to it.
+
+    `why`: the reason for a named table.
+    """
+    main, reason = (_named(keys, unit), why) if unit else _most_likely(keys)
     left_out: dict[str, str] = {}
     direct = {name: key for name in keys.tables if (key := _to_people(keys, name, main.name, left_out))}
     parents = _parents(scratch, keys, main.name, direct, left_out)
@@ -70,7 +73,7 @@ def find_paths(scratch: Scratch, keys: Keys, unit: str | None, most: int) -> Pat
     return Paths(main, reason, [_with_skipped(path, keys, main.name, chosen) for path in paths], left_out)
 
 
-def _named(keys: Keys, unit: str) -> tuple[KeyedTable, str]:
+def _named(keys: Keys, unit: str) -> KeyedTable:
     """The table that the user named."""
     table = keys.tables.get(unit)
     if table is None:
@@ -80,7 +83,7 @@ def _named(keys: Keys, unit: str) -> tuple[KeyedTable, str]:
             f"{unit} has no key: none of its columns is unique and without NULL; name another table with `unit`, or "
             "create one with one row per person"
         )
-    return table, "your choice"
+    return table
 
 
 def _most_likely(keys: Keys) -> tuple[KeyedTable, str]:

@@ -19,7 +19,8 @@ class KnownColumn:
     """The role of a column that a preset knows, and why.
 
     For a quasi-identifier: `recipe` and `why` of its hierarchy, without which it is suggested as usual; `levels_of`:
-    its levels, from the values and other tables of the database, if these have them.
+    its levels, from the values and other tables of the database, if these have them. `weight`: how much it counts in
+    the loss that the search minimizes.
     """
 
     role: str
@@ -27,17 +28,19 @@ class KnownColumn:
     recipe: Any = None
     why: str = ""
     levels_of: LevelsOf | None = None
+    weight: float | None = None
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A data model: its table of people, why tables are left out, and the roles of columns, by table and column.
+    """A data model: its table of people, why tables are left out, and the roles of columns.
 
-    The functions return None for tables and columns that are not special.
+    `column`: by the name of the table in small letters, the column, and the table that its rows refer to in addition to
+    the people. The functions return None for tables and columns that are not special.
     """
 
     name: str
     title: str
     unit: str
     left_out: Callable[[str], str | None]
-    column: Callable[[str, Column], KnownColumn | None]
+    column: Callable[[str, Column, str | None], KnownColumn | None]

@@ -20,13 +20,17 @@ Reasons = Sequence[tuple[str, str]]  # columns with the reasons for their roles
 
 @dataclass(frozen=True)
 class QuasiIdentifierEntry:
-    """A quasi-identifier in the file: its recipe, the reasons for its role and recipe, and its labels by level."""
+    """A quasi-identifier in the file: its recipe, the reasons for its role and recipe, and its labels by level.
+
+    `weight`: how much it counts in the loss, if not 1.
+    """
 
     name: str
     reason: str
     recipe: Any
     why: str
     labels: Sequence[int]
+    weight: float | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,8 @@ def generalized(column: QuasiIdentifierEntry) -> Iterator[str]:
     yield from comment(column.why, "    ")
     counts = " → ".join(f"{labels:,}" for labels in column.labels)
     yield f"    hierarchy: {in_flow(column.recipe)}   # {counts}"
+    if column.weight is not None:
+        yield f"    weight: {column.weight:g}"
 
 
 def _columns(key: str, explanation: str, columns: Reasons) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -24,7 +24,7 @@ from kanon_sql.suggestion.keys import KeyedTable, Keys, find_keys
 from kanon_sql.suggestion.omop import OMOP
 from kanon_sql.suggestion.paths import Path as TablePath
 from kanon_sql.suggestion.paths import Paths, find_paths
-from kanon_sql.suggestion.presets import Preset
+from kanon_sql.suggestion.presets import KnownColumn, Preset
 from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry
 from kanon_sql.verbs.profile import Profile, profiled
 from kanon_sql.verbs.result import Result
@@ -60,7 +60,7 @@ _DAY = {"date", "on", "datum", "day", "tag", "fecha", "data", "jour"}
 class SuggestedTable:
     """A table of the release: its rows, its keys (column, what it refers to, and why), and its other columns.
 
-    `source`: its name in the database.
+    `source`: its name in the database. `weights`: how much columns count in the loss, if not 1.
     """
 
     name: str
@@ -68,6 +68,7 @@ class SuggestedTable:
     rows: int
     keys: tuple[tuple[str, str, str], ...]
     columns: tuple[SuggestedColumn, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[SuggestedColumn]:
         """The columns with a role, in the table's order."""
@@ -182,6 +183,7 @@ class DatabaseSuggestions(Result):
                 {"file": self._file(name, table, column)} if column.levels else column.recipe,
                 column.why,
                 column.labels,
+                table.weights.get(column.name),
             )
             for column in table.of_role(QUASI_IDENTIFIER)
         ]
@@ -259,7 +261,8 @@ def suggest_database(
             left_out = {name: reason for name, reason in reasons.items() if reason}
         with Scratch(engine, "keys") as scratch:
             keys = find_keys(scratch, [table for table in tables if table.relation.name not in left_out])
-            paths = find_paths(scratch, keys, unit or _unit_of(known, keys), MOST_TABLES)
+            why = "your choice" if unit or known is None else f"the table of people in {known.title}"
+            paths = find_paths(scratch, keys, unit or _unit_of(known, keys), why, MOST_TABLES)
             if keys.tables[paths.main.name].rows < k:
                 raise SpecError(
                     f"{paths.main.name} has {paths.main.rows:,} rows, fewer than k = {k:,} people; give a lower `k`, "
@@ -386,6 +389,7 @@ class _Looked:
             self.table.rows,
             tuple(keys),
             tuple(self._suggested_columns(columns)),
+            {column.name: known.weight for column in columns if (known := self._known(column)) and known.weight},
         )
 
     def _keys(self) -> list[tuple[str, str, str]]:
@@ -426,7 +430,7 @@ class _Looked:
 
     def _settled(self, column: Column) -> SuggestedColumn | None:
         """A column whose role follows from the preset, or from its reference to a table."""
-        known = self.preset.column(self.table.name.lower(), column) if self.preset else None
+        known = self._known(column)
         name, kind = column.name, column.type_without_values
         if known is None and name in self.path.skipped:
             return SuggestedColumn(name, kind, DROPPED, self.path.skipped[name])
@@ -438,6 +442,11 @@ class _Looked:
             data = Source(self.engine, self.table.table, owned=False)
             levels = known.levels_of(self.scratch, relations, column_values(data, name))
         return SuggestedColumn(name, kind, known.role, known.reason, known.recipe, known.why, levels=levels)
+
+    def _known(self, column: Column) -> KnownColumn | None:
+        """What the preset knows of a column."""
+        parent = self.path.parent.target if self.path.parent else None
+        return self.preset.column(self.table.name.lower(), column, parent) if self.preset else None
 
     def _code(self, column: Column) -> SuggestedColumn | None:
         """A column that refers to a table that is not released, such as one of wards or physicians."""
