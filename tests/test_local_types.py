@@ -59,6 +59,12 @@ SHOWN: list[tuple[str, str | None, str | None]] = [
     *(("exhaustive", "suppress", show) for show in ("bounds", "mean", "mode")),
     *((strategy, "suppress", None) for strategy in RECODERS),
 ]
+# What shows the values of a server's types: labels of all kinds, and values; ranges by a strategy that cuts.
+ON_A_SERVER = [
+    *(("mondrian", show) for show in (None, "ranges", "exact-bounds", "mean", "mode")),
+    ("exhaustive", "bounds"),
+    ("kaca", None),
+]
 
 
 def cannot(engine: Engine, column: str, strategy: str, hierarchy: str | None, show: str | None) -> bool:
@@ -88,6 +94,8 @@ def people_of_types(engine: Engine, make_table: MakeTable) -> list[str]:
 def test_every_type_is_released_or_refused_in_a_sentence(
     engine: Engine, people_of_types: list[str], strategy: str, hierarchy: str | None, show: str | None
 ) -> None:
+    if engine.name == "postgresql" and (strategy, show) not in ON_A_SERVER:
+        pytest.skip("its types are read and written alike for all strategies, which run in an embedded DuckDB")
     attribute = {**({"hierarchy": hierarchy} if hierarchy else {}), **({"show": show} if show else {})}
 
     def released(columns: list[str]) -> dict[str, Any]:

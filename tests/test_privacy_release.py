@@ -88,7 +88,7 @@ GLOBAL = [name for name in STRATEGIES if "igh" not in name]
 @pytest.mark.parametrize("name", GLOBAL)
 @pytest.mark.parametrize("limit", [0.0, 0.1])
 def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: str, name: str, limit: float) -> None:
-    if engine.name == "postgres" and name not in ("auto", "flash"):
+    if engine.name == "postgresql" and name not in ("auto", "flash"):
         pytest.skip("every search is in an embedded DuckDB, wherever the table is")
     into = f"{source}_anon"
     options: dict[str, Any] = {
@@ -225,7 +225,7 @@ def test_a_local_recoding_releases_by_a_model_of_ten_lines(
 ) -> None:
     if form == "file" and name not in IN_FILES:
         pytest.skip("what is written to a file is what is written to a table")
-    if form == "table" and engine.name == "postgres":
+    if form == "table" and engine.name == "postgresql":
         pytest.skip("a table of a server is filled by the query of its view")
     if form == "view" and name not in ON_SAIL:
         pytest.skip("DuckDB has a table of each; these differ most as views")

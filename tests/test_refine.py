@@ -337,8 +337,8 @@ def test_adult_loses_less_than_by_any_peer() -> None:
 @pytest.mark.slow
 def test_on_nearly_distinct_rows_it_loses_no_more_than_its_start_and_mondrian(tmp_path: Path) -> None:
     """Sixteen columns: hardly a cell that is cheap is shared, so that nearly all is cut, and then moved."""
-    people, spec = survey(tmp_path, 400)
-    assert len(people.drop_duplicates()) == 400
+    people, spec = survey(tmp_path, 200)
+    assert len(people.drop_duplicates()) == 200
     spec |= {"show": "common"}
     cut = kanon_sql.anonymize(people, spec, strategy="mondrian", k=5).manifest["information_loss"]["loss"]
     manifest = kanon_sql.anonymize(people, spec, strategy="refine", k=5).manifest

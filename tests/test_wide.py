@@ -48,6 +48,8 @@ ASKED: list[dict[str, Any]] = [
 def test_a_release_in_pieces_is_the_same_release(
     engine: Engine, make_table: MakeTable, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
+    if engine.name == "postgresql" and options["strategy"] not in ("best_first", "prioprivacy"):
+        pytest.skip("the others are recoded in an embedded DuckDB, and split there as these are on a server")
     make_table(engine, "people", types(4), rows(60, 4))
     options = {"connection": engine.connection, "k": 3, "suppression_limit": 0.1, **options}  # type: ignore[attr-defined]
     released = []
