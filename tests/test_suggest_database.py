@@ -28,6 +28,8 @@ CREATE TABLE patients AS SELECT
   range AS patient_id, 'n' || range AS name, 1950 + range % 40 AS birth_year, CAST(NULL AS BIGINT) AS mother_id
 FROM range(400);
 CREATE TABLE empty (patient_id BIGINT);
+CREATE TABLE own AS SELECT patient_id FROM patients;
+CREATE VIEW old_visits AS SELECT * FROM visits WHERE visit_id < 100;
 """
 
 
@@ -66,6 +68,8 @@ def test_keys_are_found_by_names_and_values(hospital: Any) -> None:
     assert suggested.left_out["reviews"].startswith("reviews -> diagnoses -> visits -> patients is longer")
     assert "no rows" in suggested.left_out["empty"]
     assert "belong to no person" in suggested.left_out["wards"]
+    assert suggested.left_out["old_visits"] == "a view"
+    assert "not the name of a table" in suggested.left_out["own"]
     assert roles_of(suggested, "visits") == {
         "ward_id": "quasi-identifier",
         "admitted": "quasi-identifier",
@@ -224,7 +228,9 @@ def test_keys_of_a_server(postgres_dsn: str, tmp_path: Path) -> None:
         connection.execute(
             "CREATE TABLE suggested.visits (visit_id INT, patient UUID REFERENCES suggested.patients, day DATE)"
         )
-        connection.execute("CREATE TABLE suggested.tests (visit_id NUMERIC, kind TEXT)")
+        connection.execute("CREATE TABLE suggested.tests (visit_id NUMERIC, kind TEXT) PARTITION BY LIST (kind)")
+        connection.execute("CREATE TABLE suggested.tests_0 PARTITION OF suggested.tests FOR VALUES IN ('k0')")
+        connection.execute("CREATE TABLE suggested.tests_1 PARTITION OF suggested.tests DEFAULT")
         connection.execute(
             "INSERT INTO suggested.patients (number, age) SELECT i, 30 + i % 9 FROM generate_series(1, 60) i"
         )
@@ -238,6 +244,7 @@ def test_keys_of_a_server(postgres_dsn: str, tmp_path: Path) -> None:
             "visits": {"visit_id": "own", "patient": "patients"},
             "tests": {"visit_id": "visits"},
         }
+        assert suggested.left_out == dict.fromkeys(["tests_0", "tests_1"], "a part of another table")
         path = suggested.write(tmp_path / "server.yml")
         assert anonymize_database(path, connection=connection).manifest["released_people"] == 60
         connection.execute("DROP SCHEMA suggested_anon CASCADE")

@@ -1,4 +1,4 @@
-"""Keys that the tables of a database declare: primary keys, unique columns and foreign keys of a single column."""
+"""Keys that the tables of a database declare, of a single column, and the tables that are only parts of others."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ ORDER BY n.nspname, c.relname, k.contype, k.conname
 """,
 }
 
+_PARTS = {
+    "postgres": """
+SELECT n.nspname::text, c.relname::text
+FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+""",
+}
+
 
 @dataclass
 class DeclaredKeys:
@@ -67,3 +74,9 @@ def declared_keys(engine: Engine) -> dict[Relation, DeclaredKeys]:
         elif target:
             keys.references.setdefault(columns[0], []).append((Relation(*target), target_columns[0]))
     return declared
+
+
+def parts_of_tables(engine: Engine) -> set[Relation]:
+    """The tables whose rows another table also has: partitions, and tables that inherit from one."""
+    query = _PARTS.get(engine.dialect)
+    return {Relation(*parts) for parts in engine.rows(query)} if query else set()

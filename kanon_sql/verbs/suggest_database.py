@@ -9,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from kanon_sql.engine import Column, Engine, Table, name_readings, written
+from kanon_sql.engine import Column, Engine, Table, written
+from kanon_sql.engines.declared_keys import parts_of_tables
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, name_words
@@ -18,6 +19,7 @@ from kanon_sql.plan.source import Source, column_values, opened_engine
 from kanon_sql.queries import Relation
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import check_values, session
+from kanon_sql.spec.linked import OWN
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion.database_file import DatabaseFile, TableEntry, database_text
 from kanon_sql.suggestion.keys import KeyedTable, Keys, find_keys
@@ -254,11 +256,10 @@ def suggest_database(
     with opened_engine(session(database=database, **options), connection) as engine:
         _check_engine(engine)
         observer.stage("Finding the keys")
-        tables = _tables(engine, schema)
-        left_out = {}
+        tables, left_out = _tables(engine, schema)
         if known:
             reasons = {table.relation.name: known.left_out(table.relation.name) for table in tables}
-            left_out = {name: reason for name, reason in reasons.items() if reason}
+            left_out |= {name: reason for name, reason in reasons.items() if reason}
         with Scratch(engine, "keys") as scratch:
             keys = find_keys(scratch, [table for table in tables if table.relation.name not in left_out])
             why = "your choice" if unit or known is None else f"the table of people in {known.title}"
@@ -323,26 +324,35 @@ def _check_engine(engine: Engine) -> None:
         raise SpecError(f"several tables are released from DuckDB and PostgreSQL only, not from {engine.name}")
 
 
-def _tables(engine: Engine, schema: str | None) -> list[Table]:
-    """The tables of a schema; its views if it has no tables."""
-    home = _home(engine, schema)
-    found = [relation for relation in engine.relations() if relation.parts[:-1] == home]
-    described = [table for relation in found if (table := engine.existing(relation))]
-    tables = [table for table in described if table.form == "table"]
+def _tables(engine: Engine, schema: str | None) -> tuple[list[Table], dict[str, str]]:
+    """The tables of a schema, or its views if it has no tables, and why other relations are left out."""
+    parts = parts_of_tables(engine)
+    described = [table for relation in _relations(engine, schema) if (table := engine.existing(relation))]
+    tables = [table for table in described if table.form == "table" and table.relation not in parts]
     if not described:
         where = f"the schema {schema}" if schema else "the database"
-        schemas = sorted({".".join(relation.parts[-2:-1]) for relation in engine.relations()})
+        schemas = sorted({relation.parts[-2] for relation in engine.relations()})
         elsewhere = f"; name a `schema`: {', '.join(schemas)}" if schemas else "; check its name"
         raise SourceError(f"there are no tables in {where}{elsewhere}")
-    return tables or described
+    if not tables:
+        return described, {}
+    left_out = {table.relation.name: f"a {table.form}" for table in described if table.form != "table"}
+    left_out |= {part.name: "a part of another table" for part in parts if part in {t.relation for t in described}}
+    if any(table.relation.name == OWN for table in tables):
+        left_out[OWN] = f"in a spec, `{OWN}` is not the name of a table; show it by another name in a view"
+    return [table for table in tables if table.relation.name != OWN], left_out
 
 
-def _home(engine: Engine, schema: str | None) -> tuple[str, ...]:
-    """The database, if the engine names it, and the schema of the tables."""
-    name = "kanon_table" if schema is None else f"{schema}.kanon_table"
-    if schema is not None and len(name_readings(name)) == 1:
-        name = f'"{schema}".kanon_table'
-    return engine.place(name).parts[:-1]
+def _relations(engine: Engine, schema: str | None) -> list[Relation]:
+    """The tables and views of a schema, by default the current one."""
+    if schema is None:
+        home = engine.place("kanon_table").parts[:-1]
+        return [relation for relation in engine.relations() if relation.parts[:-1] == home]
+    found = [relation for relation in engine.relations() if relation.parts[-2] == schema]
+    if found and len(found[0].parts) == 3:  # of several attached databases
+        database = engine.place("kanon_table").parts[0]
+        found = [relation for relation in found if relation.parts[0] == database]
+    return found
 
 
 def _target(engine: Engine, database: Any, relation: Relation, schema: str | None) -> str:
@@ -401,7 +411,7 @@ class _Looked:
         own = str(self.table.key)
         if self.table.key is None or own in used or not self._needs_key():
             return references
-        return [(own, "own", self.table.evidence), *references]
+        return [(own, OWN, self.table.evidence), *references]
 
     def _needs_key(self) -> bool:
         """Whether the release needs the table's key: others refer to it, or it is a key by declaration or name."""
