@@ -1,8 +1,8 @@
 """Several tables of the same people: a release compared with a bare self-join, and growth with people, events and m.
 
 `python linked.py 100000 2 300` releases 100,000 patients with 1 million visits and 3 million diagnoses at m = 2, with a
-search of 300 seconds; `python linked.py growth` varies people, rows and m. `python linked.py
-flat 20000` compares a release of three tables with one of their join.
+search of 300 seconds; `python linked.py growth` varies people, rows and m. `python linked.py flat 20000` compares a
+release of three tables with one of their join. `python linked.py init 100000` suggests the spec of such a database.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql import anonymize, anonymize_database, verify_database
+from kanon_sql import anonymize, anonymize_database, suggest_database, verify_database
 
 MEMORY = "4GB"
 VISITS, DIAGNOSES = 10, 30  # per person
@@ -133,8 +133,24 @@ def flat(people: int, seconds: float = 60) -> None:
             print(f"m = {m}: loss {found['score']:.4f}, {released}, node {found['node']}")
 
 
+def suggestion(people: int) -> None:
+    """Suggest the spec of a database, and print a line."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hospital.duckdb"
+        hospital(path, people)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        started = time.perf_counter()
+        suggested = suggest_database(path, memory_limit=MEMORY)
+        seconds = time.perf_counter() - started
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        rows = ", ".join(f"{table.name} {table.rows:,}" for table in suggested.tables)
+        print(f"init: {seconds:.1f} s, {memory:.1f} GiB ({before:.1f} GiB before) for {rows}")
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "flat":
+    if sys.argv[1] == "init":
+        suggestion(int(sys.argv[2]))
+    elif sys.argv[1] == "flat":
         flat(int(sys.argv[2]))
     elif sys.argv[1] == "growth":
         for m in (0, 1, 2, 3):
