@@ -30,7 +30,7 @@ PAGES = [
 
 # The pages with figures of the demo's 30,162 people; the other pages are typed with fewer people, to save time.
 SHOWING_FIGURES = {"attacks", "init", "privacy-models", "privacy-officer", "researcher"}
-FEWER_PEOPLE = 1000
+FEWER_PEOPLE = 2000
 
 
 @pytest.fixture(scope="module")
