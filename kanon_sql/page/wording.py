@@ -80,6 +80,12 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"^nothing is left of the quasi-identifiers:"), "Everything is *:"),
     (re.compile(r"^nothing is left:"), "Nothing is left:"),
     (
+        re.compile(
+            r"^stopped after (.+? seconds?): (.+?) of (.+?) sets were counted, and the suggestions are based on"
+        ),
+        r"The analysis stopped after \1, with \2 of \3 combinations of columns counted; the suggestions are based on",
+    ),
+    (
         re.compile(r"a value is not a date; write it as YYYY-MM-DD, or use a hierarchy file"),
         "a value is not a date; list it in “Texts that mean: no value” under Open, or write it as YYYY-MM-DD",
     ),
@@ -95,6 +101,7 @@ _NAMED = re.compile(r"'([^'\n]+)'|(?<=column )([^\s':,;]+)")
 _QUOTED = re.compile(r"`([a-z_]+)(?:(?:=|: )[^`]*)?`")
 _CODE = re.compile(r"`([^`]+)`")
 _CLASS = re.compile(r"('[^'\n]*')|(?<![-\w])(?<!column )([Cc])lass(es)?(?![-\w])")
+_SAME_SCREEN = re.compile(r" under (\w+)(?=(?:, | and | or )“[^”]+” under \1)")
 _PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
@@ -118,6 +125,8 @@ def in_page_words(text: str) -> str:
     'line 19 has no date as dd.mm.yyyy, as all others are'
     >>> in_page_words("quasi_identifiers.age.hierarchy.ranges: 7 is no multiple of 5")
     "column 'age', hierarchy: ranges: 7 is no multiple of 5"
+    >>> in_page_words("`encoding`, `date_format` and `decimal` change that")
+    '“Text encoding”, “Date format” and “Decimal mark” under Open change that'
     >>> in_page_words("together with 'my class', classes of fewer than 5; label `*`")
     "together with 'my class', groups of fewer than 5; label “*”"
     """
@@ -127,6 +136,7 @@ def in_page_words(text: str) -> str:
         text = found.sub(instead, text)
     text = _QUOTED.sub(lambda key: FIELDS.get(key[1], f"“{key[1].replace('_', ' ')}”"), text)
     text = _BARE.sub(lambda key: FIELDS[key[1]], text)
+    text = _SAME_SCREEN.sub("", text)
     text = _CLASS.sub(_group, _CODE.sub(r"“\1”", text))
     return _PERCENT.sub("\N{NO-BREAK SPACE}", text)
 
