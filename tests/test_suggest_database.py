@@ -248,3 +248,22 @@ def test_keys_of_a_server(postgres_dsn: str, tmp_path: Path) -> None:
         path = suggested.write(tmp_path / "server.yml")
         assert anonymize_database(path, connection=connection).manifest["released_people"] == 60
         connection.execute("DROP SCHEMA suggested_anon CASCADE")
+
+
+def test_columns_that_repeat_others_are_dropped() -> None:
+    connection = tables(
+        "patients AS SELECT 'P' || range AS id, range % 9 AS age FROM range(60)",
+        "stays AS SELECT 'P' || range % 60 AS patient, range % 5 AS code, 'kind ' || range % 5 AS description, "
+        "DATE '2026-01-01' + CAST(range % 90 AS INT) AS start_date, "
+        "DATE '2026-01-03' + CAST(range % 90 AS INT) AS end_date, "
+        "TIMESTAMP '2026-01-01' + to_hours(range) AS start_time FROM range(200)",
+    )
+    suggested = suggest_database(connection=connection)
+    assert keys_of(suggested)["stays"] == {"patient": "patients"}
+    assert roles_of(suggested, "stays") == {
+        "code": "dropped",  # the same as its description
+        "description": "quasi-identifier",
+        "start_date": "quasi-identifier",
+        "end_date": "dropped",
+        "start_time": "dropped",
+    }

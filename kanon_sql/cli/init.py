@@ -28,7 +28,8 @@ from kanon_sql.verbs.suggest import (
     check_spec_file,
     suggest,
 )
-from kanon_sql.verbs.suggest_database import PRESETS, DatabaseSuggestions, SuggestedTable, suggest_database
+from kanon_sql.verbs.suggest_database import PRESETS, DatabaseSuggestions, suggest_database
+from kanon_sql.verbs.table_roles import SuggestedTable
 
 _ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
 _ANSWERS = (

@@ -134,7 +134,7 @@ def _counted(scratch: Scratch, table: Table, declared: DeclaredKeys, tables: Seq
 
 def _may_be_key(column: Column, rows: int, table: Table, tables: Sequence[Table]) -> bool:
     kind = key_kind(column)
-    if kind == "integer" and column.kind == "integer":
+    if kind == "uuid" or column.kind == "integer":
         return True
     if kind is None:
         return False

@@ -3,78 +3,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from kanon_sql.engine import Column, Engine, Table, written
+from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.declared_keys import parts_of_tables
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, name_words
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.plan.observer import Observer
-from kanon_sql.plan.source import Source, column_values, opened_engine
+from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import check_values, session
 from kanon_sql.spec.linked import OWN
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion.database_file import DatabaseFile, TableEntry, database_text
-from kanon_sql.suggestion.keys import KeyedTable, Keys, find_keys
+from kanon_sql.suggestion.keys import Keys, find_keys
 from kanon_sql.suggestion.omop import OMOP
-from kanon_sql.suggestion.paths import Path as TablePath
-from kanon_sql.suggestion.paths import Paths, find_paths
-from kanon_sql.suggestion.presets import KnownColumn, Preset
+from kanon_sql.suggestion.paths import find_paths
+from kanon_sql.suggestion.presets import Preset
 from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry
-from kanon_sql.verbs.profile import Profile, profiled
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.suggest import (
     DROPPED,
-    KEPT,
-    PeopleByValue,
     SuggestedColumn,
     check_spec_file,
     has_password,
     hierarchy_text,
     make_folder,
     relative_place,
-    role_of,
-    with_fewer_quasi_identifiers,
-    with_hierarchies,
     write_text,
 )
+from kanon_sql.verbs.table_roles import SuggestedTable, TableRoles
 
 if TYPE_CHECKING:
     import pandas
 
 MOST_TABLES = 20  # of a spec
 PRESETS: Mapping[str, Preset] = {OMOP.name: OMOP}
-_MOST_OF_PEOPLE, _MOST_OF_EVENTS = 8, 5  # suggested quasi-identifiers of a table
-_MOST_SET = 2  # columns of a set that the profile counts
-_MOST_CODES = 64  # different rows of a table of codes that a column refers to
-_CLOCK = {"datetime", "timestamp", "time", "ts", "at", "zeit", "heure", "hora", "ora"}
-_DAY = {"date", "on", "datum", "day", "tag", "fecha", "data", "jour"}
-
-
-@dataclass(frozen=True)
-class SuggestedTable:
-    """A table of the release: its rows, its keys (column, what it refers to, and why), and its other columns.
-
-    `source`: its name in the database. `weights`: how much columns count in the loss, if not 1.
-    """
-
-    name: str
-    source: str
-    rows: int
-    keys: tuple[tuple[str, str, str], ...]
-    columns: tuple[SuggestedColumn, ...]
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    def of_role(self, role: str) -> list[SuggestedColumn]:
-        """The columns with a role, in the table's order."""
-        return [column for column in self.columns if column.role == role]
 
 
 @dataclass(frozen=True, repr=False)
@@ -273,8 +243,8 @@ def suggest_database(
             share = None if time_limit is None else time_limit / len(paths.paths)
             for path in paths.paths:
                 observer.stage(f"Looking at {path.name}")
-                looked = _Looked(engine, scratch, path, keys, paths, known, tables, k, share)
-                suggested.append(looked.suggested(is_elsewhere=schema is not None))
+                table = TableRoles(engine, scratch, path, keys, paths, known, tables, k, share)
+                suggested.append(table.suggested(is_elsewhere=schema is not None))
         target = _target(engine, database, tables[0].relation, schema)
         notes = tuple(note for path in paths.paths for note in engine.hidden(path.table.table.relation))
     if database is not None and has_password(str(database)):
@@ -362,173 +332,3 @@ def _target(engine: Engine, database: Any, relation: Relation, schema: str | Non
     else:
         stem = relation.parts[-2]
     return f"{stem or 'release'}_anon"
-
-
-@dataclass(frozen=True)
-class _Looked:
-    """A table with its keys, whose other columns get roles and hierarchies."""
-
-    engine: Engine
-    scratch: Scratch
-    path: TablePath
-    keys: Keys
-    paths: Paths
-    preset: Preset | None
-    tables: Sequence[Table]
-    k: int
-    time_limit: float | None
-
-    @property
-    def table(self) -> KeyedTable:
-        return self.path.table
-
-    @property
-    def is_main(self) -> bool:
-        return self.table.name == self.paths.main.name
-
-    def suggested(self, is_elsewhere: bool) -> SuggestedTable:
-        """The table with the roles and hierarchies of its columns."""
-        relation = self.table.table.relation
-        written_name = written(self.engine.lasting(relation))
-        keys = self._keys()
-        key_columns = [column for column, _, _ in keys] or [str(self.table.key)] * self.is_main
-        columns = [column for column in self.table.table.columns if column.name not in key_columns]
-        return SuggestedTable(
-            self.table.name,
-            written_name if is_elsewhere or written(Relation(self.table.name)) != self.table.name else self.table.name,
-            self.table.rows,
-            tuple(keys),
-            tuple(self._suggested_columns(columns)),
-            {column.name: known.weight for column in columns if (known := self._known(column)) and known.weight},
-        )
-
-    def _keys(self) -> list[tuple[str, str, str]]:
-        """The columns of keys with what they refer to, and why; the key of the main table is the unit's."""
-        if self.is_main:
-            return []
-        references = [(found.column, found.target, found.evidence) for found in self.path.references]
-        used = {column for column, _, _ in references}
-        own = str(self.table.key)
-        if self.table.key is None or own in used or not self._needs_key():
-            return references
-        return [(own, OWN, self.table.evidence), *references]
-
-    def _needs_key(self) -> bool:
-        """Whether the release needs the table's key: others refer to it, or it is a key by declaration or name."""
-        referenced = any(found.target == self.table.name for path in self.paths.paths for found in path.references)
-        return referenced or self.table.is_named
-
-    def _suggested_columns(self, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
-        """The columns in the table's order: those with known roles, and the others by their names and values."""
-        if not columns:
-            return
-        settled = {column.name: self._settled(column) for column in columns}
-        others = [column for column in columns if settled[column.name] is None]
-        data = Source(self.engine, replace(self.table.table, columns=tuple(columns)), owned=False)
-        profile = (
-            profiled(self.engine, replace(data.table, columns=tuple(others)), _MOST_SET, self.time_limit)
-            if others
-            else None
-        )
-        guessed = {column.name: column for column in self._guessed(profile, columns)} if profile else {}
-        merged = [settled[column.name] or guessed[column.name] for column in columns]
-        most = _MOST_OF_PEOPLE if self.is_main else _MOST_OF_EVENTS
-        known = [name for name, column in settled.items() if column]
-        fewer = with_fewer_quasi_identifiers(merged, profile, most, known) if profile else merged
-        unit = self.path.person.column if self.path.person else None
-        yield from with_hierarchies(data, [*fewer], self.k, unit, people=self._people())
-
-    def _settled(self, column: Column) -> SuggestedColumn | None:
-        """A column whose role follows from the preset, or from its reference to a table."""
-        known = self._known(column)
-        name, kind = column.name, column.type_without_values
-        if known is None and name in self.path.skipped:
-            return SuggestedColumn(name, kind, DROPPED, self.path.skipped[name])
-        if known is None:
-            return self._code(column)
-        levels: Any = ()
-        if known.levels_of:
-            relations = {table.relation.name.lower(): table.relation for table in self.tables}
-            data = Source(self.engine, self.table.table, owned=False)
-            levels = known.levels_of(self.scratch, relations, column_values(data, name))
-        return SuggestedColumn(name, kind, known.role, known.reason, known.recipe, known.why, levels=levels)
-
-    def _known(self, column: Column) -> KnownColumn | None:
-        """What the preset knows of a column."""
-        parent = self.path.parent.target if self.path.parent else None
-        return self.preset.column(self.table.name.lower(), column, parent) if self.preset else None
-
-    def _code(self, column: Column) -> SuggestedColumn | None:
-        """A column that refers to a table that is not released, such as one of wards or physicians."""
-        chosen = {path.name for path in self.paths.paths}
-        reference = next(
-            (
-                found
-                for found in self.keys.of(self.table.name)
-                if found.column == column.name and found.target not in chosen
-            ),
-            None,
-        )
-        if reference is None:
-            return None
-        name, kind = column.name, column.type_without_values
-        different = self.table.different[name]
-        if different > _MOST_CODES:
-            reason = f"it refers to one of {different:,} rows of {reference.target}, which is not released"
-            return SuggestedColumn(name, kind, DROPPED, reason)
-        reason = f"it refers to {reference.target}, which others may know"
-        return SuggestedColumn(name, kind, QUASI_IDENTIFIER, reason, "suppress", "a code: shown, or not")
-
-    def _guessed(self, profile: Profile, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
-        """The roles by names and values; sensitive values are counted as known, and constants are dropped."""
-        clocks = _repeated_times(columns)
-        for column in profile.columns:
-            role, reason = role_of(column, profile, profile.unit)
-            if column.name in clocks and role == QUASI_IDENTIFIER:
-                role, reason = DROPPED, f"a time of day is finer than {clocks[column.name]}, which is generalized"
-            elif role == SENSITIVE:
-                role, reason = QUASI_IDENTIFIER, f"{reason}; counted as known, so that k people share it"
-            elif role == KEPT:
-                role = DROPPED
-            yield SuggestedColumn(column.name, column.type, role, reason)
-
-    def _people(self) -> PeopleByValue | None:
-        """The count of people by value, for a table whose rows lead to a person by another table."""
-        parent = self.path.parent
-        if self.path.person or parent is None:
-            return None
-        above = next(path for path in self.paths.paths if path.name == parent.target)
-        person = above.person
-        assert person
-
-        def count(column: str) -> Sequence[tuple[Any, ...]]:
-            return self.scratch.rows(
-                "keys/people",
-                column=[column],
-                parent=[parent.column],
-                source=self.table.table.relation,
-                key=[parent.key],
-                of=[person.column],
-                parents=above.table.table.relation,
-            )
-
-        return count
-
-
-def _repeated_times(columns: Sequence[Column]) -> dict[str, str]:
-    """Timestamps next to a date of the same event, by their names, with the date.
-
-    >>> _repeated_times([Column("admission_date", "DATE", "date"), Column("admission_time", "TIMESTAMP", "timestamp")])
-    {'admission_time': 'admission_date'}
-    """
-    days = {
-        tuple(word for word in name_words(column.name) if word not in _DAY): column.name
-        for column in columns
-        if column.kind == "date"
-    }
-    found = {}
-    for column in columns:
-        words = tuple(word for word in name_words(column.name) if word not in _CLOCK)
-        if column.kind in ("timestamp", "time") and words in days:
-            found[column.name] = days[words]
-    return found

@@ -1,0 +1,247 @@
+"""The roles of the columns of a table in a suggested spec of several tables, and the hierarchies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kanon_sql.engine import Column, Engine, Table, written
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE, name_words, words
+from kanon_sql.plan.source import Source, column_values
+from kanon_sql.queries import Relation
+from kanon_sql.spec.linked import OWN
+from kanon_sql.suggestion.keys import KeyedTable, Keys
+from kanon_sql.suggestion.paths import Path, Paths
+from kanon_sql.suggestion.presets import KnownColumn, Preset
+from kanon_sql.verbs.profile import Profile, profiled
+from kanon_sql.verbs.suggest import (
+    DROPPED,
+    KEPT,
+    PeopleByValue,
+    SuggestedColumn,
+    role_of,
+    with_fewer_quasi_identifiers,
+    with_hierarchies,
+)
+
+_MOST_OF_PEOPLE, _MOST_OF_EVENTS = 8, 5  # suggested quasi-identifiers of a table
+_MOST_SET = 2  # columns of a set that the profile counts
+_MOST_CODES = 64  # different rows of a table of codes that a column refers to
+_CLOCK = words("datetime timestamp time ts at zeit heure hora ora")
+_DAY = words("date on datum day tag fecha data jour")
+_START = words("start begin began from admission admitted beginn anfang aufnahme eintritt debut inicio")
+_END = words("end stop until ended discharge discharged ende entlassung austritt fin")
+
+
+@dataclass(frozen=True)
+class SuggestedTable:
+    """A table of the release: its rows, its keys (column, what it refers to, and why), and its other columns.
+
+    `source`: its name in the database. `weights`: how much columns count in the loss, if not 1.
+    """
+
+    name: str
+    source: str
+    rows: int
+    keys: tuple[tuple[str, str, str], ...]
+    columns: tuple[SuggestedColumn, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def of_role(self, role: str) -> list[SuggestedColumn]:
+        """The columns with a role, in the table's order."""
+        return [column for column in self.columns if column.role == role]
+
+
+@dataclass(frozen=True)
+class TableRoles:
+    """A table with its keys, whose other columns get roles and hierarchies."""
+
+    engine: Engine
+    scratch: Scratch
+    path: Path
+    keys: Keys
+    paths: Paths
+    preset: Preset | None
+    tables: Sequence[Table]
+    k: int
+    time_limit: float | None
+
+    @property
+    def table(self) -> KeyedTable:
+        return self.path.table
+
+    @property
+    def is_main(self) -> bool:
+        return self.table.name == self.paths.main.name
+
+    def suggested(self, is_elsewhere: bool) -> SuggestedTable:
+        """The table with the roles and hierarchies of its columns."""
+        relation = self.table.table.relation
+        written_name = written(self.engine.lasting(relation))
+        keys = self._keys()
+        key_columns = [column for column, _, _ in keys] or [str(self.table.key)] * self.is_main
+        columns = [column for column in self.table.table.columns if column.name not in key_columns]
+        return SuggestedTable(
+            self.table.name,
+            written_name if is_elsewhere or written(Relation(self.table.name)) != self.table.name else self.table.name,
+            self.table.rows,
+            tuple(keys),
+            tuple(self._suggested_columns(columns)),
+            {column.name: known.weight for column in columns if (known := self._known(column)) and known.weight},
+        )
+
+    def _keys(self) -> list[tuple[str, str, str]]:
+        """The columns of keys with what they refer to, and why; the key of the main table is the unit's."""
+        if self.is_main:
+            return []
+        references = [(found.column, found.target, found.evidence) for found in self.path.references]
+        used = {column for column, _, _ in references}
+        own = str(self.table.key)
+        if self.table.key is None or own in used or not self._needs_key():
+            return references
+        return [(own, OWN, self.table.evidence), *references]
+
+    def _needs_key(self) -> bool:
+        """Whether the release needs the table's key: others refer to it, or it is a key by declaration or name."""
+        referenced = any(found.target == self.table.name for path in self.paths.paths for found in path.references)
+        return referenced or self.table.is_named
+
+    def _suggested_columns(self, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
+        """The columns in the table's order: those with known roles, and the others by their names and values."""
+        if not columns:
+            return
+        settled = {column.name: self._settled(column) for column in columns}
+        others = [column for column in columns if settled[column.name] is None]
+        data = Source(self.engine, replace(self.table.table, columns=tuple(columns)), owned=False)
+        profile = (
+            profiled(self.engine, replace(data.table, columns=tuple(others)), _MOST_SET, self.time_limit)
+            if others
+            else None
+        )
+        guessed = {column.name: column for column in self._guessed(profile, columns)} if profile else {}
+        merged = [settled[column.name] or guessed[column.name] for column in columns]
+        most = _MOST_OF_PEOPLE if self.is_main else _MOST_OF_EVENTS
+        known = [name for name, column in settled.items() if column]
+        fewer = with_fewer_quasi_identifiers(merged, profile, most, known) if profile else merged
+        unit = self.path.person.column if self.path.person else None
+        yield from with_hierarchies(data, [*fewer], self.k, unit, people=self._people())
+
+    def _settled(self, column: Column) -> SuggestedColumn | None:
+        """A column whose role follows from the preset, or from its reference to a table."""
+        known = self._known(column)
+        name, kind = column.name, column.type_without_values
+        if known is None and name in self.path.skipped:
+            return SuggestedColumn(name, kind, DROPPED, self.path.skipped[name])
+        if known is None:
+            return self._code(column)
+        levels: Any = ()
+        if known.levels_of:
+            relations = {table.relation.name.lower(): table.relation for table in self.tables}
+            data = Source(self.engine, self.table.table, owned=False)
+            levels = known.levels_of(self.scratch, relations, column_values(data, name))
+        return SuggestedColumn(name, kind, known.role, known.reason, known.recipe, known.why, levels=levels)
+
+    def _known(self, column: Column) -> KnownColumn | None:
+        """What the preset knows of a column."""
+        parent = self.path.parent.target if self.path.parent else None
+        return self.preset.column(self.table.name.lower(), column, parent) if self.preset else None
+
+    def _code(self, column: Column) -> SuggestedColumn | None:
+        """A column that refers to a table that is not released, such as one of wards or physicians."""
+        chosen = {path.name for path in self.paths.paths}
+        reference = next(
+            (
+                found
+                for found in self.keys.of(self.table.name)
+                if found.column == column.name and found.target not in chosen
+            ),
+            None,
+        )
+        if reference is None:
+            return None
+        name, kind = column.name, column.type_without_values
+        different = self.table.different[name]
+        if different > _MOST_CODES:
+            reason = f"it refers to one of {different:,} rows of {reference.target}, which is not released"
+            return SuggestedColumn(name, kind, DROPPED, reason)
+        reason = f"it refers to {reference.target}, which others may know"
+        return SuggestedColumn(name, kind, QUASI_IDENTIFIER, reason, "suppress", "a code: shown, or not")
+
+    def _guessed(self, profile: Profile, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
+        """The roles by names and values; sensitive values are counted as known, and constants are dropped."""
+        repeated = _repeated(columns) | _equivalent(profile)
+        for column in profile.columns:
+            role, reason = role_of(column, profile, profile.unit)
+            if column.name in repeated and role in (QUASI_IDENTIFIER, SENSITIVE):
+                role, reason = DROPPED, repeated[column.name]
+            elif role == SENSITIVE:
+                role, reason = QUASI_IDENTIFIER, f"{reason}; counted as known, so that k people share it"
+            elif role == KEPT:
+                role = DROPPED
+            yield SuggestedColumn(column.name, column.type, role, reason)
+
+    def _people(self) -> PeopleByValue | None:
+        """The count of people by value, for a table whose rows lead to a person by another table."""
+        parent = self.path.parent
+        if self.path.person or parent is None:
+            return None
+        above = next(path for path in self.paths.paths if path.name == parent.target)
+        person = above.person
+        assert person
+
+        def count(column: str) -> Sequence[tuple[Any, ...]]:
+            return self.scratch.rows(
+                "keys/people",
+                column=[column],
+                parent=[parent.column],
+                source=self.table.table.relation,
+                key=[parent.key],
+                of=[person.column],
+                parents=above.table.table.relation,
+            )
+
+        return count
+
+
+def _repeated(columns: Sequence[Column]) -> dict[str, str]:
+    """The times of day next to a date of the same event, and the ends next to a start, by their names; with the reason.
+
+    >>> _repeated([Column("admission_date", "DATE", "date"), Column("admission_time", "TIMESTAMP", "timestamp")])
+    {'admission_time': 'the time of day is finer than admission_date, which is generalized'}
+    >>> _repeated([Column("START", "DATE", "date"), Column("STOP", "DATE", "date")])
+    {'STOP': 'START tells when it began; add it as a quasi-identifier if you need durations'}
+    """
+    times = [column for column in columns if column.kind in ("date", "timestamp", "time")]
+    days = {_event(column): column.name for column in times if column.kind == "date"}
+    starts = {_event(column, _START): column.name for column in times if _START & {*name_words(column.name)}}
+    found = {}
+    for column in times:
+        if column.kind != "date" and _event(column) in days:
+            found[column.name] = f"the time of day is finer than {days[_event(column)]}, which is generalized"
+        elif _END & {*name_words(column.name)} and (start := starts.get(_event(column, _END))):
+            found[column.name] = f"{start} tells when it began; add it as a quasi-identifier if you need durations"
+    return found
+
+
+def _event(column: Column, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """The words of a column's name for the event, without those for times."""
+    return tuple(word for word in name_words(column.name) if word not in _CLOCK | _DAY | without)
+
+
+def _equivalent(profile: Profile) -> dict[str, str]:
+    """Columns that have one value for every value of another, such as a code and its description, with the reason.
+
+    Of two such columns, a text is kept, and then the first one.
+    """
+    order = {column.name: (column.kind != "text", number) for number, column in enumerate(profile.columns)}
+    different = {column.name: column.distinct for column in profile.columns}
+    found: dict[str, str] = {}
+    for pair in profile.sets:
+        is_code = 2 < pair.combinations < profile.rows
+        if len(pair.columns) == 2 and is_code and {different[name] for name in pair.columns} == {pair.combinations}:
+            kept, other = sorted(pair.columns, key=lambda name: order[name])
+            if kept not in found:
+                found[other] = f"it has one value for every value of {kept}"
+    return found
