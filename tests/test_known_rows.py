@@ -13,6 +13,9 @@ import pytest
 import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.measure import known_rows
+from kanon_sql.report.evidence import sections
+from kanon_sql.report.forms import questions
+from kanon_sql.report.words import measured_risk
 from kanon_sql.risk.known_rows import SeveralRows
 from support.database import create_table
 
@@ -136,3 +139,25 @@ def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     partial = several_rows(frame).known[0]
     assert 0 < partial.partly < partial.measured == whole.measured
     assert partial.singled_out <= whole.singled_out
+
+
+def test_a_report_states_who_is_found_by_several_rows_and_by_which_key() -> None:
+    known = {"rows": 2, "people": 900, "measured": 500, "complete": False, "unique": True, "share": 0.25}
+    known |= {"interval": [0.2, 0.3], "highest": 1.0, "mean": 0.5}
+    manifest = {"unit": "id", "released_people": 1000, "released_rows": 3000, "privacy": [], "roles": {}}
+
+    def sentences(linked_by: list[str], **change: Any) -> str:
+        figures = {"several_rows": {"linked_by": linked_by, "known": [{**known, **change}]}}
+        return " ".join(next(s for s in sections(manifest, figures) if "Several" in s.title).sentences)
+
+    assert "25% of the people with two rows or more are the only ones" in sentences(["plate"])
+    assert "(a random sample of 500 people, 95% interval 20% to 30%)" in sentences(["plate"])
+    assert "by plate: whoever is found this way is found with all rows" in sentences(["plate"])
+    assert "these figures are upper limits" in sentences([])
+    assert "some of the people with two rows or more, too few to count" in sentences([], share=None, interval=None)
+    assert "not measured, because the groups are too large" in sentences([], mean=None, highest=None)
+    figures = {"several_rows": {"linked_by": ["plate"], "known": [known]}}
+    assert measured_risk({**manifest, "roles": {"quasi_identifiers": ["zip"]}}, figures)["highest"] == 1.0
+    assert (
+        questions({**manifest, "roles": {"quasi_identifiers": ["zip"]}}, figures)[1].answer == "Yes, for some people."
+    )
