@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import linecache
 import pkgutil
 
 import pytest
@@ -13,6 +14,7 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(kanon_sql.__pat
 
 @pytest.mark.parametrize("name", ["kanon_sql", *(name for name in MODULES if not name.endswith("__main__"))])
 def test_the_examples_of_a_module_are_correct(name: str) -> None:
+    linecache.clearcache()  # doctest checks all files in it for changes, again for every docstring
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
