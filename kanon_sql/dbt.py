@@ -163,7 +163,7 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
         )
     if spec.differencing_limit not in (None, "unlimited"):
         raise SpecError(
-            "dbt gives a model neither the table that it replaces nor earlier ones, so releases cannot be compared; "
+            "dbt passes a model neither the table that it replaces nor earlier ones, so releases cannot be compared; "
             "leave out `differencing_limit`, or use `kanon run` and read its table as a dbt source"
         )
 

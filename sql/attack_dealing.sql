@@ -61,7 +61,7 @@ FROM (
 WHERE k.before < $rows OR k.place <= $number;
 
 -- name: places
--- Number the rows of classes class by class, and give every row a turn in a random order.
+-- Number the rows of classes class by class, and assign every row a turn in a random order.
 -- columns: class, value (its number), place (from 1, class by class), turn (from 0), the person if asked for
 SELECT
   r.class,
@@ -76,7 +76,7 @@ JOIN (SELECT k.class FROM $classes AS k) AS k ON k.class = r.class
 JOIN $overall AS o ON o.key = r.key;
 
 -- name: turns
--- Give as many turns as there are places to values of the whole release, by their shares, in a random order.
+-- Assign as many turns as there are places to values of the whole release, by their shares, in a random order.
 -- columns: value (its number), turn (from 0)
 -- engines: duckdb
 SELECT o.value, ROW_NUMBER() OVER (ORDER BY MD5(CAST(i.number AS TEXT) || $seed), i.number) - 1 AS turn

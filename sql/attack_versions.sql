@@ -110,7 +110,7 @@ FROM (
 SELECT
   moved.release,
   moved.class,
-  COALESCE(MIN(known.different), 0) AS different,
+  COALESCE(MIN(counted.different), 0) AS different,
   SUM(CASE WHEN v.n + moved.more = 0 THEN 1 ELSE 0 END) AS gained,
   SUM(CASE WHEN v.n IS NULL THEN 1 ELSE 0 END) AS lost
 FROM (
@@ -123,7 +123,7 @@ FROM (
   ) AS d
 ) AS moved
 LEFT JOIN $values AS v ON v.class = moved.class AND v.value = moved.value
-LEFT JOIN (SELECT w.class, COUNT(*) AS different FROM $values AS w GROUP BY w.class) AS known ON known.class = moved.class
+LEFT JOIN (SELECT w.class, COUNT(*) AS different FROM $values AS w GROUP BY w.class) AS counted ON counted.class = moved.class
 GROUP BY moved.release, moved.class;
 
 -- name: smallest_class
@@ -366,9 +366,9 @@ SELECT m.target, m.person, CAST(NULL AS TEXT) AS value, m.n FROM $members AS m;
 
 -- name: composed
 -- Count the people whose value is uncertain in each of two releases, and those whose value both releases together reveal.
-SELECT doubted.release, SUM(doubted.n) AS people, SUM(doubted.n * doubted.told) AS told
+SELECT doubted.release, SUM(doubted.n) AS people, SUM(doubted.n * doubted.revealed) AS revealed
 FROM (
-  SELECT c.release, o.person, o.n, MAX(CASE WHEN c.different = 1 AND COALESCE(o.value, c.value) = c.value THEN 1 ELSE 0 END) AS told
+  SELECT c.release, o.person, o.n, MAX(CASE WHEN c.different = 1 AND COALESCE(o.value, c.value) = c.value THEN 1 ELSE 0 END) AS revealed
   FROM $own AS o
   JOIN $both AS c ON c.target = o.target
   JOIN $first AS a ON a.release = c.release AND a.target = o.target

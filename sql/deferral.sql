@@ -350,7 +350,7 @@ SELECT
   MAX(CASE WHEN f.final > f.after THEN 1 ELSE 0 END) AS departures
 FROM $final AS f
 INNER JOIN $classes AS c ON c.class = f.class
-LEFT JOIN $known AS k ON COALESCE(k.key, '') = COALESCE(f.owner, '')
+LEFT JOIN $earlier AS k ON COALESCE(k.key, '') = COALESCE(f.owner, '')
 WHERE f.after <> f.final
 GROUP BY f.owner;
 
@@ -368,7 +368,7 @@ FROM (
   INNER JOIN $classes AS c ON c.class = f.class
   WHERE f.after <> f.final
 ) AS keyed
-LEFT JOIN $known AS k ON k.key = keyed.key;
+LEFT JOIN $earlier AS k ON k.key = keyed.key;
 
 -- name: waiting_counts
 -- Count who waits: people once, and rows as often as they wait.

@@ -15,12 +15,12 @@ SELECT $columns, ROW_NUMBER() OVER (ORDER BY $columns) AS number FROM $evidence 
 -- name: evidence_tuples
 -- Number the tuples of a table and of the evidence together; equal values get the same number however they are written.
 -- columns: of_table (1, or 0 for the evidence), number (of a row), tuple
-SELECT known.of_table, known.number, DENSE_RANK() OVER (ORDER BY $values) AS tuple
+SELECT listed.of_table, listed.number, DENSE_RANK() OVER (ORDER BY $values) AS tuple
 FROM (
   SELECT 1 AS of_table, r.number, $values FROM $rows AS r
   UNION ALL
   SELECT 0 AS of_table, e.number, $values FROM $evidence AS e
-) AS known;
+) AS listed;
 
 -- name: evidence_shown_parts
 -- Show the rows of a table with the labels that the evidence has for the part of a tuple that they are in.
@@ -57,7 +57,7 @@ SELECT $columns, $value
 FROM (SELECT $columns, $key AS tuple_code FROM $tuples AS t) AS coded
 LEFT JOIN (
   SELECT m.value AS found, m.code_0 AS found_code FROM $mapping AS m WHERE m.value IS NOT NULL
-) AS known ON known.found_code = coded.tuple_code;
+) AS mapped ON mapped.found_code = coded.tuple_code;
 
 -- name: evidence
 -- Return the labels of every source tuple; for a split tuple, the labels of each range of its rows.

@@ -20,13 +20,13 @@ SELECT * FROM READ_PARQUET($path, union_by_name = TRUE);
 
 -- name: readable
 -- Count the values of a column that can be parsed in one way, and find the first that cannot.
--- columns: filled, fitting, first_row (the first row, from 1, that cannot be parsed), alike (whether all values that cannot be parsed are equal)
+-- columns: filled, fitting, first_row (the first row, from 1, that cannot be parsed), all_equal (whether all values that cannot be parsed are equal)
 -- engines: duckdb
 SELECT
   COUNT(*) AS filled,
   COUNT(CASE WHEN v.fits THEN 1 END) AS fitting,
   MIN(CASE WHEN NOT v.fits THEN v.place END) AS first_row,
-  MIN(CASE WHEN NOT v.fits THEN v.value END) = MAX(CASE WHEN NOT v.fits THEN v.value END) AS alike
+  MIN(CASE WHEN NOT v.fits THEN v.value END) = MAX(CASE WHEN NOT v.fits THEN v.value END) AS all_equal
 FROM (
   SELECT l.value, l.place, COALESCE($fits, FALSE) AS fits
   FROM (SELECT $column AS value, ROW_NUMBER() OVER () AS place FROM $source AS s) AS l

@@ -62,14 +62,14 @@ FROM (SELECT s.row_id, $column AS value FROM $sampled AS s) AS cells;
 
 -- name: kept_pairs
 -- Guess a quasi-identifier by its most frequent value among rows with the same kept value, for kept values in two rows or more (Goodman and Kruskal's lambda).
--- columns: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent value overall)
+-- columns: kept (the column's number), rows, guessed (rows guessed right), most (rows with the most frequent value overall)
 SELECT
   repeated.kept,
   SUM(repeated.n) AS rows,
-  SUM(CASE WHEN repeated.place = 1 THEN repeated.n ELSE 0 END) AS told,
-  MAX(repeated.alike) AS most
+  SUM(CASE WHEN repeated.place = 1 THEN repeated.n ELSE 0 END) AS guessed,
+  MAX(repeated.value_rows) AS most
 FROM (
-  SELECT ranked.kept, ranked.n, ranked.place, SUM(ranked.n) OVER (PARTITION BY ranked.kept, ranked.quasi) AS alike
+  SELECT ranked.kept, ranked.n, ranked.place, SUM(ranked.n) OVER (PARTITION BY ranked.kept, ranked.quasi) AS value_rows
   FROM (
     SELECT
       counted.kept,

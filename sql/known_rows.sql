@@ -55,7 +55,7 @@ FROM (
     k.nth,
     COUNT(*) OVER (PARTITION BY k.person) AS slots,
     ROW_NUMBER() OVER (PARTITION BY k.person ORDER BY k.members, k.class, k.nth) AS place
-  FROM $known AS k
+  FROM $slots_of_people AS k
   JOIN (
     SELECT m.person
     FROM $memberships AS m
@@ -68,7 +68,7 @@ FROM (
 WHERE ranked.place <= $most_slots;
 
 -- name: pairs
--- List the pairs of slots that stand for two rows of a target: a second row in a class only together with the first.
+-- List the pairs of slots of two rows of a target: a second row in a class only together with the first.
 -- columns: person, a and b (slots, a that of fewer people)
 -- engines: duckdb
 SELECT x.person, x.slot AS a, y.slot AS b
@@ -79,7 +79,7 @@ WHERE
   AND (y.nth = 1 OR (x.class = y.class AND x.nth = y.nth - 1));
 
 -- name: triples
--- List the triples of slots that stand for three rows of a target: a second row in a class only together with the first.
+-- List the triples of slots of three rows of a target: a second row in a class only together with the first.
 -- columns: person, a, b and c (slots, a that of fewest people)
 -- engines: duckdb
 SELECT x.person, x.slot AS a, y.slot AS b, z.slot AS c
@@ -110,8 +110,8 @@ SELECT MIN(k.person) AS person FROM $costs AS k WHERE k.work > $most_work;
 -- engines: duckdb
 SELECT k.a, k.b, COUNT(*) AS people
 FROM $costs AS k
-JOIN $known AS x ON x.slot = k.a
-JOIN $known AS y ON y.slot = k.b AND y.person = x.person
+JOIN $slots_of_people AS x ON x.slot = k.a
+JOIN $slots_of_people AS y ON y.slot = k.b AND y.person = x.person
 WHERE k.person < $before
 GROUP BY k.a, k.b;
 
@@ -121,9 +121,9 @@ GROUP BY k.a, k.b;
 -- engines: duckdb
 SELECT k.a, k.b, k.c, COUNT(*) AS people
 FROM $costs AS k
-JOIN $known AS x ON x.slot = k.a
-JOIN $known AS y ON y.slot = k.b AND y.person = x.person
-JOIN $known AS z ON z.slot = k.c AND z.person = x.person
+JOIN $slots_of_people AS x ON x.slot = k.a
+JOIN $slots_of_people AS y ON y.slot = k.b AND y.person = x.person
+JOIN $slots_of_people AS z ON z.slot = k.c AND z.person = x.person
 WHERE k.person < $before
 GROUP BY k.a, k.b, k.c;
 

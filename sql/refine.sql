@@ -337,10 +337,10 @@ JOIN $values AS v ON v.id = o.id;
 -- name: room
 -- Rank the classes by the number of tuples without a class that they can take in, then by cost, both in descending order.
 -- columns: class, place (from 1)
-SELECT c.class, ROW_NUMBER() OVER (ORDER BY COALESCE(r.room, 0) DESC, c.cost DESC, c.class) AS place
+SELECT c.class, ROW_NUMBER() OVER (ORDER BY COALESCE(r.capacity, 0) DESC, c.cost DESC, c.class) AS place
 FROM $classes AS c
 LEFT JOIN (
-  SELECT s.class, COUNT(*) AS room
+  SELECT s.class, COUNT(*) AS capacity
   FROM (
     SELECT v.class, v.times FROM $room_rows AS v GROUP BY v.class, v.times HAVING COALESCE($safe, FALSE)
   ) AS s

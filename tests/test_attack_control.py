@@ -125,9 +125,9 @@ def test_nothing_changes_without_a_control() -> None:
     ("options", "message"),
     [
         ({"control": "nowhere.csv"}, "no file nowhere.csv"),
-        ({"drop": "zip"}, "the control has no column 'zip'; give it the columns of the source"),
-        ({"drop": "ill"}, "the control has no column 'ill'; give it the columns of the source"),
-        ({"take": 0}, "the control has no rows; give people who are not in the release"),
+        ({"drop": "zip"}, "the control has no column 'zip'; it needs the columns of the source"),
+        ({"drop": "ill"}, "the control has no column 'ill'; it needs the columns of the source"),
+        ({"take": 0}, "the control has no rows; name people who are not in the release"),
         ({"source": None}, "also name their source, or an auxiliary table"),
     ],
     ids=["nowhere", "no zip", "no ill", "empty", "no source"],
@@ -167,4 +167,4 @@ def test_the_command_line_shows_the_control_next_to_the_targets(tmp_path: Path) 
     source.drop(columns="age").to_csv(files["control"], index=False)
     refused = kanon(*arguments, "--control", files["control"])
     assert refused.code == 2
-    assert "the control has no column 'age'; give it the columns of the source" in refused.err.replace("\n", " ")
+    assert "the control has no column 'age'; it needs the columns of the source" in refused.err.replace("\n", " ")

@@ -56,7 +56,7 @@ def test_priors_that_match_no_person_are_noted() -> None:
 @pytest.mark.parametrize(
     ("priors", "message"),
     [
-        ({"sick": ["x"], "share": [0.1]}, "the priors have no column of ill; give the values"),
+        ({"sick": ["x"], "share": [0.1]}, "the priors have no column of ill; name the values"),
         ({"ill": ["x"]}, "the priors have no numbers in a column 'share'"),
         ({"ill": ["x"], "share": ["much"]}, "the priors have no numbers in a column 'share'"),
         ({"ill": ["x", "y"], "share": [5.0, 0.1]}, "1 rows of the priors have no share from 0 to 1"),

@@ -36,12 +36,12 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("form", "no table"): (
         COLUMNS,
         "target: {file: a.csv, as: view}",
-        "target: a view needs a name; give it with `into`",
+        "target: a view needs a name; choose it with `into`",
     ),
     ("target", "neither output nor into"): (
         COLUMNS,
         "target: {overwrite: true}",
-        "target: neither a file nor a table is named; give one of them with `output` or `into`",
+        "target: neither a file nor a table is named; name one of them with `output` or `into`",
     ),
     ("mask", "a view"): (
         COLUMNS,
@@ -254,7 +254,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("incremental", "no waiting"): (
         COLUMNS,
         "incremental: true",
-        "`incremental` and `waiting` go together; give both: `waiting` names the table for the rows that wait",
+        "`incremental` and `waiting` go together; set both: `waiting` names the table for the rows that wait",
     ),
     ("incremental", "mask, wildcard_suppression, a view"): (
         COLUMNS,

@@ -164,7 +164,7 @@ def test_a_search_out_of_time_is_reported() -> None:
     run = kanon("anonymize", "people.csv", *ASK, "--time-limit", 0, "--output", "out.csv")
     assert (run.code, run.err.count("\n")) == (0, 2)
     assert "the search did not end (time limit)" in run.err
-    assert run.err.endswith("the best node tested on the way is released; give it more time\n")
+    assert run.err.endswith("the best node tested on the way is released; allow more time\n")
 
 
 # explain

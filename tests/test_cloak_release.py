@@ -324,7 +324,7 @@ def test_anonymize_and_its_command_name_the_command_that_takes_the_options(trips
         ),
         (
             {"cloak": {"method": "clique", "dx": 1}},
-            "cloak: clique keeps tolerances; give dx (and dy) and dt, numbers or",
+            "cloak: clique keeps tolerances; set dx (and dy) and dt, numbers or",
         ),
         (
             {"cloak": {"method": "clique", "dx": 1, "dt": 1, "shared": False}},

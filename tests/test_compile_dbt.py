@@ -169,8 +169,8 @@ def test_people_are_counted_by_the_model_alone() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ref": "a b"}, "'a b' cannot be the name of a dbt model; give one of letters, digits and _ with `ref`"),
-        ({"into": "people"}, "the model people cannot read itself; give it another name with `into`"),
+        ({"ref": "a b"}, "'a b' cannot be the name of a dbt model; choose one of letters, digits and _ with `ref`"),
+        ({"into": "people"}, "the model people cannot read itself; choose another name with `into`"),
         ({"into": "x; drop"}, "cannot be the name of a dbt model"),
         ({"dialects": ["tsql"]}, "a release cannot be printed for tsql"),
         ({"mask": True}, "mask"),
@@ -215,7 +215,7 @@ def test_files_are_written_together_and_replaced_only_on_request(tmp_path: Path)
     with pytest.raises(TargetError, match=r"there is no dbt_project\.yml in"):
         model.write(tmp_path)
     (tmp_path / "dbt_project.yml").write_text("name: x\n")
-    with pytest.raises(TargetError, match="has no model, seed or snapshot people; give one of its models"):
+    with pytest.raises(TargetError, match="has no model, seed or snapshot people; name one of its models"):
         model.write(tmp_path)
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "people.sql").write_text("select 1 as zip")

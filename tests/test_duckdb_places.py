@@ -87,7 +87,7 @@ def test_the_command_line_attaches_files_and_writes_to_the_named_one(office: Pat
         ("--attach nope.duckdb", "there is no database file nope.duckdb; check the path"),
         ("--attach spec.json", "spec.json is not a DuckDB database"),
         ("--attach lake.duckdb:hr", "hr is a schema or database already; attach lake.duckdb by another name"),
-        ("--attach lake.duckdb --attach old/lake.duckdb", "two files are called lake; give one another name"),
+        ("--attach lake.duckdb --attach old/lake.duckdb", "two files are called lake; rename one"),
         ("--attach 'md:?motherduck_token=s3cret'", "neither a DuckDB file nor a PostgreSQL or Spark server"),
     ],
 )

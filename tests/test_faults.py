@@ -87,7 +87,7 @@ def test_an_unknown_engine_is_named(ward: Path, scheme: str) -> None:
     run = kanon("anonymize", "people", "--database", f"{scheme}://host/db", *shlex.split(QI), "--into", "anon")
     assert (run.code, run.out) == (2, "")
     assert run.err.startswith(
-        f"kanon: a database of {scheme}:// is neither a DuckDB file nor a PostgreSQL or Spark server; give"
+        f"kanon: a database of {scheme}:// is neither a DuckDB file nor a PostgreSQL or Spark server; name"
     )
     assert run.err.count("\n") == 1
     assert snapshot(ward) == before

@@ -283,13 +283,13 @@ REFUSED: dict[str, tuple[dict[str, Any], type[KanonError], str]] = {
     ),
     "a fraction": ({"columns": {"Kosten": "integer"}}, SourceError, "too many for integer; read it as another type"),
     "no date": ({"columns": {"t": "date"}}, SourceError, "column t of .* cannot be read so: line 2 has no date"),
-    "no encoding": ({"encoding": "utf-88"}, SpecError, "there is no encoding 'utf-88'; give one such as utf-8"),
+    "no encoding": ({"encoding": "utf-88"}, SpecError, "there is no encoding 'utf-88'; choose one such as utf-8"),
     "no format": (
         {"date_format": "dd.mm.yyyy"},
         SpecError,
         "'dd.mm.yyyy' is not a format of dates; write it as in",
     ),
-    "no type": ({"columns": {"t": "money"}}, SpecError, "'money' is not a type; give one of text, integer"),
+    "no type": ({"columns": {"t": "money"}}, SpecError, "'money' is not a type; choose one of text, integer"),
     "a sheet": ({"sheet": "x"}, SpecError, "`sheet` is for another kind of file, and .* is CSV; leave it"),
     "a mark of text": (
         {"columns": {"t": {"type": "text", "decimal": ","}}},
@@ -322,12 +322,12 @@ def test_tables_and_data_in_memory_have_their_own_types(tmp_path: Path) -> None:
 
 HOSTILE: dict[str, tuple[bytes, str]] = {
     "two encodings": ("a;b\nMüller;1\n".encode() + "Öde;2\n".encode("cp1252"), "line 2 is UTF-8, and line 3 is not"),
-    "neither": (b"a;b\n\x81x;1\n", "is neither UTF-8 nor cp1252, which has no byte 81; give its `encoding`"),
-    "NUL bytes": (b"a;b\nx\0y;1\n", "is not a text file; give CSV"),
+    "neither": (b"a;b\n\x81x;1\n", "is neither UTF-8 nor cp1252, which has no byte 81; set its `encoding`"),
+    "NUL bytes": (b"a;b\nx\0y;1\n", "is not a text file; name a CSV file"),
     "half a letter of UTF-16": ("a;b\nx;1\n".encode("utf-16") + b"\x00", "is not utf-16: line 3 has bytes that are no"),
     "equal names": ("ä;Ä;ä\n1;2;3\n".encode("cp1252"), "has the columns 'ä' and 'Ä', the same but for case"),
-    "an empty file": (b"", "is empty; give a file with a line of names"),
-    "only a mark": ("".encode("utf-16"), "is empty; give a file with a line of names"),
+    "an empty file": (b"", "is empty; name a file with a line of names"),
+    "only a mark": ("".encode("utf-16"), "is empty; name a file with a line of names"),
     "a short row": ("a;b\nÄ;1\ny\n".encode("cp1252"), "people.csv .* line 3, Expected Number of Columns"),
 }
 
@@ -343,7 +343,7 @@ def test_hostile_files_are_refused_by_their_own_name(tmp_path: Path, case: str) 
 
 def test_a_wrong_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
-    with pytest.raises(EncodingError, match="is not in UTF-8; give its `encoding`"):
+    with pytest.raises(EncodingError, match="is not in UTF-8; set its `encoding`"):
         read(path, "a;b\nMüller;1\n".encode("cp1252"), encoding="utf-8")
     with pytest.raises(SourceError, match="is not cp1252: line 3 has bytes that are not valid in it"):
         read(path, b"a;b\nx;1\n\x81;1\n", encoding="cp1252")

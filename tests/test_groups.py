@@ -66,7 +66,7 @@ def test_any_nested_partition_matches_its_rows(leaves: int, height: int, chance:
         ([{"A": ["a"], "B": []}], "the group 'B' of level 1 is empty; fill it, or leave it out", ()),
         ([{"A": ["a"], "B": ["b", "a"]}], "a member of 'B' is in 'A' on level 1 too; keep one", ("'a'",)),
         ([{"A": [""], "B": [""]}], "a member of 'B' is in 'A' on level 1 too; keep one", ("NULL",)),
-        ([{"*": ["a"]}, {"A": ["*"]}], "a group of level 1 is called `\\*`, as the top is; give it another label", ()),
+        ([{"*": ["a"]}, {"A": ["*"]}], "a group of level 1 is called `\\*`, as the top is; choose another label", ()),
         ([{"A": ["a"]}, {"B": ["A", "C"]}], "of level 2 have 1 members that are not labels of level 1; name", ("'C'",)),
         (
             [{"A": ["a"], "B": ["b"]}, {"C": ["A"]}],

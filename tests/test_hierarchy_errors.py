@@ -27,15 +27,15 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "ragged": (
         lambda: from_rows([*ROWS, ["41", "*"]], "age.csv"),
-        "age.csv, line 3: 2 fields found, 3 expected; give every value a label on every level",
+        "age.csv, line 3: 2 fields found, 3 expected; write a label for every value on every level",
     ),
     "ragged text after blank lines": (
         lambda: parse("a;*\n\nb;*;*\n", "age.csv"),
-        "age.csv, line 3: 3 fields found, 2 expected; give every value a label on every level",
+        "age.csv, line 3: 3 fields found, 2 expected; write a label for every value on every level",
     ),
     "a row without fields": (
         lambda: from_rows([[]], "age.csv"),
-        "age.csv, line 1: 0 fields found, 1 expected; give every value a label on every level",
+        "age.csv, line 1: 0 fields found, 1 expected; write a label for every value on every level",
     ),
     "empty label": (
         lambda: from_rows([["39", "", "*"]], "age.csv"),
@@ -51,7 +51,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "split": (
         lambda: from_rows([["1", "low", "few"], ["2", "low", "many"]], "age.csv"),
-        "age.csv: level 2 splits 'low' of level 1 into 'few' and 'many'; give it one label there",
+        "age.csv: level 2 splits 'low' of level 1 into 'few' and 'many'; write one label there",
     ),
     "open quote": (
         lambda: parse('a;*\n"b;*\n', "age.csv"),
@@ -59,7 +59,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "other column": (
         lambda: convert(from_rows([["m"], ["f"], [""]], "sex.csv"), "integer", "sex.csv"),
-        "sex.csv: none of its values ('m', …) is of the column's type, integer; give the hierarchy of this column",
+        "sex.csv: none of its values ('m', …) is of the column's type, integer; name the hierarchy of this column",
     ),
     "two texts of one value": (
         lambda: convert(from_rows([["1", "low"], ["01", "high"]], "age.csv"), "integer", "age.csv"),
@@ -82,7 +82,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a star that is a leaf and not at the top": (
         lambda: cover(from_rows([["*", "x"], ["a", "y"]], "f"), ["z"], "age", unmapped="top"),
-        "column 'age': level 1 splits '*' of level 0 into 'x' and '*'; give it one label there",
+        "column 'age': level 1 splits '*' of level 0 into 'x' and '*'; write one label there",
     ),
     "no number": (
         lambda: ranges([1, "old"], [10], "age"),
@@ -126,7 +126,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "step": (
         lambda: redact(["a"], "right", "zip", step=0),
-        "column 'zip': a step of 0 hides nothing; give 1 or more characters",
+        "column 'zip': a step of 0 hides nothing; hide 1 or more characters",
     ),
     "week": (
         lambda: dates([], ["week", "month"], "born"),

@@ -400,7 +400,7 @@ def test_a_local_recoding_has_classes_that_are_large_enough_in_the_population(
     assert size["achieved"] >= 13
     assert mean["achieved"] <= 0.08
     assert manifest["classes"] > 2
-    message = "every class stands for 13 of the population or more, enough for mean journalist risk whatever"
+    message = "every class represents 13 of the population or more, enough for mean journalist risk whatever"
     assert message in " ".join(manifest["warnings"])
 
 
@@ -471,7 +471,7 @@ def test_models_in_addition_to_those_of_values_apply_too(engine: Engine, tables:
         ({"population": "x", "mean": 2}, "mean journalist risk is 2; it must be above 0"),
         ({"population": "x", "above": 0.1}, "needs both the threshold and the share"),
         ({"population": "x", "above": 0.1, "share": 1}, "share of rows above a journalist risk is 1"),
-        ({"population": "x"}, "a journalist risk needs a bound; give highest, mean, or"),
+        ({"population": "x"}, "a journalist risk needs a bound; set highest, mean, or"),
     ],
 )
 def test_an_invalid_risk_is_refused(options: dict[str, Any], message: str) -> None:

@@ -419,7 +419,7 @@ def test_a_hierarchy_without_any_possible_value_of_the_column_is_refused(embedde
 def test_the_empty_text_is_refused_with_advice_that_can_be_followed(engine: Engine, tmp_path: Path) -> None:
     people(engine, "VARCHAR(9)", ["", "", "a", "a"])
     spec: dict[str, Any] = {"quasi_identifiers": {"v": {"hierarchy": hierarchy_file(tmp_path, [["a"]])}}}
-    with pytest.raises(HierarchyError, match="give another recipe, since the empty text is NULL in a file and"):
+    with pytest.raises(HierarchyError, match="choose another recipe, since the empty text is NULL in a file and"):
         anonymize("people", spec, connection=engine.connection, k=2)
     spec["quasi_identifiers"]["v"]["hierarchy"] = "suppress"
     assert anonymize("people", spec, connection=engine.connection, k=2).manifest["node"] == {"v": 0}

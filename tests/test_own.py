@@ -319,7 +319,7 @@ def test_the_page_runs_no_code(project: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_value_that_is_not_a_privacy_model_is_refused() -> None:
-    with pytest.raises(SpecError, match="is not a privacy model; give values such as k_anonymity"):
+    with pytest.raises(SpecError, match="is not a privacy model; use values such as k_anonymity"):
         kanon_sql.search(PEOPLE, ASKED, privacy=[k_anonymity])
     with pytest.raises(SpecError, match=r"privacy.models: give module:name, or in Python a privacy model"):
         kanon_sql.search(PEOPLE, {**ASKED, "privacy": {"models": [lambda _: True]}})

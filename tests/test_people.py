@@ -302,12 +302,12 @@ def test_a_release_is_verified_by_the_people_of_its_source(
         "anon", **{**options, "privacy": [k_anonymity(achieved["k-anonymity"] + 1)]}, against="visits"
     )
     assert not more
-    with pytest.raises(SpecError, match=r"'patient', which the release does not have; give its source with `against`"):
+    with pytest.raises(SpecError, match=r"'patient', which the release does not have; name its source with `against`"):
         kanon_sql.verify("anon", **options)
     visit = engine.rows("SELECT MIN(visit) FROM anon")[0][0]
     engine.run(f"DELETE FROM visits WHERE visit = {visit}")  # of whom nobody knows any more whose it was
     with pytest.raises(
-        SourceError, match="their people are unknown; give the source as it was at the time of the release"
+        SourceError, match="their people are unknown; name the source as it was at the time of the release"
     ):
         kanon_sql.verify("anon", **options, against="visits")
     with pytest.warns(ReleaseWarning, match="the copy was checked by its rows alone, and not again by all of"):

@@ -139,7 +139,7 @@ def test_a_matrix_of_other_types_is_refused(embedded: DuckDB, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(None, "cannot be read"), ("too short\n", "has 9 characters; give 16")]
+    ("content", "message"), [(None, "cannot be read"), ("too short\n", "has 9 characters; use 16")]
 )
 def test_an_invalid_secret_is_refused(embedded: DuckDB, tmp_path: Path, content: str | None, message: str) -> None:
     people(embedded, 10)

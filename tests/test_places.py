@@ -77,7 +77,7 @@ def test_a_hierarchy_and_an_audit_trail_come_from_attached_files() -> None:
         connection.execute("DROP TABLE kanon_releases")
         assert len(releases("kanon_releases", connection=connection).entries) == 1, "in the schema of a target"
         connection.execute("CREATE SCHEMA other; CREATE TABLE other.kanon_releases AS FROM marts.kanon_releases")
-        with pytest.raises(SourceError, match=r"could be marts\.kanon_releases and other\.kanon_releases; give"):
+        with pytest.raises(SourceError, match=r"could be marts\.kanon_releases and other\.kanon_releases; write"):
             releases("kanon_releases", connection=connection)
 
 

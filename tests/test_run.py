@@ -104,7 +104,7 @@ def test_a_changed_or_removed_target_is_detected() -> None:
     assert ran() == ("released", ("the target is gone",))
     assert Path("anon.csv").read_bytes() == published
     rewrite("anon.csv", "x", "y")
-    with pytest.raises(TargetError, match=r"anon.csv is not what the run of .* released, so it may be somebody else's"):
+    with pytest.raises(TargetError, match=r"anon.csv is not what the run of .* released, so it may have another owner"):
         ran()
     Path("release.yml").write_text(SPEC.replace("anon.csv}", "anon.csv, overwrite: true}"))
     with pytest.raises(DifferencingError, match="is not what was released, and the spec changed since"):
@@ -257,7 +257,7 @@ def test_verbs_without_a_release_read_the_spec_of_a_pipeline(monkeypatch: pytest
     Path("release.yml").write_text(f"{SPEC}node: keep\nreleases: {{one: {{}}}}")
     assert kanon_sql.search(spec="release.yml", k=3).proven_optimal
     Path("release.yml").write_text(f"{SPEC}releases: {{one: {{}}, two: {{target: {{file: two.csv}}}}}}")
-    with pytest.raises(KanonError, match=r"release.yml has the releases one, two; give a spec file of one of them"):
+    with pytest.raises(KanonError, match=r"release.yml has the releases one, two; name a spec file of one of them"):
         kanon_sql.verify(spec="release.yml")
 
 

@@ -378,7 +378,7 @@ def test_a_view_of_odd_names_is_right_or_refused(cluster: Spark) -> None:
         anonymize("odd", spec, **options)
         assert rows_of(cluster, "out") == [("x", "y")] * 3
     else:
-        with pytest.raises(TargetError, match="this server cannot read the created view; give the columns plain"):
+        with pytest.raises(TargetError, match="this server cannot read the created view; choose plain names"):
             anonymize("odd", spec, **options)
         assert lasting(cluster) == before
 

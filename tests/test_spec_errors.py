@@ -113,7 +113,7 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         (
             "privacy: {risk: {model: marketer, highest: 0.1}}",
-            "privacy.risk: the marketer's risk is a mean; give mean alone, or the model prosecutor",
+            "privacy.risk: the marketer's risk is a mean; set mean alone, or the model prosecutor",
         ),
         (
             "privacy: {risk: {model: journalist, highest: 0.1}}",
@@ -150,7 +150,7 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         (
             "privacy: {delta_presence: {population: a}}",
-            "privacy.delta_presence: a share from 0 to 1 requires nothing; give a min above 0 or a max below 1",
+            "privacy.delta_presence: a share from 0 to 1 requires nothing; set a min above 0 or a max below 1",
         ),
         (
             "privacy: {delta_presence: {max: 0, population: a}}",
@@ -294,7 +294,7 @@ def test_a_perturbed_column_is_neither_quasi_identifier_nor_identifier(text: str
         ("{ranges: 5}", ".ranges: give a list of range widths above 0, not 5"),
         ("{ranges: [5, 0]}", ".ranges: give a list of range widths above 0, not 0"),
         ("{ranges: [five]}", ".ranges: give a list of range widths above 0, not 'five'"),
-        ("{ranges: [true]}", ".ranges: true is not a number; give a number"),
+        ("{ranges: [true]}", ".ranges: true is not a number; write a number"),
         ("{ranges: [5], top: .inf}", ".top: give a number, not inf"),
         ("{redact: middle}", ".redact: give right or left, not 'middle'"),
         ("{redact: left, step: 0}", ".step: give a whole number of at least 1, not 0"),
@@ -303,7 +303,7 @@ def test_a_perturbed_column_is_neither_quasi_identifier_nor_identifier(text: str
         ("{groups: Higher}", f".groups: give {GROUPS_TEXT}, not 'Higher'"),
         ("{groups: {Higher: Masters}}", f".groups.Higher: give {GROUPS_TEXT}, not 'Masters'"),
         ("{groups: [{A: [1]}, {B: [[A]]}]}", f".groups.B: give {GROUPS_TEXT}, not ['A']"),
-        ("{groups: {'': [a]}}", ".groups: a group has the empty text as its label; give it another"),
+        ("{groups: {'': [a]}}", ".groups: a group has the empty text as its label; choose another"),
         ("{taxonomy: a, separator: 1}", ".separator: give a text such as ',' or ';', not 1"),
     ],
 )
@@ -341,9 +341,9 @@ def test_every_column_has_one_role(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "target: neither a file nor a table is named; give one of them with `output` or `into`"),
+        ("{}", "target: neither a file nor a table is named; name one of them with `output` or `into`"),
         ("{file: a, table: b}", "target: both a file and a table are named; keep one of `output` and `into`"),
-        ("{file: a, as: view}", "target: a view needs a name; give it with `into`"),
+        ("{file: a, as: view}", "target: a view needs a name; choose it with `into`"),
         ("{table: a, as: index}", "target.as: give one of table, view, materialized, anatomy, not 'index'"),
         ("a.csv", "target: give a mapping such as {table: patients_anon, as: view}, not 'a.csv'"),
     ],

@@ -155,7 +155,7 @@ def test_repeated_columns_keep_their_recipe() -> None:
         ),
         ({"sorce": "a"}, "sorce is not a key of a spec; did you mean 'source'?"),
         ({"output": "a", "into": "b"}, "target: both a file and a table are named; keep one of `output` and `into`"),
-        ({"output": "a", "form": "view"}, "target: a view needs a name; give it with `into`"),
+        ({"output": "a", "form": "view"}, "target: a view needs a name; choose it with `into`"),
     ],
 )
 def test_wrong_overrides(settings: dict[str, Any], message: str) -> None:

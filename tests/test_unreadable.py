@@ -97,15 +97,15 @@ class Table:
 
 Table.__module__ = "pyiceberg.table"
 UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
-    "Delta": (DeltaTable, "a DeltaTable is not a table .*; give the result of its `to_pyarrow_table"),
-    "Iceberg": (type("StaticTable", (Table,), {}), r"a StaticTable is not .*; give the result of its `scan"),
-    "reader": (lambda: ARROW.to_reader(), "a RecordBatchReader is not .*; give the result of its `read_all"),
-    "one stream": (lambda: Stream(ARROW, times=1), "a Stream is not .*; give a pandas or Polars DataFrame"),
-    "lazy": (lambda: narwhals.from_native(duckdb.sql("SELECT 1")), "a LazyFrame is not .*; give the result of its"),
-    "series": (lambda: PEOPLE["zip"], "a Series is not .*; give the result of its `to_frame"),
-    "list": (lambda: [{"zip": "12"}], "a list is not .*; give `pandas.DataFrame"),
-    "dict": (lambda: {"zip": ["12"]}, "a dict is not .*; give `pandas.DataFrame"),
-    "number": (lambda: 5, "a int is not .*; give a pandas or Polars DataFrame, an Arrow table, the path of a file"),
+    "Delta": (DeltaTable, "a DeltaTable is not a table .*; pass the result of its `to_pyarrow_table"),
+    "Iceberg": (type("StaticTable", (Table,), {}), r"a StaticTable is not .*; pass the result of its `scan"),
+    "reader": (lambda: ARROW.to_reader(), "a RecordBatchReader is not .*; pass the result of its `read_all"),
+    "one stream": (lambda: Stream(ARROW, times=1), "a Stream is not .*; pass a pandas or Polars DataFrame"),
+    "lazy": (lambda: narwhals.from_native(duckdb.sql("SELECT 1")), "a LazyFrame is not .*; pass the result of its"),
+    "series": (lambda: PEOPLE["zip"], "a Series is not .*; pass the result of its `to_frame"),
+    "list": (lambda: [{"zip": "12"}], "a list is not .*; pass `pandas.DataFrame"),
+    "dict": (lambda: {"zip": ["12"]}, "a dict is not .*; pass `pandas.DataFrame"),
+    "number": (lambda: 5, "a int is not .*; pass a pandas or Polars DataFrame, an Arrow table, the path of a file"),
 }
 
 

@@ -329,9 +329,9 @@ def test_a_column_of_many_values_is_examined_in_groups() -> None:
 def test_labels_that_cannot_be_read_are_noted() -> None:
     release = PEOPLE.assign(sex="anybody")
     (note,) = utility(PEOPLE, release, predict=[], **NAMED).notes
-    assert note.startswith("labels of sex that cannot be read (1) are taken to stand for any value")
+    assert note.startswith("labels of sex that cannot be read (1) are taken for any value")
     (note,) = utility(PEOPLE, PEOPLE.assign(ill=["gout", *PEOPLE["ill"][1:]]), predict=[], **NAMED).notes
-    assert note.startswith("labels of ill that cannot be read (1) are taken to stand for none")
+    assert note.startswith("labels of ill that cannot be read (1) are taken for none")
 
 
 def test_values_that_were_changed_are_noted() -> None:
@@ -361,7 +361,7 @@ def test_without_scikit_learn_the_other_measures_are_computed(monkeypatch: pytes
         (pandas.DataFrame({"a": [1]}), {}, SourceError, "have no column in common"),
         (PEOPLE.iloc[:0], {}, SourceError, "has no rows"),
         (pandas.concat([PEOPLE, PEOPLE]), {}, SourceError, "the release has 400 rows, and the source only 200"),
-        (PEOPLE.assign(age="[90, 99)"), {}, SourceError, "no released age can stand for any that the source has"),
+        (PEOPLE.assign(age="[90, 99)"), {}, SourceError, "no released age fits any that the source has"),
         (None, {}, SpecError, "there is no release to measure"),
         (PEOPLE, {"queries": 0}, SpecError, "queries is 0"),
         (PEOPLE, {"sensitiv": ["ill"]}, SpecError, "did you mean 'sensitive'"),

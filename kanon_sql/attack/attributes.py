@@ -48,7 +48,7 @@ def _few(material: Material, sets: list[_Names]) -> Outcome:
     classes = classes_of(material, material.release)
 
     def rows(columns: list[str]) -> int:
-        return int(tables.rows("attack_attributes/few_rows", classes=classes, known=columns, k=k)[0][0])
+        return int(tables.rows("attack_attributes/few_rows", classes=classes, attributes=columns, k=k)[0][0])
 
     return _outcome(material, sets, rows, f"fit fewer than {k} rows", "require k-anonymity for all of them")
 
@@ -58,7 +58,7 @@ def _one_value(material: Material, column: str, sets: list[_Names]) -> Outcome:
     tables, ranges = material.tables, ranges_of_classes(material, column)
 
     def rows(columns: list[str]) -> int:
-        return int(tables.rows("attack_attributes/one_value", classes=ranges, known=columns)[0][0])
+        return int(tables.rows("attack_attributes/one_value", classes=ranges, attributes=columns)[0][0])
 
     finding = f"only fit rows with one value of {column}"
     return _outcome(material, sets, rows, finding, f"require l-diversity of {column}", column)

@@ -1,7 +1,8 @@
 """The people of a source in blocks: values that the labels of the compared releases do not tell apart count as one.
 
-The classes that fit a person stay the same. A table of nearly distinct rows has about as many known values as rows, but
-only about as many blocks of values as a release has classes, and the comparison of releases takes as long as that.
+The classes that fit a person stay the same. A table of nearly distinct rows has about as many combinations of values as
+rows, but only about as many blocks of values as a release has classes, and the comparison of releases takes as long as
+that.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from kanon_sql.queries import Hole, Relation
 class People:
     """The people of a source, with the values of their quasi-identifiers; created once for all comparisons.
 
-    `known`: the quasi-identifiers that the source has. `values`: their values and the values' texts, by code, and
+    `shared`: the quasi-identifiers that the source has, too. `values`: their values and the values' texts, by code, and
     `codes` the same as tables.
     """
 
     material: Material
     source: Copy
-    known: tuple[str, ...]
+    shared: tuple[str, ...]
     values: Mapping[str, Sequence[tuple[Any, str | None]]]
     codes: Mapping[str, Relation]
     _covered: Mapping[str, Mapping[str | None, Sequence[int]]] = field(default_factory=dict)
@@ -38,9 +39,9 @@ class People:
         """Code the values of the source."""
         source, tables = material.source, material.tables
         assert source
-        known = tuple(name for name in material.quasi_identifiers if name in source.columns)
+        shared = tuple(name for name in material.quasi_identifiers if name in source.columns)
         values, codes = {}, {}
-        for name in known:
+        for name in shared:
             (plain,) = source.plain([name])
             holes: dict[str, Hole] = {"people": source.relation, "value": [plain]}
             codes[name] = tables.create(f"codes_{plain}", "attack_versions/value_codes", **holes)
@@ -48,13 +49,13 @@ class People:
                 (value, text) for value, text in tables.rows("attack_versions/values_by_code", codes=codes[name])
             ]
             material.values_of_copies.setdefault((source.relation.name, plain), [*values[name]])
-        return cls(material, source, known, values, codes)
+        return cls(material, source, shared, values, codes)
 
     def read_labels(self, labels: Mapping[str, Sequence[str | None]]) -> None:
-        """Find the values that the labels of the known columns cover, and note labels that cannot be read."""
+        """Find the values that the labels of the shared columns cover, and note labels that cannot be read."""
         self._covered = {
             name: covered_values(self.material, self.source, name, labels[name], self.values[name])
-            for name in self.known
+            for name in self.shared
         }
 
     def fits(self, classes: Relation) -> Relation:
@@ -68,7 +69,7 @@ class People:
             covers[name] = tables.load(f"covers_{plain}", {"label": "VARCHAR", "value": "VARCHAR"}, covering)
         if blocks != self._blocks:
             self._put(blocks)
-        return fitting(self.material, self.tuples, self.copy, classes, self.known, "people_fits", covers)
+        return fitting(self.material, self.tuples, self.copy, classes, self.shared, "people_fits", covers)
 
     def _put(self, blocks: Mapping[str, Sequence[int]]) -> None:
         source, tables, dialect, by_value = self.source, self.material.tables, self.material.tables.engine.dialect, {}
@@ -78,9 +79,9 @@ class People:
             of_code = tables.load("blocks", types, codes)
             query = queries.replaced(self.codes[name], {"code": of_code}, ["value"], dialect)
             by_value[plain] = tables.create_as(f"blocks_{plain}", query)
-        others = [plain for name, plain in source.columns.items() if name not in self.known]
+        others = [plain for name, plain in source.columns.items() if name not in self.shared]
         query = queries.replaced(source.relation, by_value, ["row_id", *others], dialect)
-        people, columns = tables.create_as("people_in_blocks", query), source.plain(self.known)
+        people, columns = tables.create_as("people_in_blocks", query), source.plain(self.shared)
         tuples = tables.create("tuples", "attack_versions/known_values", people=people, columns=columns)
         if source.unit:
             holes: dict[str, Hole] = {"columns": columns, "unit": source.unit}
@@ -97,12 +98,12 @@ class People:
 
     @property
     def tuples(self) -> Relation:
-        """The distinct known values in blocks: target, the columns, n."""
+        """The distinct values of the shared columns in blocks: target, the columns, n."""
         return self.material.tables["tuples"]
 
     @property
     def members(self) -> Relation:
-        """The people behind the known values: target, person, n. One person can be behind several targets."""
+        """The people behind those values: target, person, n. One person can be behind several targets."""
         return self.material.tables["members"]
 
     def own_values(self, column: str) -> Relation:
@@ -112,7 +113,7 @@ class People:
             return tables.create("own", "attack_versions/unknown_values", members=self.members)
         if column not in self._own:
             (plain,) = source.plain([column])
-            holes: dict[str, Any] = {"columns": source.plain(self.known), "values": [plain]}
+            holes: dict[str, Any] = {"columns": source.plain(self.shared), "values": [plain]}
             holes |= {"unit": source.unit} if source.unit else {}
             query = "attack_versions/own_values_of_people" if source.unit else "attack_versions/own_values"
             self._own[column] = tables.create(f"own_{plain}", query, people=self.copy.relation, **holes)

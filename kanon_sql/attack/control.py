@@ -23,7 +23,7 @@ def check_control(material: Material) -> None:
     if material.location or not targets:
         raise SpecError(_CLOAKED if material.location else _ALONE)
     if control.rows == 0:
-        raise SpecError("the control has no rows; give people who are not in the release")
+        raise SpecError("the control has no rows; name people who are not in the release")
     for people in targets:
         _check_columns(material, control, people)
     if material.source:
@@ -34,7 +34,7 @@ def _check_columns(material: Material, control: Copy, people: Copy) -> None:
     """SpecError if a control lacks a column that the attacks need."""
     for name in (*material.quasi_identifiers, *material.release.columns):
         if name in people.columns and name not in control.columns and name != material.unit:
-            raise SpecError(f"the control has no column {name!r}; give it the columns of {people.name}")
+            raise SpecError(f"the control has no column {name!r}; it needs the columns of {people.name}")
 
 
 def _note_shared(material: Material, control: Copy, people: Copy) -> None:
@@ -51,5 +51,5 @@ def _note_shared(material: Material, control: Copy, people: Copy) -> None:
         agreement = f"have a {material.unit}" if by_unit else "agree in all columns with a row"
         material.note(
             f"{shared:,} rows of the control {agreement} of {people.name}; if they are of people in the release, the "
-            "attacks look weaker than they are, so give a control of other people"
+            "attacks look weaker than they are, so name a control of other people"
         )

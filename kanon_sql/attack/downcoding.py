@@ -23,7 +23,7 @@ from kanon_sql.queries import Relation
 _RANGE = re.compile(r"=\[.+, .+\]")  # a label's join key
 _SHOW = "show `ranges` of {}, which are rounded"
 # A class with one value shows that value, so a range of one step with two values implies that both occur.
-_ROUND = "give {} a hierarchy whose first level joins three or more of its values, to which ranges are rounded"
+_ROUND = "choose a hierarchy for {} whose first level joins three or more of its values, to which ranges are rounded"
 _ORDERED = ("integer", "decimal", "float", "date", "timestamp", "time")
 
 
@@ -106,7 +106,7 @@ def _excluded(material: Material, source: Copy, classes: Relation) -> Outcome:
         narrowed, certain = narrowed + int(rows), certain + int(one)
     return Outcome(
         "exclusion",
-        f"{narrowed:,} of {hidden:,} generalized cells stand for fewer values than their labels say, since other "
+        f"{narrowed:,} of {hidden:,} generalized cells mean fewer values than their labels say, since other "
         f"classes show the rest exactly; {certain:,} for one value only.",
         attempts=hidden,
         successes=narrowed,

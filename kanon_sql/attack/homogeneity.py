@@ -28,7 +28,7 @@ def _of_column(material: Material, column: str) -> Outcome:
         )
     else:
         ranges = ranges_of_classes(material, column)
-        ((people, classes),) = tables.rows("attack_attributes/one_value", classes=ranges, known=["class"])
+        ((people, classes),) = tables.rows("attack_attributes/one_value", classes=ranges, attributes=["class"])
     people = int(people)
     return Outcome(
         "homogeneity",

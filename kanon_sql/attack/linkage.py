@@ -166,7 +166,7 @@ def _tuples(linked: _Linked) -> Relation:
 
 LINKAGE = Attack(
     "linkage",
-    "Pick one of the records whose labels can stand for a person's values in another table; and the reverse.",
+    "Pick one of the records whose labels fit a person's values in another table; and the reverse.",
     _linkage,
     ("auxiliary",),
     ("linkage", "linkage_of_records"),

@@ -21,7 +21,7 @@ from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Hole, Relation
 
-ANY_VALUE = "taken to stand for any value"  # in notes on labels of which an attacker could know more
+ANY_VALUE = "taken for any value"  # in notes on labels of which an attacker could know more
 SAMPLE = 100_000  # rows of a large table: of whole classes, or those from which some are drawn
 _STEPS = {"decimal": Decimal(1), "date": timedelta(days=1), "timestamp": timedelta(days=1)}
 
@@ -240,8 +240,8 @@ def _overlapping(
     lonely = {*labels, *others} - {label for pair in pairs for label in pair}
     if lonely and hierarchy is None:
         material.note(
-            f"{len(lonely):,} labels of {name} match none of the other release, and are taken literally; if they stand "
-            "for several values, name the hierarchies"
+            f"{len(lonely):,} labels of {name} match none of the other release, and are taken literally; if they cover "
+            "several values, name the hierarchies"
         )
     return pairs, unread
 

@@ -29,7 +29,7 @@ def _believed(material: Material) -> Iterator[Outcome]:
     columns = [name for name in material.sensitive if name in priors.columns]
     if not columns:
         raise SpecError(
-            f"the priors have no column of {', '.join(material.sensitive)}; give the values whose {SHARE} is known"
+            f"the priors have no column of {', '.join(material.sensitive)}; name the values whose {SHARE} is known"
         )
     columns_of_people = tuple(name for name in material.quasi_identifiers if name in people.columns)
     attacked = attack(material, people, columns_of_people)

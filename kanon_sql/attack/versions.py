@@ -332,7 +332,7 @@ def _by_source(
 ) -> tuple[list[Intersection], list[dict[str, Intersection]]]:
     """Compare by placing the source's people in the classes that fit them."""
     tables, suspects = sides.material.tables, _suspects(sides)
-    people.read_labels({name: sides.labels_of(name) for name in people.known})
+    people.read_labels({name: sides.labels_of(name) for name in people.shared})
     if not everybody and not tables.count(suspects):
         none = Intersection(0, 0)
         return [none] * sides.releases, [dict.fromkeys(sides.sensitive, none)] * sides.releases

@@ -134,7 +134,7 @@ def _root(
         typer.Option(
             QUIET,
             envvar="KANON_QUIET",
-            help="Print only errors, and what is meant for other programs: JSON, SQL and schemas. No notes either, "
+            help="Print only errors and output for other programs: JSON, SQL and schemas. No notes either, "
             "unless --log-level is set; the manifest has them. Can be used anywhere on the command line.",
         ),
     ] = False,

@@ -1,4 +1,4 @@
-"""Environment variables for the options of a session, which give way to the command line and to the spec."""
+"""Environment variables for the options of a session, which the command line and the spec override."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ def attached(texts: list[str]) -> dict[str, str]:
         match = _NAMED.fullmatch(text)
         file, name = (match[1], match[2]) if match else (text, Path(text).stem)
         if name in files:
-            raise SpecError(f"--attach: two files are called {name}; give one another name, as in FILE:OTHER")
+            raise SpecError(f"--attach: two files are called {name}; rename one, as in FILE:OTHER")
         files[name] = file
     return files
 

@@ -190,31 +190,29 @@ def _show_risks(measured: Risks) -> None:
 def _show_several_rows(measured: Risks) -> None:
     """The risk of two and of three known rows of a person."""
     _heading("Several known rows of a person", measured.meanings["several_rows"])
-    for rows in (known.rows for known in (measured.source.several_rows or NOTHING_KNOWN).known):
+    for rows in (risk.rows for risk in (measured.source.several_rows or NOTHING_KNOWN).known):
 
         def line(label: str, read: Callable[[KnownRows], str], rows: int = rows) -> None:
             tables = [table.several_rows or NOTHING_KNOWN for table in measured.tables]
-            found = [next((known for known in table.known if known.rows == rows), None) for table in tables]
-            _line(label, ["-" if known is None else read(known) for known in found])
+            found = [next((risk for risk in table.known if risk.rows == rows), None) for table in tables]
+            _line(label, ["-" if risk is None else read(risk) for risk in found])
 
-        line(f"{rows} rows known, people with as many", lambda known: f"{known.people:,}")
+        line(f"{rows} rows known, people with as many", lambda risk: f"{risk.people:,}")
         line("  measured", _measured)
-        line(
-            "  singled out", lambda known: "-" if known.share is None else f"{known.singled_out:,} ({known.share:.1%})"
-        )
-        if any(known.is_sample for table in measured.tables for known in (table.several_rows or NOTHING_KNOWN).known):
-            line("  95 % interval", lambda known: " to ".join(f"{end:.1%}" for end in known.interval or ()) or "-")
-        line("  risk, highest", lambda known: _figure(known.highest))
-        line("  risk, mean", lambda known: _figure(known.mean))
+        line("  singled out", lambda risk: "-" if risk.share is None else f"{risk.singled_out:,} ({risk.share:.1%})")
+        if any(risk.is_sample for table in measured.tables for risk in (table.several_rows or NOTHING_KNOWN).known):
+            line("  95 % interval", lambda risk: " to ".join(f"{end:.1%}" for end in risk.interval or ()) or "-")
+        line("  risk, highest", lambda risk: _figure(risk.highest))
+        line("  risk, mean", lambda risk: _figure(risk.mean))
     linked = [", ".join((table.several_rows or NOTHING_KNOWN).linked_by) or "none" for table in measured.tables]
     _line("rows linked by", linked)
     _paragraph(measured.meanings["linked_by"])
 
 
-def _measured(known: KnownRows) -> str:
+def _measured(risk: KnownRows) -> str:
     """How many people were measured, and whether only some of their rows were combined."""
-    how = "all" if not known.is_sample else f"{known.measured:,}"
-    return f"{how}, partly" if known.partly else how
+    how = "all" if not risk.is_sample else f"{risk.measured:,}"
+    return f"{how}, partly" if risk.partly else how
 
 
 def _share_above(table: TableRisk, index: int) -> str:

@@ -30,7 +30,9 @@ def adaptive(cloaking: Cloaking) -> Boxes:
     y = halved(extent.y_low, extent.y_high, depth)
     t = slices(cloaking)
     if levels(t, extent.t_high) * 4**depth >= 2**_KEY_BITS:
-        raise SpecError("these slices of time have too many quadrants to number; give a longer interval or less depth")
+        raise SpecError(
+            "these slices of time have too many quadrants to number; choose a longer interval or less depth"
+        )
     holes = {**x.holes("x"), **y.holes("y"), **t.holes("t")}
     cloaking.stage("Finding the quadrants")
     tables = cloaking.tables

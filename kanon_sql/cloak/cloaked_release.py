@@ -85,7 +85,7 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
     rows = cloaking.extent.rows
     released = cloaking.tables.count(boxes.rows)
     if released == 0:
-        looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
+        looser = "raise dx, dy or dt" if spec.cloak.tolerant else "choose larger cells or a longer interval"
         raise InfeasibleError(f"no row could be cloaked with {cloaking.model.k:,} units; lower k, or {looser}")
     if "suppression_limit" in spec.model_fields_set and rows - released > may_suppress(spec.suppression_limit, rows):
         raise InfeasibleError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_sql.documents.kinds import FLAG, NAMES, TEXT, Keys, by_name, closed, list_of, or_null
 
 CHECK_KEYS: Keys = {
-    "name": (TEXT, "What is checked, such as a norm."),
+    "name": (TEXT, "The requirement that is checked, such as a norm."),
     "required": (TEXT, "The requirement, in words."),
     "found": (TEXT, "What was found, in words; figures are compared unrounded."),
     "met": (or_null(FLAG), "Whether it is met; null if that is unknown."),
@@ -21,7 +21,7 @@ VERDICT = closed(
         "recipient": (or_null({"enum": ["public", "contract", "secure"]}), "Who receives the release."),
         "conditions": (NAMES, "What has to be done or agreed before the release is given away."),
         "checks": (list_of(_CHECK), "The requirements and the findings."),
-        "why": (NAMES, "The requirements that are not met, or else not known to be met."),
+        "why": (NAMES, "The requirements that are not met, or undecided."),
         "assumed": (NAMES, "The assumed background knowledge of the recipient."),
         "by_recipient": (by_name(TEXT), "Without a recipient: the verdict for each."),
     }

@@ -211,7 +211,7 @@ _CONTROL = closed(
         "successes": (COUNT, "Right guesses."),
         "share": (SHARE, "Their share."),
         "interval": (_INTERVAL, "Its 95 % interval."),
-        "excess": (NUMBER, "The share in the release above this one, relative to what is left."),
+        "excess": (NUMBER, "The share in the release above this one, relative to the rest, 1 minus this one."),
         "excess_interval": (_INTERVAL, "Its 95 % interval."),
         "without_own_record": (FIGURE, "The success rate for people of the release without their own record."),
     }
@@ -224,7 +224,7 @@ _OUTCOME = closed(
         "successes": (COUNT, "Right guesses."),
         "share": (SHARE, "Their share."),
         "interval": (_INTERVAL, "Its 95 % interval."),
-        "baseline": (FIGURE, "The success rate by chance; null if it is not known."),
+        "baseline": (FIGURE, "The success rate by chance; null without one."),
         "control": (FIGURE, "The success rate for people who are not in the release; null if not measured."),
         "excess": (SHARE, "The share above chance, relative to what chance leaves."),
         "affected": (COUNT, "How many the attack succeeds for."),

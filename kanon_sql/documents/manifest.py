@@ -356,7 +356,7 @@ GENERALIZED: Keys = {
     "damage": (
         list_of(_DAMAGE),
         "One entry per quasi-identifier: its cells unchanged, generalized and suppressed, its level and loss. "
-        "`entropy_kept` is what is left: higher is better.",
+        "`entropy_kept` is the remaining entropy: higher is better.",
     ),
     "node": (or_null(by_name(COUNT)), "The level of each quasi-identifier; null for local recodings."),
     "shown": (or_null(by_name(TEXT)), "What classes of a local recoding show; null for searches."),

@@ -51,7 +51,7 @@ _ROW = closed(
         "checksum": (TEXT, "The checksum of the row and all rows before it; empty if the row cannot be read."),
     }
 )
-_BROKEN = closed({"number": (WHOLE, "The number of the row."), "problem": (TEXT, "What is wrong with it.")})
+_BROKEN = closed({"number": (WHOLE, "The number of the row."), "problem": (TEXT, "The problem, in a sentence.")})
 RELEASES: Keys = {
     "name": (TEXT, "The audit trail."),
     "rows": (list_of(_ROW), "One row per release, the oldest first."),

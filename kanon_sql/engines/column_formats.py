@@ -93,7 +93,7 @@ class _Stays:
 _GROUPS_OR_DECIMALS = _Stays(
     "a mark before three digits may be decimal, or separate thousands", "name the decimal mark with `decimal`"
 )
-_TWO_DIGITS = _Stays("its years have two digits", "give their format with `date_format`, such as %d.%m.%y")
+_TWO_DIGITS = _Stays("its years have two digits", "set their format with `date_format`, such as %d.%m.%y")
 
 
 class _Columns:
@@ -172,7 +172,7 @@ def _ages(name: str, types: Mapping[str, str], ways: Mapping[str, Conversion], r
             kind = ways[dates].type if dates in ways else types[dates]
             if not kind.startswith(("DATE", "TIMESTAMP")):
                 raise SourceError(
-                    f"the age of {column!r} is that at {at!r}, but {dates!r} of {name} has no dates; give their format "
+                    f"the age of {column!r} is that at {at!r}, but {dates!r} of {name} has no dates; set their format "
                     "with `date_format`, or list words for missing values in `null`"
                 )
     return ages
@@ -250,7 +250,7 @@ def _cast(columns: _Columns, name: str, options: ColumnReading, kind: str) -> Co
     if tried.filled and not tried.all:
         raise SourceError(
             f"column {name} of {columns.loaded.name} would lose something as {options.type}, first in "
-            f"{columns.place(tried.first_row)}; give another type, or leave it out"
+            f"{columns.place(tried.first_row)}; choose another type, or leave it out"
         )
     return Conversion(target, null=options.null)
 

@@ -231,7 +231,7 @@ def _sniffed(path: Path, separator: str | None) -> CSVForm | None:
         sniffed = duckdb.cursor().execute(sniff, values).fetchall()
     except duckdb.InvalidInputException as error:
         if "not utf-8 encoded" in str(error):
-            raise EncodingError(f"{path} is not in UTF-8; give its `encoding`") from None
+            raise EncodingError(f"{path} is not in UTF-8; set its `encoding`") from None
         return None
     return next((_plain(head, separator, *row) for row in sniffed), None)
 

@@ -191,7 +191,7 @@ class DuckDB:
         try:
             self.connection.execute("SET TimeZone = ?", [time_zone])
         except duckdb.Error:
-            raise SpecError(f"there is no time zone {time_zone!r} in DuckDB; give one such as Europe/Zurich") from None
+            raise SpecError(f"there is no time zone {time_zone!r} in DuckDB; set one such as Europe/Zurich") from None
 
     def time_zone(self) -> str:
         """The time zone of the connection."""
@@ -691,9 +691,9 @@ def _unreadable(data: Any) -> SourceError:
     """The error for an object that DuckDB cannot scan, or not twice, with what to use instead.
 
     >>> print(_unreadable(["a", "b"]))
-    a list is not a table that can be read; give `pandas.DataFrame(…)` of it
+    a list is not a table that can be read; pass `pandas.DataFrame(…)` of it
     """
-    return SourceError(f"a {type(data).__name__} is not a table that can be read; give {_way_out(data) or _ANY}")
+    return SourceError(f"a {type(data).__name__} is not a table that can be read; pass {_way_out(data) or _ANY}")
 
 
 def _way_out(data: Any) -> str | None:

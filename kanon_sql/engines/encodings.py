@@ -55,7 +55,7 @@ def recognized(path: Path) -> str:
         )
     if undefined := _CP1252_HAS_NOT.intersection(kept):
         raise SourceError(
-            f"{path} is neither UTF-8 nor cp1252, which has no byte {min(undefined):02X}; give its `encoding`"
+            f"{path} is neither UTF-8 nor cp1252, which has no byte {min(undefined):02X}; set its `encoding`"
         )
     return "cp1252"
 
@@ -89,7 +89,7 @@ def copy_as_utf_8(path: Path, encoding: str, copy: Path, skip_lines: int = 0) ->
                     skip_lines -= len(end)
                 file.write(text)
         except UnicodeEncodeError:
-            raise SourceError(f"{path} has half a letter in it, read as {encoding}; give its `encoding`") from None
+            raise SourceError(f"{path} has half a letter in it, read as {encoding}; set its `encoding`") from None
 
 
 def _decoded(path: Path, encoding: str, errors: str) -> Iterator[tuple[int, str]]:
@@ -104,7 +104,7 @@ def _decoded(path: Path, encoding: str, errors: str) -> Iterator[tuple[int, str]
             except UnicodeDecodeError as error:
                 wrong = line + error.object[: error.start].count(b"\n")
                 raise SourceError(
-                    f"{path} is not {encoding}: line {wrong:,} has bytes that are not valid in it; give its `encoding`"
+                    f"{path} is not {encoding}: line {wrong:,} has bytes that are not valid in it; set its `encoding`"
                 ) from None
             yield line, text.removeprefix("\ufeff") if line == 1 else text
             line += text.count("\n")

@@ -49,7 +49,7 @@ def refuse_files_of_tables(paths: Sequence[Path]) -> None:
             if next(folder.glob(log), None):
                 raise SourceError(
                     f"{folder} is a {what} table, whose files also contain deleted and replaced rows; read the table "
-                    "with its own library, and give the Arrow table that it returns in Python"
+                    "with its own library, and pass the Arrow table that it returns in Python"
                 )
 
 

@@ -55,7 +55,7 @@ def csv_names_and_rows(path: Path, separator: str | None = None) -> tuple[list[s
     for mark in separators(head, separator):
         names = first_row(head, mark)
         if names is None:
-            raise SourceError(f"{path} is empty; give a file with a line of names and rows below it")
+            raise SourceError(f"{path} is empty; name a file with a line of names and rows below it")
         columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
         try:
             read = {"path": quoted_path(str(path)), "columns": columns, "separator": mark, "skip": blank}
@@ -75,7 +75,7 @@ def csv_head(path: Path) -> str:
     with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
         head = file.read(_HEAD)
     if "\0" in head:
-        raise SourceError(f"{path} is not a text file; give CSV, or Parquet in a file called .parquet")
+        raise SourceError(f"{path} is not a text file; name a CSV file, or Parquet in a file called .parquet")
     return head
 
 

@@ -39,7 +39,7 @@ def showing(connection: Any, relation: Any) -> Iterator[tuple[DuckDB, str]]:
     """
     if not isinstance(connection, duckdb.DuckDBPyConnection) and not hasattr(connection, "register"):
         raise SpecError(
-            "the session is not a connection to DuckDB; give the `session` of a Python model of dbt-duckdb, or use "
+            "the session is not a connection to DuckDB; pass the `session` of a Python model of dbt-duckdb, or use "
             "`kanon compile --dbt`, which writes a model in SQL for other adapters"
         )
     engine = JoinedDuckDB(connection)

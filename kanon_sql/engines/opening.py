@@ -108,7 +108,7 @@ def _refuse_other_engines(session: Session) -> None:
         if (scheme or speakable(path) != path) and not os.path.exists(path):
             subject = f"a database of {scheme[1]}:// is" if scheme and scheme[1] else "the given database is"
             raise SpecError(
-                f"{subject} neither a DuckDB file nor a PostgreSQL or Spark server; give the path of a file, "
+                f"{subject} neither a DuckDB file nor a PostgreSQL or Spark server; name a file, "
                 "postgresql://user:password@host:port/database, or sc://host:port"
             )
 

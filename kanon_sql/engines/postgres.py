@@ -147,7 +147,7 @@ class PostgreSQL:
         try:
             self._cursor.execute(_sql("SET LOCAL TimeZone TO {name}", name=name))  # without effect
         except psycopg.errors.InvalidParameterValue:
-            raise SpecError(f"there is no time zone {name!r} in PostgreSQL; give one such as Europe/Zurich") from None
+            raise SpecError(f"there is no time zone {name!r} in PostgreSQL; set one such as Europe/Zurich") from None
 
     @classmethod
     def open(cls, dsn: str, limits: Limits | None = None) -> PostgreSQL:
@@ -268,7 +268,7 @@ class PostgreSQL:
         if not schema:
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
         if catalog not in ([], [database]):
-            raise TargetError(f"{name} is in another database than {database}; give that one as `database`")
+            raise TargetError(f"{name} is in another database than {database}; name that one as `database`")
         self._refuse_missing_schema(schema, table)
         return Relation(schema, table)
 

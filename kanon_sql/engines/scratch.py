@@ -168,7 +168,7 @@ class Scratch:
         self._drop(place)
         if self.engine.has_temporary_tables:
             renamed = queries.rename(relation, place.name, self.engine.dialect)
-            self._run(renamed, "rename", "Give a temporary table the name of another.")
+            self._run(renamed, "rename", "Rename a temporary table.")
         else:
             self._show(place, queries.select_all(relation, self.engine.dialect))
             self._drop(relation)

@@ -241,7 +241,7 @@ class Spark:
         except SourceError:
             self.run(queries.drop(relation, self.dialect, "view"))
             raise TargetError(
-                "this server cannot read the created view; give the columns plain names (letters, digits, _) "
+                "this server cannot read the created view; choose plain names for the columns (letters, digits, _) "
                 "in a view of the source, or release with `form='table'`"
             ) from None
 

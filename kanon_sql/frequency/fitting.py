@@ -281,7 +281,7 @@ def _read(path: Path, column: str) -> str:
     except FileNotFoundError:
         raise HierarchyError(
             f"there is no hierarchy file {path} for column {column!r}; create one with "
-            "`kanon hierarchy build`, or give a recipe in the spec"
+            "`kanon hierarchy build`, or name a recipe in the spec"
         ) from None
     except OSError as error:
         raise HierarchyError(f"the hierarchy file {path} cannot be read ({error.strerror}); check the path") from error

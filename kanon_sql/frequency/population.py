@@ -66,7 +66,7 @@ def _like(population: Population, source: Table, name: str) -> Column:
     if in_source is not None and in_source.kind != kind:
         raise SourceError(
             f"column {name!r} is {here.type} in the population and {in_source.type} in the source, so that their "
-            "values cannot be compared; give both one type"
+            "values cannot be compared; cast both to one type"
         )
     return here
 
@@ -102,8 +102,8 @@ def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation
     lost = tables.count(counted) - tables.count(coded)
     if lost:
         raise SourceError(
-            f"{lost:,} combinations of the population have values that the source's columns cannot contain; give the "
-            "columns of both one type"
+            f"{lost:,} combinations of the population have values that the source's columns cannot contain; cast the "
+            "columns of both to one type"
         )
     if not people:
         return coded

@@ -309,7 +309,7 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
         first = next(printed(value) for value in hierarchy.values if value is not None)
         raise HierarchyError(
             f"{name}: none of its values ({first}, …) is of the column's type, {kind}; "
-            "give the hierarchy of this column"
+            "name the hierarchy of this column"
         )
     return _merged(entries, name)
 
@@ -332,7 +332,7 @@ def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], wher
     if all(value is None for value, *_ in entries):
         first = next(printed(value) for value in hierarchy.values if value is not None)
         raise HierarchyError(
-            f"{where}: none of its values ({first}, …) fits the column's type; give the hierarchy of this column"
+            f"{where}: none of its values ({first}, …) fits the column's type; name the hierarchy of this column"
         )
     return _merged(entries, where, hierarchy.starred)
 
@@ -356,7 +356,7 @@ def cover(
     missing = data.keys() - covered
     strays = ordered(data[row] for row in missing)
     if strays and unmapped != "top":
-        null = "give another recipe, since the empty text is NULL in a file and in groups"
+        null = "choose another recipe, since the empty text is NULL in a file and in groups"
         advice = "add them there" if "" not in strays else null
         raise HierarchyError(
             f"column {column!r}: the hierarchy lacks {len(strays)} of its values; "
@@ -452,7 +452,7 @@ def _check_function(below: Sequence[Value], above: Sequence[Value], level: int, 
         if first != parent:
             raise HierarchyError(
                 f"{where}: level {level} splits {printed(label)} of level {level - 1} "
-                f"into {printed(first)} and {printed(parent)}; give it one label there"
+                f"into {printed(first)} and {printed(parent)}; write one label there"
             )
 
 
@@ -502,7 +502,7 @@ def _entry(number: int, row: Sequence[str], expected: int, name: str) -> tuple[V
     if len(row) != expected:
         raise HierarchyError(
             f"{name}, line {number}: {len(row)} fields found, {expected} expected; "
-            "give every value a label on every level"
+            "write a label for every value on every level"
         )
     value, *labels = row
     if not value:

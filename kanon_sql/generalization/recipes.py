@@ -73,7 +73,7 @@ def redact(values: Iterable[Value], side: Literal["right", "left"], column: str,
     ('N**', 'NL8**')
     """
     if step < 1:
-        raise HierarchyError(f"column {column!r}: a step of {step} hides nothing; give 1 or more characters")
+        raise HierarchyError(f"column {column!r}: a step of {step} hides nothing; hide 1 or more characters")
     leaves = ordered(values)
     texts = [as_text(value) for value in leaves]
     longest = max(map(len, texts), default=0)
@@ -223,7 +223,7 @@ def _group_of(level: Mapping[str, Sequence[str]], number: int, last: bool, where
     if not level:
         raise HierarchyError(f"{where}: level {number} has no groups; write some such as {{Higher: [Bachelors]}}")
     if STAR in level and not last:
-        raise HierarchyError(f"{where}: a group of level {number} is called `*`, as the top is; give it another label")
+        raise HierarchyError(f"{where}: a group of level {number} is called `*`, as the top is; choose another label")
     label_of: dict[str, str] = {}
     for label, members in level.items():
         if not members:
@@ -292,7 +292,9 @@ def _check_ranges(widths: Sequence[Decimal], bottom: Decimal, top: Decimal, wher
 
 def _check_edges(levels: Sequence[Sequence[Decimal]], where: str) -> None:
     if not levels or not all(levels):
-        raise HierarchyError(f"{where}: edges are a list of numbers per level, and one is empty; give [[10, 50], [50]]")
+        raise HierarchyError(
+            f"{where}: edges are a list of numbers per level, and one is empty; write [[10, 50], [50]]"
+        )
     for level in levels:
         if list(level) != sorted(set(level)):
             raise HierarchyError(

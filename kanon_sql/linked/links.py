@@ -83,7 +83,7 @@ def _parent_of(spec: LinkedSpec, name: str) -> str | None:
                 f"{name}.{column} refers to {refers_to!r}, which is not in `tables`; add it, or leave out the key"
             )
         if refers_to != spec.main and spec.tables[refers_to].own_key is None:
-            raise SpecError(f"{name}.{column} refers to {refers_to}, which has no key; give it one that is `own`")
+            raise SpecError(f"{name}.{column} refers to {refers_to}, which has no key; declare one that is `own`")
     for target in {*table.references.values()}:
         columns = [column for column, refers_to in table.references.items() if refers_to == target]
         if len(columns) > 1:

@@ -26,7 +26,7 @@ from kanon_sql.spec import Spec
 
 _WRONG = (
     "the evidence of the release (the labels of the source's tuples) {why}, so that the people of its rows are "
-    "unknown; give the source as it was at the time of the release, or release again"
+    "unknown; name the source as it was at the time of the release, or release again"
 )
 
 

@@ -35,8 +35,8 @@ def several_rows(
         "known_rows/memberships",
     )
     slots = here.create("slots", "known_rows/slots", memberships=memberships)
-    known = here.create("known_slots", "known_rows/slots_of_people", memberships=memberships, slots=slots)
-    found = [_known(here, memberships, slots, known, rows) for rows in _SETS]
+    slots_of_people = here.create("known_slots", "known_rows/slots_of_people", memberships=memberships, slots=slots)
+    found = [_known(here, memberships, slots, slots_of_people, rows) for rows in _SETS]
     here.drop("known_slots", "slots", "memberships")
     return SeveralRows(tuple(linked_by), tuple(figures for figures in found if figures.people))
 
@@ -54,13 +54,13 @@ def memberships_sql(source: Source, names: Sequence[str], unit: str) -> str:
     )
 
 
-def _known(here: Scratch, memberships: Relation, slots: Relation, known: Relation, rows: int) -> KnownRows:
+def _known(here: Scratch, memberships: Relation, slots: Relation, slots_of_people: Relation, rows: int) -> KnownRows:
     """The risk of a number of known rows."""
     ((people,),) = here.rows("known_rows/people_with_rows", memberships=memberships, rows=rows)
     targets = here.create(
         "targets",
         "known_rows/targets",
-        known=known,
+        slots_of_people=slots_of_people,
         memberships=memberships,
         rows=rows,
         most_people=_MOST_PEOPLE,
@@ -71,7 +71,9 @@ def _known(here: Scratch, memberships: Relation, slots: Relation, known: Relatio
     costs = here.create("costs", "known_rows/costs", combined=combined, slots=slots, names=list(names))
     ((too_far,),) = here.rows("known_rows/first_too_far", costs=costs, most_work=_MOST_WORK)
     before = _AFTER_ALL if too_far is None else int(too_far)
-    candidates = here.create("candidates", f"known_rows/candidates_of_{sets}", costs=costs, known=known, before=before)
+    candidates = here.create(
+        "candidates", f"known_rows/candidates_of_{sets}", costs=costs, slots_of_people=slots_of_people, before=before
+    )
     same = Same(list(names), "k", "found")
     found = here.rows("known_rows/worst", combined=combined, candidates=candidates, same=same, before=before)
     ((partly,),) = here.rows("known_rows/partly", targets=targets, before=before)

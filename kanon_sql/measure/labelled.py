@@ -131,7 +131,7 @@ def labelled_people(
         if differing:
             raise SourceError(
                 f"the release has other rows than its source with the same labels ({differing:,} distinct rows), so "
-                "that their people are unknown; give the source as it was at the time of the release"
+                "that their people are unknown; name the source as it was at the time of the release"
             )
         yield Source(here, here.table(with_people_rows))
 
@@ -139,7 +139,7 @@ def labelled_people(
 def _check_people(whole: Source, model: PrivacyModels) -> None:
     for column in model.sensitive.values():
         if whole.table.column(column) is None:
-            raise SpecError(f"the source has no column {column!r}, which is counted; give the source of the release")
+            raise SpecError(f"the source has no column {column!r}, which is counted; name the source of the release")
 
 
 def _shown_rows(frequency_set: FrequencySet, node: Node, table: Table, spec: Spec) -> FullDomain:
@@ -197,7 +197,7 @@ def _level(hierarchy: Hierarchy, name: str, labels: set[str | None]) -> int:
             return level
     raise SpecError(
         f"column {name!r} of the release has labels that are not all on one level of its hierarchy, so that it is "
-        "unknown which rows they stand for; give the hierarchy that the release used, or a population with "
+        "unknown which rows they mean; name the hierarchy that the release used, or a population with "
         "the same labels; of a local recoding, verify the file or table that was released, with the evidence that was "
         "kept with it (`.kanon/` next to a file), or release again"
     )

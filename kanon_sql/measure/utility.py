@@ -167,12 +167,12 @@ class UtilityMeasurement:
         """SourceError if no label of a column fits a value of the source; a note if labels cannot be read."""
         if compared.lost == self.rows["release"]:
             raise SourceError(
-                f"no released {compared.name} can stand for any that the source has; name the source of the release"
+                f"no released {compared.name} fits any that the source has; name the source of the release"
             )
         if compared.unread:
             values = "any value" if generalized else "none"
             self.notes.append(
-                f"labels of {compared.name} that cannot be read ({compared.unread:,}) are taken to stand for {values}; "
+                f"labels of {compared.name} that cannot be read ({compared.unread:,}) are taken for {values}; "
                 "name the quasi-identifiers and their hierarchies"
             )
 

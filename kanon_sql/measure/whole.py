@@ -102,11 +102,11 @@ def _not_shown(column: str, model: PrivacyModels) -> SpecError:
     """The error for a release that cannot be verified alone, because it lacks a column that is counted."""
     if column == model.unit:
         return SpecError(
-            f"people are counted by {column!r}, which the release does not have; give its source with "
+            f"people are counted by {column!r}, which the release does not have; name its source with "
             "`against`, or leave out `unit` to count rows"
         )
     name = next(of_column.name for of_column in model.models if of_column.sensitive == column)
     return SpecError(
-        f"{name} counts the values of {column!r}, which the release does not have; give its source "
+        f"{name} counts the values of {column!r}, which the release does not have; name its source "
         "with `against`, or leave out the model"
     )

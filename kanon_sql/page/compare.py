@@ -387,7 +387,7 @@ def rename(request: Request, form: FormData) -> Response:
     """Rename a result."""
     name = " ".join(str(form.get("name", "")).split())[:_LONGEST]
     if not name:
-        raise SpecError("a result needs a name; give one")
+        raise SpecError("a result needs a name; choose one")
     request.app.state.page.update(request.path_params["number"], name=name)
     return _back(request)
 

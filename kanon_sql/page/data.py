@@ -78,8 +78,8 @@ def show(request: Request, problem: str = "") -> Response:
 def _columns(draft: Draft, summary: SourceSummary) -> list[tuple[str, str]]:
     """The columns with their roles: first those that are released."""
     named = {name for name, of_column in summary.columns.items() if of_column.rows}
-    known = [(column.name, column.role) for column in draft.columns if column.name in named]
-    return sorted(known, key=lambda column: column[1] in (IDENTIFIER, DROPPED))
+    roles = [(column.name, column.role) for column in draft.columns if column.name in named]
+    return sorted(roles, key=lambda column: column[1] in (IDENTIFIER, DROPPED))
 
 
 def _before(draft: Draft, summary: SourceSummary, k: int) -> Rows:

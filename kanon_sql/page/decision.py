@@ -40,7 +40,7 @@ _LONGEST = 500  # characters of a text
 
 @dataclass(frozen=True)
 class DecisionFigure:
-    """One figure: its name, its value, and a note; `measured`: whether it is known."""
+    """One figure: its name, its value, and a note; `measured`: whether it has a value."""
 
     name: str
     value: str
@@ -79,7 +79,7 @@ def verdict_on(result: PageResult, draft: Draft) -> Verdict:
 
 
 def figures_of(result: PageResult) -> Iterator[DecisionFigure]:
-    """All figures of the decision: privacy, risk, attacks, and what is lost."""
+    """All figures of the decision: privacy, risk, attacks, and lost detail."""
     manifest = result.manifest
     who = words.who(manifest)
     for finding in manifest["privacy"]:

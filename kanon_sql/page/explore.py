@@ -23,7 +23,7 @@ _STATUS = {True: "anonymous", False: "not anonymous", None: "not tested"}
 
 @dataclass(frozen=True)
 class ExploredNode:
-    """A node: its levels by column, and its figures, as far as they are known. `safe`: whether it is anonymous."""
+    """A node: its levels by column, and its figures, as far as they were computed. `safe`: whether it is anonymous."""
 
     levels: Mapping[str, int]
     safe: bool | None
@@ -70,8 +70,8 @@ class Exploration:
     @property
     def listed(self) -> list[ExploredNode]:
         """The anonymous nodes that keep most detail."""
-        known = [node for node in self.nodes.values() if node.safe and node.detail is not None]
-        return sorted(known, key=lambda node: -(node.detail or 0))[:MOST_LISTED]
+        anonymous = [node for node in self.nodes.values() if node.safe and node.detail is not None]
+        return sorted(anonymous, key=lambda node: -(node.detail or 0))[:MOST_LISTED]
 
 
 def exploration(number: int, explored: Mapping[str, Any], picked: str) -> Exploration | None:

@@ -79,7 +79,7 @@ def file_like(folder: Path, name: str, ending: str) -> Path:
 def _file(folder: Path, name: str, endings: tuple[str, ...]) -> Path:
     path = folder / plain(name, endings)
     if path.is_symlink() or not path.is_file():
-        raise SpecError(f"there is no file {name!r} in the folder; choose one of the list")
+        raise SpecError(f"there is no file {name!r} in the folder; choose one from the list")
     return path
 
 

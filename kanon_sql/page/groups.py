@@ -124,7 +124,7 @@ class ByHand:
         if label == STAR:
             raise SpecError("`*` is the label of the top; choose another label for this group")
         if label in self.levels[level - 1]:
-            raise SpecError(f"there is a group {label!r} on level {level}; give this one another label")
+            raise SpecError(f"there is a group {label!r} on level {level}; choose another label for this one")
         return label
 
     def _with(self, level: int, boxes: GroupBoxes) -> ByHand:

@@ -343,7 +343,7 @@ def age_at(request: Request, form: FormData) -> Response:
     page, place, column = _changed_column(request)
     at = str(form.get("at", ""))
     if at and at not in _days(page, column.name):
-        raise SpecError(f"{at!r} is not a column of dates; choose one of the list")
+        raise SpecError(f"{at!r} is not a column of dates; choose one from the list")
     keys = page.draft.keys
     if any(key in keys for key in CONNECTION):
         raise SpecError(

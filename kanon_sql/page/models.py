@@ -252,7 +252,7 @@ def _with_variant(given: dict[str, Any], key: str, column: DraftColumn, form: Fo
     """The parameters of a model with the variant of the form, and what the variant needs."""
     word, variants = str(form[f"{name}-variant"]), FORMS[key]
     if word not in variants.variants:
-        raise SpecError(f"{word!r} is not a variant of {SENSITIVE_MODELS[key].title}; choose one of the list")
+        raise SpecError(f"{word!r} is not a variant of {SENSITIVE_MODELS[key].title}; choose one from the list")
     rest = {name: value for name, value in given.items() if name not in (variants.key, "c", "hierarchy")}
     if word != next(iter(variants.variants)):
         rest[variants.key] = word

@@ -21,15 +21,15 @@ def plain(name: str, endings: Sequence[str] = ()) -> str:
     'people_anon.parquet'
     >>> plain("../people.csv", RELEASES)
     Traceback (most recent call last):
-    kanon_sql.errors.SpecError: '../people.csv' is not a plain name: it has a '/' in it; give a name without a folder
+    kanon_sql.errors.SpecError: '../people.csv' is not a plain name: it has a '/' in it; choose a name without a folder
     """
     name = name.strip()
     wrong = next((sign for sign in name if sign in "/\\:" or not sign.isprintable()), None)
     if wrong is not None:
-        raise SpecError(f"{name!r} is not a plain name: it has a {wrong!r} in it; give a name without a folder")
+        raise SpecError(f"{name!r} is not a plain name: it has a {wrong!r} in it; choose a name without a folder")
     if not name or name.startswith("."):
         reason = "starts with a dot" if name else "is empty"
-        raise SpecError(f"{name!r} cannot be written: the name {reason}; give another")
+        raise SpecError(f"{name!r} cannot be written: the name {reason}; choose another")
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
         raise SpecError(f"a name of more than {_LONGEST} bytes cannot be written; choose a shorter one")
     if endings and not name.lower().endswith(tuple(endings)):
@@ -45,12 +45,12 @@ def file_in(folder: Path, name: str, endings: Sequence[str], read: Mapping[str, 
     """
     path = folder / plain(name, endings)
     if path.is_symlink() or path.resolve() != folder / path.name:
-        raise TargetError(f"{path.name} is a link to another place; remove it, or give another name")
+        raise TargetError(f"{path.name} is a link to another place; remove it, or choose another name")
     for used in paths_read(read, base):
         if used.is_dir() and used.samefile(folder) and path.suffix.lower() == ".csv":
-            raise TargetError(f"{path.name} would be one of the hierarchies; give a name that ends in .parquet")
+            raise TargetError(f"{path.name} would be one of the hierarchies; choose a name that ends in .parquet")
         if used.exists() and path.exists() and used.samefile(path):
-            raise TargetError(f"{path.name} is read for the release itself; give another name")
+            raise TargetError(f"{path.name} is read for the release itself; choose another name")
     return path
 
 

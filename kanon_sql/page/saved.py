@@ -1,6 +1,6 @@
 """Saved work: the draft and the results of a page, in a JSON file next to the data, readable only for its owner.
 
-The draft is a spec. A reopened file is somebody's input: its spec runs no code, reads nothing outside the page's folder
+The draft is a spec. A reopened file is not trusted: its spec runs no code, reads nothing outside the page's folder
 except what the page was started with, and its database is the page's.
 """
 
@@ -37,9 +37,9 @@ def save(page: Page, name: str, overwrite: bool) -> str:
     name = plain(name.strip().removesuffix(ENDING) + ENDING)
     path = page.output / name
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise TargetError(f"{name} is a link or no file; give another name")
+        raise TargetError(f"{name} is a link or no file; choose another name")
     if path.exists() and not overwrite:
-        raise TargetError(f"the file {name} exists already; tick Replace it, or give another name")
+        raise TargetError(f"the file {name} exists already; tick Replace it, or choose another name")
     content = {
         _MARK: _VERSION,
         "draft": _saved(page.draft),

@@ -123,7 +123,7 @@ def choose(request: Request, form: FormData) -> Response:
         keys: dict[str, Any] = {name: str(form[name]) for name in ("strategy", "metric") if name in form}
         if "kind" in form:
             if str(form["kind"]) not in CHOICES:
-                raise SpecError(f"{form['kind']!r} is not a kind of search; choose one of the list")
+                raise SpecError(f"{form['kind']!r} is not a kind of search; choose one from the list")
             keys["strategy"] = CHOICES[str(form["kind"])].strategy
         if "suppression" in form:
             keys["suppression_limit"] = _suppression_limit(form)

@@ -18,7 +18,7 @@ from kanon_sql.page.state import Page
 from kanon_sql.page.web import TITLES, changing, rendered, shown
 from kanon_sql.spec import kind_of_file
 
-CURRENT = "current"  # the value of the field for what is open
+CURRENT = "current"  # the value of the field for the open source
 
 
 def show(request: Request, problem: str = "") -> Response:
@@ -61,7 +61,7 @@ def _tables(page: Page) -> tuple[list[str], str]:
 
 @changing(show)
 def open_data(request: Request, form: FormData) -> Response:
-    """Open a file or a table, or read what is open in another way."""
+    """Open a file or a table, or read the open one in another way."""
     page: Page = request.app.state.page
     chosen = str(form.get("source", ""))
     texts = {name: str(form.get(name, "")) for name in texts_of({})}
@@ -73,7 +73,7 @@ def open_data(request: Request, form: FormData) -> Response:
     elif chosen.startswith("table:"):
         name = chosen.removeprefix("table:")
         if name not in folder.tables(page.connection):
-            raise SpecError(f"there is no table {name!r} in the database; choose one of the list")
+            raise SpecError(f"there is no table {name!r} in the database; choose one from the list")
         open_again(page, name, {}, table=True)
     elif chosen.startswith("file:"):
         file = folder.data_file(page.folder, chosen.removeprefix("file:"))

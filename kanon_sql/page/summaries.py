@@ -1,7 +1,7 @@
 """What a column contains, for the page: its frequent values and the distribution of its rows, counted once.
 
 A value or an interval is only shown if at least k people have it, or k rows without a unit: rare values can identify
-somebody, and the page is shown in offices.
+people, and the page is shown in offices.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     ),
     (re.compile(r"name the file in the spec, as in \{hierarchy: FILE\}"), "choose the file under Hierarchies"),
     (
-        re.compile(r"create one with `kanon hierarchy build`, or give a recipe in the spec"),
+        re.compile(r"create one with `kanon hierarchy build`, or name a recipe in the spec"),
         "choose a recipe under Hierarchies",
     ),
     (re.compile(r"^nothing is left of the quasi-identifiers:"), "Everything is *:"),

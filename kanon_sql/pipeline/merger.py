@@ -160,14 +160,14 @@ class Merger:
     def _since(self, decision: Decision, members: int, engine: Engine) -> tuple[Deferred, Relation]:
         """Who waits, and a table of them with the times since when, for the next run."""
         tables, by_people = self.tables, self.spec.unit is not None
-        known = tables.load("known", {"key": "VARCHAR", "since": "VARCHAR"}, self._known(engine))
+        earlier = tables.load("known", {"key": "VARCHAR", "since": "VARCHAR"}, self._known(engine))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         keys = tables.create(
             "keys",
             f"deferral/waiting_{'owners' if by_people else 'kinds'}",
             final=decision.final,
             classes=decision.classes,
-            known=known,
+            earlier=earlier,
             now=now,
             **({} if by_people else {"labels": decision.rows.of_class, "others": decision.rows.in_class}),
         )

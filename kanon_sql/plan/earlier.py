@@ -56,9 +56,9 @@ def read_manifest(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[st
     except OSError as error:
         raise SourceError(f"the manifest {path} cannot be read ({error.strerror}); check the path") from None
     except ValueError:
-        raise SourceError(f"the manifest {path} is not JSON; give the manifest of the earlier release") from None
+        raise SourceError(f"the manifest {path} is not JSON; name the manifest of the earlier release") from None
     if not isinstance(manifest, dict):
-        raise SourceError(f"the manifest {path} is not a mapping; give the manifest of the earlier release")
+        raise SourceError(f"the manifest {path} is not a mapping; name the manifest of the earlier release")
     return manifest
 
 
@@ -68,7 +68,7 @@ def check_kind(earlier: Earlier, spec: Spec, local: bool) -> None:
     if local and earlier.regions is None and not earlier.manifest.get("regions"):
         raise SpecError(
             "the manifest names no regions that a local recoding could keep; release once more with `write_regions`, "
-            "or give them with `regions`"
+            "or name them with `regions`"
         )
     if not local and earlier.levels is None:
         raise SpecError(
@@ -87,7 +87,7 @@ def regions_file(earlier: Earlier) -> Path:
         raise SourceError(f"there is no file of regions {path}; name it with `regions`, or leave out `node_from`")
     if named and sha256(path) != named.get("sha256"):
         raise SourceError(
-            f"the regions in {path} are not the regions that the manifest names; give the right file, or leave out "
+            f"the regions in {path} are not the regions that the manifest names; name the right file, or leave out "
             "`node_from` and recode again"
         )
     return path

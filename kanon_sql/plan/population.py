@@ -59,7 +59,7 @@ def _check_recoder(spec: Spec, models: PrivacyModels) -> None:
     if models.every_class:
         raise SpecError(
             "a minimum presence above 0 concerns every class of the population, and a local recoding has classes of "
-            "the sample only; name a search strategy without `show`, or give 0 as the minimum"
+            "the sample only; name a search strategy without `show`, or set the minimum to 0"
         )
     if spec.strategy == "mondrian_relaxed" and any("max" in model.parameters for model in models.models):
         raise SpecError(

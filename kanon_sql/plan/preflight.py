@@ -110,7 +110,7 @@ def preflight(
     zoned = any(column.zoned and column.name in spec.quasi_identifiers for column in source.table.columns)
     if zoned and source.time_zone and here.time_zone().lower() != source.time_zone.lower():
         raise SpecError(
-            f"{source.engine.name} has the time zone {source.time_zone!r}, which DuckDB does not support; give one, "
+            f"{source.engine.name} has the time zone {source.time_zone!r}, which DuckDB does not support; set one, "
             "such as Europe/Zurich, as `time_zone`"
         )
     return Ready(spec, source, models, hierarchies, here, earlier, regions)

@@ -141,7 +141,7 @@ def _check_released(column: str, spec: Spec) -> None:
     if column in spec.dropped:
         raise SpecError(
             f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so the "
-            "release could not be verified; keep the column, leave out the model, or give it `released=False` to count "
+            "release could not be verified; keep the column, leave out the model, or set its `released=False` to count "
             "it in the source"
         )
     if column in spec.quasi_identifiers:
@@ -161,7 +161,7 @@ def _check_not_released(model: PrivacyModel, spec: Spec) -> None:
     if not model.released and (column in released or (spec.target and spec.target.form == "anatomy")):
         raise SpecError(
             f"{model.name} counts the values of {column!r} without releasing them, and the spec releases them; leave "
-            "the column out of the release, or give the model `released=True`"
+            "the column out of the release, or set the model's `released=True`"
         )
 
 
@@ -170,7 +170,7 @@ def _check_order(model: PrivacyModel, table: Table) -> None:
     column = table.column(model.sensitive) if model.sensitive and model.in_order else None
     if column and not column.ordered:
         raise SpecError(
-            f"{model.name} needs ordered values, and the order of {column.type} has no meaning; give a column of "
+            f"{model.name} needs ordered values, and the order of {column.type} has no meaning; name a column of "
             "numbers, dates or times, or the distance equal or hierarchical"
         )
 

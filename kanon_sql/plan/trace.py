@@ -170,7 +170,7 @@ def read(path: Path) -> tuple[Fingerprint, Answers]:
         raise SpecError(f"the trace {path} cannot be read ({error.strerror}); check the path") from error
     except (ValueError, LookupError, TypeError):
         raise SpecError(
-            f"{path} is not a trace to resume from; give the file that an earlier run wrote as its `trace`"
+            f"{path} is not a trace to resume from; name the file that an earlier run wrote as its `trace`"
         ) from None
     return of, answers
 

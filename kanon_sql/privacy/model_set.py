@@ -382,9 +382,9 @@ def all_of(
     for item in models_or_tuples:
         models += item if isinstance(item, tuple) else (item,)
     if not models:
-        raise SpecError("there is no privacy model; give one, such as k_anonymity(5)")
+        raise SpecError("there is no privacy model; add one, such as k_anonymity(5)")
     for model in models:
         if not isinstance(model, (PrivacyModel, ReleaseModel)):
-            raise SpecError(f"{model!r} is not a privacy model; give values such as k_anonymity(5)")
+            raise SpecError(f"{model!r} is not a privacy model; use values such as k_anonymity(5)")
     of_class = tuple(model for model in models if isinstance(model, PrivacyModel))
     return PrivacyModels(of_class, unit, of_release=tuple(m for m in models if isinstance(m, ReleaseModel)))

@@ -133,7 +133,7 @@ def _risks(
     if above is not None and share is not None:
         models.append(_above(who, _risk(f"threshold of the {who} risk", above), share))
     if not models:
-        raise SpecError(f"a {who} risk needs a bound; give highest, mean, or a threshold and a share above it")
+        raise SpecError(f"a {who} risk needs a bound; set highest, mean, or a threshold and a share above it")
     return tuple(models)
 
 

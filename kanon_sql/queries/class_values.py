@@ -125,7 +125,7 @@ class _ClassValues:
 
     def _of_values(self, counted: CountedColumn, adding: bool) -> exp.Select:
         """The figures per class and value of one column; with the sums if it is `adding`."""
-        # A value that occurs for no known person does not count: its c is NULL, which all aggregates ignore.
+        # A value that occurs only without a person does not count: its c is NULL, which all aggregates ignore.
         rows: exp.Expr = exp.Sum(this=exp.column("n"))
         if counted.unit:
             people = rows if counted.unit == PEOPLE else units(counted.unit)

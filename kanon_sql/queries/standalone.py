@@ -34,9 +34,8 @@ class StandaloneQuery(ReleaseQuery):
     def statement(self, dialect: str, lasting: bool = False, most: float | None = None) -> PrintedStatement:
         """The query in a dialect, and the mapping tables that are too long to be part of it.
 
-        `lasting`: whether these tables can be lasting ones, which a system without temporary tables needs. `most`: the
-        number of rows from which on a table is too long, if not the usual one.
-        SpecError if the dialect cannot express it.
+        `lasting`: whether these tables may be permanent, for a system without temporary tables. `most`: the maximum
+        number of rows of a table in the query. SpecError if the dialect cannot express the query.
         """
         tables = {cell.name: cell.written for cell in self.columns if cell.written and cell.written.rows}
         long = tuple(table for table in tables.values() if table.is_long(dialect, lasting, most))
@@ -111,7 +110,7 @@ class _Printed:
         return self._reading(self.release.source, [*shown, *self._apart(), *counted, one], self.release.columns)
 
     def _everybody(self, population: Relation) -> exp.Query:
-        """The recoded rows, and those of the population, which only count as such."""
+        """The recoded rows, and the rows of the population, which are counted but not released."""
         release, names = self.release, self._names
         flags = [flag.alias for flag in self._apart()]
         own: list[exp.Expr] = [t.column(name) for name in (*names, *flags, *release.sensitive)]
@@ -206,7 +205,7 @@ class _Printed:
         return exp.Case().when(t.is_null(raw), t.literal(cell.null_label)).else_(label)
 
     def _values(self, table: WrittenTable) -> exp.Select:
-        """A mapping table written out, with every value only once, even if different values are equal to the system."""
+        """A mapping table written out; of values that the system treats as equal, only one."""
         query = table.query()
         if dialects.is_executed(self.dialect):
             return query
@@ -230,7 +229,7 @@ def _is_text(cell: StatementColumn) -> bool:
 
 
 def _is_label(cell: StatementColumn) -> bool:
-    """Whether a cell is a label, a text, and not a value as it is in the source."""
+    """Whether a cell is a label, which is a text, and not an unchanged value of the source."""
     return not (isinstance(cell.rule, Itself) or (cell.written and len(cell.written.columns) == 1))
 
 

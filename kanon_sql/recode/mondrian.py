@@ -71,8 +71,8 @@ class Cuts:
     def cut(self, tuples: Relation, rows: int, clock: Clock, within: str | None = None) -> Relation | None:
         """Put some tuples into classes, in the time left and a moment more.
 
-        `tuples`: a relation of the level-0 columns and n. `within`: its column of the partition, known to be safe, that
-        each tuple starts in; None for one partition. Returns the assignment, which is in the task's results until the
+        `tuples`: a relation of the level-0 columns and n. `within`: its column of the partition, proven safe, that each
+        tuple starts in; None for one partition. Returns the assignment, which is in the task's results until the
         next cut; None if the tuples are not safe together.
         """
         task, run = self._task, self._run

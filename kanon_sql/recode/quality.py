@@ -155,7 +155,7 @@ def _parts(tables: Scratch, attribute: Attribute, j: int, assignment: Relation, 
     if any(level is None for level, *_ in sums):
         raise HierarchyError(
             f"column {attribute.column.name!r}: some released labels are on no level of its hierarchy, so its entropy "
-            "cannot be measured; show labels, or give the hierarchy that they come from"
+            "cannot be measured; show labels, or name the hierarchy that they come from"
         )
     rows = sum(int(n) for _, n, _ in sums)
     return _Parts(

@@ -178,7 +178,7 @@ class _Refinement:
     def _take(self, assignment: Relation) -> None:
         """Replace the state by the classes of an assignment of all tuples."""
         tables = self.tables
-        none = tables.create("nobody", "refine/none", tuples=tables["tuples"])
+        none = tables.create("none", "refine/none", tuples=tables["tuples"])
         every = tables.create("open", "refine/open", tuples=tables["tuples"], placed=none, keys=self.keys)
         holes: dict[str, Hole] = {"state": none, "open": every, "assignment": assignment}
         tables.create(self.spare, "refine/cut", **holes, keys=self.keys, above=0)

@@ -30,7 +30,9 @@ _MOMENTS = ("date", "timestamp", "time")
 _EXACT = Context(prec=2000)  # a float has up to 309 digits before the point and 1,074 behind it
 _PARTS = 5  # steps in the middle half of a column's values
 _FAR = 10  # a value that lies apart from the middle is rounded to a tenth of the way or more
-_LISTS = FileRecipe | TableRecipe | TaxonomyRecipe | GroupsRecipe  # whose leaves are somebody's, and not the data's
+_LISTS = (
+    FileRecipe | TableRecipe | TaxonomyRecipe | GroupsRecipe
+)  # whose leaves were chosen by people, not taken from the data
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _SHOWING = (("date", "hour"), ("date", "day"))  # units that would show the value itself
 _NANOSECONDS = (datetime(1677, 9, 22), datetime(2262, 4, 11))

@@ -26,7 +26,7 @@ def secret_of(spec: Spec) -> bytes:
         raise SpecError(f"the secret file {path} cannot be read ({error.strerror}); check the path") from error
     if len(secret) < _SHORTEST:
         raise SpecError(
-            f"the secret in {path} has {len(secret)} characters; give {_SHORTEST} or more, "
+            f"the secret in {path} has {len(secret)} characters; use {_SHORTEST} or more, "
             "e.g. from `openssl rand -hex 32`"
         )
     return secret

@@ -24,7 +24,7 @@ class Cells:
 
     `names`: the quasi-identifiers, `columns`: the others, by our names for them. `codes`: if the columns contain codes,
     the values by column, as a relation in the engine where they were coded. `classes`: the rows by `names` alone, if
-    known.
+    counted.
     """
 
     tables: Scratch
@@ -72,8 +72,8 @@ def coded(
 ) -> Cells:
     """The cells of a relation as integer codes; equal values have equal codes. NULL is 0, but no code of a person.
 
-    `names`, `columns`: of the relation, by our names for them. `rows`: of the relation, if known; SourceError if it has
-    other ones now.
+    `names`, `columns`: of the relation, by our names for them. `rows`: of the relation, if counted; SourceError if it
+    has other ones now.
     """
     tuples = tables.create("tuples", "kinds/cells", columns={**names, **columns}, relation=relation)
     return _fetched(tables, tuples, list(names), columns, here, rows)

@@ -42,7 +42,8 @@ def check_labels(recoding: Recoding) -> None:
         if exposed:
             raise HierarchyError(
                 f"column {name!r}: labels of the release list {len(exposed):,} of its values of which every row is "
-                f"suppressed; give those labels neutral names, or put such values into `{OTHER}` and out of the names"
+                "suppressed; choose neutral names for those labels, or put such "
+                f"values into `{OTHER}` and out of the names"
             )
 
 

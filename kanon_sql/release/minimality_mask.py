@@ -103,7 +103,7 @@ def warnings(redrawn: Sequence[Redrawn], spec: Spec) -> list[str]:
     if notes and spec.secret is None:
         notes.append(
             "the redrawn values cannot be drawn again, and a second release of these rows would show which they are; "
-            "give a secret to repeat them"
+            "set a secret to repeat them"
         )
     return notes
 

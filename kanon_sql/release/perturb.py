@@ -1,7 +1,7 @@
 """Perturbation of columns that are released next to the quasi-identifiers: noise, rank swapping, PRAM.
 
 Random draws come from a hash of a secret key and the row's content, never from the engine's random numbers: the same
-rows and secret give the same release, whatever the order of the rows or the number of threads. The key must be secret:
+rows and secret produce the same release in any order of rows and with any number of threads. The key must be secret:
 with it, and a guess of a row, anyone could compute the row's noise. Perturbation is not part of k-anonymity, and has no
 guarantees: see docs/perturbation-and-anatomy.md.
 
@@ -134,7 +134,7 @@ def warnings(spec: Spec) -> list[str]:
     if spec.secret is None:
         notes.append(
             "the perturbation cannot be repeated, and a second release of these rows would let readers average the "
-            "two; give a secret to repeat it"
+            "two; set a secret to repeat it"
         )
     return notes
 
@@ -204,14 +204,14 @@ def matrix(path: str) -> Matrix:
 def _probabilities(where: str, cells: list[str], expected: int) -> list[float]:
     if len(cells) != expected:
         raise SpecError(
-            f"{where}: {len(cells)} probabilities for the {expected} values of the first line; give one for each"
+            f"{where}: {len(cells)} probabilities for the {expected} values of the first line; write one for each"
         )
     try:
         probabilities = [float(cell) for cell in cells]
     except ValueError:
-        raise SpecError(f"{where}: a probability is not a number; give numbers from 0 to 1") from None
+        raise SpecError(f"{where}: a probability is not a number; write numbers from 0 to 1") from None
     if not all(0 <= probability <= 1 for probability in probabilities):
-        raise SpecError(f"{where}: a probability is below 0 or above 1; give numbers from 0 to 1")
+        raise SpecError(f"{where}: a probability is below 0 or above 1; write numbers from 0 to 1")
     if not isclose(sum(probabilities), 1, abs_tol=1e-9):
         raise SpecError(f"{where}: the probabilities add up to {sum(probabilities):.9g}; they must add up to 1")
     return probabilities

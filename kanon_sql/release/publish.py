@@ -133,7 +133,7 @@ def scratch_place(engine: Engine, target: Target) -> tuple[Relation, str]:
 
 
 def bring_back(engine: Engine, target: Target | None) -> None:
-    """Give back its name to a release that a killed run had set aside, on an engine without transactions."""
+    """Restore the name of a release that a killed run had set aside, on an engine without transactions."""
     if not engine.has_transactions and target and target.table and not folders.named(engine, target):
         tables.bring_back(engine, engine.place(target.table))
 

@@ -86,7 +86,7 @@ def _refuse_foreign(target: Target, existing: Table) -> None:
     if target.replace_foreign_table != target.table:
         raise TargetError(
             f"the {existing.form} {target.table} has no comment of a release by kanon_sql, so `overwrite` does not "
-            "replace it; name another target, or give its name once more with `replace_foreign_table`"
+            "replace it; name another target, or repeat its name with `replace_foreign_table`"
         )
 
 
@@ -329,7 +329,7 @@ def _leftovers(engine: Engine, target: Relation) -> dict[Relation, str]:
 
 
 def bring_back(engine: Engine, target: Relation) -> None:
-    """Give back its name to a release that a killed run had set aside, if the name is free."""
+    """Restore the name of a release that a killed run had set aside, if the name is free."""
     left = [(table, form) for table, form in _leftovers(engine, target).items() if "__replaced_" in table.name]
     own = [(table, form) for table, form in left if re.fullmatch(r".*__replaced_[0-9a-f]{8}", table.name)]
     if len(own) == 1 and own[0][1] == "table" and engine.existing(target) is None:

@@ -37,7 +37,7 @@ class Question:
 
 
 def as_html(markdown: str) -> Markup:
-    """A form as HTML; what is left to fill in is marked."""
+    """A form as HTML, with marks where people must fill it in."""
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     return Markup(TO_FILL.sub(lambda found: f"<mark>{found[0]}</mark>", html))
 

@@ -122,7 +122,7 @@ def verdict(
     """Decide about a release by its manifest, and by the `figures` of its report, if they were measured.
 
     `spec`: a spec, or a mapping of its keys about the decision, which override those in the manifest. All figures are
-    compared unrounded; what is unknown is never taken as met.
+    compared unrounded; an unknown figure never counts as met.
     """
     declared = declared_of(manifest, spec)
     recipient = declared.get("recipient")

@@ -368,10 +368,10 @@ def success(attack: Row) -> str:
     share = "a few" if attack["share"] is None else f"{_of_hundred(attack['share'])} of 100"
     by_chance = _of_hundred(chance)
     if attack["attack"] in DESCRIPTIVE:
-        alike = f"all values{of} are close to each other"
+        group = f"all values{of} are close to each other"
         if attack["attack"] == "skewness":
-            alike = f"a value{of} is at least twice as frequent as in the release"
-        return f"{share} {attack['counted']} are in a group in which {alike}; by chance {by_chance} of 100"
+            group = f"a value{of} is at least twice as frequent as in the release"
+        return f"{share} {attack['counted']} are in a group in which {group}; by chance {by_chance} of 100"
     return f"{named(attack['attack'])}{of} is right for {share} {attack['counted']}; by chance for {by_chance} of 100"
 
 

@@ -84,14 +84,14 @@ _TARGETS = (
         "no table",
         lambda spec: conditions.stays_a_query(spec) and spec.target is not None and spec.target.table is None,
         "target: a view needs a name",
-        "give it with `into`",
+        "choose it with `into`",
     ),
     Conflict(
         "target",
         "neither output nor into",
         conditions.nowhere,
         "target: neither a file nor a table is named",
-        "give one of them with `output` or `into`",
+        "name one of them with `output` or `into`",
         model=ReleaseSpec,
     ),
     Conflict(
@@ -302,7 +302,7 @@ _KEPT = (
         "no waiting",
         lambda spec: spec.incremental != (spec.waiting is not None),
         "`incremental` and `waiting` go together",
-        "give both: `waiting` names the table for the rows that wait",
+        "set both: `waiting` names the table for the rows that wait",
         ("anonymize",),
     ),
     Conflict(

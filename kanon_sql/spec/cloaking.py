@@ -80,7 +80,7 @@ class Cloak(Model):
             if getattr(self, key) != fields[key].default and self.method not in methods:
                 raise ValueError(f"{key} is for {' and '.join(methods)}, not for {self.method}; leave it out")
         if self.tolerant and None in (self.dx, self.dt):
-            raise ValueError(f"{self.method} keeps tolerances; give dx (and dy) and dt, numbers or columns")
+            raise ValueError(f"{self.method} keeps tolerances; set dx (and dy) and dt, numbers or columns")
         if self.tolerant and not self.shared:
             raise ValueError(f"{self.method} always shares boxes; leave out shared")
         if None not in (self.level, self.cell):

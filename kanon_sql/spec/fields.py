@@ -248,7 +248,7 @@ def _own_metric(value: object, built_in: ValidatorFunctionWrapHandler) -> object
     if METRICS.get(value.name) is value:
         return value.name
     if value.name in METRICS:
-        raise SpecError(f"{value.name} is a metric already; give yours another name")
+        raise SpecError(f"{value.name} is a metric already; choose another name for yours")
     return Own(value.name, value)
 
 
@@ -262,7 +262,7 @@ def named_strategy(value: Any) -> Any:
         return value
     name = str(getattr(value, "name", None) or getattr(value, "__name__", type(value).__name__))
     if name in (*get_args(SearchStrategy), *get_args(LocalStrategy)):
-        raise SpecError(f"{name} is a strategy already; give yours another name")
+        raise SpecError(f"{name} is a strategy already; choose another name for yours")
     return Own(name, value)
 
 

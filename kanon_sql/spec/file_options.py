@@ -138,7 +138,7 @@ def column_type(value: object) -> object:
         return f"decimal({int(width[2])},{int(width[3])})"
     found = next((name for name, words in _TYPES.items() if word in words), None)
     if found is None:
-        raise ValueError(f"{value!r} is not a type; give one of {', '.join(TYPES)}, decimal(12,2), or age at COLUMN")
+        raise ValueError(f"{value!r} is not a type; choose one of {', '.join(TYPES)}, decimal(12,2), or age at COLUMN")
     return found
 
 
@@ -161,7 +161,7 @@ def valid_encoding(value: str) -> str:
     except LookupError:
         codec = None
     if codec is None or not getattr(codec, "_is_text_encoding", True):
-        raise ValueError(f"there is no encoding {value!r}; give one such as utf-8, cp1252, latin-1 or utf-16")
+        raise ValueError(f"there is no encoding {value!r}; choose one such as utf-8, cp1252, latin-1 or utf-16")
     return value
 
 

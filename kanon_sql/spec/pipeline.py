@@ -94,7 +94,7 @@ def mapping_to_read(path: Path) -> dict[str, Any]:
     releases = _mappings(path, {})
     if len(releases) > 1:
         names = ", ".join(map(str, releases))
-        raise SpecError(f"{path} has the releases {names}; give a spec file of one of them")
+        raise SpecError(f"{path} has the releases {names}; name a spec file of one of them")
     (mapping,) = releases.values()
     ignored = {*KEYS} | ({"node"} if isinstance(mapping.get("node"), str) else set())
     return {key: value for key, value in mapping.items() if key not in ignored}
@@ -157,7 +157,7 @@ def _scheduled(path: Path, name: str, key: str, mapping: Mapping[str, Any]) -> S
     history = _history(keys.pop("differencing_history", HISTORY))
     spec = merge(validated(keys, model_of(keys), path.parent))
     if spec.target is None:
-        raise SpecError("there is no target; give one, such as `target: {table: patients_anon}`")
+        raise SpecError("there is no target; add one, such as `target: {table: patients_anon}`")
     if spec.differencing_limit is None:
         spec = spec.model_copy(update={"differencing_limit": 0})
     check(spec, "anonymize")

@@ -192,7 +192,7 @@ class DeltaPresence(PopulationModel):
         if self.min > self.max:
             raise ValueError(f"min {self.min} is above max {self.max}; lower the one or raise the other")
         if self.min == 0 and self.max == 1:
-            raise ValueError("a share from 0 to 1 requires nothing; give a min above 0 or a max below 1")
+            raise ValueError("a share from 0 to 1 requires nothing; set a min above 0 or a max below 1")
         return self
 
     def model(self) -> PrivacyModel:
@@ -260,7 +260,7 @@ class Risk(Model):
                 "the journalist's risk needs a population, and other risks have none; set or leave out population"
             )
         if self.model == "marketer" and (self.mean is None or self.highest is not None or self.above is not None):
-            raise ValueError("the marketer's risk is a mean; give mean alone, or the model prosecutor")
+            raise ValueError("the marketer's risk is a mean; set mean alone, or the model prosecutor")
         if self.highest is None and self.mean is None and self.above is None:
             raise ValueError("give highest, mean or above")
         return self

@@ -179,7 +179,7 @@ def _labelled(levels: tuple[dict[str, tuple[str, ...]], ...]) -> tuple[dict[str,
     if not levels:
         raise ValueError(f"there are none; give {_GROUPS}")
     if any("" in level for level in levels):
-        raise ValueError("a group has the empty text as its label; give it another")
+        raise ValueError("a group has the empty text as its label; choose another")
     return levels
 
 

@@ -35,8 +35,8 @@ _SIZE = r"^\s*\d+(\.\d+)?\s*[kKmMgGtT][iI]?[bB]\s*$"  # editors do not support (
 def schema() -> Schema:
     """The JSON Schema (2020-12) of a spec file: of one release, or of a pipeline's.
 
-    No key is required, since `source` and others can be set on the command line. The schema knows neither the conflicts
-    between options nor the data.
+    No key is required, since `source` and others can be set on the command line. The schema contains neither the
+    conflicts between options nor the data.
 
     >>> sorted(schema()["$defs"]["Swap"]["properties"]), schema()["additionalProperties"]
     (['within'], False)

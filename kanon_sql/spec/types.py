@@ -75,7 +75,7 @@ def no_folder(value: object) -> object:
 
 def _not_a_boolean(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError(f"{str(value).lower()} is not a number; give a number")
+        raise ValueError(f"{str(value).lower()} is not a number; write a number")
     return value
 
 

@@ -33,7 +33,7 @@ def lookup(overrides: Mapping[str, str], environment: Mapping[str, str], default
         default = defaults.get(name)
         if default is None:
             raise SpecError(
-                f"the variable {name} has no value; use --var {name}=VALUE, set it in the environment, or give it a "
+                f"the variable {name} has no value; use --var {name}=VALUE, set it in the environment, or write a "
                 "default under `vars` in the spec"
             )
         return str(default).lower() if isinstance(default, bool) else str(default)

@@ -47,7 +47,7 @@ _ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and 
 
 @dataclass(frozen=True)
 class Strategy:
-    """A named search, and what it returns when it may run to its end.
+    """A named search, and what it returns if nothing stops it.
 
     `monotone_only`: it draws conclusions from a node about nodes above and below, so it needs a monotone privacy model.
     `one_hierarchy`: it needs the same hierarchy, between the same levels, for all quasi-identifiers.
@@ -61,13 +61,13 @@ class Strategy:
     one_hierarchy: bool = False
 
     def __call__(self, space: Space) -> Search:
-        """Start the search; SpecError if the privacy model or the hierarchies are not for it."""
+        """Start the search; SpecError if the privacy model or the hierarchies do not suit it."""
         self.check(space.monotone_model)
         self.check_hierarchies(space.lattice, space.costs)
         return self.search(space)
 
     def check_hierarchies(self, lattice: Lattice, costs: Costs) -> None:
-        """Refuse hierarchies, or bounds of their levels, that differ and may not."""
+        """Refuse different hierarchies, or different bounds of their levels, if the search needs equal ones."""
         if self.one_hierarchy:
             check_identical(lattice, costs, self.name)
 
@@ -105,7 +105,7 @@ STRATEGIES = {
 
 
 def strategy(name: str) -> Strategy:
-    """Look a strategy up by its name, which a user's own carries with it.
+    """Look up a strategy by its name; a user's strategy is part of its name (see `Own`).
 
     >>> strategy("ola").promise
     'the best of the k-minimal nodes'
@@ -119,7 +119,7 @@ def strategy(name: str) -> Strategy:
 
 
 def _checked(own: Strategy) -> Callable[[Space], Search]:
-    """A user's search whose requests are checked; nodes to be scored are tested first where that was not done."""
+    """A user's search whose requests are checked; untested nodes are tested before they are scored."""
 
     def search(space: Space) -> Search:
         requests: Any = own.search(space)

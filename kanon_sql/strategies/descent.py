@@ -42,7 +42,7 @@ class Descent:
         """Lower an anonymous node, one attribute after the other in random order, and score the result.
 
         Attributes are bisected to their least anonymous level, given the previous ones: few tests from far above.
-        Under a monotone privacy model the result is known to be k-minimal.
+        Under a monotone privacy model the result is k-minimal.
         """
         passed = [node]
         for j in self.rng.sample(range(len(node)), len(node)):
@@ -55,7 +55,7 @@ class Descent:
         """Lower an anonymous node step by step, and score the result.
 
         Takes the step to an anonymous node that saves most per additional row at risk; all steps are tested in one
-        request, so that this suits nodes near the border. Under a monotone privacy model the result is known to be
+        request, so that this suits nodes near the border. Under a monotone privacy model the result is
         k-minimal.
         """
         passed, open_steps = [node], set(range(len(node)))

@@ -453,7 +453,7 @@ class Driver:
         return "lower k" if self.k_alone else "relax the model"
 
     def _score_last_resort(self) -> None:
-        """Score the best nodes known to be anonymous, or the top, since no node that keeps a row was scored in time."""
+        """Score the best anonymous nodes found, or the top, since no node that keeps a row was scored in time."""
         for _, node in list(self._cheapest):
             if self._best[0] == inf or self._left() > 0:
                 self._score(node)

@@ -48,8 +48,8 @@ def kgen(space: Space) -> Search:
     - The population of 100 survives by draws with replacement; the archive of minimal anonymous nodes is the
       driver's (`SearchOutcome.minimal`), and the best of it by the space's metric is the answer.
     - An evaluation is a requested node, new or not, including the crossover's meets but not the reduction:
-      `space.evaluations` (default: 5,000). The published program counts half a population per generation, whatever it
-      evaluates.
+      `space.evaluations` (default: 5,000). The published program counts half a population per generation, however
+      many it evaluates.
     - The horizontal mutation changes a fifth of the values, an even number and two at least.
     - The standard mutation changes one value, as the paper says; its program can change all.
 
@@ -118,7 +118,7 @@ def between(rng: Random, lower: Node, upper: Node) -> Node:
 
 
 def tournament(rng: Random, population: Sequence[Individual]) -> Individual:
-    """The better of two drawn: an anonymous one first; of two such the fitter, otherwise the more general one."""
+    """The better of two random nodes: an anonymous one; of two such the fitter; of two others the more general."""
     drawn = rng.choice(population), rng.choice(population)
     return max(drawn, key=lambda one: (one.anonymous, one.fitness if one.anonymous else -one.fitness))
 
@@ -176,6 +176,6 @@ def survival_chances(population: Sequence[Individual]) -> list[float]:
 
 
 def survival(rng: Random, parents: Sequence[Individual], offspring: Sequence[Individual]) -> list[Individual]:
-    """The next generation, drawn by `survival_chances`; parents are a generation older then."""
+    """The next generation, drawn by `survival_chances`, with its parents a generation older."""
     candidates = [*(replace(parent, age=parent.age + 1) for parent in parents), *offspring]
     return rng.choices(candidates, survival_chances(candidates), k=POPULATION)

@@ -16,8 +16,8 @@ def ola(space: Space) -> Search:
     Needs a monotone privacy model. The best k-minimal node is the optimum where the metric is monotone
     (precision, height; any metric if nothing may be suppressed); otherwise a higher node can be better.
 
-    The paper settles the whole lattice. Here nodes whose least cost exceeds the known maximum cost of a k-minimal node
-    are not tested: on Adult that saves three of four tests, with the same result.
+    The paper settles the whole lattice. Here nodes whose least cost exceeds the maximum cost of a k-minimal node found
+    so far are not tested: on Adult that saves three of four tests, with the same result.
     """
     candidates = _Candidates()
     yield from _search(space, space.lattice, candidates)
@@ -25,7 +25,7 @@ def ola(space: Space) -> Search:
 
 
 def is_minimal(space: Space, node: Node) -> bool:
-    """Whether all nodes directly below an anonymous node are known not to be anonymous."""
+    """Whether all nodes directly below an anonymous node are proven not to be anonymous."""
     return all(space.tags.status(lower) is False for lower in space.lattice.predecessors(node))
 
 

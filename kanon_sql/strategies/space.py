@@ -120,7 +120,7 @@ class Space:
         return self.listing is not None
 
     def open_nodes(self) -> Iterator[Node]:
-        """The nodes that are neither scored nor known not to be anonymous when they are reached, cheapest first."""
+        """The nodes that are neither scored nor proven not to be anonymous when they are reached, cheapest first."""
         return self.listing.open_nodes() if self.listing else iter(())
 
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:

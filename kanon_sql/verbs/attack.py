@@ -96,7 +96,7 @@ def attack(
     observer: Observer | None = None,
     **options: Unpack[AttackOptions],
 ) -> Attacks:
-    """Attack a release as somebody who has it could, and count the people for whom an attack succeeds.
+    """Attack a release as a recipient could, and count the people for whom an attack succeeds.
 
     `release`, `others`: releases of the same table, as files, tables, DataFrames or Arrow tables (default: the spec's
     target). `source`: the original table, to check the guesses (default: the spec's source). `auxiliary`: a table of

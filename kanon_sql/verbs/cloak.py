@@ -98,7 +98,7 @@ def _publish(cloaked: Cloaked, source: Source, target: Target | None, staging: S
     if where is not cloaking.engine:
         sent = source.scratches[where].receive("cloaked", cloaking.engine, query)
         query = queries.select_all(sent, where.dialect)
-    says = {"cloaked": cloaking.spec.cloak.method, "k": cloaking.model.k}
-    piece = Piece("release", queries.sentence("cloak_release/release"), query, about=says)
+    about = {"cloaked": cloaking.spec.cloak.method, "k": cloaking.model.k}
+    piece = Piece("release", queries.sentence("cloak_release/release"), query, about=about)
     verify = lambda reader, staged: cloaked.verify(reader, staged["release"])  # noqa: E731
     return publish(where, target, lambda _: [piece], verify, staging)

@@ -236,7 +236,7 @@ def _place(source: Source | None, spec: Spec, ref: str | None) -> _Place:
         raise SpecError(f"{folder!r} is not a folder of models; name one such as marts/x with `into`")
     if name == reads:
         raise SpecError(
-            f"the model {name} cannot read itself; give it another name with `into`, or what it reads with `ref`"
+            f"the model {name} cannot read itself; choose another name with `into`, or what it reads with `ref`"
         )
     return _Place(name, folder, reads)
 
@@ -245,7 +245,7 @@ def _checked(option: str, name: str) -> str:
     """A valid name for dbt; a ref can have a package before a dot. SpecError for any other."""
     if not re.fullmatch(r"\w+(\.\w+)?" if option == "ref" else r"\w+", name, re.ASCII):
         raise SpecError(
-            f"{name!r} cannot be the name of a dbt model; give one of letters, digits and _ with `{option}`"
+            f"{name!r} cannot be the name of a dbt model; choose one of letters, digits and _ with `{option}`"
         )
     return name
 

@@ -54,7 +54,7 @@ class DbtProject:
                     return
                 names.add(found)
         near = get_close_matches(name, sorted(names), n=1)
-        hint = f"; did you mean {near[0]}?" if near else "; give one of its models with `ref`"
+        hint = f"; did you mean {near[0]}?" if near else "; name one of its models with `ref`"
         raise TargetError(f"the dbt project {self.folder} has no model, seed or snapshot {name}{hint}")
 
     def recorded(self, name: str) -> Mapping[str, Any] | None:

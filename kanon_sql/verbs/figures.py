@@ -264,20 +264,20 @@ class _Measurement:
 
     def _several_rows(self, found: SeveralRows) -> dict[str, Any]:
         """The risk of several known rows, without counts of few people."""
-        return {"linked_by": list(found.linked_by), "known": [self._known(known) for known in found.known]}
+        return {"linked_by": list(found.linked_by), "known": [self._risk_of_rows(risk) for risk in found.known]}
 
-    def _known(self, known: KnownRows) -> dict[str, Any]:
-        few = 0 < known.singled_out < self.rounding.least
+    def _risk_of_rows(self, risk: KnownRows) -> dict[str, Any]:
+        few = 0 < risk.singled_out < self.rounding.least
         return {
-            "rows": known.rows,
-            "people": self.rounding.rounded_or_hidden(known.people),
-            "measured": known.measured if known.is_sample else None,
-            "complete": known.partly == 0,
-            "unique": known.singled_out > 0,
-            "share": None if few else known.share,
-            "interval": None if few or known.interval is None else list(known.interval),
-            "highest": known.highest,
-            "mean": known.mean,
+            "rows": risk.rows,
+            "people": self.rounding.rounded_or_hidden(risk.people),
+            "measured": risk.measured if risk.is_sample else None,
+            "complete": risk.partly == 0,
+            "unique": risk.singled_out > 0,
+            "share": None if few else risk.share,
+            "interval": None if few or risk.interval is None else list(risk.interval),
+            "highest": risk.highest,
+            "mean": risk.mean,
         }
 
     def _of_people(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:

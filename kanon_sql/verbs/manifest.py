@@ -377,7 +377,7 @@ def _class_by_class(plan: Plan) -> list[str]:
     counted = "people" if model.unit else "rows"
     sizes = [
         (f"has {model.k:,} {counted}", by_classes),
-        (f"stands for {model.people:,} of the population", by_population),
+        (f"represents {model.people:,} of the population", by_population),
     ]
     return [
         f"every class {size} or more, enough for {' and '.join(names)} whatever the other classes are"
@@ -403,7 +403,7 @@ def _not_found(plan: Plan) -> list[str]:
         return []
     node = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
     name = plan.problem.spec.strategy
-    way_out = "give it more time" if name == "auto" else "give it more time or evaluations, or choose auto"
+    way_out = "allow more time" if name == "auto" else "allow more time or evaluations, or choose auto"
     return [f"{name} found no anonymous node, and {node} is released; {way_out}"]
 
 

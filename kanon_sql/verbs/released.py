@@ -149,7 +149,7 @@ class Release(Result):
         """The current source, opened by the connection of the release if possible; or why it cannot be read."""
         place = self.source_place
         if place is None and in_memory is None:
-            return "the source was in memory and no longer exists; give it as `source`"
+            return "the source was in memory and no longer exists; pass it as `source`"
         try:
             if place is None:
                 return stack.enter_context(opened_source(in_memory))

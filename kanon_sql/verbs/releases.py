@@ -93,7 +93,7 @@ def releases(name: str | PathLike[str], *, connection: Any = None, **options: Un
     with _opened(str(name), specs.session(**taken(PlaceOptions, options)), connection) as trail:
         entries = trail.entries()
     if not entries:
-        raise SourceError(f"there is no audit trail {name}; check its name, or give the `database` that it is in")
+        raise SourceError(f"there is no audit trail {name}; check its name, or name the `database` that it is in")
     return Releases(str(name), tuple(entries), tuple(problems(entries)))
 
 
@@ -117,5 +117,5 @@ def _found(name: str, engine: Engine) -> Relation:
     elsewhere = [relation for relation in engine.relations() if relation.name == name]
     if len(elsewhere) > 1:
         names = " and ".join(sorted(".".join(relation.parts[-2:]) for relation in elsewhere))
-        raise SourceError(f"{name} could be {names}; give the name with its schema")
+        raise SourceError(f"{name} could be {names}; write the name with its schema")
     return elsewhere[0] if elsewhere else engine.place(name)

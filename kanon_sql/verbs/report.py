@@ -244,7 +244,7 @@ def _described(spec: ReleaseSpec, release: Source, source: Source | str, observe
     """A manifest for a release without one, from the written rows and from a new search by its spec."""
     if not isinstance(spec, Spec) or (spec.target and spec.target.form == "anatomy"):
         raise SpecError(
-            "this kind of release cannot be planned again; give its `manifest`, which its command prints with --json, "
+            "this kind of release cannot be planned again; name its `manifest`, which its command prints with --json, "
             "or write the report with the release, with `report`"
         )
     to_check = spec.model_copy(update={"target": None, "identifiers": (), "keep": None})

@@ -204,7 +204,7 @@ def _check_targets(scheduled: Sequence[Scheduled]) -> None:
         if first != release.name:
             raise SpecError(
                 f"the releases {first} and {release.name} have one target, {_target(release.spec).name}; "
-                "give them different targets"
+                "choose different targets for them"
             )
 
 
@@ -378,7 +378,7 @@ def _check_repeatable(source: Source, spec: ReleaseSpec, prints: Fingerprints) -
     raise SourceError(
         f"the view {source.table.relation.name} contained other rows when it was read again, so that no run can tell "
         "whether it changed: functions such as random(), now(), mode(), any_value() or string_agg() without order do "
-        "that, and so does LIMIT without an order; give them an order, or make a table of the view"
+        "that, and so does LIMIT without an order; add an order, or make a table of the view"
     )
 
 
@@ -389,7 +389,7 @@ def _not_ours(target: str, manifests: Sequence[Mapping[str, Any]]) -> TargetErro
     else:
         fact = "exists, and no run has released it"
     return TargetError(
-        f"{target} {fact}, so it may be somebody else's; name another target, or set `overwrite: true` in `target`"
+        f"{target} {fact}, so it may have another owner; name another target, or set `overwrite: true` in `target`"
     )
 
 

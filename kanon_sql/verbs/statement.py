@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Compiled(Result):
-    """A release as SQL. `sql`: everything, that is comments, statements that create mapping tables, the statement.
+    """A release as SQL. `sql`: the whole script, with comments and the statements that create mapping tables.
 
     `query`: only the query. It reads `table` and the `mappings`, if there are any: tables of values and their labels.
     """
@@ -83,7 +83,7 @@ def anonymize_sql(
     """Search, and return the release as one self-contained SQL statement; nothing is written.
 
     `source`, `spec` and options: as in `anonymize`; `dialect`: as in `compile`. A hierarchy of more than 200
-    values that cannot be written as an expression becomes a table, created by statements before. Raises KanonError,
+    values that cannot be written as an expression becomes a table, created by preceding statements. Raises KanonError,
     also for a release that takes more than one statement: masked, perturbed, an anatomy, or with wildcards.
 
     >>> import pandas
@@ -158,7 +158,7 @@ def compiled(
         queries.check_names(names, dialect)
     elif names != "exact":
         raise SpecError("`names` is for another system; name it with `dialect`")
-    # The target of a statement for another system is not of this database, so it is not checked here.
+    # The target of a statement for another system is not in this database, so it is not checked here.
     elsewhere = any(option is not None for option in (dialect, table, frequency_set))
     to_plan = settled.model_copy(update={"target": None}) if elsewhere else _overwriting(settled)
     to_plan = to_plan.as_standalone()

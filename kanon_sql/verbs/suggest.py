@@ -225,7 +225,7 @@ def suggest(
             "with `quasi_identifiers`"
         )
     if suggestions.rows < k:
-        raise SpecError(f"{suggestions.source} has {suggestions.rows:,} rows, fewer than k = {k:,}; give a lower `k`")
+        raise SpecError(f"{suggestions.source} has {suggestions.rows:,} rows, fewer than k = {k:,}; choose a lower `k`")
     return suggestions
 
 

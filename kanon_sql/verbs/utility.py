@@ -236,7 +236,7 @@ def utility(
 def _check_numbers(**options: int) -> None:
     for name, number in options.items():
         if number < 1:
-            raise SpecError(f"{name} is {number}; give a number of {name}, 1 or more")
+            raise SpecError(f"{name} is {number}; choose a number of {name}, 1 or more")
 
 
 def _target(spec: Spec) -> str:

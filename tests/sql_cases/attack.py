@@ -62,9 +62,11 @@ _ATTRIBUTES = [
         [(1, "1*", 2, 3, 5), (2, "2*", 1, 4, 4)],
         {**_OF_CLASSES, **relation("values", "class value n", (1, 5, 1), (1, 3, 1), (2, 4, 1))},
     ),
-    Case("attack_attributes/few_rows", {"classes": _CLASSES, "known": ["c0"], "k": 4}, ["rows"], [(4,)], _OF_CLASSES),
-    Case("attack_attributes/one_value", {**_RANGES, "known": ["c0"]}, ["rows", "groups"], [(3, 1)], _OF_RANGES),
-    Case("attack_attributes/one_value", {**_RANGES, "known": ["c1"]}, ["rows", "groups"], [(2, 1)], _OF_RANGES),
+    Case(
+        "attack_attributes/few_rows", {"classes": _CLASSES, "attributes": ["c0"], "k": 4}, ["rows"], [(4,)], _OF_CLASSES
+    ),
+    Case("attack_attributes/one_value", {**_RANGES, "attributes": ["c0"]}, ["rows", "groups"], [(3, 1)], _OF_RANGES),
+    Case("attack_attributes/one_value", {**_RANGES, "attributes": ["c1"]}, ["rows", "groups"], [(2, 1)], _OF_RANGES),
 ]
 _OF_ONE = relation("one", "target classes records", (7, 1, 4), (8, 1, 1), (9, 3, 9))
 _CLASSED = {

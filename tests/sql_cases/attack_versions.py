@@ -166,7 +166,7 @@ _VERSIONS = [
     ),
     _case(
         "attack_versions/composed",
-        "release people told",
+        "release people revealed",
         [(8, 9, 4)],
         {
             "own": (
@@ -180,7 +180,7 @@ _VERSIONS = [
     ),
     _case(
         "attack_versions/composed",
-        "release people told",
+        "release people revealed",
         [(8, 3, 3)],
         {
             "own": ("target person value n", [(1, 1, None, 3)]),

@@ -493,7 +493,7 @@ CASES = [
     Case(
         "kept_columns/kept_pairs",
         {"cells": Relation("cells"), "kept": 1, "quasi": 1},
-        ["kept", "rows", "told", "most"],
+        ["kept", "rows", "guessed", "most"],
         [(0, 5, 4, 3)],
         {
             "cells": (

@@ -665,7 +665,7 @@ _RELEASES = [
                 ],
             ),
             "classes": _CLASSES,
-            "known": ("key since", [("p", "t1"), ("r", "t0"), ("s", "t2")]),
+            "earlier": ("key since", [("p", "t1"), ("r", "t0"), ("s", "t2")]),
         },
         now="t9",
     ),
@@ -679,7 +679,7 @@ _RELEASES = [
         {
             "final": _FINAL_ROWS,
             "classes": _CLASSES,
-            "known": (
+            "earlier": (
                 "key since",
                 [(_key("['=a', '']"), "t1"), (_key("['', '=']"), "t2"), (_key("['=a', '=y']"), "t0")],
             ),

@@ -7,7 +7,7 @@ from sql_cases.case import Case, relation
 _MEMBERSHIPS = relation("memberships", "class person n", (1, 1, 2), (1, 2, 2), (1, 3, 1), (2, 1, 1), (2, 3, 1))
 _SLOTS = relation("slots", "slot class nth people members", (1, 1, 2, 2, 3), (2, 2, 1, 2, 2), (3, 1, 1, 3, 3))
 _KNOWN = relation(
-    "known",
+    "slots_of_people",
     "person slot class nth members",
     *[(1, 1, 1, 2, 3), (1, 2, 2, 1, 2), (1, 3, 1, 1, 3), (2, 1, 1, 2, 3), (2, 3, 1, 1, 3)],
     *[(3, 2, 2, 1, 2), (3, 3, 1, 1, 3)],
@@ -19,7 +19,8 @@ _COMBINED = relation("combined", "person a b", (1, 1, 3), (1, 2, 3), (2, 1, 3), 
 _COSTS = relation("costs", "a b c person work", (1, 3, 2, 1, 4), (2, 3, 1, 3, 6))
 _CANDIDATES = relation("candidates", "a b people", (1, 3, 2), (2, 3, 1))
 _RELATIONS = {
-    name: Relation(name) for name in ("memberships", "slots", "known", "targets", "combined", "costs", "candidates")
+    name: Relation(name)
+    for name in ("memberships", "slots", "slots_of_people", "targets", "combined", "costs", "candidates")
 }
 
 
@@ -51,13 +52,13 @@ CASES = [
         "known_rows/slots_of_people",
         _holes("memberships", "slots"),
         ["person", "slot", "class", "nth", "members"],
-        _KNOWN["known"][1],
+        _KNOWN["slots_of_people"][1],
         {**_MEMBERSHIPS, **_SLOTS},
     ),
     Case("known_rows/people_with_rows", {**_holes("memberships"), "rows": 3}, ["people"], [(1,)], _MEMBERSHIPS),
     Case(
         "known_rows/targets",
-        {**_holes("memberships", "known"), "rows": 2, "most_people": 2, "most_slots": 2},
+        {**_holes("memberships", "slots_of_people"), "rows": 2, "most_people": 2, "most_slots": 2},
         ["person", "slot", "class", "nth", "partly"],
         [(1, 2, 2, 1, 1), (1, 3, 1, 1, 1), (2, 1, 1, 2, 0), (2, 3, 1, 1, 0)],
         {**_MEMBERSHIPS, **_KNOWN},
@@ -74,14 +75,14 @@ CASES = [
     Case("known_rows/first_too_far", {**_holes("costs"), "most_work": 5}, ["person"], [(3,)], _COSTS),
     Case(
         "known_rows/candidates_of_pairs",
-        {**_holes("costs", "known"), "before": 3},
+        {**_holes("costs", "slots_of_people"), "before": 3},
         ["a", "b", "people"],
         [(1, 3, 2)],
         {**_COSTS, **_KNOWN},
     ),
     Case(
         "known_rows/candidates_of_triples",
-        {**_holes("costs", "known"), "before": 3},
+        {**_holes("costs", "slots_of_people"), "before": 3},
         ["a", "b", "c", "people"],
         [(1, 3, 2, 1)],
         {**_COSTS, **_KNOWN},

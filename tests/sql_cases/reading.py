@@ -19,14 +19,14 @@ CASES = [
     Case(
         "files/readable",
         {**_SOURCE, "missing": _NO_VALUE, "fits": _COMMA},
-        ["filled", "fitting", "first_row", "alike"],
+        ["filled", "fitting", "first_row", "all_equal"],
         [(4, 2, 5, True)],
         _LINES,
     ),
     Case(
         "files/readable",
         {**_SOURCE, "missing": Predicate("FALSE"), "fits": Predicate("NULLIF(value, '?') <> 'N/A'")},
-        ["filled", "fitting", "first_row", "alike"],
+        ["filled", "fitting", "first_row", "all_equal"],
         [(5, 2, 4, False)],  # what nobody knows does not fit
         _LINES,
     ),
