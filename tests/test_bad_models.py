@@ -40,7 +40,7 @@ ASKED: dict[str, tuple[str, dict[str, Any], str]] = {
     "unordered": (
         "--t-closeness disease=0.2:ordered",
         {"t_closeness": {"disease": {"t": 0.2, "distance": "ordered"}}},
-        "needs ordered values, and the order of VARCHAR has no meaning; name a column of numbers",
+        "needs ordered values, and the order of VARCHAR has no meaning; choose a column of numbers",
     ),
     "no such column": (
         "--l-diversity ilness=2",

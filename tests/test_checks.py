@@ -41,7 +41,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("target", "neither output nor into"): (
         COLUMNS,
         "target: {overwrite: true}",
-        "target: neither a file nor a table is named; name one of them with `output` or `into`",
+        "target: neither a file nor a table is named; choose one of them with `output` or `into`",
     ),
     ("mask", "a view"): (
         COLUMNS,

@@ -128,7 +128,7 @@ def test_the_manifest_reports_the_loss_but_not_the_classes(tmp_path: Path) -> No
     }
     assert release.manifest["privacy"][-1] == {"model": "redrawn of ill = HIV", "required": 0.5, "achieved": 0.25}
     assert [warning for warning in release.manifest["warnings"] if "'ill' is not exact" in warning]
-    assert [warning for warning in release.manifest["warnings"] if "give a secret" in warning]
+    assert [warning for warning in release.manifest["warnings"] if "set a secret" in warning]
 
 
 def test_too_few_classes_are_an_error(tmp_path: Path) -> None:

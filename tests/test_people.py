@@ -332,7 +332,7 @@ def test_the_people_of_a_file_are_counted_in_the_source_that_its_spec_names(
     Path("visits.csv").rename("elsewhere.csv")
     refused = kanon("verify", "--spec", "release.yml")
     assert refused.code == 2
-    assert "give its source with --against, or leave out --unit to count rows" in refused.err
+    assert "name its source with --against, or leave out --unit to count rows" in refused.err
     assert kanon("verify", "--spec", "release.yml", "--against", "elsewhere.csv").code == 0
 
 

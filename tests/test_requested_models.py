@@ -166,7 +166,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"t_closeness": {"disease": {"t": 0.2, "distance": "ordered"}}},
         r"t-closeness of disease \(ordered distance\) needs ordered values, and the order of VARCHAR has no meaning; "
-        "give a column of numbers, dates or times, or the distance equal or hierarchical",
+        "choose a column of numbers, dates or times, or the distance equal or hierarchical",
     ),
     (
         {"t_closeness": {"disease": {"t": 0.2, "distance": "hierarchical"}}},

@@ -341,7 +341,7 @@ def test_every_column_has_one_role(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "target: neither a file nor a table is named; name one of them with `output` or `into`"),
+        ("{}", "target: neither a file nor a table is named; choose one of them with `output` or `into`"),
         ("{file: a, table: b}", "target: both a file and a table are named; keep one of `output` and `into`"),
         ("{file: a, as: view}", "target: a view needs a name; choose it with `into`"),
         ("{table: a, as: index}", "target.as: give one of table, view, materialized, anatomy, not 'index'"),

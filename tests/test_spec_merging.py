@@ -190,7 +190,7 @@ def test_a_spec_from_the_command_line_alone() -> None:
             "target": {"file": "b.csv"},
         }
     )
-    with pytest.raises(SpecError, match=r"^target: neither a file nor a table is named; give one of them with"):
+    with pytest.raises(SpecError, match=r"^target: neither a file nor a table is named; choose one of them with"):
         merge(Spec, source="a.csv", quasi_identifiers=["age"], overwrite=True)
 
 

@@ -170,7 +170,7 @@ def _check_order(model: PrivacyModel, table: Table) -> None:
     column = table.column(model.sensitive) if model.sensitive and model.in_order else None
     if column and not column.ordered:
         raise SpecError(
-            f"{model.name} needs ordered values, and the order of {column.type} has no meaning; name a column of "
+            f"{model.name} needs ordered values, and the order of {column.type} has no meaning; choose a column of "
             "numbers, dates or times, or the distance equal or hierarchical"
         )
 

@@ -91,7 +91,7 @@ _TARGETS = (
         "neither output nor into",
         conditions.nowhere,
         "target: neither a file nor a table is named",
-        "name one of them with `output` or `into`",
+        "choose one of them with `output` or `into`",
         model=ReleaseSpec,
     ),
     Conflict(
