@@ -79,7 +79,7 @@ def test_an_encrypted_key_needs_its_password(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(SpecError, match="set its password"):
         attestation(MANIFEST, "anon.csv", "ab", private)
     monkeypatch.setenv(PASSWORD, "wrong")
-    with pytest.raises(SpecError, match="its password is another one"):
+    with pytest.raises(SpecError, match="its password is different"):
         attestation(MANIFEST, "anon.csv", "ab", private)
     monkeypatch.setenv(PASSWORD, "pass")
     assert attestation(MANIFEST, "anon.csv", "ab", private)

@@ -84,21 +84,26 @@ def _read(path: Path, key: str, envelope: Any) -> Attested:
         raise SpecError(f"{path} is signed, but is no statement about a release by kanon_sql") from None
 
 
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SpecError(f"the key {path} cannot be read ({error.strerror}); check the path") from None
+
+
 def _private_key(path: Path) -> Any:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    password = os.environ.get(PASSWORD)
+    content, password = _content(path), os.environ.get(PASSWORD)
     try:
-        return load_pem_private_key(path.read_bytes(), password.encode() if password else None)
-    except OSError as error:
-        raise SpecError(f"the key {path} cannot be read ({error.strerror}); check the path") from None
+        return load_pem_private_key(content, password.encode() if password else None)
     except TypeError:
         raise SpecError(
             f"the key {path} is {'not encrypted; unset' if password else 'encrypted; set its password as'} {PASSWORD}"
         ) from None
     except ValueError:
         raise SpecError(
-            f"{path} is no private key in PEM, or its password is another one; create a key with `openssl genpkey "
+            f"{path} is not a private key in PEM, or its password is different; create a key with `openssl genpkey "
             "-algorithm ed25519 -out key.pem`"
         ) from None
 
@@ -106,13 +111,12 @@ def _private_key(path: Path) -> Any:
 def _public_key(path: Path) -> Any:
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
+    content = _content(path)
     try:
-        return load_pem_public_key(path.read_bytes())
-    except OSError as error:
-        raise SpecError(f"the key {path} cannot be read ({error.strerror}); check the path") from None
+        return load_pem_public_key(content)
     except ValueError:
         raise SpecError(
-            f"{path} is no public key in PEM; write it with `openssl pkey -in key.pem -pubout -out public.pem`"
+            f"{path} is not a public key in PEM; write it with `openssl pkey -in key.pem -pubout -out public.pem`"
         ) from None
 
 

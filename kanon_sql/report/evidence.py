@@ -107,26 +107,26 @@ def _several_rows(manifest: Manifest, figures: Figures) -> Section:
     return Section(title, (mean, *map(_known_rows, found["known"]), _linked(found["linked_by"])))
 
 
-def _known_rows(known: Mapping[str, Any]) -> str:
+def _known_rows(risk: Mapping[str, Any]) -> str:
     """The risk of a number of known rows, those of every person that are worst for them."""
-    number = _NUMBERS[known["rows"]]
+    number = _NUMBERS[risk["rows"]]
     start = f"An attacker who knows {number} rows of a person, by the groups that they are in:"
-    if known["mean"] is None:
+    if risk["mean"] is None:
         return f"{start} not measured, because the groups are too large to compare all of their people."
     whom = f"people with {number} rows or more"
-    if not known["unique"]:
+    if not risk["unique"]:
         alone = f"none of the {whom} is the only one with rows in all of these groups"
-    elif known["share"] is None:
+    elif risk["share"] is None:
         alone = f"some of the {whom}, too few to count here, are the only ones with rows in all of these groups"
     else:
-        share = words.percent(known["share"])
+        share = words.percent(risk["share"])
         alone = f"{share} of the {whom} are the only ones with rows in all of these groups"
-    if known["measured"]:
-        ends = known["interval"]
+    if risk["measured"]:
+        ends = risk["interval"]
         between = f", 95% interval {words.percent(ends[0])} to {words.percent(ends[1])}" if ends else ""
-        alone += f" (a random sample of {known['measured']:,} people{between})"
-    figures = f"At worst the risk is {words.percent(known['highest'])}, on average {words.percent(known['mean'])}."
-    partly = "" if known["complete"] else " For people with many rows, only those in the smallest groups were combined."
+        alone += f" (a random sample of {risk['measured']:,} people{between})"
+    figures = f"At worst the risk is {words.percent(risk['highest'])}, on average {words.percent(risk['mean'])}."
+    partly = "" if risk["complete"] else " For people with many rows, only those in the smallest groups were combined."
     return f"{start} {alone}. {figures}{partly}"
 
 
