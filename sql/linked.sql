@@ -338,9 +338,9 @@ FROM (SELECT p.class, COUNT(*) AS people FROM $people AS p GROUP BY p.class) AS 
 
 -- name: released_rows
 -- Number the released rows of people in the other tables.
--- columns: class, person, kind, what, visit, number
+-- columns: class, person, kind, what, the carried columns (visit, and the codes of sensitive values), number
 SELECT
-  p.class, p.person, f.kind, f.what, f.visit,
+  p.class, p.person, f.kind, f.what, $carried,
   ROW_NUMBER() OVER (ORDER BY p.person, f.kind, f.what) AS number
 FROM $facts AS f JOIN $people AS p ON p.key = f.person;
 
@@ -460,3 +460,362 @@ GROUP BY shown.class, shown.item_1, shown.item_2 HAVING COUNT(*) < $k;
 -- An empty list of items.
 -- columns: class, item
 SELECT CAST(r.number AS BIGINT) AS class, CAST(r.number AS BIGINT) AS item FROM $referenced AS r WHERE r.number < 0;
+
+-- name: coded_values
+-- Number the different values of a sensitive column, in their order; NULL counts as a value.
+-- columns: row_id, unit_id, value (its number, from 1), raw, n (1)
+SELECT r.row_id, r.unit_id, DENSE_RANK() OVER (ORDER BY r.raw) AS value, r.raw, r.n FROM $rows AS r;
+
+-- name: kept_values
+-- List the sensitive values of the rows that are kept; of the rows of a person that are equal in everything, up to m.
+-- columns: unit_id, class, visit, item, value, event (a number that no other row has)
+SELECT ranked.unit_id, ranked.class, ranked.visit, ranked.item, ranked.value, ranked.event
+FROM (
+  SELECT
+    i.unit_id, i.class, i.visit, i.item, v.value,
+    (i.row_id * $tables + $table) * 4 AS event,
+    ROW_NUMBER() OVER (PARTITION BY i.unit_id, i.visit, i.item, v.value ORDER BY i.row_id) AS place
+  FROM $items AS i
+  JOIN $values AS v ON v.row_id = i.row_id
+  LEFT JOIN $left_out AS x ON x.row_id = i.row_id
+  WHERE x.row_id IS NULL
+) AS ranked
+WHERE ranked.place <= $most;
+
+-- name: holders
+-- List people by their sensitive values, once more with the value 0, and with -1 if they have any value.
+-- columns: unit_id, value
+SELECT DISTINCT v.unit_id, v.value FROM $values AS v JOIN $people AS p ON p.unit_id = v.unit_id
+UNION ALL
+SELECT DISTINCT v.unit_id, -1 AS value FROM $values AS v JOIN $people AS p ON p.unit_id = v.unit_id
+UNION ALL
+SELECT p.unit_id, 0 AS value FROM $people AS p;
+
+-- name: sharing_a_class
+-- List the people of every class.
+-- columns: class, item_1, item_2, item_3, linked, unit_id
+SELECT p.class, -1 AS item_1, -1 AS item_2, -1 AS item_3, 0 AS linked, p.unit_id FROM $people AS p;
+
+-- name: sharing_a_row
+-- List the people of a class who show the same in a row.
+-- columns: class, item_1, item_2, item_3, linked, unit_id
+SELECT DISTINCT e.class, e.item AS item_1, -1 AS item_2, -1 AS item_3, 0 AS linked, e.unit_id FROM $events AS e;
+
+-- name: sharing_a_pair
+-- List the people of a class who show the same in a pair of rows, in one part of the items.
+-- columns: class, item_1, item_2, item_3, linked (whether the rows refer to the same row), unit_id
+SELECT DISTINCT
+  a.class, a.item AS item_1, b.item AS item_2, -1 AS item_3,
+  CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END AS linked,
+  a.unit_id
+FROM $events AS a
+JOIN $events AS b ON a.unit_id = b.unit_id AND (a.item < b.item OR (a.item = b.item AND a.event < b.event))
+WHERE a.item % $parts = $part;
+
+-- name: sharing_a_triple
+-- List the people of a class who show the same in a triple of rows, in one part of the items.
+-- columns: class, item_1, item_2, item_3, linked (which of them refer to the same row), unit_id
+SELECT DISTINCT
+  a.class,
+  a.item AS item_1,
+  b.item AS item_2,
+  c.item AS item_3,
+  CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END
+  + CASE WHEN a.visit = c.visit AND a.visit >= 0 THEN 2 ELSE 0 END
+  + CASE WHEN b.visit = c.visit AND b.visit >= 0 THEN 4 ELSE 0 END AS linked,
+  a.unit_id
+FROM $events AS a
+JOIN $events AS b ON a.unit_id = b.unit_id AND a.item <= b.item AND a.event <> b.event
+JOIN $events AS c ON b.unit_id = c.unit_id AND b.item <= c.item AND c.event <> b.event AND c.event <> a.event
+WHERE a.item % $parts = $part;
+
+-- name: values_of_sharing
+-- Count, for every combination that people share, those who have a sensitive value, those who have any, and all of them.
+-- columns: class, item_1, item_2, item_3, linked, _sensitive_0 (the value), n (people with the value), valued (people with any), _people (all)
+SELECT c.class, c.item_1, c.item_2, c.item_3, c.linked, c.value AS _sensitive_0, c.n, c.valued, c.people AS _people
+FROM (
+  SELECT
+    counts.class, counts.item_1, counts.item_2, counts.item_3, counts.linked, counts.value, counts.n,
+    MAX(CASE WHEN counts.value = -1 THEN counts.n END)
+      OVER (PARTITION BY counts.class, counts.item_1, counts.item_2, counts.item_3, counts.linked) AS valued,
+    MAX(CASE WHEN counts.value = 0 THEN counts.n END)
+      OVER (PARTITION BY counts.class, counts.item_1, counts.item_2, counts.item_3, counts.linked) AS people
+  FROM (
+    SELECT g.class, g.item_1, g.item_2, g.item_3, g.linked, h.value, COUNT(*) AS n
+    FROM $sharing AS g JOIN $holders AS h ON h.unit_id = g.unit_id
+    GROUP BY g.class, g.item_1, g.item_2, g.item_3, g.linked, h.value
+  ) AS counts
+) AS c
+WHERE c.value > 0;
+
+-- name: too_uniform
+-- Find the combinations whose people have too few sensitive values; that some of them have none counts as a value.
+-- columns: class, item_1, item_2, item_3, linked
+SELECT v.class, v.item_1, v.item_2, v.item_3, v.linked
+FROM $shared AS v
+GROUP BY v.class, v.item_1, v.item_2, v.item_3, v.linked
+HAVING COUNT(*) + CASE WHEN MAX(v.valued) < MAX(v._people) THEN 1 ELSE 0 END < $l;
+
+-- name: reference_of_people
+-- Compare with all people of the database, also those who have no row in the table of a sensitive column.
+-- columns: the figures of the reference, overall_size (people)
+SELECT $figures, whole.people AS overall_size
+FROM $reference AS r CROSS JOIN (SELECT COUNT(*) AS people FROM $people AS p) AS whole;
+
+-- name: unsafe_combinations
+-- Find the combinations whose people's sensitive values violate a privacy model.
+-- columns: class, item_1, item_2, item_3, linked
+SELECT v.class, v.item_1, v.item_2, v.item_3, v.linked
+FROM $shared AS v
+GROUP BY v.class, v.item_1, v.item_2, v.item_3, v.linked HAVING NOT COALESCE($safe, FALSE);
+
+-- name: known_rows
+-- Combine the rows of other tables with those of the table of a sensitive column.
+-- columns: unit_id, visit, item, event
+SELECT e.unit_id, e.visit, e.item, e.event FROM $events AS e WHERE e.item % $tables <> $table
+UNION ALL
+SELECT v.unit_id, v.visit, v.item, v.event FROM $values AS v;
+
+-- name: matched_rows
+-- List the sensitive values of rows by what they show.
+-- columns: class, item, other_1, other_2, linked, value, unit_id, visit
+SELECT DISTINCT v.class, v.item, -1 AS other_1, -1 AS other_2, 0 AS linked, v.value, v.unit_id, v.visit
+FROM $values AS v;
+
+-- name: matched_pairs
+-- List the sensitive values of rows by what they show, together with another row of the person, in one part of the items.
+-- columns: class, item, other_1, other_2, linked (whether the other row refers to the same row), value, unit_id, visit
+SELECT DISTINCT
+  v.class, v.item, k.item AS other_1, -1 AS other_2,
+  CASE WHEN v.visit = k.visit AND v.visit >= 0 THEN 1 ELSE 0 END AS linked,
+  v.value, v.unit_id, v.visit
+FROM $values AS v JOIN $known AS k ON k.unit_id = v.unit_id AND k.event <> v.event
+WHERE v.item % $parts = $part;
+
+-- name: matched_triples
+-- List the sensitive values of rows by what they show, together with two other rows of the person, in one part of the items.
+-- columns: class, item, other_1, other_2, linked (which of the three refer to the same row), value, unit_id, visit
+SELECT DISTINCT
+  v.class, v.item, k.item AS other_1, o.item AS other_2,
+  CASE WHEN v.visit = k.visit AND v.visit >= 0 THEN 1 ELSE 0 END
+  + CASE WHEN v.visit = o.visit AND v.visit >= 0 THEN 2 ELSE 0 END
+  + CASE WHEN k.visit = o.visit AND k.visit >= 0 THEN 4 ELSE 0 END AS linked,
+  v.value, v.unit_id, v.visit
+FROM $values AS v
+JOIN $known AS k ON k.unit_id = v.unit_id AND k.event <> v.event
+JOIN $known AS o ON o.unit_id = v.unit_id AND o.event <> v.event AND o.event <> k.event AND k.item <= o.item
+WHERE v.item % $parts = $part;
+
+-- name: revealing
+-- Find the rows whose sensitive values are too few among the people of a class who show the same.
+-- columns: unit_id, visit, item, class
+SELECT DISTINCT m.unit_id, m.visit, m.item, m.class
+FROM $matched AS m
+JOIN (
+  SELECT n.class, n.item, n.other_1, n.other_2, n.linked
+  FROM $matched AS n
+  GROUP BY n.class, n.item, n.other_1, n.other_2, n.linked HAVING COUNT(DISTINCT n.value) < $l
+) AS few
+  ON few.class = m.class AND few.item = m.item AND few.other_1 = m.other_1 AND few.other_2 = m.other_2
+  AND few.linked = m.linked;
+
+-- name: revealing_left_out
+-- List the rows that reveal their sensitive values.
+-- columns: event
+SELECT e.event
+FROM $events AS e
+JOIN (SELECT DISTINCT r.unit_id, r.visit, r.item FROM $revealing AS r) AS found
+  ON found.unit_id = e.unit_id AND found.visit = e.visit AND found.item = e.item;
+
+-- name: unsafe_rows_left_out
+-- List the rows that show what people with unsafe sensitive values share.
+-- columns: event
+SELECT e.event FROM $events AS e JOIN $unsafe AS u ON u.class = e.class AND u.item_1 = e.item;
+
+-- name: people_without
+-- List the people of the other classes.
+-- columns: unit_id, class
+SELECT p.unit_id, p.class FROM $people AS p
+LEFT JOIN (SELECT DISTINCT u.class FROM $unsafe AS u) AS gone ON gone.class = p.class
+WHERE gone.class IS NULL;
+
+-- name: events_of_people
+-- List the rows of some people.
+-- columns: unit_id, class, visit, item, copy, event
+SELECT e.unit_id, e.class, e.visit, e.item, e.copy, e.event
+FROM $events AS e JOIN $people AS p ON p.unit_id = e.unit_id;
+
+-- name: wholes
+-- Number what all rows of people show together.
+-- columns: unit_id, class (the number)
+SELECT s.unit_id, DENSE_RANK() OVER (ORDER BY s.class, s.shown) AS class
+FROM $shown AS s JOIN $people AS p ON p.unit_id = s.unit_id;
+
+-- name: items_of_wholes
+-- List the rows of people with the numbers of what all of their rows show.
+-- columns: row_id, unit_id, class, visit, item
+SELECT i.row_id, i.unit_id, w.class, i.visit, i.item FROM $items AS i JOIN $wholes AS w ON w.unit_id = i.unit_id;
+
+-- name: not_one_value
+-- Count the people who have several sensitive values, or none.
+-- columns: people
+SELECT COUNT(*) AS people
+FROM $people AS p
+LEFT JOIN (SELECT v.unit_id, COUNT(DISTINCT v.value) AS n FROM $values AS v GROUP BY v.unit_id) AS own
+  ON own.unit_id = p.unit_id
+WHERE COALESCE(own.n, 0) <> 1;
+
+-- name: released_codes
+-- List the different values of a released sensitive column with their codes; NULL is 0.
+-- columns: value, code_0
+SELECT DISTINCT r.value, CASE WHEN r.value IS NULL THEN 0 ELSE DENSE_RANK() OVER (ORDER BY r.value) END AS code_0
+FROM (SELECT $column AS value FROM $released AS t) AS r;
+
+-- name: released_holders
+-- List the released people by the codes of their values of a sensitive column.
+-- columns: person, value
+SELECT DISTINCT h.person, h.value
+FROM (SELECT r.person, $code AS value FROM $rows AS r) AS h WHERE NOT h.value IS NULL;
+
+-- name: people_of_classes
+-- List the released people by their classes.
+-- columns: combination, person
+SELECT p.class AS combination, p.person FROM $people AS p;
+
+-- name: people_of_singles
+-- List the released people by what they show in a row.
+-- columns: combination (a number), person
+SELECT DISTINCT DENSE_RANK() OVER (ORDER BY r.class, r.kind, r.what) AS combination, r.person FROM $rows AS r;
+
+-- name: people_of_pairs
+-- List the released people by what they show in a pair of rows, in one part.
+-- columns: combination (a number), person
+SELECT DISTINCT
+  DENSE_RANK() OVER (
+    ORDER BY r.class, r.kind, r.what, s.kind, s.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END
+  ) AS combination,
+  r.person
+FROM $rows AS r JOIN $rows AS s ON s.person = r.person AND r.number < s.number
+WHERE r.what % $parts = $part;
+
+-- name: people_of_triples
+-- List the released people by what they show in a triple of rows, in one part.
+-- columns: combination (a number), person
+SELECT DISTINCT
+  DENSE_RANK() OVER (
+    ORDER BY r.class, r.kind, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,
+      CASE WHEN r.visit = u.visit THEN 1 ELSE 0 END, CASE WHEN s.visit = u.visit THEN 1 ELSE 0 END
+  ) AS combination,
+  r.person
+FROM $rows AS r
+JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
+  AND (r.kind < s.kind OR (r.kind = s.kind AND r.what <= s.what))
+JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> s.number
+  AND (s.kind < u.kind OR (s.kind = u.kind AND s.what <= u.what))
+WHERE r.what % $parts = $part;
+
+-- name: people_of_wholes
+-- List the released people by what all of their rows show.
+-- columns: combination (a number), person
+-- engines: duckdb, postgresql
+SELECT DENSE_RANK() OVER (ORDER BY everything.class, everything.shown) AS combination, everything.person
+FROM (
+  SELECT p.class, p.person, STRING_AGG(v.shown, ';' ORDER BY v.shown) AS shown
+  FROM $people AS p
+  LEFT JOIN (
+    SELECT
+      r.person,
+      STRING_AGG(CAST(r.kind AS VARCHAR) || ':' || CAST(r.what AS VARCHAR), ',' ORDER BY r.kind, r.what) AS shown
+    FROM $rows AS r GROUP BY r.person, r.visit
+  ) AS v ON v.person = p.person
+  GROUP BY p.class, p.person
+) AS everything;
+
+-- name: values_of_people
+-- Count the people of every combination who have a sensitive value, for the summary of classes.
+-- columns: _kind (the combination), _sensitive_0 (the value), n (people with the value), _people, _rows (people of the combination), _weight (1)
+SELECT
+  c.combination AS _kind, h.value AS _sensitive_0, COUNT(*) AS n, MAX(sizes.people) AS _people,
+  MAX(sizes.people) AS _rows, 1 AS _weight
+FROM $sharing AS c
+JOIN $holders AS h ON h.person = c.person
+JOIN (SELECT s.combination, COUNT(*) AS people FROM $sharing AS s GROUP BY s.combination) AS sizes
+  ON sizes.combination = c.combination
+GROUP BY c.combination, h.value;
+
+-- name: fewest_values
+-- Count the combinations, those with fewer than l sensitive values, and the fewest; that some people have none counts as a value.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.found < $l THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.found) AS smallest
+FROM (
+  SELECT
+    COUNT(DISTINCT h.value) + CASE WHEN COUNT(DISTINCT h.person) < MAX(sizes.people) THEN 1 ELSE 0 END AS found
+  FROM $sharing AS s
+  JOIN $holders AS h ON h.person = s.person
+  JOIN (SELECT t.combination, COUNT(*) AS people FROM $sharing AS t GROUP BY t.combination) AS sizes
+    ON sizes.combination = s.combination
+  GROUP BY s.combination
+) AS c;
+
+-- name: fewest_values_of_singles
+-- Count what rows of a table show, what has fewer than l sensitive values in these rows, and the fewest values.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.found < $l THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.found) AS smallest
+FROM (
+  SELECT COUNT(DISTINCT r.code) AS found
+  FROM (SELECT o.class, o.what, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
+  GROUP BY r.class, r.what
+) AS c;
+
+-- name: fewest_values_of_pairs
+-- The same for rows of a table together with another row of the person, in one part.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.found < $l THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.found) AS smallest
+FROM (
+  SELECT COUNT(DISTINCT r.code) AS found
+  FROM (SELECT o.class, o.person, o.what, o.visit, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
+  JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
+  WHERE r.what % $parts = $part
+  GROUP BY r.class, r.what, s.kind, s.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END
+) AS c;
+
+-- name: fewest_values_of_triples
+-- The same for rows of a table together with two other rows of the person, in one part.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.found < $l THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.found) AS smallest
+FROM (
+  SELECT COUNT(DISTINCT r.code) AS found
+  FROM (SELECT o.class, o.person, o.what, o.visit, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
+  JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
+  JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> s.number
+  WHERE r.what % $parts = $part
+  GROUP BY
+    r.class, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,
+    CASE WHEN r.visit = u.visit THEN 1 ELSE 0 END, CASE WHEN s.visit = u.visit THEN 1 ELSE 0 END
+) AS c;
+
+-- name: fewest_values_of_wholes
+-- The same for rows of a table of people whose rows all show the same.
+-- columns: combinations, rare, smallest
+SELECT
+  COUNT(*) AS combinations,
+  COALESCE(SUM(CASE WHEN c.found < $l THEN 1 ELSE 0 END), 0) AS rare,
+  MIN(c.found) AS smallest
+FROM (
+  SELECT COUNT(DISTINCT r.code) AS found
+  FROM (SELECT o.person, o.what, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
+  JOIN $sharing AS s ON s.person = r.person
+  GROUP BY s.combination, r.what
+) AS c;

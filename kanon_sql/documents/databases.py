@@ -29,6 +29,18 @@ _FINDING = closed(
         "satisfied": (FLAG, "Whether there is no rare combination."),
     }
 )
+_VALUE_FINDING = closed(
+    {
+        "column": (TEXT, "The sensitive column, with its table."),
+        "model": (TEXT, "The privacy model."),
+        "known_rows": (_KNOWN, "How many of a person's rows in the other tables are known; `all`: every row."),
+        "required": ({}, "The model's parameter, or all of them by name."),
+        "achieved": (or_null(NUMBER), "The worst combination's figure; null if none of its people has a value."),
+        "combinations": (COUNT, "The combinations that occur."),
+        "unsafe_combinations": (COUNT, "Those whose people's values violate the model."),
+        "satisfied": (FLAG, "Whether there is no such combination."),
+    }
+)
 _TABLE = closed(
     {
         "rows": (COUNT, "Rows of the source."),
@@ -40,6 +52,7 @@ _TABLE = closed(
             "The mean loss per quasi-identifier, 1 for a row left out; lower is better.",
         ),
         "hierarchies": (by_name(TEXT), "The SHA-256 of every hierarchy's file, table or recipe."),
+        "sensitive": (NAMES, "Sensitive columns, which are released unchanged."),
         "kept": (NAMES, "Columns that are released unchanged."),
         "dropped": (NAMES, "Columns without a role, which are not released."),
         "labels": (by_name(TEXT), "Roles from labels of the table's owner (PostgreSQL)."),
@@ -63,6 +76,7 @@ DATABASE: Keys = {
     "nodes_checked": (COUNT, "The nodes that were tested."),
     "queries": (COUNT, "The statements of the search."),
     "privacy": (list_of(_FINDING), "What the check of the released tables found, by the number of known rows."),
+    "sensitive": (list_of(_VALUE_FINDING), "What the check found about sensitive columns with models."),
     "verified": (FLAG, "Whether the released tables satisfied it."),
     "same_keys_in_every_release": (FLAG, "Whether a secret makes keys the same in every release."),
     "warnings": (NAMES, "Warnings about columns and tables."),
@@ -71,6 +85,7 @@ DATABASE: Keys = {
 DATABASE_CHECK: Keys = {
     "people": (COUNT, "People of the release."),
     "findings": (list_of(_FINDING), "By the number of known rows."),
+    "sensitive": (list_of(_VALUE_FINDING), "The models of sensitive columns."),
     "broken_keys": (NAMES, "What is wrong with the keys, in sentences."),
     "satisfied": (FLAG, "Whether the tables satisfy the spec, and their keys fit together."),
 }

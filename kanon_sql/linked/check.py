@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.linked.links import Link
+from kanon_sql.linked.sensitive import SensitiveColumn, sensitive_columns
+from kanon_sql.privacy import PEOPLE
 from kanon_sql.queries import Relation, ReleasedTable
+from kanon_sql.release.findings import achieved_holes
 from kanon_sql.spec import LinkedSpec
 
+WholeTable: TypeAlias = tuple[Engine, Relation]  # the reference of a sensitive column, and the engine that has it
 _PAIRS_AT_ONCE = 20_000_000
+_NAMES: dict[int | str, str] = {1: "singles", 2: "pairs", 3: "triples", "all": "wholes"}
 
 
 @dataclass(frozen=True)
@@ -36,23 +41,55 @@ class LinkedFinding:
 
 
 @dataclass(frozen=True)
+class ValueFinding:
+    """What a check found about a sensitive column: the combinations of a size that violate a model, and the worst one.
+
+    `column`: with its table. `achieved`: None if nobody who shares a combination has a value.
+    """
+
+    column: str
+    model: str
+    known: int | str
+    required: Any
+    achieved: float | int | None
+    combinations: int
+    unsafe: int
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether every combination satisfies the model."""
+        return self.unsafe == 0
+
+
+@dataclass(frozen=True)
 class Checked:
     """The findings about released tables, and what is wrong with their keys, in sentences."""
 
     people: int
     findings: tuple[LinkedFinding, ...]
     broken: tuple[str, ...] = ()
+    values: tuple[ValueFinding, ...] = ()
 
     @property
     def satisfied(self) -> bool:
-        """Whether the tables are (k, m)-anonymous, and their keys fit together."""
-        return not self.broken and all(finding.satisfied for finding in self.findings)
+        """Whether the tables satisfy all models, and their keys fit together."""
+        enough = all(finding.satisfied for finding in self.findings)
+        return enough and not self.broken and all(finding.satisfied for finding in self.values)
 
 
 def check_released(
-    engine: Engine, links: Sequence[Link], spec: LinkedSpec, released: Mapping[str, Relation]
+    engine: Engine,
+    links: Sequence[Link],
+    spec: LinkedSpec,
+    released: Mapping[str, Relation],
+    references: Mapping[str, WholeTable],
 ) -> Checked:
-    """Join released tables by their keys, and count the people who share what somebody may know of one of them."""
+    """Join released tables by their keys, and count the people who share what somebody may know of one of them.
+
+    `references`: the values of sensitive columns in the source, by the columns' names, for models that compare.
+    """
+    sensitive = sensitive_columns(spec, links)
+    codes = {column.name: f"code_{place}" for place, column in enumerate(sensitive)}
     described = [
         ReleasedTable(
             released[link.name],
@@ -62,6 +99,7 @@ def check_released(
             link.person,
             next((other.number for other in links if other.name == link.parent), None),
             link.parent_key,
+            {codes[column.name]: column.column for column in sensitive if column.number == link.number},
         )
         for link in links
     ]
@@ -69,23 +107,126 @@ def check_released(
         broken = list(_broken(tables, links, released))
         people = tables.create_as("people", queries.released_people(described[0], engine.dialect))
         count = tables.count(people)
-        findings = list(_findings(tables, people, described, spec))
-    return Checked(count, tuple(findings), tuple(broken))
+        rows = None
+        if len(described) > 1:
+            facts = tables.create_as("facts", queries.released_facts(described, engine.dialect))
+            carried = ["visit", *(code for table in described[1:] for code in table.codes)]
+            rows = tables.create("rows", "linked/released_rows", facts=facts, people=people, carried=carried)
+        parts = _parts(tables, rows) if rows and spec.privacy.m != 0 else 1
+        findings = list(_findings(tables, people, rows, parts, spec))
+        values: list[ValueFinding] = []
+        for column in sensitive:
+            known = _with_reference(tables, column, released[column.table], references)
+            check = _ValueCheck(tables, known, codes[column.name], people, rows, parts)
+            values += check.findings(spec.privacy.m)
+    return Checked(count, tuple(findings), tuple(broken), tuple(values))
 
 
-def _findings(tables: Scratch, people: Relation, described: Sequence[ReleasedTable], spec: LinkedSpec) -> Any:
+def _parts(tables: Scratch, rows: Relation) -> int:
+    """In how many parts pairs are counted, so that they fit in memory."""
+    ((pairs,),) = tables.rows("linked/pairs_of_people", rows=rows)
+    return 1 + int(pairs) // _PAIRS_AT_ONCE
+
+
+def _with_reference(
+    tables: Scratch, column: SensitiveColumn, released: Relation, references: Mapping[str, WholeTable]
+) -> SensitiveColumn:
+    """The column's models with the values of the whole table, as codes of the released values."""
+    if not column.models.compared:
+        return column
+    engine, relation = references[column.name]
+    figures = [found.name for found in engine.table(relation).columns if found.name != "value"]
+    reference = tables.receive(f"whole_{column.number}", engine, queries.select_all(relation, engine.dialect))
+    listed = tables.create("codes", "linked/released_codes", column=[column.column], released=released)
+    holes: dict[str, Any] = {"reference": reference, "codes": listed, "figures": figures}
+    return column.with_reference(tables.create(f"coded_{column.number}", "kinds/coded_reference", **holes))
+
+
+@dataclass(frozen=True)
+class _ValueCheck:
+    """Checks the models of one sensitive column. `code`: the column with the codes of its values."""
+
+    tables: Scratch
+    column: SensitiveColumn
+    code: str
+    people: Relation
+    rows: Relation | None
+    parts: int
+
+    def findings(self, m: int | str) -> list[ValueFinding]:
+        """A finding per model and number of known rows."""
+        holders = self._holders()
+        sizes: Sequence[int | str] = [0] if self.rows is None else ["all"] if m == "all" else range(int(m) + 1)
+        found = []
+        for size in sizes:
+            summaries: dict[str, list[Sequence[Any]]] = {}
+            for part in range(self.parts if size in (2, 3) else 1):
+                divided = {"parts": self.parts, "part": part} if size in (2, 3) else {}
+                sharing = self._sharing(size, divided)
+                for model, summary in self._summaries(size, sharing, holders, divided):
+                    summaries.setdefault(model, []).append(summary)
+            found += [self._finding(model, size, of_parts) for model, of_parts in summaries.items()]
+        return found
+
+    def _holders(self) -> Relation:
+        rows = self.people if self.column.number == 0 else self.rows
+        return self.tables.create("holders", "linked/released_holders", code=[self.code], rows=rows)
+
+    def _sharing(self, size: int | str, divided: Mapping[str, int]) -> Relation:
+        if size == 0:
+            return self.tables.create("sharing", "linked/people_of_classes", people=self.people)
+        query = f"linked/people_of_{_NAMES[size]}"
+        holes: Mapping[str, Any] = {"people": self.people} if size == "all" else divided
+        return self.tables.create("sharing", query, rows=self.rows, **holes)
+
+    def _summaries(
+        self, size: int | str, sharing: Relation, holders: Relation, divided: Mapping[str, int]
+    ) -> Iterator[tuple[str, Sequence[Any]]]:
+        """For every model: the combinations, those that violate it, and the worst figure."""
+        if self.column.distinct:
+            diversity = f"distinct l-diversity of {self.column.column}"
+            few = {"l": self.column.distinct}
+            (found,) = self.tables.rows("linked/fewest_values", sharing=sharing, holders=holders, **few)
+            yield diversity, found
+            if size != 0 and self.column.number:
+                number: dict[str, Any] = {"code": [self.code], "kind": self.column.number}
+                whole: Mapping[str, Any] = {"sharing": sharing} if size == "all" else divided
+                query = f"linked/fewest_values_of_{_NAMES[size]}"
+                (found,) = self.tables.rows(query, rows=self.rows, **number, **whole, **few)
+                yield diversity, found
+        if self.column.models.models:
+            kinds = self.tables.create("kinds", "linked/values_of_people", sharing=sharing, holders=holders)
+            for model in self.column.models.models:
+                holes = achieved_holes(self.column.models, model, PEOPLE, "weight")
+                (found,) = self.tables.rows(
+                    "release/class_summary", kinds=kinds, safe=self.column.predicate(model), **holes
+                )
+                _, combinations, _, unsafe, _, achieved = found
+                yield model.name, (combinations, unsafe, achieved)
+
+    def _finding(self, name: str, known: int | str, summaries: Sequence[Sequence[Any]]) -> ValueFinding:
+        model = next((model for model in self.column.models.models if model.name == name), None)
+        required = self.column.distinct if model is None else model.required
+        figures = [float(row[2]) for row in summaries if row[2] is not None]
+        lowest = model is None or (model.achieved or "").startswith("MIN")
+        worst = (min if lowest else max)(figures, default=None)
+        if worst is not None and model is None:
+            worst = int(worst)
+        combinations, unsafe = (sum(int(row[place]) for row in summaries) for place in (0, 1))
+        return ValueFinding(self.column.name, name, known, required, worst, combinations, unsafe)
+
+
+def _findings(
+    tables: Scratch, people: Relation, rows: Relation | None, parts: int, spec: LinkedSpec
+) -> Iterator[LinkedFinding]:
     k, m = spec.privacy.k, spec.privacy.m
     yield _finding(0, k, tables.rows("linked/smallest_classes", people=people, k=k))
-    if m == 0 or len(described) == 1:
+    if m == 0 or rows is None:
         return
-    facts = tables.create_as("facts", queries.released_facts(described, tables.engine.dialect))
-    rows = tables.create("rows", "linked/released_rows", facts=facts, people=people)
     if m == "all":
         yield _finding("all", k, tables.rows("linked/smallest_wholes", people=people, rows=rows, k=k))
         return
     yield _finding(1, k, tables.rows("linked/smallest_singles", rows=rows, k=k))
-    ((pairs,),) = tables.rows("linked/pairs_of_people", rows=rows)
-    parts = 1 + int(pairs) // _PAIRS_AT_ONCE
     for known, query in ((2, "linked/smallest_pairs"), (3, "linked/smallest_triples")):
         if m >= known:
             found = [tables.rows(query, rows=rows, k=k, parts=parts, part=part)[0] for part in range(parts)]

@@ -67,6 +67,7 @@ def _spec_of(spec: LinkedSpec, link: Link) -> Spec:
             "hierarchies": spec.hierarchies,
             "quasi_identifiers": dict(table.quasi_identifiers) or [first],
             "identifiers": [name for name in dict.fromkeys(identifiers) if table.quasi_identifiers or name != first],
+            "sensitive": spec.sensitive_of(link.name),
             "keep": list(table.keep),
             "privacy": {"k": spec.privacy.k},
         }
@@ -107,7 +108,7 @@ def _check_distinct(scratch: Scratch, link: Link, source: Table) -> None:
 
 
 def _copy(scratch: Scratch, link: Link, own: Spec, source: Table, settled: Roles, copies: Mapping[str, Copy]) -> Copy:
-    needed = dict.fromkeys([*link.keys, *own.quasi_identifiers, *settled.kept])
+    needed = dict.fromkeys([*link.keys, *own.quasi_identifiers, *own.sensitive, *settled.kept])
     columns = {name: f"c{index}" for index, name in enumerate(needed)}
     main = next(iter(copies.values()), None)
     person = parent = None

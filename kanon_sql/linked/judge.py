@@ -6,13 +6,15 @@ the main table and up to m of their rows elsewhere, with the rows that these ref
 2008, with a relational part as in G. Poulis, G. Loukides, A. Gkoulalas-Divanis, S. Skiadopoulos, ECML PKDD 2013).
 
 People of classes below k are left out first. Then, in turns, single rows, pairs and triples that fewer than k people
-of a class have: of every rare combination the row that fewer people have, until none is left.
+of a class have: of every rare combination the row that fewer people have, until none is left. Combinations whose
+people's sensitive values violate a privacy model are left out in the same way, and classes that violate it as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -20,6 +22,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.linked.counted import Coded
+from kanon_sql.linked.sensitive import Revealing, Valued
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.queries import Relation, Same
 
@@ -71,14 +74,22 @@ class LinkedJudge:
     """
 
     def __init__(
-        self, tables: Sequence[Coded], here: Scratch, k: int, m: int | str, limits: Limits, weights: Sequence[float]
+        self,
+        tables: Sequence[Coded],
+        here: Scratch,
+        k: int,
+        m: int | str,
+        limits: Limits,
+        weights: Sequence[float],
+        valued: Sequence[Valued] = (),
     ) -> None:
         self.tables = tables
         self.here = here
         self.k = k
         self.m = m
         self.limits = limits
-        self.queries = 0
+        self.revealing = Revealing(here, valued, len(tables), m)
+        self._queries = 0
         self.attributes = [(table, attribute) for table in tables for attribute in table.attributes]
         self.columns = [f"{table.copy.link.name}.{a.column.name}" for table, a in self.attributes]
         self._shares = [weight / sum(weights) for weight in weights]
@@ -88,6 +99,16 @@ class LinkedJudge:
         self._referenced = here.load("referenced", {"number": "INTEGER"}, [numbers])
         most = m if isinstance(m, int) else 1
         self._copies = here.load("copies", {"copy": "INTEGER"}, [range(1, most + 1)])
+
+    @property
+    def queries(self) -> int:
+        """The statements so far."""
+        return self._queries + self.revealing.queries
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a node above one that leaves nothing out leaves nothing out: all models but l values count shares."""
+        return not any(found.column.models.models for found in self.revealing.valued)
 
     @property
     def may_suppress(self) -> int:
@@ -182,15 +203,16 @@ class LinkedJudge:
         unavoidable = self._unavoidable(people, items)
         if not self.limits.allow(unavoidable):
             return Verdict(unavoidable), None
-        if self.m == "all" and items:
-            people = self._create(
-                "people_alike", "linked/people_alike", shown=self._everything(people, items), k=self.k
-            )
         remaining = None
-        if self.m not in (0, "all") and items:
-            remaining = self._without_rare(items)
-            if remaining is None:
+        if self.m == "all" and items:
+            people = self._people_alike(people, items)
+        elif self.m == 0 or not items:
+            people = self._without_unsafe_classes(people, items)
+        else:
+            found = self._without_rare(people, items)
+            if found is None:
                 return Verdict(unavoidable), None
+            people, remaining = found
         kept = Kept(people, tuple(self._left_out(n, people, items, remaining) for n in range(len(self.tables))))
         left_out = tuple(self.here.count(relation) for relation in kept.left_out)
         if not self.limits.allow(left_out):
@@ -260,8 +282,54 @@ class LinkedJudge:
             every = self._create(f"every_{number}", "linked/all_items", first=every, second=more)
         return self._create("shown", "linked/everything_shown", people=people, items=every)
 
-    def _without_rare(self, items: Sequence[Relation]) -> Relation | None:
-        """The rows that remain when no combination of up to m rows is rare; None if more than allowed are left out."""
+    def _people_alike(self, people: Relation, items: Sequence[Relation]) -> Relation:
+        """The people whose rows are all like those of at least k people, and do not reveal sensitive values."""
+        shown = self._everything(people, items)
+        alike = self._create("people_alike", "linked/people_alike", shown=shown, k=self.k)
+        if not self.revealing.valued:
+            return alike
+        wholes = self._create("wholes", "linked/wholes", shown=shown, people=alike)
+        numbered = [
+            self._create(f"whole_items_{n}", "linked/items_of_wholes", items=relation, wholes=wholes)
+            for n, relation in enumerate(items)
+        ]
+        turn = 0
+        while True:
+            kept = partial(self._kept_values, people=wholes, items=numbered, remaining=None)
+            unsafe = self.revealing.wholes(wholes, kept)
+            if unsafe is None:
+                return wholes
+            turn += 1
+            wholes = self._create(f"wholes_{turn % 2}", "linked/people_without", people=wholes, unsafe=unsafe)
+
+    def _without_unsafe_classes(self, people: Relation, items: Sequence[Relation]) -> Relation:
+        """The people of classes that do not reveal sensitive values; classes do not affect each other."""
+        turn = 0
+        while True:
+            kept = partial(self._kept_values, people=people, items=items, remaining=None)
+            unsafe = self.revealing.classes(people, kept)
+            if unsafe is None:
+                return people
+            turn += 1
+            people = self._create(f"people_{turn % 2}", "linked/people_without", people=people, unsafe=unsafe)
+
+    def _kept_values(
+        self, found: Valued, people: Relation, items: Sequence[Relation], remaining: Relation | None
+    ) -> Relation:
+        """The values of a sensitive column in the rows that are kept, or of the people."""
+        number = found.column.number
+        if number == 0:
+            return found.values
+        left_out = self._left_out(number, people, items, remaining)
+        holes = {"items": items[number - 1], "values": found.values, "left_out": left_out}
+        numbers = {"table": number, "tables": len(self.tables), "most": self.m if self.m in (2, 3) else 1}
+        return self._create(f"kept_values_{number}", "linked/kept_values", **holes, **numbers)
+
+    def _without_rare(self, people: Relation, items: Sequence[Relation]) -> tuple[Relation, Relation] | None:
+        """The people and rows that remain when no combination of up to m rows is rare, or reveals sensitive values.
+
+        None if more than allowed are left out.
+        """
         self._events = self._every_event(len(items))
         total = self.here.count(self._events)
         remaining, turn = self._events, 0
@@ -274,9 +342,21 @@ class LinkedJudge:
                 victims = self._victims(remaining, allowed)
             except _TooManyError:
                 return None
-            if victims is None:
-                return remaining
             turn += 1
+            if victims is None:
+                kept = partial(self._kept_values, people=people, items=items, remaining=remaining)
+                if unsafe := self.revealing.classes(people, kept):
+                    people = self._create(f"people_{turn % 2}", "linked/people_without", people=people, unsafe=unsafe)
+                    if self.tables[0].copy.rows - self.here.count(people) > self.limits.people:
+                        return None
+                    holes = {"events": self._events, "people": people}
+                    self._events = self._create(f"own_events_{turn % 2}", "linked/events_of_people", **holes)
+                    holes = {"events": remaining, "people": people}
+                    remaining = self._create(f"remaining_{turn % 2}", "linked/events_of_people", **holes)
+                    continue
+                victims = self._revealing_rows(remaining, people, kept)
+            if victims is None:
+                return people, remaining
             gone = self._create(
                 "gone",
                 "linked/with_children",
@@ -317,9 +397,30 @@ class LinkedJudge:
             return self._create("victims", query, rare=rare, frequencies=frequencies, **holes)
         return None
 
+    def _revealing_rows(
+        self, events: Relation, people: Relation, kept: Callable[[Valued], Relation]
+    ) -> Relation | None:
+        """The rows to leave out because combinations with them reveal sensitive values; None if none does."""
+        if not self.revealing.valued:
+            return None
+        ((pairs,),) = self._rows("linked/pairs", rows=events)
+        parts = 1 + int(pairs) // _PAIRS_AT_ONCE
+
+        def victims(size: int, unsafe: Relation) -> Relation:
+            if size == 1:
+                return self._create("victims", "linked/unsafe_rows_left_out", events=events, unsafe=unsafe)
+            holes = {"events": events, "rare": unsafe}
+            holes["frequencies"] = self._create("frequencies", "linked/frequencies", events=events)
+            if size == 2:
+                holes["unit_items"] = self._create("unit_items", "linked/unit_items", events=events)
+                return self._create("victims", "linked/victims_of_pairs", **holes)
+            return self._create("victims", "linked/victims_of_triples", **holes)
+
+        return self.revealing.rows(events, people, parts, kept, victims)
+
     def _note_changed(self, events: Relation, gone: Relation) -> None:
         if self._changed:
-            self.queries += 1
+            self._queries += 1
             self.here.add(self._changed, "linked/changed", events=events, left_out=gone)
 
     def _rare_pairs(self, holes: dict[str, Any]) -> Relation:
@@ -341,7 +442,7 @@ class LinkedJudge:
         parts = 1 + int(pairs) // _PAIRS_AT_ONCE
         rare = self._create("rare", query, k=self.k, parts=parts, part=0, **holes)
         for part in range(1, parts):
-            self.queries += 1
+            self._queries += 1
             self.here.add(rare, query, k=self.k, parts=parts, part=part, **holes)
         return rare
 
@@ -377,11 +478,11 @@ class LinkedJudge:
         return tuple(means)
 
     def _create(self, stem: str, query: str, **holes: Any) -> Relation:
-        self.queries += 1
+        self._queries += 1
         return self.here.create(stem, query, **holes)
 
     def _rows(self, query: str, **holes: Any) -> list[tuple[Any, ...]]:
-        self.queries += 1
+        self._queries += 1
         return self.here.rows(query, **holes)
 
 

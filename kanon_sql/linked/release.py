@@ -13,12 +13,13 @@ from kanon_sql.engine import Engine, written
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SpecError, TargetError, VerificationError
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.linked.check import Checked, check_released
+from kanon_sql.linked.check import Checked, WholeTable, check_released
 from kanon_sql.linked.copies import Copy, copied
 from kanon_sql.linked.counted import Coded, coded
 from kanon_sql.linked.files import file_of, read_files
 from kanon_sql.linked.judge import Limits, LinkedJudge
 from kanon_sql.linked.links import Link, links_of
+from kanon_sql.linked.sensitive import Valued, references, sensitive_columns, valued
 from kanon_sql.linked.writer import Writer, secret_of
 from kanon_sql.loss import metric
 from kanon_sql.plan.observer import Observer
@@ -69,7 +70,12 @@ def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> Link
         observer.stage("Counting the rows")
         with Scratch(counting, "linked") as here:
             tables = [coded(engine, here, copies[link.name], spec) for link in links]
-            judge = _judge(tables, here, spec)
+            columns = sensitive_columns(spec, links)
+            values = [
+                valued(engine, here, copies[column.table], column, tables[0].relation, place)
+                for place, column in enumerate(columns)
+            ]
+            judge = _judge(tables, here, spec, values)
             observer.stage("Searching the lattice")
             outcome = _search(judge, spec, observer)
             observer.stage("Writing the tables")
@@ -77,9 +83,10 @@ def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> Link
             about = {"k": spec.privacy.k, "m": spec.privacy.m, "tables": [link.name for link in links]}
             hidden = scratch.load("secret", {"secret": "VARCHAR"}, [[secret]])
             pieces = Writer(engine, scratch, tables, hidden).pieces(outcome.node, kept, about)
+            whole = {name: (engine, found) for name, found in references(scratch, copies, columns).items()}
             publishing = _to_folder if into.folder else _to_schema
-            checked = publishing(engine, spec, links, pieces, targets, observer)
-        warnings = _warnings(engine, copies)
+            checked = publishing(engine, spec, links, pieces, targets, whole, observer)
+        warnings = _warnings(engine, spec, copies)
     names = {name: target.name if into.folder else written(engine.lasting(target)) for name, target in targets.items()}
     return LinkedRelease(links, tables, judge, outcome, checked, names, warnings)
 
@@ -101,7 +108,7 @@ def _is_strict(spec: LinkedSpec) -> bool:
     return not may_suppress(spec.suppression_limit, 10**9) and not may_suppress(spec.event_suppression_limit, 10**9)
 
 
-def _judge(tables: Sequence[Coded], here: Scratch, spec: LinkedSpec) -> LinkedJudge:
+def _judge(tables: Sequence[Coded], here: Scratch, spec: LinkedSpec, values: Sequence[Valued]) -> LinkedJudge:
     main, *events = [table.copy for table in tables]
     if spec.privacy.k > main.rows:
         raise SpecError(f"k is {spec.privacy.k:,} but {main.link.name} has only {main.rows:,} people; lower k")
@@ -116,7 +123,7 @@ def _judge(tables: Sequence[Coded], here: Scratch, spec: LinkedSpec) -> LinkedJu
     ]
     if not weights:
         raise SpecError("no table has quasi-identifiers; name the columns that others may know")
-    return LinkedJudge(tables, here, spec.privacy.k, spec.privacy.m, limits, weights)
+    return LinkedJudge(tables, here, spec.privacy.k, spec.privacy.m, limits, weights, values)
 
 
 def _search(judge: LinkedJudge, spec: LinkedSpec, observer: Observer) -> SearchOutcome:
@@ -132,12 +139,12 @@ def _search(judge: LinkedJudge, spec: LinkedSpec, observer: Observer) -> SearchO
         metric(spec.metric),
         judge,
         allowed,
-        monotone_model=allowed == 0,
+        monotone_model=allowed == 0 and judge.monotone,
         time_limit=limit,
         on_progress=observer.search,
         seed=spec.seed,
         prunes=True,
-        mergeable=True,
+        mergeable=judge.monotone,
     )
     return driver.run(specialize_first if spec.strategy == "auto" else chosen)
 
@@ -151,9 +158,14 @@ def _why_infeasible(judge: LinkedJudge, spec: LinkedSpec, unavoidable: Sequence[
     need = " and ".join(found) or "more people or rows than allowed"
     return (
         f"even if all columns are generalized as far as allowed, {need} must be left out so that what one knows of "
-        f"a person and {m} of their rows is shared by {spec.privacy.k:,} people; raise `suppression_limit` (people), "
-        "`event_suppression_limit` (rows) or `max_level`, or lower k or m"
+        f"a person and {m} of their rows is shared by {spec.privacy.k:,} people{_and_models(judge)}; raise "
+        "`suppression_limit` (people), `event_suppression_limit` (rows) or `max_level`, or lower k or m"
     )
+
+
+def _and_models(judge: LinkedJudge) -> str:
+    names = [found.column.name for found in judge.revealing.valued]
+    return f" whose values satisfy the models of {' and '.join(names)}" if names else ""
 
 
 def _targets(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, Relation]:
@@ -180,6 +192,7 @@ def _to_schema(
     links: Sequence[Link],
     pieces: Mapping[str, Piece],
     targets: Mapping[str, Relation],
+    whole: Mapping[str, WholeTable],
     observer: Observer,
 ) -> Checked:
     """Create the tables in the transaction that is open, and check them; VerificationError undoes everything."""
@@ -189,7 +202,7 @@ def _to_schema(
             target = Target(table=quoted(targets[link.name]), overwrite=spec.into.overwrite)
             publish(engine, target, _one(pieces[link.name]), lambda _, staged: staged, staging)
         observer.stage("Checking the tables")
-        checked = check_released(engine, links, spec, targets)
+        checked = check_released(engine, links, spec, targets, whole)
         _require(checked, spec)
         staging.place()
     return checked
@@ -205,6 +218,7 @@ def _to_folder(
     links: Sequence[Link],
     pieces: Mapping[str, Piece],
     targets: Mapping[str, Relation],  # noqa: ARG001 - of schemas
+    whole: Mapping[str, WholeTable],
     observer: Observer,
 ) -> Checked:
     """Write the files to a private folder, check them as a reader sees them, and rename the folder."""
@@ -218,7 +232,7 @@ def _to_folder(
             write_file(engine, pieces[name], file, "parquet")
         observer.stage("Checking the tables")
         with read_files(engine, files) as (reader, released):
-            checked = check_released(reader, links, spec, released)
+            checked = check_released(reader, links, spec, released, whole)
         _require(checked, spec)
         try:
             os.rename(folder, final)
@@ -241,6 +255,7 @@ def _require(checked: Checked, spec: LinkedSpec) -> None:
     found = [
         *checked.broken,
         *(_rare(finding.rare, finding.known, spec) for finding in checked.findings if finding.rare),
+        *(f"{found.unsafe:,} combinations violate {found.model}" for found in checked.values if found.unsafe),
     ]
     raise VerificationError(f"{'; '.join(found)}; nothing was released, please report it")
 
@@ -249,12 +264,19 @@ def _rare(rare: int, known: int | str, spec: LinkedSpec) -> str:
     return f"{rare:,} combinations of a person and {known} of their rows belong to fewer than {spec.privacy.k:,} people"
 
 
-def _warnings(engine: Engine, copies: Mapping[str, Copy]) -> list[str]:
+def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, Copy]) -> list[str]:
+    with_model = {(table, column) for table, column, _ in spec.requirements}
     warnings = []
     for copy in copies.values():
         warnings += [
             f"{copy.link.name}: {warning}" for warning in (*copy.roles.warnings, *engine.hidden(copy.source.relation))
         ]
+        without = [column for column in copy.spec.sensitive if (copy.link.name, column) not in with_model]
+        if without:
+            warnings.append(
+                f"{copy.link.name}: no privacy model limits the sensitive columns {', '.join(without)}; if all people "
+                "who share what is known have the same value, it becomes known; add l_diversity or alpha_k"
+            )
         if copy.roles.kept:
             warnings.append(
                 f"{copy.link.name}: {', '.join(copy.roles.kept)} released unchanged; one who knows a rare value of "

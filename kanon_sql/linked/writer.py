@@ -49,7 +49,7 @@ class Writer:
                 self._here(left_out, f"out_{copy.link.number}", table),
                 self._new_keys(table, keys),
                 cells,
-                {name: copy.columns[name] for name in copy.roles.kept},
+                {name: copy.columns[name] for name in (*copy.spec.sensitive, *copy.roles.kept)},
                 self.secret,
                 self.engine.dialect,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -140,7 +140,7 @@ class ReleasedTable:
     """A released table for its check: its columns of keys and labels.
 
     `person`: its key of people, None if only `parent_key` leads to them. `parent`: the number of the table with that
-    key, `own_key`.
+    key, `own_key`. `codes`: its sensitive columns, by the names of their codes.
     """
 
     relation: Relation
@@ -150,10 +150,17 @@ class ReleasedTable:
     person: str | None = None
     parent: int | None = None
     parent_key: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+
+
+def _code(column: exp.Expr) -> exp.Expr:
+    """The code of a value of a released column, 0 for NULL."""
+    rank = exp.Window(this=exp.DenseRank(), order=_ordered([column]))
+    return exp.cast(exp.Case().when(t.is_null(column.copy()), exp.Literal.number(0)).else_(rank), "BIGINT")
 
 
 def released_people(main: ReleasedTable, dialect: str) -> str:
-    """The query of the released people: key, a number, and the number of the distinct labels of their rows."""
+    """The query of the released people: key, a number, the number of the distinct labels of their rows, and codes."""
     key = t.column(str(main.own_key), "r")
     label = exp.Window(this=exp.DenseRank(), order=_ordered([t.column(name, "r") for name in main.labels]))
     number = exp.Window(this=exp.RowNumber(), order=_ordered([key]))
@@ -161,6 +168,7 @@ def released_people(main: ReleasedTable, dialect: str) -> str:
         exp.alias_(key.copy(), "key"),
         exp.alias_(number, "person"),
         exp.alias_(label if main.labels else exp.Literal.number(1), "class"),
+        *(exp.alias_(_code(t.column(column, "r")), code) for code, column in main.codes.items()),
     )
     return t.printed(query.from_(t.table(main.relation, "r")), dialect)
 
@@ -173,8 +181,10 @@ def released_facts(tables: Sequence[ReleasedTable], dialect: str) -> str:
     """The query that lists what every row of released tables shows: person, kind, what, visit.
 
     `kind`: the table. `what` numbers its distinct labels, together with those of the row that a row refers to; `visit`
-    is the key of that row, or its own. The first table is that of the people, which is not listed.
+    is the key of that row, or its own. The codes of sensitive values are NULL in rows of other tables. The first table
+    is that of the people, which is not listed.
     """
+    codes = [code for table in tables[1:] for code in table.codes]
     by_number = {table.number: table for table in tables}
     parts = []
     for table in tables[1:]:
@@ -203,6 +213,15 @@ def released_facts(tables: Sequence[ReleasedTable], dialect: str) -> str:
                 exp.alias_(exp.Literal.number(table.number), "kind"),
                 exp.alias_(exp.cast(what, "BIGINT"), "what"),
                 exp.alias_(exp.func("COALESCE", parent_row.copy(), row), "visit"),
+                *(
+                    exp.alias_(
+                        _code(t.column(table.codes[code], "r"))
+                        if code in table.codes
+                        else exp.cast(exp.null(), "BIGINT"),
+                        code,
+                    )
+                    for code in codes
+                ),
             )
         )
     whole: exp.Query = parts[0]

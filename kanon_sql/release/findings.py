@@ -231,7 +231,7 @@ def _judged(
     summaries = []
     for privacy_model in privacy_models:
         safe = replace(model.predicate(privacy_model), unit=PEOPLE if model.unit else None)
-        holes = _achieved(model, privacy_model, PEOPLE, "weight")
+        holes = achieved_holes(model, privacy_model, PEOPLE, "weight")
         rows = tables.rows("release/class_summary", kinds=kinds, safe=safe, **holes)
         summaries.append(_of_classes(privacy_model, rows))
     return summaries
@@ -397,7 +397,7 @@ def _population_sql(
         "rows": Predicate("SUM(n)", unit=UNIT if model.unit else None),
         "every_class": privacy_model.every_class,
         "safe": by_rows.predicate(privacy_model),
-        **_achieved(by_rows, privacy_model),
+        **achieved_holes(by_rows, privacy_model),
     }
     name = "population/class_summary"
     return name, queries.text(name, engine.dialect, **holes)
@@ -412,7 +412,7 @@ def _given(population: Relation | None, privacy_model: PrivacyModel | ReleaseMod
     return population
 
 
-def _achieved(
+def achieved_holes(
     model: PrivacyModels, privacy_model: PrivacyModel, unit: str | None = None, weight: str | None = None
 ) -> dict[str, Predicate | None]:
     """The expressions that measure what a release achieves under a model.

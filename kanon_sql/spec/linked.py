@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictI
 
 from kanon_sql.spec.fields import AttributeSpec, Places
 from kanon_sql.spec.keys import DATA, PRIVACY, SEARCH, TARGET, spec_key
+from kanon_sql.spec.privacy import SensitiveModel, SensitiveModels
 from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.types import Columns, LocalPath, Model, Source, Text, by_column
 
@@ -38,7 +39,12 @@ class LinkedTable(Model):
         default_factory=dict,
     )
     identifiers: Columns = spec_key("The columns to drop because they identify people.", (), takes="a list of columns")
-    keep: Columns = spec_key("The columns to release unchanged.", (), takes="a list of columns")
+    sensitive: Columns = spec_key(
+        "The columns whose values are released unchanged and must not become known, see the models in `privacy`.",
+        (),
+        takes="a list of columns",
+    )
+    keep: Columns = spec_key("Other columns to release unchanged.", (), takes="a list of columns")
 
     @property
     def own_key(self) -> str | None:
@@ -51,8 +57,8 @@ class LinkedTable(Model):
         return {column: refers_to for column, refers_to in self.keys.items() if refers_to != OWN}
 
 
-class LinkedPrivacy(Model):
-    """What the releases must satisfy together."""
+class LinkedPrivacy(SensitiveModels):
+    """What the releases must satisfy together; sensitive columns are named with their table: `diagnoses.severity`."""
 
     k: StrictInt = spec_key("Minimum number of people that share what somebody may know of one of them.", ..., ge=1)
     m: Literal[0, 1, 2, 3, "all"] = spec_key(
@@ -126,6 +132,25 @@ class LinkedSpec(Places):
         "be judged together with the others. By default keys are random, and differ between releases.",
         takes="the path of a file with a secret",
     )
+
+    @model_validator(mode="after")
+    def _sensitive_columns_of_tables(self) -> LinkedSpec:
+        for key, name, _ in self.privacy.requirements:
+            if not any(name.startswith(f"{table}.") for table in self.tables):
+                raise ValueError(f"{key} of {name!r} names no table; write table.column, such as {self.main}.{name}")
+        return self
+
+    @property
+    def requirements(self) -> Iterator[tuple[str, str, SensitiveModel]]:
+        """The models of sensitive columns: the table, the column, and the settings."""
+        for _, name, settings in self.privacy.requirements:
+            table = max((table for table in self.tables if name.startswith(f"{table}.")), key=len)
+            yield table, name.removeprefix(f"{table}."), settings
+
+    def sensitive_of(self, table: str) -> list[str]:
+        """The sensitive columns of a table: those that it names, and those with a model."""
+        with_model = (column for other, column, _ in self.requirements if other == table)
+        return list(dict.fromkeys([*self.tables[table].sensitive, *with_model]))
 
     @property
     def main(self) -> str:

@@ -320,8 +320,8 @@ class Anonymity(Model):
     )
 
 
-class Privacy(Anonymity):
-    """The privacy models that the release must satisfy, all of them together."""
+class SensitiveModels(Model):
+    """The privacy models of sensitive columns, by column."""
 
     l_diversity: LDiversities = spec_key(
         "Minimum diversity of the values of a sensitive column in every class.",
@@ -348,6 +348,18 @@ class Privacy(Anonymity):
         takes="a mapping such as {disease: 1.0}",
         default_factory=_none,
     )
+
+    @property
+    def requirements(self) -> Iterator[tuple[str, str, SensitiveModel]]:
+        """The models of sensitive columns: the key, the column, and the settings."""
+        for key in SENSITIVE_MODELS:
+            for column, settings in getattr(self, key).items():
+                yield key, column, settings
+
+
+class Privacy(SensitiveModels, Anonymity):
+    """The privacy models that the release must satisfy, all of them together."""
+
     k_map: KMap | None = spec_key(
         "Minimum number of rows that every class has in the population from which the source was sampled.",
         takes="a mapping such as {k: 5, population: voters.parquet}",
@@ -374,13 +386,6 @@ class Privacy(Anonymity):
         "Choose classes by the quasi-identifiers alone, and redraw the value named in `alpha_k` where a class has "
         "too much of it."
     )
-
-    @property
-    def requirements(self) -> Iterator[tuple[str, str, SensitiveModel]]:
-        """The models of sensitive columns: the key, the column, and the settings."""
-        for key in SENSITIVE_MODELS:
-            for column, settings in getattr(self, key).items():
-                yield key, column, settings
 
     @property
     def of_release(self) -> tuple[PrivacyModel | ReleaseModel, ...]:

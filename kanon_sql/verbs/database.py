@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.linked.check import Checked, check_released
+from kanon_sql.linked.check import Checked, WholeTable, check_released
+from kanon_sql.linked.copies import copied
 from kanon_sql.linked.files import file_of, read_files
-from kanon_sql.linked.links import links_of
+from kanon_sql.linked.links import Link, links_of
 from kanon_sql.linked.release import LinkedRelease, levels_of, release_tables
+from kanon_sql.linked.sensitive import references, sensitive_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
@@ -53,7 +56,8 @@ class DatabaseRelease(Result):
         tables = self.manifest["tables"]
         people = f"{self.manifest['released_people']:,} of {self.manifest['people']:,} released"
         rows = [(name, f"{t['released_rows']:,} of {t['rows']:,} rows in {t['target']}") for name, t in tables.items()]
-        return [("people", people), *rows, *_finding_lines(self.manifest["privacy"])]
+        values = [value_line(finding) for finding in self.manifest["sensitive"]]
+        return [("people", people), *rows, *_finding_lines(self.manifest["privacy"]), *values]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class DatabaseVerification(Result):
 
     people: int
     findings: list[dict[str, Any]]
+    sensitive: list[dict[str, Any]]
     broken_keys: list[str]
     satisfied: bool
 
@@ -79,12 +84,22 @@ class DatabaseVerification(Result):
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         broken = [("broken keys", sentence) for sentence in self.broken_keys]
-        return [("people", f"{self.people:,}"), *_finding_lines(self.findings), *broken]
+        values = [value_line(finding) for finding in self.sensitive]
+        return [("people", f"{self.people:,}"), *_finding_lines(self.findings), *values, *broken]
 
 
 def _finding_lines(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """A line per number of known rows."""
     return [(known_rows(finding["known_rows"]), _shared(finding)) for finding in findings]
+
+
+def value_line(finding: Mapping[str, Any]) -> tuple[str, str]:
+    """What a check found about a sensitive column, as a name and a text."""
+    achieved = "no such values" if finding["achieved"] is None else f"{finding['achieved']:.4g}"
+    unsafe = f", {finding['unsafe_combinations']:,} combinations violate it" if finding["unsafe_combinations"] else ""
+    return f"{finding['column']}: {known_rows(finding['known_rows'])}", (
+        f"{finding['model']}: {achieved}, {finding['required']} required{unsafe}"
+    )
 
 
 def known_rows(rows: int | str) -> str:
@@ -144,17 +159,28 @@ def verify_database(
 ) -> DatabaseVerification:
     """Check the released tables of a spec with separate SQL: their keys, and the people who share each combination.
 
-    Needs only the released tables. Raises SourceError if one is missing.
+    Needs the released tables, and those of the source only for models that compare with them, such as t-closeness.
+    Raises SourceError if one is missing.
     """
     settled = load_linked(spec, **overrides)
     if settled.into is None:
         raise SpecError("the spec names no target; add `into` with the schema or folder of the release")
     with opened_engine(settled.session, connection) as engine:
         links = links_of(settled)
-        with _released(engine, settled) as (reader, released):
-            checked = check_released(reader, links, settled, released)
-    findings = _findings(checked)
-    return DatabaseVerification(checked.people, findings, list(checked.broken), checked.satisfied)
+        with _released(engine, settled) as (reader, released), Scratch(engine, "source") as scratch:
+            whole = _references(engine, scratch, settled, links)
+            checked = check_released(reader, links, settled, released, whole)
+    found = _findings(checked), _value_findings(checked), list(checked.broken)
+    return DatabaseVerification(checked.people, *found, checked.satisfied)
+
+
+def _references(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, WholeTable]:
+    """What models compare with, in the source; it is not read if no model compares."""
+    columns = sensitive_columns(spec, links)
+    if not any(column.models.compared for column in columns):
+        return {}
+    found = references(scratch, copied(engine, scratch, spec, links), columns)
+    return {name: (engine, relation) for name, relation in found.items()}
 
 
 @contextmanager
@@ -188,6 +214,22 @@ def _findings(checked: Checked) -> list[dict[str, Any]]:
     ]
 
 
+def _value_findings(checked: Checked) -> list[dict[str, Any]]:
+    return [
+        {
+            "column": finding.column,
+            "model": finding.model,
+            "known_rows": finding.known,
+            "required": finding.required,
+            "achieved": finding.achieved,
+            "combinations": finding.combinations,
+            "unsafe_combinations": finding.unsafe,
+            "satisfied": finding.satisfied,
+        }
+        for finding in checked.values
+    ]
+
+
 def _manifest(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict[str, Any]:
     """The manifest: names and figures, never values."""
     outcome, judge = released.outcome, released.judge
@@ -205,6 +247,7 @@ def _manifest(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict
             "keys": copy.link.keys,
             "losses": {attribute.column.name: next(losses) for attribute in table.attributes},
             "hierarchies": {name: source.sha256 for name, source in table.sources.items()},
+            "sensitive": list(copy.spec.sensitive),
             **copy.roles.described(),
         }
     people = tables[spec.main]
@@ -225,6 +268,7 @@ def _manifest(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict
         "nodes_checked": outcome.nodes_checked,
         "queries": judge.queries,
         "privacy": _findings(released.checked),
+        "sensitive": _value_findings(released.checked),
         "verified": released.checked.satisfied,
         "same_keys_in_every_release": spec.key_secret is not None,
         "warnings": list(released.warnings),

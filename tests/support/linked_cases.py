@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations, permutations, product
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,19 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.verbs.database import anonymize_database, verify_database
 
 VALUES = 4  # of every column
+JOBS = ["cook", "nurse", "nurse", None]
+SEVERITIES = ["high", "low", "low", "mild", None]
+MODELS: list[dict[str, dict[str, Any]]] = [
+    {},
+    {},
+    {"l_diversity": {"diagnoses.severity": 2}},
+    {"l_diversity": {"people.job": 2, "diagnoses.severity": 3}},
+    {"alpha_k": {"diagnoses.severity": 0.6}},
+    {"alpha_k": {"diagnoses.severity": {"alpha": 0.5, "value": "high"}, "people.job": 0.75}},
+    {"t_closeness": {"people.job": 0.4}, "l_diversity": {"diagnoses.severity": 2}},
+    {"beta_likeness": {"diagnoses.severity": {"beta": 1.5, "kind": "basic"}}},
+    {"l_diversity": {"people.job": {"l": 1.8, "kind": "entropy"}}, "alpha_k": {"diagnoses.severity": 0.8}},
+]
 Row = tuple[Any, ...]
 
 
@@ -46,7 +60,10 @@ class Labels:
 
 @dataclass
 class Case:
-    """A database: people (key, zip), visits (key, person, ward), and diagnoses of visits (code), or of people."""
+    """A database: people (key, zip, job), visits (key, person, ward), and diagnoses of visits (code, severity).
+
+    `models`: privacy models of the sensitive columns job and severity, as in a spec.
+    """
 
     people: list[Row]
     visits: list[Row]
@@ -56,6 +73,7 @@ class Case:
     m: int | str
     limits: tuple[float, float]
     labels: dict[str, Labels] = field(default_factory=dict)
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def drawn(cls, seed: int) -> Case:
@@ -63,31 +81,36 @@ class Case:
         size = draw.choice([2, 5, 12, 25, 60])
         few = draw.random() < 0.5  # values that repeat often, so that releases keep something
         value = partial(draw.choices, range(VALUES), [8, 3, 1, 1] if few else [1, 1, 1, 1])
-        people = [(f"p{n}", value()[0]) for n in range(size)]
+        people = [(f"p{n}", value()[0], draw.choice(JOBS)) for n in range(size)]
         visits: list[Row] = []
         diagnoses: list[Row] = []
         nested = draw.random() < 0.6
-        for key, _ in people:
+
+        def severity() -> str | None:
+            return draw.choice(SEVERITIES)
+
+        for key, *_ in people:
             for _ in range(draw.choice([0, 1, 1, 2, 3, 4])):
                 visits.append((len(visits), key, value()[0]))
                 if nested:
                     for _ in range(draw.choice([0, 1, 1, 2])):
-                        diagnoses.append((visits[-1][0], key, value()[0]))
+                        diagnoses.append((visits[-1][0], key, value()[0], severity()))
             if not nested:
-                diagnoses += [(None, key, value()[0]) for _ in range(draw.choice([0, 0, 1, 2]))]
+                diagnoses += [(None, key, value()[0], severity()) for _ in range(draw.choice([0, 0, 1, 2]))]
         if nested and draw.random() < 0.3:  # a diagnosis that belongs to no visit
-            diagnoses += [(None, key, value()[0]) for key, _ in draw.sample(people, max(1, size // 4))]
+            diagnoses += [(None, key, value()[0], severity()) for key, *_ in draw.sample(people, max(1, size // 4))]
         limits = draw.choice([(0.0, 0.0), (0.0, 0.0), (0.1, 0.2), (0.3, 0.5), (0.0, 1.0)])
         labels = {name: Labels([draw.randrange(2) for _ in range(VALUES)]) for name in ("zip", "ward", "code")}
         k, m = draw.choice([1, 2, 3, 5]), draw.choice([0, 1, 2, 2, 3, "all"])
+        models = draw.choice(MODELS)
         draw.shuffle(visits)
         draw.shuffle(diagnoses)
-        return cls(people, visits, diagnoses, nested, min(k, size), m, limits, labels)
+        return cls(people, visits, diagnoses, nested, min(k, size), m, limits, labels, models)
 
     def load(self, execute: Any) -> None:
-        execute("CREATE TABLE people (id VARCHAR, zip INTEGER)")
+        execute("CREATE TABLE people (id VARCHAR, zip INTEGER, job VARCHAR)")
         execute("CREATE TABLE visits (visit INTEGER, person VARCHAR, ward INTEGER)")
-        execute("CREATE TABLE diagnoses (visit INTEGER, person VARCHAR, code INTEGER)")
+        execute("CREATE TABLE diagnoses (visit INTEGER, person VARCHAR, code INTEGER, severity VARCHAR)")
         for table, rows in (("people", self.people), ("visits", self.visits), ("diagnoses", self.diagnoses)):
             for row in rows:
                 values = ", ".join("NULL" if x is None else repr(x) for x in row)
@@ -101,11 +124,11 @@ class Case:
             "unit": {"people": "id"},
             "hierarchies": str(folder),
             "tables": {
-                "people": {"quasi_identifiers": ["zip"]},
-                "diagnoses": {"keys": keys, "quasi_identifiers": ["code"]},
+                "people": {"quasi_identifiers": ["zip"], "sensitive": ["job"]},
+                "diagnoses": {"keys": keys, "quasi_identifiers": ["code"], "sensitive": ["severity"]},
                 "visits": {"keys": {"visit": "own", "person": "people"}, "quasi_identifiers": ["ward"]},
             },
-            "privacy": {"k": self.k, "m": self.m},
+            "privacy": {"k": self.k, "m": self.m, **self.models},
             "suppression_limit": self.limits[0],
             "event_suppression_limit": self.limits[1],
             "into": {"schema": "released"},
@@ -118,9 +141,12 @@ class Case:
             for name, level in zip(("zip", "ward", "code"), node, strict=True)
         )
         return (
-            [(key, zips(value)) for key, value in self.people],
+            [(key, zips(value), job) for key, value, job in self.people],
             [(key, person, wards(value)) for key, person, value in self.visits],
-            [(visit if self.nested else None, person, codes(value)) for visit, person, value in self.diagnoses],
+            [
+                (visit if self.nested else None, person, codes(code), value)
+                for visit, person, code, value in self.diagnoses
+            ],
         )
 
     def loss(self, node: Sequence[int]) -> float:
@@ -138,13 +164,8 @@ class Case:
 
 def smallest(people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row], m: int | str) -> dict[Any, int]:
     """The fewest people who share a class, and per size of known rows the fewest who share a combination."""
-    classes = dict(people)
-    of_visit = {visit: ward for visit, _, ward in visits}
-    rows: dict[str, list[tuple[Row, Any]]] = defaultdict(list)
-    for visit, person, ward in visits:
-        rows[person].append((("visit", ward), visit))
-    for visit, person, code in diagnoses:
-        rows[person].append((("diagnosis", code, of_visit.get(visit)), visit))
+    classes = {person: label for person, label, _ in people}
+    rows = _rows_of_people(visits, diagnoses)
     found: dict[Any, int] = {0: min(Counter(classes.values()).values(), default=0)}
     if m == "all":
         wholes = Counter((classes[person], _whole(rows[person])) for person in classes)
@@ -154,14 +175,107 @@ def smallest(people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[R
     for size in range(1, m + 1):
         owners: dict[Any, set[str]] = defaultdict(set)
         for person, own in rows.items():
-            for chosen in combinations(own, size):
+            for chosen in combinations([row[:2] for row in own], size):
                 owners[classes[person], _pattern(chosen)].add(person)
         if owners:
             found[size] = min(map(len, owners.values()))
     return found
 
 
-def _pattern(rows: Sequence[tuple[Row, Any]]) -> Any:
+def _rows_of_people(visits: Sequence[Row], diagnoses: Sequence[Row]) -> dict[str, list[Row]]:
+    """The rows of every person: what they show, the visit they belong to, and in a tuple the severity, or None."""
+    of_visit = {visit: ward for visit, _, ward in visits}
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for visit, person, ward in visits:
+        rows[person].append((("visit", ward), visit, None))
+    for visit, person, code, severity in diagnoses:
+        rows[person].append((("diagnosis", code, of_visit.get(visit)), visit, (severity,)))
+    return rows
+
+
+def violations(case: Case, people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row]) -> list[str]:
+    """The combinations of up to m rows whose people's sensitive values violate a model, by plain loops."""
+    if not case.models:
+        return []
+    classes = {person: label for person, label, _ in people}
+    rows = _rows_of_people(visits, diagnoses)
+    jobs = {person: {job} for person, _, job in people}
+    least = case.models.get("l_diversity", {}).get("diagnoses.severity", 0)
+    severities = {person: {row[2][0] for row in rows[person] if row[2]} for person in classes}
+    sharing: dict[Any, set[str]] = defaultdict(set)
+    matching: dict[Any, set[Any]] = defaultdict(set)  # the severities of rows, by what they show with others
+    for person, own in rows.items():
+        if case.m == "all":
+            break
+        assert isinstance(case.m, int)
+        for size in range(1, case.m + 1):
+            for chosen in combinations([row[:2] for row in own], size):
+                sharing[classes[person], _pattern(chosen)].add(person)
+            for place, (shown, visit, severity) in enumerate(own) if least else ():
+                for others in combinations([row[:2] for n, row in enumerate(own) if n != place], size - 1):
+                    if severity:
+                        with_others = [(*other, visit is not None and visit == other[1]) for other in others]
+                        pattern = _pattern([(other[::2], other[1]) for other in with_others])
+                        matching[classes[person], shown, pattern].add(severity[0])
+    for person, label in classes.items():
+        whole = (label, _whole([row[:2] for row in rows[person]])) if case.m == "all" else (label,)
+        sharing[whole].add(person)
+        for row in rows[person] if case.m == "all" else ():
+            if row[2]:
+                matching[whole, row[0]].add(row[2][0])
+    found = []
+    for values_of, name, whole_table in (
+        (jobs, "people.job", {key: {job} for key, _, job in case.people}),
+        (severities, "diagnoses.severity", _severities(case)),
+    ):
+        for combination, sharers in sharing.items():
+            found += [f"{combination}: {why}" for why in _unsafe(case.models, name, sharers, values_of, whole_table)]
+    found += [f"rows {pattern}: {values}" for pattern, values in matching.items() if len(values) < least]
+    return found
+
+
+def _severities(case: Case) -> dict[str, set[Any]]:
+    return {key: {row[3] for row in case.diagnoses if row[1] == key} for key, *_ in case.people}
+
+
+def _unsafe(
+    models: dict[str, dict[str, Any]],
+    name: str,
+    sharers: set[str],
+    values_of: dict[str, set[Any]],
+    whole: dict[str, set[Any]],
+) -> Iterator[str]:
+    """Why the values of some people are unsafe."""
+    counts = Counter(value for person in sharers for value in values_of[person])
+    overall = Counter(value for values in whole.values() for value in values)
+    size = len(sharers)
+    if not counts:
+        return
+    diversity = models.get("l_diversity", {}).get(name, 0)
+    if isinstance(diversity, int):
+        some_without = any(not values_of[person] for person in sharers)
+        if len(counts) + some_without < diversity:
+            yield f"{len(counts)} values"
+    else:
+        entropy = -sum(c / size * log(c / size) for c in counts.values())
+        if entropy < log(diversity["l"]) - 1e-9:
+            yield f"entropy {entropy}"
+    if alpha := models.get("alpha_k", {}).get(name):
+        limit, only = (alpha, None) if isinstance(alpha, float) else (alpha["alpha"], alpha["value"])
+        most = max(counts.values()) if only is None else counts[only]
+        if most > limit * size:
+            yield f"a share of {most / size}"
+    if beta := models.get("beta_likeness", {}).get(name):
+        gains = (c / size * len(whole) / overall[value] - 1 for value, c in counts.items())
+        if max(gains) > beta["beta"] + 1e-9:
+            yield "a gain"
+    if t := models.get("t_closeness", {}).get(name):
+        distance = sum(abs(counts[value] / size - c / len(whole)) for value, c in overall.items()) / 2
+        if distance > t + 1e-9:
+            yield f"a distance of {distance}"
+
+
+def _pattern(rows: Sequence[Row]) -> Any:
     """What rows show, and which of them belong to the same visit, whatever their order."""
     patterns = []
     for order in permutations(rows):
@@ -170,9 +284,9 @@ def _pattern(rows: Sequence[tuple[Row, Any]]) -> Any:
     return min(patterns)
 
 
-def _whole(rows: Sequence[tuple[Row, Any]]) -> Any:
+def _whole(rows: Sequence[Row]) -> Any:
     visits: dict[Any, list[str]] = defaultdict(list)
-    for shown, visit in rows:
+    for shown, visit, *_ in rows:
         visits[visit].append(repr(shown))
     return tuple(sorted(tuple(sorted(shown)) for shown in visits.values()))
 
@@ -199,20 +313,43 @@ def _compared(seed: int, case: Case, spec: dict[str, Any], connection: Any) -> t
         if (2, 2, 2) in safe:
             return seed, "wrong", f"refused, although the top is safe: {error}"
         return seed, "refused", ""
+    problems = list(_problems(case, manifest, safe, *_read(spec, "released", connection), spec, connection))
+    if case.models:
+        problems += _check_problems(case, spec, connection)
+    return seed, "released", "; ".join(problems)
+
+
+def _read(spec: dict[str, Any], schema: str, connection: Any) -> tuple[list[Row], list[Row], list[Row]]:
+    """The released rows of people, visits and diagnoses, with their columns in the order of the case."""
     tables = ["people", "visits", "diagnoses"]
-    people, visits, diagnoses = (connection.execute(f"SELECT * FROM released.{name}").fetchall() for name in tables)
+    people, visits, diagnoses = (connection.execute(f"SELECT * FROM {schema}.{name}").fetchall() for name in tables)
     visits = [(visit, person, ward) for visit, person, ward in visits]
     order = [name for name in ("visit", "person") if name in spec["tables"]["diagnoses"]["keys"]]
-    names = [column[0] for column in connection.execute("SELECT * FROM released.diagnoses LIMIT 0").description]
+    names = [column[0] for column in connection.execute(f"SELECT * FROM {schema}.diagnoses LIMIT 0").description]
+    columns = "person", "code", "severity"
     diagnoses = [
-        (row[names.index("visit")] if "visit" in order else None, row[names.index("person")], row[names.index("code")])
+        (row[names.index("visit")] if "visit" in order else None, *(row[names.index(name)] for name in columns))
         for row in diagnoses
     ]
-    return seed, "released", "; ".join(_problems(case, manifest, safe, people, visits, diagnoses, spec, connection))
+    return people, visits, diagnoses
+
+
+def _check_problems(case: Case, spec: dict[str, Any], connection: Any) -> Iterator[str]:
+    """Whether a release that ignores the models satisfies them by chance, by the check and by plain loops."""
+    privacy = {"k": spec["privacy"]["k"], "m": spec["privacy"]["m"]}
+    ignoring = {**spec, "privacy": privacy, "into": {"schema": "ignoring"}}
+    anonymize_database(ignoring, connection=connection)
+    tables = _read(spec, "ignoring", connection)
+    violated = violations(case, *tables)
+    checked = verify_database({**spec, "into": ignoring["into"]}, connection=connection)
+    if checked.satisfied is bool(violated):
+        yield f"the check of another release: {checked.sensitive}, and plain loops: {violated[:2]}"
 
 
 def _is_safe(case: Case, node: Sequence[int]) -> bool:
-    return all(fewest >= case.k for fewest in smallest(*case.released(node), case.m).values())
+    released = case.released(node)
+    enough = all(fewest >= case.k for fewest in smallest(*released, case.m).values())
+    return enough and not violations(case, *released)
 
 
 def _problems(
@@ -228,7 +365,9 @@ def _problems(
     fewest = smallest(people, visits, diagnoses, case.m) if people else {}
     if any(count < case.k for count in fewest.values()):
         yield f"unsafe: {fewest}, k = {case.k}"
-    keys = {key for key, _ in people}
+    if unsafe := violations(case, people, visits, diagnoses):
+        yield f"reveals values: {unsafe[:2]}"
+    keys = {key for key, *_ in people}
     if len(keys) < len(people) or any(row[1] not in keys for row in (*visits, *diagnoses)):
         yield "rows of people who were not released"
     of_visits = {row[0]: row[1] for row in visits}

@@ -1,0 +1,220 @@
+"""Sensitive columns of several tables, and the rows that reveal their values.
+
+An attacker who knows some of a person's rows also learns what the people who share them have in common. So every
+privacy model of a sensitive column must hold for the people of every combination: the share of them with a value
+anywhere in their rows, and so on. Distinct l-diversity must also hold for the values of the known rows themselves: the
+rows that show the same, of all people who share the combination, have l values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
+from kanon_sql.linked.copies import Copy
+from kanon_sql.linked.links import Link
+from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels, Reference
+from kanon_sql.queries import Relation
+from kanon_sql.spec import LDiversity, LinkedSpec, TCloseness
+
+UNIT_ID = "unit_id"
+_COUNTED = "_sensitive_0"  # our name for the only sensitive column of a set of models
+
+
+@dataclass(frozen=True)
+class SensitiveColumn:
+    """A sensitive column with models: its table, the table's number, and the models, which count people.
+
+    `distinct`: the l of distinct l-diversity, which is not among the models; 0 without it.
+    """
+
+    table: str
+    number: int
+    column: str
+    models: PrivacyModels
+    distinct: int = 0
+
+    @property
+    def name(self) -> str:
+        """The column with its table."""
+        return f"{self.table}.{self.column}"
+
+    def with_reference(self, relation: Relation) -> SensitiveColumn:
+        """The same, comparing with the whole table in a relation of codes."""
+        return replace(self, models=self.models.with_references({_COUNTED: Reference(relation)}))
+
+    def predicate(self, model: PrivacyModel) -> Predicate:
+        """The condition of a model on people who are counted already."""
+        return replace(self.models.predicate(model), unit=PEOPLE)
+
+
+@dataclass(frozen=True)
+class Valued:
+    """The coded values of a sensitive column, by row, in the engine that tests nodes."""
+
+    column: SensitiveColumn
+    values: Relation
+
+
+def sensitive_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[SensitiveColumn]:
+    """The sensitive columns that privacy models limit; SpecError for models that are not defined here."""
+    numbers = {link.name: link.number for link in links}
+    models: dict[tuple[str, str], list[PrivacyModel]] = {}
+    distinct: dict[tuple[str, str], int] = {}
+    for table, column, settings in spec.requirements:
+        if isinstance(settings, TCloseness) and settings.distance == "hierarchical":
+            raise SpecError(
+                f"{table}.{column}: a hierarchical distance is not available for several tables; use `distance: equal`"
+            )
+        others = models.setdefault((table, column), [])
+        if isinstance(settings, LDiversity) and settings.kind == "distinct":
+            distinct[table, column] = int(settings.l)
+        else:
+            others.append(settings.model(column))
+    return [
+        SensitiveColumn(
+            table, numbers[table], column, PrivacyModels(tuple(found), UNIT_ID), distinct.get((table, column), 0)
+        )
+        for (table, column), found in models.items()
+    ]
+
+
+def valued(
+    engine: Engine, here: Scratch, copy: Copy, sensitive: SensitiveColumn, people: Relation, place: int
+) -> Valued:
+    """Code the values of a sensitive column in the engine of a scratch; SpecError if a model needs one per person."""
+    scan = queries.linked_rows(copy.relation, {"raw": copy.columns[sensitive.column]}, engine.dialect)
+    raw = here.receive(f"raw_value_{place}", engine, scan)
+    values = here.create(f"value_{place}", "linked/coded_values", rows=raw)
+    here.drop(raw)
+    single = [model.name for model in sensitive.models.models if model.one_value]
+    if single:
+        ((odd,),) = here.rows("linked/not_one_value", values=values, people=people)
+        if odd:
+            raise SpecError(
+                f"{sensitive.name}: {odd:,} people have several values or none, for which {single[0]} is not defined; "
+                "use alpha_k, beta_likeness, delta_disclosure, or l_diversity of distinct values"
+            )
+    if sensitive.models.compared:
+        sensitive = sensitive.with_reference(_reference(here, values, "value", "raw", people, place))
+    return Valued(sensitive, values)
+
+
+def references(scratch: Scratch, copies: Mapping[str, Copy], columns: Sequence[SensitiveColumn]) -> dict[str, Relation]:
+    """The values of the columns of models that compare with the whole table, for the check of a release."""
+    main = next(iter(copies.values())).relation
+    found = {}
+    for place, column in enumerate(columns):
+        if column.models.compared:
+            copy = copies[column.table]
+            name = copy.columns[column.column]
+            found[column.name] = _reference(scratch, copy.relation, name, name, main, place)
+    return found
+
+
+def _reference(here: Scratch, values: Relation, value: str, raw: str, people: Relation, place: int) -> Relation:
+    """The people of every value in a table, of all people of the database."""
+    text = queries.reference(values, value, raw, Predicate("SUM(n)", unit=UNIT_ID), here.engine.dialect)
+    counted = here.create_as(f"counted_{place}", text)
+    figures = [column.name for column in here.engine.table(counted).columns if column.name != "overall_size"]
+    holes: dict[str, Any] = {"figures": figures, "reference": counted, "people": people}
+    return here.create(f"reference_{place}", "linked/reference_of_people", **holes)
+
+
+class Revealing:
+    """Finds the people and rows that reveal sensitive values, among the rows that a node keeps.
+
+    `here`: a scratch in the engine that tests nodes. `tables`: how many there are.
+    """
+
+    def __init__(self, here: Scratch, valued: Sequence[Valued], tables: int, m: int | str) -> None:
+        self.here = here
+        self.valued = valued
+        self.tables = tables
+        self.m = m
+        self.queries = 0
+
+    def classes(self, people: Relation, kept: Callable[[Valued], Relation]) -> Relation | None:
+        """The classes whose people's values are unsafe; None if there is none."""
+        for column in self.valued:
+            holders = self._create("holders", "linked/holders", values=kept(column), people=people)
+            sharing = self._create("sharing", "linked/sharing_a_class", people=people)
+            unsafe = self._unsafe(column.column, sharing, holders)
+            if unsafe:
+                return unsafe
+        return None
+
+    def wholes(self, wholes: Relation, kept: Callable[[Valued], Relation]) -> Relation | None:
+        """The same where all rows of people are known: people who show the same, by numbers in the place of classes."""
+        if unsafe := self.classes(wholes, kept):
+            return unsafe
+        for column in self.valued:
+            if column.column.distinct and column.column.number:
+                matched = self._create("matched", "linked/matched_rows", values=kept(column))
+                revealing = self._create("revealing", "linked/revealing", matched=matched, l=column.column.distinct)
+                if self.here.count(revealing):
+                    return revealing
+        return None
+
+    def rows(
+        self, events: Relation, people: Relation, parts: int, kept: Callable[[Valued], Relation], victims: Victims
+    ) -> Relation | None:
+        """The rows to leave out because of the smallest combinations that are unsafe; None if none is."""
+        for size in range(1, int(self.m) + 1):
+            for column in self.valued:
+                holders = self._create("holders", "linked/holders", values=kept(column), people=people)
+                for sharing in self._sharing(size, events, parts):
+                    if unsafe := self._unsafe(column.column, sharing, holders):
+                        return victims(size, unsafe)
+                if column.column.distinct and column.column.number:
+                    for matched in self._matched(size, events, column, kept(column), parts):
+                        revealing = self._create(
+                            "revealing", "linked/revealing", matched=matched, l=column.column.distinct
+                        )
+                        if self.here.count(revealing):
+                            return self._create(
+                                "victims", "linked/revealing_left_out", events=events, revealing=revealing
+                            )
+        return None
+
+    def _sharing(self, size: int, events: Relation, parts: int) -> Iterator[Relation]:
+        """The people of every combination of a size, in parts."""
+        query = {1: "linked/sharing_a_row", 2: "linked/sharing_a_pair", 3: "linked/sharing_a_triple"}[size]
+        for part in range(parts if size > 1 else 1):
+            divided = {"parts": parts, "part": part} if size > 1 else {}
+            yield self._create("sharing", query, events=events, **divided)
+
+    def _matched(self, size: int, events: Relation, column: Valued, values: Relation, parts: int) -> Iterator[Relation]:
+        """The values of rows with `size` - 1 other rows of the same person, in parts."""
+        if size == 1:
+            yield self._create("matched", "linked/matched_rows", values=values)
+            return
+        numbers = {"table": column.column.number, "tables": self.tables}
+        known = self._create("known", "linked/known_rows", events=events, values=values, **numbers)
+        query = "linked/matched_pairs" if size == 2 else "linked/matched_triples"
+        for part in range(parts):
+            yield self._create("matched", query, values=values, known=known, parts=parts, part=part)
+
+    def _unsafe(self, column: SensitiveColumn, sharing: Relation, holders: Relation) -> Relation | None:
+        shared = self._create("shared", "linked/values_of_sharing", sharing=sharing, holders=holders)
+        if column.distinct:
+            unsafe = self._create("unsafe", "linked/too_uniform", shared=shared, l=column.distinct)
+            if self.here.count(unsafe):
+                return unsafe
+        for model in column.models.models:
+            unsafe = self._create("unsafe", "linked/unsafe_combinations", shared=shared, safe=column.predicate(model))
+            if self.here.count(unsafe):
+                return unsafe
+        return None
+
+    def _create(self, stem: str, query: str, **holes: Any) -> Relation:
+        self.queries += 1
+        return self.here.create(stem, query, **holes)
+
+
+Victims = Callable[[int, Relation], Relation]
