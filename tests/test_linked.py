@@ -103,6 +103,52 @@ def test_a_planted_rare_pair_is_found(hospital: Any) -> None:
     assert verify_database(spec(), connection=hospital).broken_keys
 
 
+def with_severity(hospital: Any, **models: Any) -> dict[str, Any]:
+    """The spec of the hospital, whose diagnoses have a severity."""
+    hospital.execute("ALTER TABLE diagnoses ADD severity VARCHAR")
+    hospital.execute("UPDATE diagnoses SET severity = CASE WHEN note * 7919 % 101 % 3 = 0 THEN 'high' ELSE 'low' END")
+    changed = spec()
+    changed["tables"]["diagnoses"]["sensitive"] = ["severity"]
+    changed["privacy"] |= models
+    return changed
+
+
+def test_planted_values_that_all_share_are_found(hospital: Any) -> None:
+    diverse = with_severity(
+        hospital,
+        l_diversity={"diagnoses.severity": 2},
+        alpha_k={"diagnoses.severity": {"alpha": 0.97, "value": "high"}},
+    )
+    released = anonymize_database(diverse, connection=hospital).manifest
+    assert released["tables"]["diagnoses"]["sensitive"] == ["severity"]
+    assert all(finding["satisfied"] for finding in released["sensitive"])
+    assert len(released["sensitive"]) == 6  # two models, and 0, 1 or 2 known rows
+    hospital.execute("UPDATE anon.diagnoses SET severity = 'low' WHERE code = (SELECT MIN(code) FROM anon.diagnoses)")
+    checked = verify_database(diverse, connection=hospital)
+    assert all(finding["satisfied"] for finding in checked.findings)
+    violated = {finding["model"] for finding in checked.sensitive if not finding["satisfied"]}
+    assert "distinct l-diversity of severity" in violated
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ({"l_diversity": {"severity": 2}}, "names no table; write table.column, such as patients.severity"),
+        ({"l_diversity": {"diagnoses.what": 2}}, "what"),
+        ({"l_diversity": {"diagnoses.severity": "many"}}, "privacy.l_diversity.diagnoses.severity.l: give a number"),
+        ({"t_closeness": {"diagnoses.severity": 0.2}}, "have several values or none"),
+        ({"t_closeness": {"diagnoses.severity": {"t": 0.2, "distance": "hierarchical"}}}, "not available for several"),
+        ({"alpha_k": {"diagnoses.severity": 0.01}}, "whose values satisfy the models of diagnoses.severity"),
+        ({"alpha_k": {"diagnoses.severity": {"alpha": 0.5, "value": "nowhere"}}}, "nowhere"),
+    ],
+    ids=str,
+)
+def test_mistaken_models_are_refused_in_a_sentence(hospital: Any, models: dict[str, Any], message: str) -> None:
+    mistaken = with_severity(hospital, **models)
+    with pytest.raises(KanonError, match=message):
+        anonymize_database(mistaken, connection=hospital)
+
+
 def test_nothing_is_visible_if_the_check_fails(hospital: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = Checked(0, (), ("keys lead nowhere",))
     monkeypatch.setattr(releasing, "check_released", lambda *_: failed)

@@ -39,6 +39,7 @@ def verify(spec: Path, as_json: bool | None, **overrides: Any) -> None:
         print_json(checked.to_json())
     else:
         _show_findings(checked.findings)
+        _show_values(checked.sensitive)
         for sentence in checked.broken_keys:
             out.print(f"[red]broken[/red]: {escape(sentence)}")
         colour, outcome = ("green", "satisfied") if checked.satisfied else ("red", "not satisfied")
@@ -58,6 +59,7 @@ def _show(manifest: dict[str, Any]) -> None:
         if found["dropped"]:
             out.print(f"Dropped from {escape(name)}, since they have no role: {escape(', '.join(found['dropped']))}.")
     _show_findings(manifest["privacy"])
+    _show_values(manifest["sensitive"])
     proven = "proven optimal" if manifest["proven_optimal"] else f"no node is better than {manifest['lower_bound']:.4f}"
     out.print(f"Loss {manifest['score']:.4f} ({proven}), {manifest['nodes_checked']:,} nodes checked.")
     targets = ", ".join(found["target"] for found in manifest["tables"].values())
@@ -73,6 +75,30 @@ def _show_findings(findings: list[dict[str, Any]]) -> None:
             known_rows(finding["known_rows"]), shared, f"{finding['required']:,}", f"{finding['rare_combinations']:,}"
         )
     out.print(table)
+
+
+def _show_values(findings: list[dict[str, Any]]) -> None:
+    """Print what the check found about sensitive columns; nothing without models."""
+    if not findings:
+        return
+    known = list(dict.fromkeys(found["known_rows"] for found in findings))
+    table = grid("sensitive column", "model", "required", *(f"worst: {known_rows(rows)}" for rows in known))
+    by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for found in findings:
+        by_model.setdefault((found["column"], found["model"]), []).append(found)
+    for (column, model), of_sizes in by_model.items():
+        required = of_sizes[0]["required"]
+        numbers = required.values() if isinstance(required, dict) else [required]
+        limits = ", ".join(map(str, numbers))
+        table.add_row(escape(column), escape(model), escape(limits), *map(_worst, of_sizes))
+    out.print(table)
+
+
+def _worst(finding: dict[str, Any]) -> str:
+    """The worst combination's figure, with the number of those that violate the model."""
+    worst = "–" if finding["achieved"] is None else f"{finding['achieved']:.4g}"
+    unsafe = finding["unsafe_combinations"]
+    return f"[red]{worst}, {unsafe:,} violate it[/red]" if unsafe else worst
 
 
 SUBCOMMANDS = {

@@ -274,8 +274,8 @@ def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, Copy]) -> l
         without = [column for column in copy.spec.sensitive if (copy.link.name, column) not in with_model]
         if without:
             warnings.append(
-                f"{copy.link.name}: no privacy model limits the sensitive columns {', '.join(without)}; if all people "
-                "who share what is known have the same value, it becomes known; add l_diversity or alpha_k"
+                f"{copy.link.name}: no privacy model limits {', '.join(without)}; if all people who share what is "
+                "known have the same value, it becomes known; add l_diversity or alpha_k"
             )
         if copy.roles.kept:
             warnings.append(

@@ -18,12 +18,13 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.linked.copies import Copy
 from kanon_sql.linked.links import Link
+from kanon_sql.plan.privacy_models import check_occurring
 from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels, Reference
 from kanon_sql.queries import Relation
 from kanon_sql.spec import LDiversity, LinkedSpec, TCloseness
 
 UNIT_ID = "unit_id"
-_COUNTED = "_sensitive_0"  # our name for the only sensitive column of a set of models
+COUNTED = "_sensitive_0"  # our name for the only sensitive column of a set of models
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class SensitiveColumn:
 
     def with_reference(self, relation: Relation) -> SensitiveColumn:
         """The same, comparing with the whole table in a relation of codes."""
-        return replace(self, models=self.models.with_references({_COUNTED: Reference(relation)}))
+        return replace(self, models=self.models.with_references({COUNTED: Reference(relation)}))
 
     def predicate(self, model: PrivacyModel) -> Predicate:
         """The condition of a model on people who are counted already."""
@@ -101,7 +102,9 @@ def valued(
                 "use alpha_k, beta_likeness, delta_disclosure, or l_diversity of distinct values"
             )
     if sensitive.models.compared:
-        sensitive = sensitive.with_reference(_reference(here, values, "value", "raw", people, place))
+        reference = _reference(here, values, "value", "raw", people, place)
+        check_occurring(sensitive.models, here, {COUNTED: reference})
+        sensitive = sensitive.with_reference(reference)
     return Valued(sensitive, values)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
@@ -14,6 +16,7 @@ from kanon_sql.generalization.values import key, read
 from kanon_sql.plan.population import is_a_query
 from kanon_sql.plan.source import Source, fitted
 from kanon_sql.privacy import UNIT, ClassCount, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
+from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
@@ -195,7 +198,7 @@ def check_reachable(models: PrivacyModels, frequency_set: FrequencySet, may_supp
     The conclusion needs a model for which merged safe classes are safe: if the class of all rows is unsafe, then so is
     a class of every release. If rows can be suppressed, more rows than allowed must need suppression in that class.
     """
-    _check_occurring(models, frequency_set)
+    check_occurring(models, frequency_set.tables, frequency_set.references)
     _check_one_value(models, frequency_set)
     for model in models.models:
         needed = models.needed_of_all(model, may_suppress)
@@ -255,17 +258,17 @@ def _unreachable(
     )
 
 
-def _check_occurring(models: PrivacyModels, frequency_set: FrequencySet) -> None:
+def check_occurring(models: PrivacyModels, tables: Scratch, references: Mapping[str, Relation]) -> None:
     """SpecError if a model names a value that its column lacks: it would hide nothing."""
     for name, column in models.sensitive.items():
         named = [model.parameters.get("value") for model in models.models if model.sensitive == column]
         values = {value for value in named if isinstance(value, str)}
-        reference = frequency_set.references.get(name)
+        reference = references.get(name)
         if not values or reference is None:
             continue
-        columns = frequency_set.engine.table(reference).columns
+        columns = tables.engine.table(reference).columns
         kind = next(described.kind for described in columns if described.name == "raw")
-        texts = frequency_set.tables.rows("privacy/occurring_texts", reference=reference)
+        texts = tables.rows("privacy/occurring_texts", reference=reference)
         occurring = {_key(text, kind) for (text,) in texts if text is not None}
         missing = {value for value in values if _key(value, kind) not in occurring}
         if missing:

@@ -102,7 +102,8 @@ def _path(location: Location) -> str:
 
 def _owner(location: Location, whole: type[Model]) -> tuple[type[Model], str]:
     """Find the model and the key of it that a place in the spec belongs to."""
-    if whole is LinkedSpec and location[0] in _LINKED_PARTS:
+    of_sensitive = location[:1] == ("privacy",) and len(location) > 2
+    if whole is LinkedSpec and location and location[0] in _LINKED_PARTS and not of_sensitive:
         inner = location[2:] if location[0] == "tables" else location[1:]
         return _owner(inner, _LINKED_PARTS[location[0]]) if inner else (whole, str(location[0]))
     match location:
