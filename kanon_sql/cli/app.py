@@ -23,8 +23,8 @@ COMMANDS = {
     "anonymize": "Create a k-anonymous release of a table or file, and verify the written result.",
     "cloak": "Generalize places and times to boxes and intervals that k people or devices share, and verify the "
     "written result.",
-    "database": "Release several tables of the same people together, such as patients, visits and diagnoses, or check "
-    "them.",
+    "database": "Release several tables of the same people together, such as patients, visits and diagnoses, or "
+    "check, measure or attack them.",
     "anatomize": "Release rows unchanged, with sensitive values only by group, in a separate table. NOT k-anonymous.",
     "run": "Recreate the releases of a spec that have changed inputs, and compare each with the release that it "
     "replaces. For pipelines.",

@@ -1,4 +1,4 @@
-"""`kanon database release|verify`."""
+"""`kanon database release|verify|risk|attack`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,24 @@ import typer
 from rich.markup import escape
 
 from kanon_sql.cli import options as o
-from kanon_sql.cli.declare import Argument, takes
+from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.output import grid, out, print_json, verified, warn, watching
 from kanon_sql.spec import check_values
+from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, known_rows, verify_database
 
 SPEC = Argument("spec", "A spec with the tables, their keys, and the people.", type=Path, default=...)
+KNOWN = Option(
+    "known",
+    "Up to how many rows of a person in the other tables are known, 0 to 3 (default: m of the spec).",
+    "Attacker",
+    int,
+    limits={"min": 0, "max": 3},
+)
+ATTEMPTS = Option(
+    "attempts", "Number of people to draw from the source.", "Attacker", int, default=2000, limits={"min": 1}
+)
+SEED = Option("seed", "Seed of the draw of people and of their known rows.", "Attacker", int, default=0)
 TIME_LIMIT = replace(o.OPTIONS["time_limit"], panel=None)
 
 
@@ -101,7 +113,77 @@ def _worst(finding: dict[str, Any]) -> str:
     return f"[red]{worst}, {unsafe:,} violate it[/red]" if unsafe else worst
 
 
+@takes(SPEC, KNOWN, *o.SESSION_OPTIONS, o.JSON)
+def risk(spec: Path, known: int | None, as_json: bool | None, **overrides: Any) -> None:
+    measured = risk_database(spec, known=known, **overrides)
+    if as_json:
+        print_json(measured.to_json())
+        return
+    _show_exposed(measured.exposed, measured.k)
+    out.print("In the source, before anything is released. Every person counts with their rarest combination of rows.")
+
+
+@takes(SPEC, KNOWN, ATTEMPTS, SEED, *o.SESSION_OPTIONS, o.JSON)
+def attack(spec: Path, known: int | None, attempts: int, seed: int, as_json: bool | None, **overrides: Any) -> None:
+    found = attack_database(spec, known=known, attempts=attempts, seed=seed, **overrides)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        out.print(
+            "[bold]Released tables joined by their keys[/bold]: every person with their rarest combination of rows"
+        )
+        _show_exposed(found.exposed, found.k)
+        _show_matched(found.people)
+        _show_guesses(found.values)
+    if found.found:
+        warn([f"the release does not keep its promise: fewer than {found.k:,} people share what is known"])
+        raise typer.Exit(1)
+
+
+def _show_exposed(exposed: list[dict[str, Any]], k: int) -> None:
+    table = grid("known of a person", "singled out", f"shared by fewer than {k:,}", "of people", "mean risk")
+    for found in exposed:
+        mean = "–" if found["mean_risk"] is None else f"{found['mean_risk']:.4f}"
+        beyond = "" if found.get("promised", True) else " (more than m)"
+        name = known_rows(found["known_rows"]) + beyond
+        table.add_row(name, f"{found['singled_out']:,}", f"{found['below_k']:,}", f"{found['people']:,}", mean)
+    out.print(table)
+
+
+def _show_matched(people: list[dict[str, Any]]) -> None:
+    out.print("[bold]People drawn from the source[/bold]: who in the release matches what is known of them?")
+    table = grid("known of a person", "attacked", "matched", "fewest matches", "right guesses to expect", "by chance")
+    for found in people:
+        fewest = "–" if found["fewest_candidates"] is None else f"{found['fewest_candidates']:,}"
+        shares = f"{found['expected_right']:.2%}", f"{found['chance']:.2%}"
+        name = known_rows(found["known_rows"])
+        table.add_row(name, f"{found['attacked']:,}", f"{found['matched']:,}", fewest, *shares)
+    out.print(table)
+
+
+def _show_guesses(values: list[dict[str, Any]]) -> None:
+    if not values:
+        return
+    out.print("[bold]Sensitive values[/bold]: the most frequent value of those who match")
+    table = grid("sensitive column", "known of a person", "people", "right", "95 % interval", "without knowledge")
+    for found in values:
+        attacked = max(1, found["attacked"])
+        low, high = found["interval"]
+        shares = f"{found['right'] / attacked:.1%}", f"{low:.1%} to {high:.1%}", f"{found['blind'] / attacked:.1%}"
+        table.add_row(escape(found["column"]), known_rows(found["known_rows"]), f"{found['attacked']:,}", *shares)
+    out.print(table)
+
+
 SUBCOMMANDS = {
+    "risk": (
+        risk,
+        "Count the people of the source whom somebody singles out who knows their row of the main table and some others.",
+    ),
+    "attack": (
+        attack,
+        "Attack the released tables: join them again by their keys, and guess who people are from rows that somebody "
+        "knows of them. Exit code 1 if fewer than k people share what the spec lets somebody know.",
+    ),
     "release": (
         release,
         "Release several tables of the same people together, so that what somebody knows of a person and of some of "

@@ -30,6 +30,8 @@ VERSIONS: Mapping[str, int] = {
     "explain": 1,
     "database": 1,
     "database-check": 1,
+    "database-risk": 1,
+    "database-attack": 1,
     "error": 1,
 }
 """The forms of documents with their versions, which are raised when a key is removed or changes its meaning."""

@@ -118,3 +118,46 @@ INIT_DATABASE: Keys = {
     "left_out": (by_name(TEXT), "The other tables, with the reasons."),
     "notes": (NAMES, "Hints for readers of the spec."),
 }
+
+_EXPOSED: Keys = {
+    "known_rows": (_KNOWN, "How many of a person's rows in the other tables are known; `all`: every row."),
+    "people": (COUNT, "The people."),
+    "singled_out": (COUNT, "Those whom the right rows single out."),
+    "below_k": (COUNT, "Those who share a combination with fewer than k people."),
+    "highest_risk": (or_null(SHARE), "1 / the fewest people who share a combination; null without people."),
+    "mean_risk": (or_null(SHARE), "The mean of the people's highest risks; null without people."),
+}
+DATABASE_RISK: Keys = {
+    "k": (COUNT, "The spec's k."),
+    "exposed": (list_of(closed(_EXPOSED)), "By the number of known rows."),
+}
+_MATCHED = closed(
+    {
+        "known_rows": (COUNT, "How many of a person's rows in the other tables are known."),
+        "attacked": (COUNT, "People drawn from the source who have so many rows."),
+        "matched": (COUNT, "Those with released people who match what is known."),
+        "one_candidate": (COUNT, "Those with one person who matches."),
+        "fewest_candidates": (or_null(COUNT), "The fewest people who match; null if nobody ever does."),
+        "expected_right": (SHARE, "The share of guesses to be right, if the person is among those who match."),
+        "chance": (SHARE, "The same without knowing any row."),
+    }
+)
+_GUESSED = closed(
+    {
+        "column": (TEXT, "The sensitive column, with its table."),
+        "known_rows": (COUNT, "How many of a person's rows in the other tables are known."),
+        "attacked": (COUNT, "People whose value was guessed: the most frequent of those who match."),
+        "right": (COUNT, "Right guesses."),
+        "interval": ({**list_of(SHARE), "minItems": 2, "maxItems": 2}, "The 95 % interval of their share."),
+        "blind": (COUNT, "Right guesses without knowing any row: the most frequent value of the release."),
+    }
+)
+DATABASE_ATTACK: Keys = {
+    "k": (COUNT, "The spec's k."),
+    "exposed": (
+        list_of(closed({**_EXPOSED, "promised": (FLAG, "Whether the spec protects against so many known rows.")})),
+        "The released tables, joined again by their keys.",
+    ),
+    "people": (list_of(_MATCHED), "Guesses of who people drawn from the source are."),
+    "values": (list_of(_GUESSED), "Guesses of sensitive values."),
+}

@@ -58,6 +58,12 @@ FORMS: Mapping[str, Form] = {
     "database-check": Form(
         "The check of several released tables.", "`kanon database verify --json`", databases.DATABASE_CHECK
     ),
+    "database-risk": Form(
+        "The risk of the tables of a database.", "`kanon database risk --json`", databases.DATABASE_RISK
+    ),
+    "database-attack": Form(
+        "Attacks on several released tables.", "`kanon database attack --json`", databases.DATABASE_ATTACK
+    ),
     "error": Form("An error.", "every command with `--json`", others.ERROR),
 }
 NAMES = (SPEC, *VERSIONS)

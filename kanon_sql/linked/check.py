@@ -18,7 +18,7 @@ from kanon_sql.spec import LinkedSpec
 
 WholeTable: TypeAlias = tuple[Engine, Relation]  # the reference of a sensitive column, and the engine that has it
 _PAIRS_AT_ONCE = 20_000_000
-_NAMES: dict[int | str, str] = {1: "singles", 2: "pairs", 3: "triples", "all": "wholes"}
+NAMES: dict[int | str, str] = {1: "singles", 2: "pairs", 3: "triples", "all": "wholes"}
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,67 @@ class Checked:
         return enough and not self.broken and all(finding.satisfied for finding in self.values)
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Released tables, joined by their keys: `people` with their classes, and `rows` of the other tables, if any.
+
+    Both have columns of codes for sensitive values. `parts`: in how many parts pairs are counted, so that they fit in
+    memory.
+    """
+
+    tables: Scratch
+    people: Relation
+    rows: Relation | None
+    parts: int
+
+    @classmethod
+    def of(
+        cls,
+        tables: Scratch,
+        links: Sequence[Link],
+        spec: LinkedSpec,
+        released: Mapping[str, Relation],
+        codes: Mapping[str, Mapping[str, str]],
+    ) -> Joined:
+        """Join tables. `codes`: by table, its sensitive columns by the names of their codes."""
+        dialect = tables.engine.dialect
+        main, *others = [
+            ReleasedTable(
+                released[link.name],
+                link.number,
+                list(spec.tables[link.name].quasi_identifiers),
+                link.own_key,
+                link.person,
+                next((other.number for other in links if other.name == link.parent), None),
+                link.parent_key,
+                codes[link.name],
+            )
+            for link in links
+        ]
+        people = tables.create_as("people", queries.released_people(main, dialect))
+        if not others:
+            return cls(tables, people, None, 1)
+        facts = tables.create_as("facts", queries.released_facts([main, *others], dialect))
+        carried = ["visit", *(code for table in others for code in table.codes)]
+        rows = tables.create("rows", "linked/released_rows", facts=facts, people=people, carried=carried)
+        ((pairs,),) = tables.rows("linked/pairs_of_people", rows=rows)
+        return cls(tables, people, rows, 1 + int(pairs) // _PAIRS_AT_ONCE)
+
+    def divisions(self, size: int | str) -> list[dict[str, int]]:
+        """The parts in which combinations of a size are counted, as holes of their queries."""
+        if size not in (2, 3):
+            return [{}]
+        return [{"parts": self.parts, "part": part} for part in range(self.parts)]
+
+    def sharing(self, size: int | str, division: Mapping[str, int]) -> Relation:
+        """The people of every combination of a size: combination, person."""
+        if size == 0:
+            return self.tables.create("sharing", "linked/people_of_classes", people=self.people)
+        query = f"linked/people_of_{NAMES[size]}"
+        holes: Mapping[str, Any] = {"people": self.people} if size == "all" else division
+        return self.tables.create("sharing", query, rows=self.rows, **holes)
+
+
 def check_released(
     engine: Engine,
     links: Sequence[Link],
@@ -90,42 +151,21 @@ def check_released(
     """
     sensitive = sensitive_columns(spec, links)
     codes = {column.name: f"code_{place}" for place, column in enumerate(sensitive)}
-    described = [
-        ReleasedTable(
-            released[link.name],
-            link.number,
-            list(spec.tables[link.name].quasi_identifiers),
-            link.own_key,
-            link.person,
-            next((other.number for other in links if other.name == link.parent), None),
-            link.parent_key,
-            {codes[column.name]: column.column for column in sensitive if column.number == link.number},
-        )
+    by_table = {
+        link.name: {codes[column.name]: column.column for column in sensitive if column.number == link.number}
         for link in links
-    ]
+    }
     with Scratch(engine, "checked") as tables:
         broken = list(_broken(tables, links, released))
-        people = tables.create_as("people", queries.released_people(described[0], engine.dialect))
+        joined = Joined.of(tables, links, spec, released, by_table)
+        people, rows, parts = joined.people, joined.rows, joined.parts
         count = tables.count(people)
-        rows = None
-        if len(described) > 1:
-            facts = tables.create_as("facts", queries.released_facts(described, engine.dialect))
-            carried = ["visit", *(code for table in described[1:] for code in table.codes)]
-            rows = tables.create("rows", "linked/released_rows", facts=facts, people=people, carried=carried)
-        parts = _parts(tables, rows) if rows and spec.privacy.m != 0 else 1
         findings = list(_findings(tables, people, rows, parts, spec))
         values: list[ValueFinding] = []
         for column in sensitive:
             known = _with_reference(tables, column, released[column.table], references)
-            check = _ValueCheck(tables, known, codes[column.name], people, rows, parts)
-            values += check.findings(spec.privacy.m)
+            values += _ValueCheck(joined, known, codes[column.name]).findings(spec.privacy.m)
     return Checked(count, tuple(findings), tuple(broken), tuple(values))
-
-
-def _parts(tables: Scratch, rows: Relation) -> int:
-    """In how many parts pairs are counted, so that they fit in memory."""
-    ((pairs,),) = tables.rows("linked/pairs_of_people", rows=rows)
-    return 1 + int(pairs) // _PAIRS_AT_ONCE
 
 
 def _with_reference(
@@ -146,61 +186,46 @@ def _with_reference(
 class _ValueCheck:
     """Checks the models of one sensitive column. `code`: the column with the codes of its values."""
 
-    tables: Scratch
+    joined: Joined
     column: SensitiveColumn
     code: str
-    people: Relation
-    rows: Relation | None
-    parts: int
 
     def findings(self, m: int | str) -> list[ValueFinding]:
         """A finding per model and number of known rows."""
-        holders = self._holders()
-        sizes: Sequence[int | str] = [0] if self.rows is None else ["all"] if m == "all" else range(int(m) + 1)
+        rows = self.joined.people if self.column.number == 0 else self.joined.rows
+        holders = self.joined.tables.create("holders", "linked/released_holders", code=[self.code], rows=rows)
+        sizes: Sequence[int | str] = [0] if self.joined.rows is None else ["all"] if m == "all" else range(int(m) + 1)
         found = []
         for size in sizes:
             summaries: dict[str, list[Sequence[Any]]] = {}
-            for part in range(self.parts if size in (2, 3) else 1):
-                divided = {"parts": self.parts, "part": part} if size in (2, 3) else {}
-                sharing = self._sharing(size, divided)
-                for model, summary in self._summaries(size, sharing, holders, divided):
+            for division in self.joined.divisions(size):
+                sharing = self.joined.sharing(size, division)
+                for model, summary in self._summaries(size, sharing, holders, division):
                     summaries.setdefault(model, []).append(summary)
             found += [self._finding(model, size, of_parts) for model, of_parts in summaries.items()]
         return found
-
-    def _holders(self) -> Relation:
-        rows = self.people if self.column.number == 0 else self.rows
-        return self.tables.create("holders", "linked/released_holders", code=[self.code], rows=rows)
-
-    def _sharing(self, size: int | str, divided: Mapping[str, int]) -> Relation:
-        if size == 0:
-            return self.tables.create("sharing", "linked/people_of_classes", people=self.people)
-        query = f"linked/people_of_{_NAMES[size]}"
-        holes: Mapping[str, Any] = {"people": self.people} if size == "all" else divided
-        return self.tables.create("sharing", query, rows=self.rows, **holes)
 
     def _summaries(
         self, size: int | str, sharing: Relation, holders: Relation, divided: Mapping[str, int]
     ) -> Iterator[tuple[str, Sequence[Any]]]:
         """For every model: the combinations, those that violate it, and the worst figure."""
+        tables = self.joined.tables
         if self.column.distinct:
             diversity = f"distinct l-diversity of {self.column.column}"
             few = {"l": self.column.distinct}
-            (found,) = self.tables.rows("linked/fewest_values", sharing=sharing, holders=holders, **few)
+            (found,) = tables.rows("linked/fewest_values", sharing=sharing, holders=holders, **few)
             yield diversity, found
             if size != 0 and self.column.number:
                 number: dict[str, Any] = {"code": [self.code], "kind": self.column.number}
                 whole: Mapping[str, Any] = {"sharing": sharing} if size == "all" else divided
-                query = f"linked/fewest_values_of_{_NAMES[size]}"
-                (found,) = self.tables.rows(query, rows=self.rows, **number, **whole, **few)
+                query = f"linked/fewest_values_of_{NAMES[size]}"
+                (found,) = tables.rows(query, rows=self.joined.rows, **number, **whole, **few)
                 yield diversity, found
         if self.column.models.models:
-            kinds = self.tables.create("kinds", "linked/values_of_people", sharing=sharing, holders=holders)
+            kinds = tables.create("kinds", "linked/values_of_people", sharing=sharing, holders=holders)
             for model in self.column.models.models:
                 holes = achieved_holes(self.column.models, model, PEOPLE, "weight")
-                (found,) = self.tables.rows(
-                    "release/class_summary", kinds=kinds, safe=self.column.predicate(model), **holes
-                )
+                (found,) = tables.rows("release/class_summary", kinds=kinds, safe=self.column.predicate(model), **holes)
                 _, combinations, _, unsafe, _, achieved = found
                 yield model.name, (combinations, unsafe, achieved)
 

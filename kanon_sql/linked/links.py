@@ -35,6 +35,15 @@ class Link:
         """The columns of keys, each once."""
         return list(dict.fromkeys(filter(None, (self.own_key, self.person, self.parent_key))))
 
+    def key_rows(self, main: str) -> list[tuple[str, str, str]]:
+        """The columns of keys, with the tables that they identify rows of, and the number of the row in a copy."""
+        found = (
+            (self.own_key, self.name, "row_id"),
+            (self.person, main, "unit_id"),
+            (self.parent_key, self.parent, "parent_id"),
+        )
+        return [(column, str(table), row) for column, table, row in found if column]
+
 
 def links_of(spec: LinkedSpec) -> list[Link]:
     """The tables of a spec in the order of their links, the main table first; SpecError if the links are not a tree."""

@@ -39,15 +39,16 @@ class Writer:
     def pieces(self, node: Node, kept: Kept, about: Mapping[str, object]) -> dict[str, Piece]:
         """The released tables by name, each as one query."""
         keys = {table.copy.link.name: self._keys(table) for table in self.tables if table.copy.link.own_key}
+        main = self.tables[0].copy.link.name
         levels = iter(node)
         pieces: dict[str, Piece] = {}
         for table, left_out in zip(self.tables, kept.left_out, strict=True):
             copy = table.copy
-            cells = [self._cell(table, index, next(levels)) for index in range(len(table.attributes))]
+            cells = [cell_of(self.engine, self.scratch, table, n, next(levels)) for n in range(len(table.attributes))]
             text = queries.linked_release(
                 copy.relation,
                 self._here(left_out, f"out_{copy.link.number}", table),
-                self._new_keys(table, keys),
+                [NewKey(name, keys[of], row, copy.columns[name]) for name, of, row in copy.link.key_rows(main)],
                 cells,
                 {name: copy.columns[name] for name in (*copy.spec.sensitive, *copy.roles.kept)},
                 self.secret,
@@ -69,36 +70,27 @@ class Writer:
         }
         return self.scratch.create(f"keys_{copy.link.number}", "linked/random_keys", **holes)
 
-    def _new_keys(self, table: Coded, keys: Mapping[str, Relation]) -> list[NewKey]:
-        copy, link = table.copy, table.copy.link
-        main = self.tables[0].copy.link.name
-        found = [
-            (link.own_key, link.name, "row_id"),
-            (link.person, main, "unit_id"),
-            (link.parent_key, str(link.parent), "parent_id"),
-        ]
-        return [NewKey(name, keys[of], row, copy.columns[name]) for name, of, row in found if name]
-
-    def _cell(self, table: Coded, index: int, level: int) -> ReleasedColumn:
-        """A released column, whose mapping table is loaded where the copy is."""
-        attribute = table.attributes[index]
-        name, coded = attribute.column.name, attribute.coded
-        column = table.copy.columns[name]
-        if level and table.relation_engine is not self.engine:
-            here = self.scratch[f"map_{table.copy.link.number}_{index}"]
-            coded = replace(coded, mapping=here)
-            source = table.copy.source.column(name)
-            assert source is not None
-            place = Place(self.engine, table.copy.relation, Column(column, source.type, source.kind))
-            mapping.load(self.scratch, place, coded, attribute.hierarchy)
-        return ReleasedColumn(name, column, coded, level)
-
     def _here(self, left_out: Relation, stem: str, table: Coded) -> Relation:
         """The rows that are left out, in the engine of the copies."""
         if table.relation_engine is self.engine:
             return left_out
         text = queries.select_all(left_out, table.relation_engine.dialect)
         return self.scratch.receive(stem, table.relation_engine, text)
+
+
+def cell_of(engine: Engine, scratch: Scratch, table: Coded, index: int, level: int) -> ReleasedColumn:
+    """A released column on a level, whose mapping table is loaded where the copy is, in `engine` and `scratch`."""
+    attribute = table.attributes[index]
+    name, coded = attribute.column.name, attribute.coded
+    column = table.copy.columns[name]
+    if level and table.relation_engine is not engine:
+        here = scratch[f"map_{table.copy.link.number}_{index}"]
+        coded = replace(coded, mapping=here)
+        source = table.copy.source.column(name)
+        assert source is not None
+        place = Place(engine, table.copy.relation, Column(column, source.type, source.kind))
+        mapping.load(scratch, place, coded, attribute.hierarchy)
+    return ReleasedColumn(name, column, coded, level)
 
 
 def secret_of(spec: LinkedSpec) -> str:

@@ -111,11 +111,8 @@ def linked_release(
         same = exp.column("row_id", alias).eq(exp.column(key.of, "t"))
         query = query.join(t.table(key.keys, alias), on=same, join_type="LEFT")
     for index, cell in enumerate(cells):
-        alias, raw = f"m{index}", t.column(cell.column, "t")
-        shown = raw if cell.level == 0 else mapped(cell.coded, raw, alias, f"label_{cell.level}")
+        query, shown = _shown(query, cell, f"m{index}")
         outputs.append(exp.alias_(shown.copy(), cell.name, quoted=True))
-        if cell.level:
-            query = join_mapping(query, cell.coded, raw, alias)
     outputs += [exp.alias_(t.column(column, "t"), name, quoted=True) for name, column in kept.items()]
     query = query.select(*outputs)
     query = query.join(
@@ -236,3 +233,60 @@ def linked_rows(copy: Relation, columns: Mapping[str, str], dialect: str) -> str
     cells = [exp.alias_(t.column(column, "t"), name, quoted=True) for name, column in columns.items()]
     n = exp.alias_(exp.Literal.number(1), "n")
     return t.printed(exp.select(*links, *cells, n).from_(t.table(copy, "t")), dialect)
+
+
+@dataclass(frozen=True)
+class KnownKey:
+    """A key column of rows that somebody knows: its name, the table whose rows it identifies, and the copy's columns.
+
+    `of`: row_id, parent_id or unit_id. `column`: the key itself; where it is NULL, so is the known key.
+    """
+
+    name: str
+    table: str
+    of: str
+    column: str
+
+
+def known_rows(
+    copy: Relation, keys: Sequence[KnownKey], cells: Sequence[ReleasedColumn], kept: Mapping[str, str], dialect: str
+) -> str:
+    """The query of a copy's rows as somebody knows them who knows the release's levels: keys, labels, kept columns.
+
+    Keys begin with `source:`, so that they differ from released ones. All columns are text, by their released names.
+    """
+    outputs: list[exp.Expr] = []
+    for key in keys:
+        start = exp.Literal.string(f"source:{key.table}:")
+        number = exp.DPipe(this=start, expression=exp.cast(exp.column(key.of, "t"), "VARCHAR"))
+        known = exp.Case().when(~t.is_null(t.column(key.column, "t")), number)
+        outputs.append(exp.alias_(known, key.name, quoted=True))
+    query = exp.select().from_(t.table(copy, "t"))
+    for index, cell in enumerate(cells):
+        alias = f"m{index}"
+        query, shown = _shown(query, cell, alias)
+        outputs.append(exp.alias_(exp.cast(shown, "VARCHAR"), cell.name, quoted=True))
+    outputs += [
+        exp.alias_(exp.cast(t.column(column, "t"), "VARCHAR"), name, quoted=True) for name, column in kept.items()
+    ]
+    return t.printed(query.select(*outputs), dialect)
+
+
+def labels_at(copy: Relation, cell: ReleasedColumn, dialect: str) -> str:
+    """The query of the labels of a copy's column on a level, each once, as text."""
+    query, shown = _shown(exp.select().from_(t.table(copy, "t")), cell, "m")
+    return t.printed(query.select(exp.alias_(exp.cast(shown, "VARCHAR"), "label")).distinct(), dialect)
+
+
+def as_texts(relation: Relation, columns: Sequence[str], dialect: str) -> str:
+    """The query of columns of a relation, as text."""
+    texts = [exp.alias_(exp.cast(t.column(name, "r"), "VARCHAR"), name, quoted=True) for name in columns]
+    return t.printed(exp.select(*texts).from_(t.table(relation, "r")), dialect)
+
+
+def _shown(query: exp.Select, cell: ReleasedColumn, alias: str) -> tuple[exp.Select, exp.Expr]:
+    """A query that joins the mapping of a cell if it needs one, and what the cell shows."""
+    raw = t.column(cell.column, "t")
+    if cell.level == 0:
+        return query, raw
+    return join_mapping(query, cell.coded, raw, alias), mapped(cell.coded, raw, alias, f"label_{cell.level}")

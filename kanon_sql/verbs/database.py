@@ -167,7 +167,7 @@ def verify_database(
         raise SpecError("the spec names no target; add `into` with the schema or folder of the release")
     with opened_engine(settled.session, connection) as engine:
         links = links_of(settled)
-        with _released(engine, settled) as (reader, released), Scratch(engine, "source") as scratch:
+        with released_tables(engine, settled) as (reader, released), Scratch(engine, "source") as scratch:
             whole = _references(engine, scratch, settled, links)
             checked = check_released(reader, links, settled, released, whole)
     found = _findings(checked), _value_findings(checked), list(checked.broken)
@@ -184,7 +184,7 @@ def _references(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Seque
 
 
 @contextmanager
-def _released(engine: Engine, spec: LinkedSpec) -> Iterator[tuple[Engine, dict[str, Relation]]]:
+def released_tables(engine: Engine, spec: LinkedSpec) -> Iterator[tuple[Engine, dict[str, Relation]]]:
     """The released tables by name, with their engine: an embedded one for files."""
     assert spec.into is not None
     if spec.into.folder:

@@ -1,6 +1,6 @@
 """Random databases of three tables, released and compared with plain Python.
 
-Ten thousand cases: `cd tests; python -m support.linked_cases 10000`.
+Ten thousand cases: `cd tests; python -m support.linked_cases 10000`; a second number is the first seed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.errors import InfeasibleError
+from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, verify_database
 
 VALUES = 4  # of every column
@@ -390,6 +391,7 @@ def _problems(
         yield f"the check found {found}, and plain Python {fewest}"
     if verify_database(spec, connection=connection).satisfied is not True:
         yield "verify does not confirm it"
+    yield from _attack_problems(case, people, visits, diagnoses, spec, connection)
     best = min((case.loss(node) for node in safe), default=None)
     if best is not None and manifest["score"] > best + 1e-9:
         yield f"score {manifest['score']}, but a safe node without losses of rows has {best}"
@@ -406,6 +408,43 @@ def _problems(
     lost = _loss_with_suppression(case, node, people, visits, diagnoses)
     if abs(lost - manifest["score"]) > 1e-9:
         yield f"the released rows lose {lost}, and the manifest says {manifest['score']}"
+
+
+def exposed(
+    people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row], known: int, k: int
+) -> list[tuple[int, int]]:
+    """The people who share a combination of up to 0, 1, … known rows with nobody, and with fewer than k."""
+    classes = {person: label for person, label, _ in people}
+    rows = _rows_of_people(visits, diagnoses)
+    owners: dict[Any, set[str]] = defaultdict(set)
+    found = []
+    for size in range(known + 1):
+        for person, label in classes.items():
+            for chosen in combinations([row[:2] for row in rows[person]], size):
+                owners[label, _pattern(chosen) if chosen else None].add(person)
+        fewest = dict.fromkeys(classes, len(classes))
+        for sharers in owners.values():
+            for person in sharers:
+                fewest[person] = min(fewest[person], len(sharers))
+        found.append((sum(n == 1 for n in fewest.values()), sum(n < k for n in fewest.values())))
+    return found
+
+
+def _attack_problems(
+    case: Case, people: list[Row], visits: list[Row], diagnoses: list[Row], spec: Any, connection: Any
+) -> Iterator[str]:
+    """What attacks say that plain loops do not; nobody has fewer than k candidates among the released people."""
+    known = case.m if isinstance(case.m, int) else 1
+    found = attack_database(spec, connection=connection, known=known)
+    numbers = [(each["singled_out"], each["below_k"]) for each in found.exposed if each["known_rows"] != "all"]
+    if people and numbers != exposed(people, visits, diagnoses, known, case.k):
+        yield f"exposed by attacks: {numbers}"
+    if case.m != "all" and any((each["fewest_candidates"] or case.k) < case.k for each in found.people):
+        yield f"fewer than k candidates: {found.people}"
+    measured = risk_database(spec, connection=connection, known=known).exposed
+    numbers = [(each["singled_out"], each["below_k"]) for each in measured]
+    if numbers != exposed(*case.released((0, 0, 0)), known, case.k):
+        yield f"exposed in the source: {numbers}"
 
 
 def _loss_with_suppression(
@@ -436,8 +475,11 @@ def runs(first: int, number: int, processes: int = 2) -> Iterator[tuple[int, str
 
 
 if __name__ == "__main__":
-    ends = list(runs(0, int(sys.argv[1])))
-    for seed, _, problem in ends:
+    ends: Counter[str] = Counter()
+    for seed, end, problem in runs(int(sys.argv[2]) if len(sys.argv) > 2 else 0, int(sys.argv[1])):
+        ends[end] += 1
         if problem:
-            print(seed, problem)
-    print(Counter(end for _, end, _ in ends))
+            print(seed, problem, flush=True)
+        if sum(ends.values()) % 100 == 0:
+            print(dict(ends), flush=True)
+    print(dict(ends))

@@ -1,0 +1,259 @@
+"""Attacks on several tables: what somebody who knows rows of people finds out from the released tables.
+
+The exhaustive attack joins the released tables by their keys, and looks for the people whom the right rows single out.
+The attack on a sample draws people from the source, and rows of them that somebody knows, looks for released people who
+match, and guesses whose rows they are, and the sensitive values. It finds out the released levels from the labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.attack.outcome import interval
+from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.linked.check import NAMES, Joined
+from kanon_sql.linked.copies import copied
+from kanon_sql.linked.counted import Coded, coded
+from kanon_sql.linked.links import Link
+from kanon_sql.linked.writer import cell_of
+from kanon_sql.queries import KnownKey, Relation, ReleasedColumn
+from kanon_sql.spec import LinkedSpec
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """The people whom somebody singles out who knows the row of the main table and the right `known` other rows.
+
+    `below_k`: the people who share a combination with fewer than k people. `highest`, `mean`: of the people's highest
+    risks; None without people.
+    """
+
+    known: int | str
+    people: int
+    singled_out: int
+    below_k: int
+    highest: float | None
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The result of guessing who people are, of whom the row of the main table and `known` other rows are known.
+
+    `attacked`: the people with so many rows. `guessed`: those with released people who match, the fewest of whom are
+    `fewest`. `expected`: the share of guesses to be right if the person is among those who match; `chance`: without
+    any knowledge.
+    """
+
+    known: int
+    attacked: int
+    guessed: int
+    singled_out: int
+    fewest: int | None
+    expected: float
+    chance: float
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """The result of guessing values of a sensitive column, of people of whom `known` other rows are known.
+
+    `blind`: the guesses that are right without knowing any row, by the most frequent value.
+    """
+
+    column: str
+    known: int
+    attacked: int
+    right: int
+    blind: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share of right guesses."""
+        return interval(self.right, self.attacked)
+
+
+@dataclass(frozen=True)
+class LinkedAttack:
+    """The results of all attacks on a release."""
+
+    exposed: tuple[Exposed, ...]
+    matched: tuple[Matched, ...]
+    guessed: tuple[Guessed, ...]
+
+
+def exposed_people(joined: Joined, sizes: Sequence[int | str], k: int) -> Iterator[Exposed]:
+    """The exhaustive attack, for every number of known rows; every person counts with their rarest combination."""
+    tables = joined.tables
+    fewest: Relation | None = None
+    for size in sizes:
+        for division in joined.divisions(size):
+            sharing = joined.sharing(size, division)
+            if fewest is None:
+                fewest = tables.create("fewest", "attack_linked/fewest_sharing", sharing=sharing)
+            else:  # who knows more rows knows fewer, too
+                tables.add(fewest, "attack_linked/fewest_sharing", sharing=sharing)
+        ((number, alone, below, highest, mean),) = tables.rows("attack_linked/people_at_risk", fewest=fewest, k=k)
+        risks = (None if figure is None else float(figure) for figure in (highest, mean))
+        yield Exposed(size, int(number), int(alone), int(below), *risks)
+
+
+def exposed_in_source(engine: Engine, links: Sequence[Link], spec: LinkedSpec, known: int) -> list[Exposed]:
+    """The exhaustive attack on the tables of the source, as they are."""
+    with ExitStack() as stack:
+        scratch = stack.enter_context(Scratch(engine, "measured"))
+        counting = engine if engine.is_embedded else stack.enter_context(closing(engine.embedded()))
+        here = stack.enter_context(Scratch(counting, "measuring"))
+        copies = copied(engine, scratch, spec, links)
+        texts = {}
+        for link in links:
+            copy = copies[link.name]
+            keys = [KnownKey(name, of, row, copy.columns[name]) for name, of, row in link.key_rows(spec.main)]
+            cells = {name: copy.columns[name] for name in copy.quasi_identifiers}
+            text = queries.known_rows(copy.relation, keys, [], cells, engine.dialect)
+            texts[link.name] = here.receive(f"source_{link.number}", engine, text)
+        joined = Joined.of(here, links, spec, texts, {link.name: {} for link in links})
+        sizes = [0] if joined.rows is None else range(known + 1)
+        return list(exposed_people(joined, sizes, spec.privacy.k))
+
+
+def attack_release(
+    engine: Engine,
+    reader: Engine,
+    links: Sequence[Link],
+    spec: LinkedSpec,
+    released: Mapping[str, Relation],
+    *,
+    known: int,
+    attempts: int,
+    seed: int,
+) -> LinkedAttack:
+    """Attack released tables; `reader` is their engine, and `engine` that of the source.
+
+    `known`: up to how many rows are known, at most 3. `attempts`: the people to attack.
+    """
+    with ExitStack() as stack:
+        scratch = stack.enter_context(Scratch(engine, "attacked"))
+        counting = engine if engine.is_embedded else stack.enter_context(closing(engine.embedded()))
+        here = stack.enter_context(Scratch(counting, "attacking"))
+        copies = copied(engine, scratch, spec, links)
+        tables = [coded(engine, here, copies[link.name], spec) for link in links]
+        names = {link.name: _columns(spec, link) for link in links}
+        texts = {
+            link.name: here.receive(
+                f"released_{link.number}",
+                reader,
+                queries.as_texts(released[link.name], names[link.name], reader.dialect),
+            )
+            for link in links
+        }
+        for table in tables:
+            _add_known(engine, scratch, here, table, tables[0], texts[table.copy.link.name], spec)
+        return _attacked(here, links, spec, texts, known, attempts, seed)
+
+
+def _columns(spec: LinkedSpec, link: Link) -> list[str]:
+    """The released columns that are compared: keys, labels, and sensitive values."""
+    return [*link.keys, *spec.tables[link.name].quasi_identifiers, *spec.sensitive_of(link.name)]
+
+
+def _add_known(
+    engine: Engine, scratch: Scratch, here: Scratch, table: Coded, main: Coded, released: Relation, spec: LinkedSpec
+) -> None:
+    """Add the source's rows to the released ones, with the labels of the levels that the release has."""
+    link = table.copy.link
+    cells = [_released_cell(engine, scratch, here, table, index, released) for index in range(len(table.attributes))]
+    keys = [KnownKey(name, of, row, table.copy.columns[name]) for name, of, row in link.key_rows(main.copy.link.name)]
+    kept = {name: table.copy.columns[name] for name in spec.sensitive_of(link.name)}
+    text = queries.known_rows(table.copy.relation, keys, cells, kept, engine.dialect)
+    known = here.receive("known_source", engine, text)
+    here.add_as(released, queries.as_texts(known, _columns(spec, link), here.engine.dialect))
+
+
+def _released_cell(
+    engine: Engine, scratch: Scratch, here: Scratch, table: Coded, index: int, released: Relation
+) -> ReleasedColumn:
+    """The column on the lowest level that has the most of the released labels."""
+    best: tuple[int, ReleasedColumn] | None = None
+    for level in range(table.attributes[index].hierarchy.height + 1):
+        cell = cell_of(engine, scratch, table, index, level)
+        labels = here.receive("labels", engine, queries.labels_at(table.copy.relation, cell, engine.dialect))
+        ((missing,),) = here.rows(
+            "attack_linked/labels_of_other_levels", released=released, column=[cell.name], labels=labels
+        )
+        if best is None or missing < best[0]:
+            best = int(missing), cell
+        if not missing:
+            break
+    assert best is not None
+    return best[1]
+
+
+def _attacked(
+    here: Scratch,
+    links: Sequence[Link],
+    spec: LinkedSpec,
+    texts: Mapping[str, Relation],
+    known: int,
+    attempts: int,
+    seed: int,
+) -> LinkedAttack:
+    """Attack released and known rows that are numbered together."""
+    columns = {
+        f"code_{number}_{place}": (link, column)
+        for number, link in enumerate(links)
+        for place, column in enumerate(spec.sensitive_of(link.name))
+    }
+    codes = {link.name: {code: column for code, (other, column) in columns.items() if other == link} for link in links}
+    both = Joined.of(here, links, spec, texts, codes)
+    of_main = list(codes[spec.main])
+    people = here.create("released_people", "attack_linked/released_only", people=both.people, codes=of_main)
+    rows = None
+    carried = ["visit", *(code for code in columns if code not in of_main)]
+    if both.rows:
+        rows = here.create(
+            "released_rows", "attack_linked/rows_of_released", rows=both.rows, people=people, carried=carried
+        )
+    released = Joined(here, people, rows, both.parts)
+    sizes: Sequence[int | str] = [0] if rows is None else range(known + 1)
+    whole = ["all"] if spec.privacy.m == "all" and rows else []
+    exposed = tuple(exposed_people(released, [*sizes, *whole], spec.privacy.k))
+    targets = here.create("targets", "attack_linked/targets", people=both.people, seed=seed, most=attempts)
+    if rows:
+        holes: dict[str, Any] = {"targets": targets, "rows": both.rows, "seed": seed, "carried": carried}
+        here.create("known", "attack_linked/known_rows", **holes)
+    chance = 1 / max(1, here.count(people))
+    matched, guessed = [], []
+    for size in sizes:
+        attacked = here.count(targets)
+        if size:
+            ((attacked,),) = here.rows("attack_linked/known_enough", known=here["known"], size=size)
+        matches = _matches(here, size, targets, people, rows)
+        ((number, alone, fewest, expected),) = here.rows("attack_linked/guessed_people", matches=matches)
+        share = float(expected) / attacked if attacked else 0.0
+        matched.append(Matched(int(size), attacked, int(number), int(alone), fewest, share, chance))
+        for code, (link, column) in columns.items():
+            holes = {"matches": matches, "code": [code]}
+            if link.is_main:
+                query = "attack_linked/guessed_values_of_people"
+                holes |= {"people": people, "all_people": both.people}
+            elif size == 0:
+                continue
+            else:
+                query = "attack_linked/guessed_values_of_rows"
+                holes |= {"rows": rows, "known": here["known"]}
+            ((of_people, right, blind),) = here.rows(query, **holes)
+            guessed.append(Guessed(f"{link.name}.{column}", int(size), int(of_people), int(right), int(blind)))
+    return LinkedAttack(exposed, tuple(matched), tuple(guessed))
+
+
+def _matches(here: Scratch, size: int | str, targets: Relation, people: Relation, rows: Relation | None) -> Relation:
+    """The released people who match those who are attacked: target, candidate, number of the row like the first."""
+    if size == 0:
+        return here.create("matches", "attack_linked/matches_of_classes", targets=targets, people=people)
+    return here.create("matches", f"attack_linked/matches_of_{NAMES[size]}", known=here["known"], rows=rows)

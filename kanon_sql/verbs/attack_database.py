@@ -1,0 +1,200 @@
+"""Attack the released tables of a database, or measure the risk of its own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kanon_sql.errors import SpecError
+from kanon_sql.linked.attack import Exposed, LinkedAttack, attack_release, exposed_in_source
+from kanon_sql.linked.links import links_of
+from kanon_sql.plan.source import opened_engine
+from kanon_sql.spec import LinkedSpec, load_linked
+from kanon_sql.verbs.database import known_rows, released_tables
+from kanon_sql.verbs.result import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+MOST_KNOWN = 3  # rows of a person; more combinations are too many to count
+ATTEMPTS = 2_000
+
+
+@dataclass(frozen=True)
+class DatabaseRisk(Result):
+    """How exposed people are in the tables of a database as they are: a row per number of known rows."""
+
+    json_form: ClassVar[str] = "database-risk"
+
+    k: int
+    exposed: list[dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures."""
+        return vars(self).copy()
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per number of known rows."""
+        import pandas
+
+        return pandas.DataFrame(self.exposed)
+
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        return [(known_rows(found["known_rows"]), _exposed_line(found, self.k)) for found in self.exposed]
+
+
+@dataclass(frozen=True)
+class DatabaseAttack(Result):
+    """What attacks on released tables found: people who can be singled out, and guesses about a sample of people."""
+
+    json_form: ClassVar[str] = "database-attack"
+
+    k: int
+    exposed: list[dict[str, Any]]
+    people: list[dict[str, Any]]
+    values: list[dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures."""
+        return vars(self).copy()
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per number of known rows."""
+        import pandas
+
+        return pandas.DataFrame(self.exposed).merge(pandas.DataFrame(self.people), on="known_rows", how="left")
+
+    @property
+    def found(self) -> bool:
+        """Whether an attack within what the spec promises finds fewer than k people."""
+        return any(found["promised"] and found["below_k"] for found in self.exposed)
+
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        exposed = [(known_rows(found["known_rows"]), _exposed_line(found, self.k)) for found in self.exposed]
+        guesses = [
+            (f"guess of {found['column']}, {known_rows(found['known_rows'])}", _guess_line(found))
+            for found in self.values
+        ]
+        return [*exposed, *guesses]
+
+
+def _exposed_line(found: Mapping[str, Any], k: int) -> str:
+    return (
+        f"{found['singled_out']:,} of {found['people']:,} people are singled out, {found['below_k']:,} share what is "
+        f"known with fewer than {k:,}"
+    )
+
+
+def _guess_line(found: Mapping[str, Any]) -> str:
+    return f"right for {found['right']:,} of {found['attacked']:,} people, without knowledge for {found['blind']:,}"
+
+
+def risk_database(
+    spec: LinkedSpec | Mapping[str, Any] | str | Path,
+    *,
+    connection: Any = None,
+    known: int | None = None,
+    **overrides: Any,
+) -> DatabaseRisk:
+    """Count the people whom somebody singles out in the source's tables who knows some of their rows.
+
+    `known`: up to how many rows in the other tables are known, in addition to the row of the main table; by default the
+    spec's m. Every person counts with the rarest combination of their rows. Raises SpecError and SourceError.
+
+    >>> import duckdb
+    >>> connection = duckdb.connect()
+    >>> _ = connection.execute("CREATE TABLE people AS SELECT range AS id, range % 2 AS age FROM range(8)")
+    >>> _ = connection.execute("CREATE TABLE visits AS SELECT range AS person, range % 4 AS ward FROM range(8)")
+    >>> tables = {
+    ...     "people": {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}},
+    ...     "visits": {"keys": {"person": "people"}, "quasi_identifiers": {"ward": {"hierarchy": "suppress"}}},
+    ... }
+    >>> spec = {"unit": {"people": "id"}, "tables": tables, "privacy": {"k": 3, "m": 1}}
+    >>> [(found["known_rows"], found["below_k"]) for found in risk_database(spec, connection=connection).exposed]
+    [(0, 0), (1, 8)]
+    """
+    settled = load_linked(spec, **overrides)
+    with opened_engine(settled.session, connection) as engine:
+        exposed = exposed_in_source(engine, links_of(settled), settled, _known(settled, known))
+    return DatabaseRisk(settled.privacy.k, [_exposed(found) for found in exposed])
+
+
+def attack_database(
+    spec: LinkedSpec | Mapping[str, Any] | str | Path,
+    *,
+    connection: Any = None,
+    known: int | None = None,
+    attempts: int = ATTEMPTS,
+    seed: int = 0,
+    **overrides: Any,
+) -> DatabaseAttack:
+    """Attack the released tables of a spec as somebody who knows rows of people.
+
+    The tables are joined again by their keys, and the people are counted whom the right rows single out. Then people
+    are drawn from the source, with rows that somebody knows of them: who matches in the release, and which sensitive
+    values do they have? `known`: up to how many rows are known, by default the spec's m; with more, the attack knows more
+    than the release protects against. `attempts`: the people to draw. Raises SpecError and SourceError.
+    """
+    settled = load_linked(spec, **overrides)
+    if settled.into is None:
+        raise SpecError("the spec names no target; add `into` with the schema or folder of the release")
+    rows = _known(settled, known)
+    with opened_engine(settled.session, connection) as engine:
+        links = links_of(settled)
+        with released_tables(engine, settled) as (reader, released):
+            found = attack_release(engine, reader, links, settled, released, known=rows, attempts=attempts, seed=seed)
+    return _described(settled, found)
+
+
+def _known(spec: LinkedSpec, known: int | None) -> int:
+    m = spec.privacy.m
+    if known is None:
+        return MOST_KNOWN if m == "all" else int(m)
+    if not 0 <= known <= MOST_KNOWN:
+        raise SpecError(
+            f"known is {known}; it must be between 0 and {MOST_KNOWN}, since more combinations are too many"
+        )
+    return known
+
+
+def _exposed(found: Exposed) -> dict[str, Any]:
+    return {
+        "known_rows": found.known,
+        "people": found.people,
+        "singled_out": found.singled_out,
+        "below_k": found.below_k,
+        "highest_risk": found.highest,
+        "mean_risk": found.mean,
+    }
+
+
+def _described(spec: LinkedSpec, found: LinkedAttack) -> DatabaseAttack:
+    m = spec.privacy.m
+    promised = [m == "all" or (isinstance(one.known, int) and one.known <= m) for one in found.exposed]
+    exposed = [{**_exposed(one), "promised": within} for one, within in zip(found.exposed, promised, strict=True)]
+    people = [
+        {
+            "known_rows": one.known,
+            "attacked": one.attacked,
+            "matched": one.guessed,
+            "one_candidate": one.singled_out,
+            "fewest_candidates": one.fewest,
+            "expected_right": one.expected,
+            "chance": one.chance,
+        }
+        for one in found.matched
+    ]
+    values = [
+        {
+            "column": one.column,
+            "known_rows": one.known,
+            "attacked": one.attacked,
+            "right": one.right,
+            "interval": list(one.interval),
+            "blind": one.blind,
+        }
+        for one in found.guessed
+    ]
+    return DatabaseAttack(spec.privacy.k, exposed, people, values)
