@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.attack import Attacks, attack
+    from kanon_sql.verbs.attack_database import DatabaseAttack, DatabaseRisk, attack_database, risk_database
     from kanon_sql.verbs.cloak import cloak
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.comparison import Comparison
@@ -59,6 +60,8 @@ _HOMES = {
     "CloakSpec": "spec",
     "Comparison": "verbs.comparison",
     "Compiled": "verbs.statement",
+    "DatabaseAttack": "verbs.attack_database",
+    "DatabaseRisk": "verbs.attack_database",
     "DatabaseRelease": "verbs.database",
     "DatabaseSuggestions": "verbs.suggest_database",
     "DatabaseVerification": "verbs.database",
@@ -120,7 +123,9 @@ __all__ = [
     "CloakSpec",
     "Comparison",
     "Compiled",
+    "DatabaseAttack",
     "DatabaseRelease",
+    "DatabaseRisk",
     "DatabaseSuggestions",
     "DatabaseVerification",
     "DbtModel",

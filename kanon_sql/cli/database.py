@@ -177,7 +177,7 @@ def _show_guesses(values: list[dict[str, Any]]) -> None:
 SUBCOMMANDS = {
     "risk": (
         risk,
-        "Count the people of the source whom somebody singles out who knows their row of the main table and some others.",
+        "Count the people of the source who are singled out by their row in the main table and some other rows.",
     ),
     "attack": (
         attack,

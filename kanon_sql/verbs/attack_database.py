@@ -134,8 +134,8 @@ def attack_database(
 
     The tables are joined again by their keys, and the people are counted whom the right rows single out. Then people
     are drawn from the source, with rows that somebody knows of them: who matches in the release, and which sensitive
-    values do they have? `known`: up to how many rows are known, by default the spec's m; with more, the attack knows more
-    than the release protects against. `attempts`: the people to draw. Raises SpecError and SourceError.
+    values do they have? `known`: up to how many rows are known, by default the spec's m; with more, the attack knows
+    more than the release protects against. `attempts`: the people to draw. Raises SpecError and SourceError.
     """
     settled = load_linked(spec, **overrides)
     if settled.into is None:
