@@ -292,6 +292,23 @@ JOIN (SELECT t.class, t.shown FROM $shown AS t GROUP BY t.class, t.shown HAVING 
 SELECT keys.row_id, MD5(s.secret || MD5(s.secret || $table) || CAST(keys.value AS VARCHAR)) AS key
 FROM (SELECT c.row_id, $column AS value FROM $copy AS c) AS keys CROSS JOIN $secret AS s;
 
+-- name: offsets
+-- Turn digests into numbers of days between -n and n; 28 bits of a digest are read as a number.
+-- columns: unit_id, days
+SELECT d.row_id AS unit_id, d.number % $width - $most AS days
+FROM (
+  SELECT
+    k.row_id,
+    (POSITION(SUBSTR(k.key, 1, 1) IN '0123456789abcdef') - 1) * 16777216
+    + (POSITION(SUBSTR(k.key, 2, 1) IN '0123456789abcdef') - 1) * 1048576
+    + (POSITION(SUBSTR(k.key, 3, 1) IN '0123456789abcdef') - 1) * 65536
+    + (POSITION(SUBSTR(k.key, 4, 1) IN '0123456789abcdef') - 1) * 4096
+    + (POSITION(SUBSTR(k.key, 5, 1) IN '0123456789abcdef') - 1) * 256
+    + (POSITION(SUBSTR(k.key, 6, 1) IN '0123456789abcdef') - 1) * 16
+    + (POSITION(SUBSTR(k.key, 7, 1) IN '0123456789abcdef') - 1) AS number
+  FROM $keys AS k
+) AS d;
+
 -- name: all_items
 -- Combine the items of two tables.
 -- columns: row_id, unit_id, class, visit, item

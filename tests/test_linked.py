@@ -1,5 +1,6 @@
 """Releases of several tables of the same people, compared with plain Python, and what is refused."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,53 @@ def test_a_planted_rare_pair_is_found(hospital: Any) -> None:
     assert [finding["achieved"] for finding in checked.findings][1:] == [1, 1]
     hospital.execute("DELETE FROM anon.patients WHERE id = ?", [patient])
     assert verify_database(spec(), connection=hospital).broken_keys
+
+
+def test_dates_are_shifted_by_the_same_days_for_a_person(hospital: Any) -> None:
+    hospital.execute("ALTER TABLE patients ADD born DATE")
+    hospital.execute("ALTER TABLE visits ADD seen TIMESTAMP")
+    hospital.execute("UPDATE patients SET born = DATE '1990-01-01' + CAST(id AS INTEGER)")
+    hospital.execute(
+        "UPDATE visits SET seen = TIMESTAMP '2026-01-01 10:30:00' + INTERVAL 1 DAY * CAST(visit AS INTEGER)"
+    )
+    shifting = spec(shift_days=40)
+    shifting["tables"]["patients"]["shift"] = ["born"]
+    shifting["tables"]["visits"] |= {"shift": ["seen"], "keep": ["visit_number"]}
+    hospital.execute("ALTER TABLE visits ADD visit_number INTEGER")
+    hospital.execute("UPDATE visits SET visit_number = visit")
+    manifest = anonymize_database(shifting, connection=hospital).manifest
+    assert manifest["tables"]["patients"]["shifted"] == ["born"]
+    assert [w for w in manifest["warnings"] if "born" in w or "seen" in w] == [
+        "patients: born released with an offset per person, which is no anonymity; one who knows one of a person's dates "
+        "knows all of them",
+        "visits: seen released with an offset per person, which is no anonymity; one who knows one of a person's dates "
+        "knows all of them",
+    ]
+    found = hospital.execute("""
+        SELECT p.id, date_diff('day', DATE '1990-01-01', p.born) - s.patient, date_diff('day', s.seen, v.seen),
+               date_part('hour', v.seen)
+        FROM anon.visits v JOIN anon.patients p ON p.id = v.patient JOIN visits s ON s.visit = v.visit_number
+        """).fetchall()
+    offsets: dict[str, set[int]] = {}
+    for person, of_birth, of_visit, hour in found:
+        offsets.setdefault(person, set()).update((of_birth, of_visit))
+        assert hour == 10
+    assert all(len(days) == 1 for days in offsets.values())
+    drawn = {day for days in offsets.values() for day in days}
+    assert len(drawn) > 30
+    assert max(map(abs, drawn)) <= 40
+    shifting["tables"]["patients"]["shift"] = ["name"]
+    shifting["tables"]["patients"]["identifiers"] = []
+    with pytest.raises(SpecError, match=r"patients\.name is in `shift`, but is no date"):
+        anonymize_database({**shifting, "into": {"schema": "other"}}, connection=hospital)
+
+
+def test_specs_of_several_tables_are_checked_without_data(tmp_path: Path) -> None:
+    path = tmp_path / "hospital.yml"
+    path.write_text(json.dumps(spec()))
+    summary = "patients, visits, diagnoses, (5, 2)-anonymity of patients, written to anon"
+    assert summary in kanon("spec", "check", path).out
+    assert "use `kanon database release`" in kanon("anonymize", "--spec", path).err
 
 
 def with_severity(hospital: Any, **models: Any) -> dict[str, Any]:

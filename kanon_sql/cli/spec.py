@@ -13,7 +13,9 @@ from kanon_sql.cli.output import out
 from kanon_sql.cli.run import VAR
 from kanon_sql.cli.schema import OUTPUT, write_schema
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import ReleaseSpec, load_to_check
+from kanon_sql.linked.links import links_of
+from kanon_sql.linked.sensitive import sensitive_columns
+from kanon_sql.spec import LinkedSpec, ReleaseSpec, load_linked, load_to_check, mapping_of
 
 FILES = Argument("files", "Specs of one release, or of several under `releases`.", type=list[Path], default=...)
 
@@ -35,6 +37,9 @@ def check(files: list[Path], vars: dict[str, str] | None) -> None:
     """Opens no database and no data file. Exit code 0 if every spec is valid, otherwise 2 with the first error."""
     for file in files:
         try:
+            if "tables" in mapping_of(file):
+                out.print(f"{escape(file.stem)}: {escape(_summary_of_tables(load_linked(file)))}")
+                continue
             specs = load_to_check(file, vars)
         except SpecError as error:
             raise error if len(files) == 1 else SpecError(f"{file}: {error}") from None
@@ -46,6 +51,15 @@ def _summary(spec: ReleaseSpec) -> str:
     columns = ", ".join(chain(*spec.coarsened.values()))
     target = f", written to {spec.target.name}" if spec.target else ""
     return f"{spec.source}, k = {spec.privacy.k}, by {columns}{target}"
+
+
+def _summary_of_tables(spec: LinkedSpec) -> str:
+    links = links_of(spec)
+    sensitive_columns(spec, links)
+    names = ", ".join(link.name for link in links)
+    into = spec.into
+    target = f", written to {into.folder or into.schema_name}" if into else ""
+    return f"{names}, ({spec.privacy.k}, {spec.privacy.m})-anonymity of {spec.main}{target}"
 
 
 SUBCOMMANDS = {

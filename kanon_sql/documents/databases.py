@@ -53,6 +53,7 @@ _TABLE = closed(
         ),
         "hierarchies": (by_name(TEXT), "The SHA-256 of every hierarchy's file, table or recipe."),
         "sensitive": (NAMES, "Sensitive columns, which are released unchanged."),
+        "shifted": (NAMES, "Dates that are released with an offset per person."),
         "kept": (NAMES, "Columns that are released unchanged."),
         "dropped": (NAMES, "Columns without a role, which are not released."),
         "labels": (by_name(TEXT), "Roles from labels of the table's owner (PostgreSQL)."),

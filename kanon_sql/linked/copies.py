@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql import queries
 from kanon_sql import spec as specs
@@ -50,7 +50,8 @@ def copied(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Sequence[L
         narrow, settled = roles.settle(engine, source, own)
         if link.own_key:
             _check_distinct(scratch, link, source)
-        copies[link.name] = _copy(scratch, link, own, narrow, settled, copies)
+        shifted = spec.tables[link.name].shift
+        copies[link.name] = _copy(scratch, link, own, narrow, _without(settled, shifted), shifted, copies)
     return copies
 
 
@@ -68,7 +69,7 @@ def _spec_of(spec: LinkedSpec, link: Link) -> Spec:
             "quasi_identifiers": dict(table.quasi_identifiers) or [first],
             "identifiers": [name for name in dict.fromkeys(identifiers) if table.quasi_identifiers or name != first],
             "sensitive": spec.sensitive_of(link.name),
-            "keep": list(table.keep),
+            "keep": [*table.keep, *table.shift],
             "privacy": {"k": spec.privacy.k},
         }
     )
@@ -107,8 +108,22 @@ def _check_distinct(scratch: Scratch, link: Link, source: Table) -> None:
         )
 
 
-def _copy(scratch: Scratch, link: Link, own: Spec, source: Table, settled: Roles, copies: Mapping[str, Copy]) -> Copy:
-    needed = dict.fromkeys([*link.keys, *own.quasi_identifiers, *own.sensitive, *settled.kept])
+def _without(settled: Roles, shifted: Sequence[str]) -> Roles:
+    """The roles without dates that are shifted, which are not released unchanged."""
+    suspects = tuple(found for found in settled.suspects if found.column not in shifted)
+    return replace(settled, kept=tuple(name for name in settled.kept if name not in shifted), suspects=suspects)
+
+
+def _copy(
+    scratch: Scratch,
+    link: Link,
+    own: Spec,
+    source: Table,
+    settled: Roles,
+    shifted: Sequence[str],
+    copies: Mapping[str, Copy],
+) -> Copy:
+    needed = dict.fromkeys([*link.keys, *own.quasi_identifiers, *own.sensitive, *settled.kept, *shifted])
     columns = {name: f"c{index}" for index, name in enumerate(needed)}
     main = next(iter(copies.values()), None)
     person = parent = None

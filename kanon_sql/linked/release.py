@@ -82,7 +82,7 @@ def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> Link
             kept = judge.kept(outcome.node)
             about = {"k": spec.privacy.k, "m": spec.privacy.m, "tables": [link.name for link in links]}
             hidden = scratch.load("secret", {"secret": "VARCHAR"}, [[secret]])
-            pieces = Writer(engine, scratch, tables, hidden).pieces(outcome.node, kept, about)
+            pieces = Writer(engine, scratch, tables, hidden, spec).pieces(outcome.node, kept, about)
             whole = {name: (engine, found) for name, found in references(scratch, copies, columns).items()}
             publishing = _to_folder if into.folder else _to_schema
             checked = publishing(engine, spec, links, pieces, targets, whole, observer)
@@ -276,6 +276,11 @@ def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, Copy]) -> l
             warnings.append(
                 f"{copy.link.name}: no privacy model limits {', '.join(without)}; if all people who share what is "
                 "known have the same value, it becomes known; add l_diversity or alpha_k"
+            )
+        if shifted := spec.tables[copy.link.name].shift:
+            warnings.append(
+                f"{copy.link.name}: {', '.join(shifted)} released with an offset per person, which is no anonymity; "
+                "one who knows one of a person's dates knows all of them"
             )
         if copy.roles.kept:
             warnings.append(

@@ -17,10 +17,12 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.linked.counted import Coded
 from kanon_sql.linked.judge import Kept
-from kanon_sql.queries import NewKey, Relation, ReleasedColumn
+from kanon_sql.queries import NewKey, Relation, ReleasedColumn, ShiftedColumn
 from kanon_sql.release.pieces import Piece
 from kanon_sql.spec import LinkedSpec
 
+_OFFSET = "offset\x1f"  # in the place of a table's name, for digests that no key is
+_DATES = ("date", "timestamp")
 _LEAST_SECRET = 16  # bytes
 
 
@@ -35,22 +37,27 @@ class Writer:
     scratch: Scratch
     tables: Sequence[Coded]
     secret: Relation
+    spec: LinkedSpec
 
     def pieces(self, node: Node, kept: Kept, about: Mapping[str, object]) -> dict[str, Piece]:
         """The released tables by name, each as one query."""
         keys = {table.copy.link.name: self._keys(table) for table in self.tables if table.copy.link.own_key}
         main = self.tables[0].copy.link.name
+        offsets = self._offsets() if any(table.shift for table in self.spec.tables.values()) else None
         levels = iter(node)
         pieces: dict[str, Piece] = {}
         for table, left_out in zip(self.tables, kept.left_out, strict=True):
             copy = table.copy
             cells = [cell_of(self.engine, self.scratch, table, n, next(levels)) for n in range(len(table.attributes))]
+            shifted = {name: self._shifted(table, name) for name in self.spec.tables[copy.link.name].shift}
             text = queries.linked_release(
                 copy.relation,
                 self._here(left_out, f"out_{copy.link.number}", table),
                 [NewKey(name, keys[of], row, copy.columns[name]) for name, of, row in copy.link.key_rows(main)],
                 cells,
                 {name: copy.columns[name] for name in (*copy.spec.sensitive, *copy.roles.kept)},
+                shifted,
+                offsets,
                 self.secret,
                 self.engine.dialect,
             )
@@ -58,6 +65,20 @@ class Writer:
                 copy.link.name, f"Write the rows of {copy.link.name} that are kept.", text, about=about
             )
         return pieces
+
+    def _offsets(self) -> Relation:
+        """The number of days by which the dates of every person are shifted."""
+        main, days = self.tables[0].copy, self.spec.shift_days
+        column = [main.columns[str(main.link.own_key)]]
+        holes: dict[str, Any] = {"secret": self.secret, "table": _OFFSET, "column": column, "copy": main.relation}
+        digests = self.scratch.create("digests", "linked/random_keys", **holes)
+        return self.scratch.create("offsets", "linked/offsets", keys=digests, width=2 * days + 1, most=days)
+
+    def _shifted(self, table: Coded, name: str) -> ShiftedColumn:
+        found = table.copy.source.column(name)
+        if found is None or found.kind not in _DATES:
+            raise SpecError(f"{table.copy.link.name}.{name} is in `shift`, but is no date; convert it in a view")
+        return ShiftedColumn(table.copy.columns[name], found.kind == "date")
 
     def _keys(self, table: Coded) -> Relation:
         copy = table.copy

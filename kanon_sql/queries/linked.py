@@ -89,18 +89,36 @@ class ReleasedColumn:
     level: int
 
 
+@dataclass(frozen=True)
+class ShiftedColumn:
+    """A date column of a copy that is released with an offset, and whether it has no time of day."""
+
+    column: str
+    is_date: bool
+
+    def shifted(self) -> exp.Expr:
+        """The date plus the days of the person."""
+        raw, days = t.column(self.column, "t"), exp.column("days", "offsets")
+        if self.is_date:
+            return raw + exp.cast(days, "INTEGER")
+        return raw + days * exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
+
+
 def linked_release(
     copy: Relation,
     left_out: Relation,
     keys: Sequence[NewKey],
     cells: Sequence[ReleasedColumn],
     kept: Mapping[str, str],
+    shifted: Mapping[str, ShiftedColumn],
+    offsets: Relation | None,
     secret: Relation,
     dialect: str,
 ) -> str:
     """The query of a released table: new keys, labels, and kept columns, by their names, in an order that is random.
 
-    `left_out`: the rows of the copy that are not released. `kept`: the copy's columns by their released names.
+    `left_out`: the rows of the copy that are not released. `kept`, `shifted`: the copy's columns by their released
+    names. `offsets`: the days by which the dates of a person are shifted.
     `secret`: a table with the secret that determines the order.
     """
     outputs: list[exp.Expr] = []
@@ -114,6 +132,10 @@ def linked_release(
         query, shown = _shown(query, cell, f"m{index}")
         outputs.append(exp.alias_(shown.copy(), cell.name, quoted=True))
     outputs += [exp.alias_(t.column(column, "t"), name, quoted=True) for name, column in kept.items()]
+    outputs += [exp.alias_(found.shifted(), name, quoted=True) for name, found in shifted.items()]
+    if offsets:
+        same = exp.column("unit_id", "offsets").eq(exp.column("unit_id", "t"))
+        query = query.join(t.table(offsets, "offsets"), on=same, join_type="LEFT")
     query = query.select(*outputs)
     query = query.join(
         t.table(left_out, "x"), on=exp.column("row_id", "x").eq(exp.column("row_id", "t")), join_type="LEFT"

@@ -45,6 +45,12 @@ class LinkedTable(Model):
         takes="a list of columns",
     )
     keep: Columns = spec_key("Other columns to release unchanged.", (), takes="a list of columns")
+    shift: Columns = spec_key(
+        "Dates to release with a random offset of the person, the same for all of their dates in all tables. One who "
+        "knows one of the dates knows all: it is no anonymity by itself.",
+        (),
+        takes="a list of columns with dates",
+    )
 
     @property
     def own_key(self) -> str | None:
@@ -116,6 +122,7 @@ class LinkedSpec(Places):
         0.05,
         takes=FRACTION_OR_ROWS,
     )
+    shift_days: StrictInt = spec_key("The largest offset of dates in `shift`, in days.", 183, ge=1)
     strategy: Text = spec_key("The search algorithm.", "auto", takes="the name of a search", group=SEARCH)
     metric: Literal["loss", "precision", "height"] = spec_key(
         "The loss that the search minimizes: a mean over all quasi-identifiers of all tables.", "loss"

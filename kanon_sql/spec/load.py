@@ -31,6 +31,10 @@ CLOAKS = (
     "`{option}` is for places, and cloaking has its own verb, which verifies what it writes; use kanon cloak, or "
     "kanon_sql.cloak"
 )
+TABLES = (
+    "this spec has several `tables`, which are released together; use `kanon database release`, or "
+    "kanon_sql.anonymize_database"
+)
 _PRIVACY = of_block("privacy")
 _TARGET = of_block("target")
 
@@ -283,7 +287,9 @@ def validated(mapping: Mapping[str, Any], model: type[SpecType], folder: Path | 
 
 
 def _refuse_keys(mapping: Mapping[str, Any], model: type[ReleaseSpec]) -> None:
-    """Raise SpecError for a key of the other verb."""
+    """Raise SpecError for a key of another verb."""
+    if "tables" in mapping:
+        raise SpecError(TABLES)
     if model is Spec and (found := next((key for key in CLOAKING if key in mapping), None)):
         raise SpecError(CLOAKS.format(option=found))
     if model is CloakSpec and (found := next((key for key in GENERALIZING if key in mapping), None)):

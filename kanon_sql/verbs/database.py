@@ -248,6 +248,7 @@ def _manifest(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict
             "losses": {attribute.column.name: next(losses) for attribute in table.attributes},
             "hierarchies": {name: source.sha256 for name, source in table.sources.items()},
             "sensitive": list(copy.spec.sensitive),
+            "shifted": list(spec.tables[copy.link.name].shift),
             **copy.roles.described(),
         }
     people = tables[spec.main]
