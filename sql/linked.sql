@@ -151,14 +151,20 @@ GROUP BY shown.class, shown.item_1, shown.item_2, shown.item_3, shown.linked HAV
 -- columns: event
 SELECT e.event
 FROM (
-  SELECT DISTINCT a.unit_id, CASE WHEN second.people <= first.people THEN r.item_2 ELSE r.item_1 END AS item
-  FROM $rare AS r
-  JOIN $unit_items AS a ON a.class = r.class AND a.item = r.item_1
-  JOIN $unit_items AS b ON b.unit_id = a.unit_id AND b.item = r.item_2
+  SELECT DISTINCT a.unit_id, a.item
+  FROM (
+    SELECT
+      r.class,
+      CASE WHEN second.people <= first.people THEN r.item_2 ELSE r.item_1 END AS victim,
+      CASE WHEN second.people <= first.people THEN r.item_1 ELSE r.item_2 END AS other
+    FROM $rare AS r
+    JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
+    JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
+    WHERE r.linked = 0 AND r.item_1 < r.item_2
+  ) AS p
+  JOIN $unit_items AS a ON a.class = p.class AND a.item = p.victim
+  JOIN $unit_items AS b ON b.unit_id = a.unit_id AND b.item = p.other
     AND (a.places > 1 OR b.places > 1 OR a.visit <> b.visit OR a.visit < 0)
-  JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
-  JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
-  WHERE r.linked = 0 AND r.item_1 < r.item_2
 ) AS chosen
 JOIN $events AS e ON e.unit_id = chosen.unit_id AND e.item = chosen.item
 UNION
@@ -168,14 +174,26 @@ JOIN $unit_items AS u ON u.class = r.class AND u.item = r.item_1
 JOIN $events AS e ON e.unit_id = u.unit_id AND e.item = u.item
 WHERE r.linked = 0 AND r.item_1 = r.item_2 AND u.places > 1 AND (e.visit <> u.visit OR (e.visit < 0 AND e.copy > 1))
 UNION
-SELECT CASE WHEN c.item = d.item OR second.people <= first.people THEN d.event ELSE c.event END AS event
+SELECT c.event
+FROM (
+  SELECT
+    r.class,
+    CASE WHEN second.people <= first.people THEN r.item_2 ELSE r.item_1 END AS victim,
+    CASE WHEN second.people <= first.people THEN r.item_1 ELSE r.item_2 END AS other
+  FROM $rare AS r
+  JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
+  JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
+  WHERE r.linked = 1 AND r.item_1 < r.item_2
+) AS p
+JOIN $events AS c ON c.class = p.class AND c.item = p.victim
+JOIN $events AS d ON d.unit_id = c.unit_id AND d.visit = c.visit AND d.item = p.other
+WHERE c.visit >= 0
+UNION
+SELECT d.event
 FROM $rare AS r
 JOIN $events AS c ON c.class = r.class AND c.item = r.item_1
-JOIN $events AS d ON d.unit_id = c.unit_id AND d.visit = c.visit AND d.item = r.item_2
-  AND (c.item < d.item OR c.event < d.event)
-JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
-JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
-WHERE r.linked = 1 AND c.visit >= 0;
+JOIN $events AS d ON d.unit_id = c.unit_id AND d.visit = c.visit AND d.item = c.item AND c.event < d.event
+WHERE r.linked = 1 AND r.item_1 = r.item_2 AND c.visit >= 0;
 
 -- name: victims_of_triples
 -- Choose the rows to leave out of each rare triple of a person: all that show what the fewest people show.
