@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from kanon_sql.privacy import PEOPLE, Predicate
 from kanon_sql.queries import Relation, Same
 from sql_cases.case import Case, Rows, relation
 
-_TYPES = {**dict.fromkeys(["key", "shown", "text", "secret"], "VARCHAR"), "share": "FLOAT8"}
+_TYPES = {**dict.fromkeys(["key", "raw", "shown", "text", "secret"], "VARCHAR"), "share": "FLOAT8"}
 
 
 def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Rows]], **holes: Any) -> Case:
@@ -284,7 +285,7 @@ _TRIPLES = (
         *[(2, 1, 16, 5, 1, 21), (2, 1, 16, 6, 1, 22), (2, 1, -3, 7, 1, 23)],
         *[(3, 1, 19, 5, 1, 31), (3, 1, 22, 6, 1, 32), (3, 1, 19, 7, 1, 33)],
         *[(4, 1, 28, 5, 1, 41), (4, 1, 31, 5, 1, 42), (4, 1, 31, 6, 1, 43)],
-        *[(5, 2, 0, 5, 1, 51), (5, 2, 0, 6, 1, 52), (5, 2, 0, 8, 1, 53)],
+        *[(5, 2, 0, 5, 1, 53), (5, 2, 0, 6, 1, 52), (5, 2, 0, 8, 1, 51)],
         *[(6, 2, 37, 6, 1, 61), (6, 2, -3, 9, 1, 62), (6, 2, -3, 9, 2, 63), (6, 2, -3, 9, 3, 64)],
         *[(7, 2, 40, 5, 1, 71), (7, 2, 43, 5, 1, 72)],
     ],
@@ -565,7 +566,7 @@ _SHARED = [
 ]
 _PAIRS = [
     *_SHARED,
-    *[(1, 3, 1, 5, 300, 7), (1, 3, 2, 5, 301, 8), (2, 4, 1, 5, 400, 9), (2, 4, 1, 5, 400, 10)],
+    *[(1, 3, 1, 5, 301, 7), (1, 3, 2, 5, 300, 8), (2, 4, 1, 5, 400, 9), (2, 4, 1, 5, 400, 10)],
     *[(2, 5, 1, 5, 500, 11), (2, 5, 1, 5, 501, 12), (2, 5, 1, 6, None, 13), (2, 5, 2, 6, None, 14)],
     *[(3, 6, 1, 5, None, 15), (3, 6, 1, 7, None, 16), (3, 7, 1, 5, 600, 17), (3, 7, 1, 7, 601, 18)],
     *[(4, 8, 1, 5, 800, 19), (4, 8, 2, 5, 801, 20), (4, 9, 1, 9, 900, 21), (4, 9, 2, 5, 901, 22)],
@@ -575,7 +576,7 @@ _PAIRS = [
 _BASE = [(1, 5, None), (2, 5, None), (3, 5, None)]
 _ROWS_OF_VARIANTS = [
     (4, _BASE),
-    (3, _BASE),
+    (3, [(1, 5, 803), (2, 5, 802), (3, 5, 801)]),
     (3, [(1, 7, None), (2, 5, None), (3, 5, None)]),
     (3, [(1, 5, None), (2, 7, None), (3, 5, None)]),
     (3, [(1, 5, None), (2, 5, None), (3, 7, None)]),
@@ -583,8 +584,8 @@ _ROWS_OF_VARIANTS = [
     (3, [(1, 5, None), (1, 5, None), (3, 5, None)]),
     (3, [(1, 5, None), (2, 5, None), (4, 5, None)]),
     (3, [(1, 5, 800), (2, 5, 800), (3, 5, None)]),
-    (3, [(1, 5, 801), (2, 5, None), (3, 5, 801)]),
-    (3, [(1, 5, None), (2, 5, 802), (3, 5, 802)]),
+    (3, [(1, 5, 804), (2, 5, None), (3, 5, 804)]),
+    (3, [(1, 5, None), (2, 5, 805), (3, 5, 805)]),
     (3, [(1, 5, None), (1, 7, None), (1, 9, None)]),
 ]
 _VARIANTS = [
@@ -600,14 +601,16 @@ _TRIPLES_RELEASED = [
     *[(1, 4, 1, 5, 400, 10), (1, 4, 1, 5, 401, 11), (1, 4, 1, 7, 401, 12)],
     *[(1, 5, 1, 5, 500, 13), (1, 5, 1, 5, 501, 14)],
     *[(2, 6, 1, 9, None, 15), (2, 6, 2, 3, None, 16), (2, 6, 2, 3, None, 17)],
-    *[(2, 7, 1, 6, None, 18), (2, 7, 2, 1, None, 19), (2, 7, 2, 2, None, 20)],
+    *[(2, 7, 1, 6, None, 18), (2, 7, 2, 1, None, 19), (2, 7, 2, 3, None, 20)],
     *_VARIANTS,
 ]
-# Persons 1 and 2 show the same, 3 in two visits; 4 and 5 have no rows; 6 has none and 7 shows what 1 does, in class 2.
-_PERSONS = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 2), (7, 2)]
+# Persons 1 and 2 show the same, 3 in two visits; 4 and 5 have no rows; in class 2, 6 has none, 7 shows what 1 does, and
+# 8 shows it partly in another table.
+_PERSONS = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 2), (7, 2), (8, 2)]
 _WHOLES = [
     *[(1, 1, 10, 100), (1, 1, 9, 100), (1, 2, 1, None), (2, 2, 1, None), (2, 1, 9, 200), (2, 1, 10, 200)],
     *[(3, 1, 10, 300), (3, 1, 9, 301), (3, 2, 1, None), (7, 1, 9, 700), (7, 1, 10, 700), (7, 2, 1, None)],
+    *[(8, 1, 9, 800), (8, 1, 10, 800), (8, 1, 1, None)],
 ]
 
 _CHECKS = [
@@ -639,21 +642,26 @@ _CHECKS = [
             (2, (0, 0, None), []),
         )
     ),
-    # By the number of the person, not the key; equal rows stay apart; keys without a person are not listed.
+    # By the number of the person, not the key; equal rows stay apart; keys without a person are not listed. The codes
+    # of rows are carried, not those of people.
     _case(
         "released_rows",
-        _RELEASED,
-        [(2, 1, 2, 3, None, 1), (2, 1, 2, 3, None, 2), (1, 2, 1, 1, 9, 3), (1, 2, 1, 2, None, 4), (1, 2, 2, 1, 9, 5)],
+        "class person kind what visit code_1 number",
+        [
+            *[(2, 1, 2, 3, None, 5, 1), (2, 1, 2, 3, None, 5, 2)],
+            *[(1, 2, 1, 1, 9, 0, 3), (1, 2, 1, 2, None, None, 4), (1, 2, 2, 1, 9, 7, 5)],
+        ],
         {
-            "people": ("key person class", [("p", 2, 1), ("q", 1, 2), ("r", 3, 2)]),
+            "people": ("key person class code_0", [("p", 2, 1, 1), ("q", 1, 2, 2), ("r", 3, 2, 1)]),
             "facts": (
-                "person kind what visit",
+                "person kind what visit code_1",
                 [
-                    *[("p", 2, 1, 9), ("q", 2, 3, None), ("p", 1, 2, None), ("p", 1, 1, 9), ("q", 2, 3, None)],
-                    *[("z", 1, 1, None), (None, 1, 1, None)],
+                    *[("p", 2, 1, 9, 7), ("q", 2, 3, None, 5), ("p", 1, 2, None, None), ("p", 1, 1, 9, 0)],
+                    *[("q", 2, 3, None, 5), ("z", 1, 1, None, 6), (None, 1, 1, None, 6)],
                 ],
             ),
         },
+        carried=["visit", "code_1"],
     ),
     *(
         _case(
@@ -699,7 +707,7 @@ _CHECKS = [
             },
             k=2,
         )
-        for found, persons in (((5, 3, 1), range(1, 8)), ((2, 0, 2), (1, 2, 4, 5)), ((0, 0, None), ()))
+        for found, persons in (((6, 4, 1), range(1, 9)), ((2, 0, 2), (1, 2, 4, 5)), ((0, 0, None), ()))
     ),
     *(
         _case("pairs_of_people", "pairs", [(counted,)], {"rows": ("person", [(person,) for person in persons])})
@@ -756,4 +764,681 @@ _CHANGED = [
     _case("nothing_changed", "class item", [], {"referenced": ("number", [(1,), (0,)])}),
 ]
 
-CASES = [*_CHANGED, *_COPIES, *_SHOWN, *_RARE, *_VICTIMS, *_LEFT_OUT, *_CHECKS]
+_SHARING = "class item_1 item_2 item_3 linked unit_id"
+_SHARERS = "class item_1 item_2 item_3 linked"
+_SHARED_VALUES = f"{_SHARERS} _sensitive_0 n valued _people"
+_VALUES = "unit_id class visit item value event"
+_KNOWN = "unit_id visit item event"
+_MATCHED = "class item other_1 other_2 linked value unit_id visit"
+# Combinations that differ in one respect: the class, one of three items, or which rows are linked.
+_COMBINATION = (1, 5, 6, 7, 0)
+_OTHERS = [(2, 5, 6, 7, 0), (1, 8, 6, 7, 0), (1, 5, 8, 7, 0), (1, 5, 6, 8, 0), (1, 5, 6, 7, 3)]
+
+_SHARERS_OF_ROWS = [
+    # Copies are listed once.
+    _case(
+        "sharing_a_class",
+        _SHARING,
+        [(1, -1, -1, -1, 0, 10), (1, -1, -1, -1, 0, 11), (2, -1, -1, -1, 0, 12)],
+        {"people": ("unit_id class", [(10, 1), (11, 1), (12, 2)])},
+    ),
+    _case(
+        "sharing_a_row",
+        _SHARING,
+        [
+            (class_, item, -1, -1, 0, unit)
+            for class_, item, unit in ((1, 5, 1), (1, 6, 1), (1, 6, 2), (2, 6, 3), (2, 7, 3), (2, 7, 4))
+        ],
+        {"events": _SINGLES},
+    ),
+    # Person 1 has a linked pair in visit 0, and copies that are not linked; 2 has the same pair linked and not; 3 has
+    # linked copies; 4 has a single row; 5 has the greater item first.
+    *(
+        _case(
+            "sharing_a_pair",
+            _SHARING,
+            pairs,
+            {
+                "events": (
+                    "unit_id class visit item event",
+                    [
+                        *[(1, 1, 0, 5, 11), (1, 1, 0, 6, 12), (1, 1, -3, 7, 13), (1, 1, -3, 7, 14)],
+                        *[(2, 1, 16, 5, 21), (2, 1, 19, 6, 22), (2, 1, 16, 6, 23)],
+                        *[
+                            (3, 2, 22, 5, 31),
+                            (3, 2, 22, 5, 32),
+                            (4, 2, 25, 9, 41),
+                            (5, 2, 28, 8, 51),
+                            (5, 2, 31, 3, 52),
+                        ],
+                    ],
+                )
+            },
+            parts=2,
+            part=part,
+        )
+        for part, pairs in (
+            (
+                1,
+                [
+                    *[(1, 5, 6, -1, 1, 1), (1, 5, 7, -1, 0, 1), (1, 7, 7, -1, 0, 1)],
+                    *[(1, 5, 6, -1, 0, 2), (1, 5, 6, -1, 1, 2), (2, 5, 5, -1, 1, 3), (2, 3, 8, -1, 0, 5)],
+                ],
+            ),
+            (0, [(1, 6, 7, -1, 0, 1), (1, 6, 6, -1, 0, 2)]),
+        )
+    ),
+    *(
+        _case("sharing_a_triple", _SHARING, triples, {"events": _TRIPLES}, parts=2, part=part)
+        for part, triples in (
+            (
+                1,
+                [
+                    *[(1, 5, 6, 7, 1, 1), (1, 5, 6, 7, 1, 2), (1, 5, 6, 7, 2, 3), (1, 5, 5, 6, 4, 4)],
+                    *[(1, 5, 5, 6, 2, 4), (2, 5, 6, 8, 7, 5), (2, 9, 9, 9, 0, 6)],
+                ],
+            ),
+            (0, [(2, 6, 9, 9, 0, 6)]),
+        )
+    ),
+]
+
+_SENSITIVE = [
+    # The empty text is a value; NULL is the last.
+    _case(
+        "coded_values",
+        "row_id unit_id value raw n",
+        [(4, 10, 3, "b", 1), (1, 11, 2, "a", 1), (7, 10, 3, "b", 1), (2, 12, 4, None, 1), (3, 11, 1, "", 1)],
+        {
+            "rows": (
+                "row_id unit_id raw n",
+                [(4, 10, "b", 1), (1, 11, "a", 1), (7, 10, "b", 1), (2, 12, None, 1), (3, 11, "", 1)],
+            )
+        },
+    ),
+    # Of rows 2, 3, 4 and 8, which are equal, the first is left out, and two are enough. Rows 5 to 9 differ from them in
+    # one respect. The person of row 20 is not released.
+    _case(
+        "kept_values",
+        _VALUES,
+        [
+            *[(1, 1, -3, 5, 1, 44), (1, 1, -3, 5, 1, 56), (1, 1, -3, 5, 2, 68), (1, 1, 13, 5, 1, 80)],
+            *[(1, 1, -3, 8, 1, 92), (2, 1, -3, 5, 1, 116), (3, 2, 16, 11, 3, 128)],
+        ],
+        {
+            "items": (
+                _ITEMS,
+                [
+                    *[(8, 1, 1, -3, 5), (3, 1, 1, -3, 5), (4, 1, 1, -3, 5), (2, 1, 1, -3, 5), (5, 1, 1, -3, 5)],
+                    *[(6, 1, 1, 13, 5), (7, 1, 1, -3, 8), (9, 2, 1, -3, 5), (10, 3, 2, 16, 11)],
+                ],
+            ),
+            "values": (
+                "row_id unit_id value",
+                [
+                    *[
+                        (2, 1, 1),
+                        (3, 1, 1),
+                        (4, 1, 1),
+                        (5, 1, 2),
+                        (6, 1, 1),
+                        (7, 1, 1),
+                        (8, 1, 1),
+                        (9, 2, 1),
+                        (10, 3, 3),
+                    ],
+                    (20, 9, 1),
+                ],
+            ),
+            "left_out": ("row_id", [(2,), (20,)]),
+        },
+        tables=3,
+        table=2,
+        most=2,
+    ),
+    # Person 1 has a value twice, and another one; 6 has none; 5 is not released.
+    _case(
+        "holders",
+        "unit_id value",
+        [(1, 3), (1, 4), (2, 3), (1, -1), (2, -1), (1, 0), (2, 0), (6, 0)],
+        {
+            "values": ("unit_id value", [(1, 3), (1, 4), (1, 3), (2, 3), (5, 3)]),
+            "people": ("unit_id class", [(1, 1), (2, 1), (6, 2)]),
+        },
+    ),
+    # Persons 1, 2, 3 and 5 share a combination, and 3 has no value; 4 alone has the others. Nobody who shares the last
+    # combination has a value; person 9 shares none.
+    _case(
+        "values_of_sharing",
+        _SHARED_VALUES,
+        [
+            *[(*_COMBINATION, 1, 2, 3, 4), (*_COMBINATION, 4, 2, 3, 4)],
+            *[(*other, 1, 1, 1, 1) for other in _OTHERS],
+        ],
+        {
+            "sharing": (
+                _SHARING,
+                [
+                    *[(*_COMBINATION, unit) for unit in (1, 2, 3, 5)],
+                    *[(*other, 4) for other in _OTHERS],
+                    (1, 9, -1, -1, 0, 3),
+                ],
+            ),
+            "holders": (
+                "unit_id value",
+                [
+                    *[(1, 1), (1, 4), (1, -1), (1, 0), (2, 1), (2, -1), (2, 0), (3, 0)],
+                    *[(4, 1), (4, -1), (4, 0), (5, 4), (5, -1), (5, 0), (9, 1), (9, -1), (9, 0)],
+                ],
+            ),
+        },
+    ),
+    # Two values are too few, as is one with people who have none; three or four values are enough, as are two with such
+    # people.
+    _case(
+        "too_uniform",
+        _SHARERS,
+        [_COMBINATION, *_OTHERS, (4, 5, -1, -1, 0)],
+        {
+            "shared": (
+                _SHARED_VALUES,
+                [
+                    *[(*found, value, 2, 3, 3) for found in (_COMBINATION, *_OTHERS) for value in (1, 4)],
+                    *[(3, 5, -1, -1, 0, value, 1, 3, 3) for value in (1, 2, 4)],
+                    *[(3, 7, -1, -1, 0, value, 1, 4, 4) for value in (1, 2, 3, 4)],
+                    *[(3, 6, -1, -1, 0, 1, 3, 4, 5), (3, 6, -1, -1, 0, 4, 1, 4, 5), (4, 5, -1, -1, 0, 1, 2, 2, 4)],
+                ],
+            )
+        },
+        l=3,
+    ),
+    # A sum of three is unknown, and unsafe.
+    *(
+        _case(
+            "unsafe_combinations",
+            _SHARERS,
+            unsafe,
+            {
+                "shared": (
+                    _SHARED_VALUES,
+                    [
+                        *[
+                            (*found, value, n, 3, 3)
+                            for found in (_COMBINATION, *_OTHERS)
+                            for value, n in ((1, 2), (4, 1))
+                        ],
+                        *[(3, 5, -1, -1, 0, 1, 2, 2, 4), (3, 5, -1, -1, 0, 2, 2, 2, 4), (3, 6, -1, -1, 0, 1, 6, 6, 12)],
+                        (3, 7, -1, -1, 0, 1, 7, 7, 12),
+                    ],
+                )
+            },
+            safe=safe,
+        )
+        for unsafe, safe in (
+            ([_COMBINATION, *_OTHERS], Predicate("SUM(n) >= $k", {"k": 4})),
+            ([_COMBINATION, *_OTHERS], Predicate("NULLIF(SUM(n), $three) > 0", {"three": 3})),
+            (  # half of the people may have a value
+                [_COMBINATION, *_OTHERS, (3, 7, -1, -1, 0)],
+                Predicate(
+                    "most <= $alpha * rows",
+                    {"alpha": 0.5},
+                    {"rows": "SUM(n)", "most": "MAX(c)"},
+                    counted="_sensitive_0",
+                    unit=PEOPLE,
+                ),
+            ),
+        )
+    ),
+    # Four people, of whom three have a value.
+    _case(
+        "reference_of_people",
+        "value overall_c overall_size",
+        [(1, 2, 4), (2, 1, 4)],
+        {
+            "reference": ("value overall_c overall_size", [(1, 2, 3), (2, 1, 3)]),
+            "people": ("unit_id", [(1,), (2,), (3,), (4,)]),
+        },
+        figures=["value", "overall_c"],
+    ),
+    # Person 5 has one value in two rows; 2 and 4 have several, and 3 has none; 9 is not released.
+    *(
+        _case(
+            "not_one_value",
+            "people",
+            [(counted,)],
+            {
+                "people": ("unit_id class", [(unit, 1) for unit in people]),
+                "values": ("unit_id value", [(5, 3), (5, 3), (2, 3), (2, 4), (4, 3), (4, 5), (4, 6), (9, 3), (9, 4)]),
+            },
+        )
+        for counted, people in ((3, [5, 2, 3, 4]), (0, [5]))
+    ),
+]
+
+_REVEALING = [
+    # Table 2 of four: its rows are those with values.
+    _case(
+        "known_rows",
+        _KNOWN,
+        [(1, 13, 5, 53), (2, 16, 7, 93), (1, -3, 6, 40), (3, -3, 10, 56)],
+        {
+            "events": (
+                _EVENTS,
+                [(1, 1, 13, 5, 1, 53), (1, 1, -3, 6, 1, 41), (2, 1, 16, 7, 1, 93), (3, 2, -3, 10, 1, 57)],
+            ),
+            "values": (_VALUES, [(1, 1, -3, 6, 3, 40), (3, 2, -3, 10, 3, 56)]),
+        },
+        tables=4,
+        table=2,
+    ),
+    # Equal rows are listed once.
+    _case(
+        "matched_rows",
+        _MATCHED,
+        [
+            *[(1, 5, -1, -1, 0, 3, 1, -3), (1, 5, -1, -1, 0, 4, 1, -3), (1, 5, -1, -1, 0, 3, 1, 13)],
+            *[(1, 5, -1, -1, 0, 3, 2, -3), (2, 8, -1, -1, 0, 3, 3, -3)],
+        ],
+        {
+            "values": (
+                _VALUES,
+                [
+                    *[(1, 1, -3, 5, 3, 44), (1, 1, -3, 5, 3, 56), (1, 1, -3, 5, 4, 68), (1, 1, 13, 5, 3, 80)],
+                    *[(2, 1, -3, 5, 3, 92), (3, 2, -3, 8, 3, 104)],
+                ],
+            )
+        },
+    ),
+    # Person 1 has a row in visit 0, linked to copies of another, and two rows that are not linked; 2 has two rows with
+    # the same value, one of which is linked to a third row; 4 has a single row.
+    *(
+        _case(
+            "matched_pairs",
+            _MATCHED,
+            pairs,
+            {
+                "values": (
+                    _VALUES,
+                    [
+                        *[(1, 1, 0, 5, 3, 44), (1, 1, -3, 8, 4, 56), (1, 1, -3, 8, 6, 68)],
+                        *[(2, 1, 13, 5, 2, 92), (2, 1, 16, 5, 2, 104), (3, 2, 19, 5, 7, 116), (4, 1, 25, 5, 3, 128)],
+                    ],
+                ),
+                "known": (
+                    _KNOWN,
+                    [
+                        *[(1, 0, 5, 44), (1, -3, 8, 56), (1, -3, 8, 68), (1, 0, 4, 57), (1, 0, 4, 58)],
+                        *[(2, 13, 5, 92), (2, 16, 5, 104), (2, 16, 7, 93), (3, 19, 5, 116), (3, 22, 4, 117)],
+                        *[(4, 25, 5, 128), (5, 25, 4, 141)],
+                    ],
+                ),
+            },
+            parts=2,
+            part=part,
+        )
+        for part, pairs in (
+            (
+                1,
+                [
+                    *[(1, 5, 8, -1, 0, 3, 1, 0), (1, 5, 4, -1, 1, 3, 1, 0)],
+                    *[(1, 5, 5, -1, 0, 2, 2, 13), (1, 5, 7, -1, 0, 2, 2, 13)],
+                    *[(1, 5, 5, -1, 0, 2, 2, 16), (1, 5, 7, -1, 1, 2, 2, 16), (2, 5, 4, -1, 0, 7, 3, 19)],
+                ],
+            ),
+            (
+                0,
+                [(1, 8, other, -1, 0, value, 1, -3) for value in (4, 6) for other in (4, 5, 8)],
+            ),
+        )
+    ),
+    # Of the three rows of persons 1 to 3, the first two, the outer two, or the last two are linked; 4 has three rows
+    # that are not linked, two of which are alike; 5 and 6 have two rows; all three rows of 7 are in visit 0.
+    *(
+        _case(
+            "matched_triples",
+            _MATCHED,
+            triples,
+            {
+                "values": (
+                    _VALUES,
+                    [
+                        *[(1, 1, 13, 5, 3, 44), (2, 1, 16, 5, 3, 92), (3, 1, 22, 5, 3, 116)],
+                        *[(4, 2, -3, 5, 3, 128), (4, 2, -3, 8, 6, 140), (4, 2, -3, 8, 9, 152)],
+                        *[(5, 1, 31, 5, 3, 164), (6, 1, 34, 5, 3, 176), (7, 1, 0, 3, 4, 188)],
+                    ],
+                ),
+                "known": (
+                    _KNOWN,
+                    [
+                        *[
+                            (1, 13, 5, 44),
+                            (1, 13, 4, 57),
+                            (1, 10, 7, 69),
+                            (2, 16, 5, 92),
+                            (2, 19, 4, 93),
+                            (2, 16, 7, 94),
+                        ],
+                        *[(3, 22, 5, 116), (3, 25, 4, 118), (3, 25, 7, 117)],
+                        *[(4, -3, 5, 128), (4, -3, 8, 140), (4, -3, 8, 152)],
+                        *[(5, 31, 5, 164), (5, 31, 4, 165), (6, 34, 5, 176), (6, 37, 7, 177)],
+                        *[(7, 0, 3, 188), (7, 0, 4, 189), (7, 0, 7, 190)],
+                    ],
+                ),
+            },
+            parts=2,
+            part=part,
+        )
+        for part, triples in (
+            (
+                1,
+                [
+                    *[(1, 5, 4, 7, 1, 3, 1, 13), (1, 5, 4, 7, 2, 3, 2, 16), (1, 5, 4, 7, 4, 3, 3, 22)],
+                    *[(2, 5, 8, 8, 0, 3, 4, -3), (1, 3, 4, 7, 7, 4, 7, 0)],
+                ],
+            ),
+            (0, [(2, 8, 5, 8, 0, 6, 4, -3), (2, 8, 5, 8, 0, 9, 4, -3)]),
+        )
+    ),
+    # Persons 1 and 2 have different values, as have 9 to 11; the others show something else, in one respect: 3 and 4
+    # have one value, and 7 reveals it in two ways.
+    _case(
+        "revealing",
+        "unit_id visit item class",
+        [(3, 19, 5, 2), (4, 22, 5, 2), (5, 25, 8, 1), (6, 28, 5, 1), (7, 31, 5, 1), (8, 34, 5, 1)],
+        {
+            "matched": (
+                _MATCHED,
+                [
+                    *[(1, 5, 4, 7, 0, 3, 1, 13), (1, 5, 4, 7, 0, 6, 2, 16)],
+                    *[(2, 5, 4, 7, 0, 3, 3, 19), (2, 5, 4, 7, 0, 3, 4, 22), (1, 8, 4, 7, 0, 3, 5, 25)],
+                    *[(1, 5, 6, 7, 0, 3, 6, 28), (1, 5, 4, 7, 1, 3, 7, 31), (1, 5, 4, 7, 2, 3, 7, 31)],
+                    *[(1, 5, 4, 9, 0, 3, 8, 34), (4, 5, 4, 7, 0, 3, 9, 37), (4, 5, 4, 7, 0, 4, 10, 40)],
+                    (4, 5, 4, 7, 0, 6, 11, 43),
+                ],
+            )
+        },
+        l=2,
+    ),
+    # All copies of a row.
+    _case(
+        "revealing_left_out",
+        "event",
+        [(105,), (106,), (45,)],
+        {
+            "events": (
+                _EVENTS,
+                [
+                    *[(1, 1, -3, 5, 1, 105), (1, 1, -3, 5, 2, 106), (1, 1, 13, 5, 1, 57), (1, 1, -3, 8, 1, 69)],
+                    *[(1, 1, -3, 4, 1, 94), (2, 1, -3, 5, 1, 81), (3, 2, -3, 8, 1, 45)],
+                ],
+            ),
+            "revealing": ("unit_id visit item class", [(1, -3, 5, 1), (3, -3, 8, 2), (9, -3, 5, 1)]),
+        },
+    ),
+    _case(
+        "unsafe_rows_left_out",
+        "event",
+        [(11,), (12,), (15,)],
+        {
+            "events": ("class item event", [(1, 5, 11), (1, 5, 12), (1, 6, 13), (2, 5, 14), (2, 8, 15), (1, 8, 16)]),
+            "unsafe": (_SHARERS, [(1, 5, -1, -1, 0), (2, 8, -1, -1, 0), (2, 9, -1, -1, 0)]),
+        },
+    ),
+    _case(
+        "people_without",
+        "unit_id class",
+        [(12, 2), (14, 2)],
+        {
+            "people": ("unit_id class", [(10, 1), (11, 1), (12, 2), (13, 3), (14, 2)]),
+            "unsafe": ("class item_1", [(1, 5), (1, 6), (3, 5), (12, 5)]),
+        },
+    ),
+    _case(
+        "events_of_people",
+        _EVENTS,
+        [(10, 1, -3, 5, 1, 11), (10, 1, -3, 5, 2, 12)],
+        {
+            "events": (_EVENTS, [(10, 1, -3, 5, 1, 11), (10, 1, -3, 5, 2, 12), (11, 1, 13, 6, 1, 21)]),
+            "people": ("unit_id class", [(10, 1), (13, 1)]),
+        },
+    ),
+    # By the class, then by what rows show; persons 7 and 8 are not released.
+    _case(
+        "wholes",
+        "unit_id class",
+        [(1, 1), (2, 1), (4, 3), (5, 2), (6, 2)],
+        {
+            "shown": (
+                "unit_id class shown",
+                [(1, 1, "5"), (2, 1, "5"), (4, 2, "5"), (5, 2, ""), (6, 2, ""), (7, 1, ""), (8, 1, "7")],
+            ),
+            "people": ("unit_id class", [(1, 1), (2, 1), (4, 2), (5, 2), (6, 2)]),
+        },
+    ),
+    _case(
+        "items_of_wholes",
+        _ITEMS,
+        [(1, 10, 7, -3, 5), (2, 10, 7, 13, 8), (3, 11, 8, -3, 5)],
+        {
+            "items": (_ITEMS, [(1, 10, 1, -3, 5), (2, 10, 1, 13, 8), (3, 11, 1, -3, 5), (4, 12, 2, -3, 5)]),
+            "wholes": ("unit_id class", [(10, 7), (11, 8), (13, 9)]),
+        },
+    ),
+]
+
+# The rows of a released table 2 and their codes, together with one other row, by persons: 1 and 2 have different
+# values, as have 3 and 11, whose rows are not linked; 4 to 7 show something else, in one respect: the class, or what one
+# of the rows shows. The values of 4 and 10 are equal. Both rows of 8 have values. 9 has a single row. 12 has a third
+# value of what 1 and 2 show.
+_CODED = "class person kind what visit number code_0"
+_DIFFERENT_PAIRS = [
+    *[(1, 1, 2, 5, 100, 1, 3), (1, 1, 1, 5, 100, 2, None), (1, 2, 2, 5, 200, 3, 4), (1, 2, 1, 5, 200, 4, None)],
+]
+_CODED_PAIRS = [
+    *_DIFFERENT_PAIRS,
+    *[(1, 3, 2, 5, 301, 5, 3), (1, 3, 1, 5, 300, 6, None), (3, 4, 2, 5, 400, 7, 3), (3, 4, 1, 5, 400, 8, None)],
+    *[(1, 5, 2, 7, 500, 9, 3), (1, 5, 1, 5, 500, 10, None), (1, 6, 2, 5, 600, 11, 3), (1, 6, 1, 8, 600, 12, None)],
+    *[(1, 7, 2, 5, 700, 13, 3), (1, 7, 3, 5, 700, 14, None), (1, 8, 2, 6, None, 15, 3), (1, 8, 2, 9, None, 16, 5)],
+    *[(1, 9, 2, 11, 900, 17, 3), (3, 10, 2, 5, 1000, 18, 3), (3, 10, 1, 5, 1000, 19, None)],
+    *[(1, 11, 2, 5, None, 20, 4), (1, 11, 1, 5, None, 21, None)],
+    *[(1, 12, 2, 5, 1200, 22, 6), (1, 12, 1, 5, 1200, 23, None)],
+]
+# The same for two other rows. Persons 1 and 2 have different values, and 3 to 9 show something else, in one respect:
+# the class, what the row shows, what another one shows, its table, or which two of three rows are linked. Two rows of
+# 10 have values, and 11 has only two rows; 12 has the same value as 3.
+_ROWS_WITH_VALUES = [
+    (1, [(2, 5, 103, 3), (1, 5, 102, None), (3, 5, 101, None)]),
+    (1, [(2, 5, 201, 4), (1, 5, 202, None), (3, 5, 203, None)]),
+    (3, [(2, 5, None, 3), (1, 5, None, None), (3, 5, None, None)]),
+    (1, [(2, 7, None, 3), (1, 5, None, None), (3, 5, None, None)]),
+    (1, [(2, 5, None, 3), (1, 7, None, None), (3, 5, None, None)]),
+    (1, [(2, 5, None, 3), (4, 5, None, None), (3, 5, None, None)]),
+    (1, [(2, 5, 700, 3), (1, 5, 700, None), (3, 5, None, None)]),
+    (1, [(2, 5, None, 3), (1, 5, 800, None), (3, 5, 800, None)]),
+    (1, [(2, 5, 900, 3), (1, 5, None, None), (3, 5, 900, None)]),
+    (1, [(2, 6, None, 3), (2, 9, None, 5), (1, 5, None, None)]),
+    (1, [(2, 5, None, 3), (1, 5, None, None)]),
+    (3, [(2, 5, None, 3), (1, 5, None, None), (3, 5, None, None)]),
+]
+_CODED_TRIPLES = [
+    (class_, person, kind, what, visit, 10 * person + place, code)
+    for person, (class_, rows) in enumerate(_ROWS_WITH_VALUES, start=1)
+    for place, (kind, what, visit, code) in enumerate(rows)
+]
+_OF_CODES = {"code": ["code_0"], "kind": 2}
+
+_RELEASED_VALUES = [
+    _case(
+        "released_codes",
+        "value code_0",
+        [("", 1), ("a", 2), ("b", 3), (None, 0)],
+        {"released": ("text", [("b",), ("a",), (None,), ("b",), ("",), ("a",), (None,)])},
+        column=["text"],
+    ),
+    # NULL is the value 0; rows of other tables have no code.
+    _case(
+        "released_holders",
+        "person value",
+        [(1, 3), (1, 0), (2, 3)],
+        {"rows": ("person code_1 code_0", [(1, 5, 3), (1, 6, 3), (1, 7, 0), (2, 5, 3), (2, 5, None), (3, 5, None)])},
+        code=["code_0"],
+    ),
+    _case(
+        "people_of_classes",
+        "combination person",
+        [(1, 4), (1, 5), (2, 6)],
+        {"people": ("person class", [(4, 1), (5, 1), (6, 2)])},
+    ),
+    _case(
+        "people_of_singles",
+        "combination person",
+        [(1, 1), (1, 2), (2, 4), (3, 1), (3, 2), (4, 3)],
+        {
+            "rows": (
+                "class person kind what",
+                [(1, 1, 1, 5), (1, 1, 1, 5), (1, 2, 1, 5), (1, 1, 2, 5), (1, 2, 2, 5), (2, 3, 1, 5), (1, 4, 1, 9)],
+            )
+        },
+    ),
+    # The persons of every combination, in the order of the combinations.
+    *(
+        _case(
+            f"people_of_{size}",
+            "combination person",
+            [(combination, person) for combination, persons in enumerate(sharing, start=1) for person in persons],
+            {"rows": (_RELEASED, rows)},
+            parts=2,
+            part=part,
+        )
+        for size, rows, part, sharing in (
+            ("pairs", _PAIRS, 1, [[3], [1, 2], [1, 2], [1, 2], [5], [4], [5], [5], [6, 7], [8], [9]]),
+            ("pairs", _PAIRS, 0, [[5]]),
+            (
+                "triples",
+                _TRIPLES_RELEASED,
+                1,
+                [[4], [4], [3], [1, 2], [6], [14], [19], [9], [18], [17], [16], [12], [15], [11], [10], [13], [8]],
+            ),
+            ("triples", _TRIPLES_RELEASED, 0, [[7]]),
+        )
+    ),
+    _case(
+        "people_of_wholes",
+        "combination person",
+        [(1, 3), (2, 1), (2, 2), (3, 4), (3, 5), (4, 8), (5, 7), (6, 6)],
+        {"people": ("person class", _PERSONS), "rows": ("person kind what visit", _WHOLES)},
+    ),
+    # Of three people, two have a value, and one of them another one; person 4 has none, and 9 shares nothing.
+    _case(
+        "values_of_people",
+        "_kind _sensitive_0 n _people _rows _weight",
+        [(1, 3, 2, 3, 3, 1), (1, 4, 1, 3, 3, 1), (2, 3, 1, 1, 1, 1), (2, 4, 1, 1, 1, 1)],
+        {
+            "sharing": ("combination person", [(1, 1), (1, 2), (1, 3), (2, 1), (3, 4)]),
+            "holders": ("person value", [(1, 3), (1, 4), (2, 3), (9, 3)]),
+        },
+    ),
+    # The first combination has two values and a person without one; the second has two values; the third has one, of
+    # two people; nobody who shares the fourth has a value; the fifth has one value and a person without one.
+    *(
+        _case(
+            "fewest_values",
+            _FOUND,
+            [found],
+            {
+                "sharing": ("combination person", sharing),
+                "holders": ("person value", [(1, 3), (1, 4), (2, 3), (5, 3), (9, 3)]),
+            },
+            l=least,
+        )
+        for least, found, sharing in (
+            (2, (4, 1, 1), [(1, 1), (1, 2), (1, 3), (2, 1), (3, 2), (3, 5), (4, 3), (5, 2), (5, 3)]),
+            (3, (4, 3, 1), [(1, 1), (1, 2), (1, 3), (2, 1), (3, 2), (3, 5), (4, 3), (5, 2), (5, 3)]),
+            (3, (1, 0, 3), [(1, 1), (1, 2), (1, 3)]),
+            (2, (0, 0, None), [(4, 3)]),
+        )
+    ),
+    # NULL is a value. What shows 7 has one value in two rows; tables 1 and 3 have no values.
+    *(
+        _case(
+            "fewest_values_of_singles",
+            _FOUND,
+            [found],
+            {"rows": ("class kind what code_0", rows)},
+            **_OF_CODES,
+            l=2,
+        )
+        for found, rows in (
+            (
+                (4, 2, 1),
+                [
+                    *[(1, 2, 5, 3), (1, 2, 5, 3), (1, 2, 5, 4), (1, 2, 5, 6), (1, 2, 7, 3), (1, 2, 7, 3)],
+                    *[(2, 2, 5, 3), (2, 2, 5, 0), (3, 2, 5, 3), (1, 1, 5, None), (4, 1, 5, None), (4, 3, 5, None)],
+                ],
+            ),
+            ((1, 0, 2), [(2, 2, 5, 3), (2, 2, 5, 0)]),
+            ((0, 0, None), [(3, 1, 5, None)]),
+        )
+    ),
+    *(
+        _case(
+            f"fewest_values_of_{size}", _FOUND, [found], {"rows": (_CODED, rows)}, **_OF_CODES, l=2, parts=2, part=part
+        )
+        for size, part, found, rows in (
+            ("pairs", 1, (7, 5, 1), _CODED_PAIRS),
+            ("pairs", 0, (1, 1, 1), _CODED_PAIRS),
+            ("pairs", 1, (1, 0, 2), _DIFFERENT_PAIRS),
+            ("pairs", 0, (0, 0, None), _DIFFERENT_PAIRS),
+            # The other two rows count in both orders.
+            ("triples", 1, (18, 16, 1), _CODED_TRIPLES),
+            ("triples", 0, (2, 2, 1), _CODED_TRIPLES),
+            ("triples", 1, (2, 0, 2), [row for row in _CODED_TRIPLES if row[1] in (1, 2)]),
+            ("triples", 0, (0, 0, None), [row for row in _CODED_TRIPLES if row[1] in (1, 2)]),
+        )
+    ),
+    *(
+        _case(
+            "fewest_values_of_wholes",
+            _FOUND,
+            [found],
+            {
+                "rows": (
+                    "person kind what code_0",
+                    [
+                        *[
+                            (1, 2, 5, 3),
+                            (2, 2, 5, 4),
+                            (1, 2, 7, 3),
+                            (3, 2, 5, 3),
+                            (3, 2, 8, 3),
+                            (5, 2, 5, 3),
+                            (5, 2, 8, 3),
+                        ],
+                        *[(1, 1, 9, None), (4, 1, 5, None), (1, 3, 9, None)],
+                    ],
+                ),
+                "sharing": ("combination person", sharing),
+            },
+            **_OF_CODES,
+            l=2,
+        )
+        for found, sharing in (
+            ((4, 3, 1), [(1, 1), (1, 2), (2, 3), (2, 5), (3, 4)]),
+            ((0, 0, None), [(3, 4)]),
+        )
+    ),
+]
+
+CASES = [
+    *_CHANGED,
+    *_COPIES,
+    *_SHOWN,
+    *_RARE,
+    *_VICTIMS,
+    *_LEFT_OUT,
+    *_CHECKS,
+    *_SHARERS_OF_ROWS,
+    *_SENSITIVE,
+    *_REVEALING,
+    *_RELEASED_VALUES,
+]
