@@ -605,12 +605,13 @@ _TRIPLES_RELEASED = [
     *_VARIANTS,
 ]
 # Persons 1 and 2 show the same, 3 in two visits; 4 and 5 have no rows; in class 2, 6 has none, 7 shows what 1 does, and
-# 8 shows it partly in another table.
-_PERSONS = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 2), (7, 2), (8, 2)]
+# 8 and 9 differ from it in a table and in what a row shows; 10 and 11 show the same in another order.
+_PERSONS = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 2), (7, 2), (8, 2), (9, 2), (10, 2), (11, 2)]
 _WHOLES = [
     *[(1, 1, 10, 100), (1, 1, 9, 100), (1, 2, 1, None), (2, 2, 1, None), (2, 1, 9, 200), (2, 1, 10, 200)],
     *[(3, 1, 10, 300), (3, 1, 9, 301), (3, 2, 1, None), (7, 1, 9, 700), (7, 1, 10, 700), (7, 2, 1, None)],
-    *[(8, 1, 9, 800), (8, 1, 10, 800), (8, 1, 1, None)],
+    *[(8, 1, 9, 800), (8, 1, 10, 800), (8, 1, 1, None), (9, 1, 9, 900), (9, 1, 11, 900), (9, 2, 1, None)],
+    *[(10, 1, 5, 1000), (10, 2, 5, 1000), (11, 2, 5, 1100), (11, 1, 5, 1100)],
 ]
 
 _CHECKS = [
@@ -707,7 +708,7 @@ _CHECKS = [
             },
             k=2,
         )
-        for found, persons in (((6, 4, 1), range(1, 9)), ((2, 0, 2), (1, 2, 4, 5)), ((0, 0, None), ()))
+        for found, persons in (((8, 5, 1), range(1, 12)), ((2, 0, 2), (1, 2, 4, 5)), ((0, 0, None), ()))
     ),
     *(
         _case("pairs_of_people", "pairs", [(counted,)], {"rows": ("person", [(person,) for person in persons])})
@@ -876,18 +877,8 @@ _SENSITIVE = [
             "values": (
                 "row_id unit_id value",
                 [
-                    *[
-                        (2, 1, 1),
-                        (3, 1, 1),
-                        (4, 1, 1),
-                        (5, 1, 2),
-                        (6, 1, 1),
-                        (7, 1, 1),
-                        (8, 1, 1),
-                        (9, 2, 1),
-                        (10, 3, 3),
-                    ],
-                    (20, 9, 1),
+                    *[(8, 1, 1), (4, 1, 1), (3, 1, 1), (2, 1, 1), (5, 1, 2), (6, 1, 1), (7, 1, 1), (9, 2, 1)],
+                    *[(10, 3, 3), (20, 9, 1)],
                 ],
             ),
             "left_out": ("row_id", [(2,), (20,)]),
@@ -938,7 +929,7 @@ _SENSITIVE = [
     _case(
         "too_uniform",
         _SHARERS,
-        [_COMBINATION, *_OTHERS, (4, 5, -1, -1, 0)],
+        [_COMBINATION, *_OTHERS, (4, 5, -1, -1, 0), (5, 5, -1, -1, 0)],
         {
             "shared": (
                 _SHARED_VALUES,
@@ -946,6 +937,7 @@ _SENSITIVE = [
                     *[(*found, value, 2, 3, 3) for found in (_COMBINATION, *_OTHERS) for value in (1, 4)],
                     *[(3, 5, -1, -1, 0, value, 1, 3, 3) for value in (1, 2, 4)],
                     *[(3, 7, -1, -1, 0, value, 1, 4, 4) for value in (1, 2, 3, 4)],
+                    *[(5, 5, -1, -1, 0, value, 2, 3, 3) for value in (1, 4)],
                     *[(3, 6, -1, -1, 0, 1, 3, 4, 5), (3, 6, -1, -1, 0, 4, 1, 4, 5), (4, 5, -1, -1, 0, 1, 2, 2, 4)],
                 ],
             )
@@ -1113,12 +1105,12 @@ _REVEALING = [
                         *[
                             (1, 13, 5, 44),
                             (1, 13, 4, 57),
-                            (1, 10, 7, 69),
+                            (1, 37, 7, 69),
                             (2, 16, 5, 92),
                             (2, 19, 4, 93),
                             (2, 16, 7, 94),
                         ],
-                        *[(3, 22, 5, 116), (3, 25, 4, 118), (3, 25, 7, 117)],
+                        *[(3, 22, 5, 116), (3, 10, 4, 118), (3, 10, 7, 117)],
                         *[(4, -3, 5, 128), (4, -3, 8, 140), (4, -3, 8, 152)],
                         *[(5, 31, 5, 164), (5, 31, 4, 165), (6, 34, 5, 176), (6, 37, 7, 177)],
                         *[(7, 0, 3, 188), (7, 0, 4, 189), (7, 0, 7, 190)],
@@ -1227,8 +1219,8 @@ _REVEALING = [
 ]
 
 # The rows of a released table 2 and their codes, together with one other row, by persons: 1 and 2 have different
-# values, as have 3 and 11, whose rows are not linked; 4 to 7 show something else, in one respect: the class, or what one
-# of the rows shows. The values of 4 and 10 are equal. Both rows of 8 have values. 9 has a single row. 12 has a third
+# values, as have 3 and 11, whose rows are not linked; 4 to 7 show something else, in one respect: the class, or what
+# one row shows. The values of 4 and 10 are equal. Both rows of 8 have values. 9 has a single row. 12 has a third
 # value of what 1 and 2 show.
 _CODED = "class person kind what visit number code_0"
 _DIFFERENT_PAIRS = [
@@ -1245,7 +1237,8 @@ _CODED_PAIRS = [
 ]
 # The same for two other rows. Persons 1 and 2 have different values, and 3 to 9 show something else, in one respect:
 # the class, what the row shows, what another one shows, its table, or which two of three rows are linked. Two rows of
-# 10 have values, and 11 has only two rows; 12 has the same value as 3.
+# 10 have values, and 11 has only two rows; 12 has the same value as 3, and 13 and 14 have more values
+# of what 1 and 2 show.
 _ROWS_WITH_VALUES = [
     (1, [(2, 5, 103, 3), (1, 5, 102, None), (3, 5, 101, None)]),
     (1, [(2, 5, 201, 4), (1, 5, 202, None), (3, 5, 203, None)]),
@@ -1259,6 +1252,8 @@ _ROWS_WITH_VALUES = [
     (1, [(2, 6, None, 3), (2, 9, None, 5), (1, 5, None, None)]),
     (1, [(2, 5, None, 3), (1, 5, None, None)]),
     (3, [(2, 5, None, 3), (1, 5, None, None), (3, 5, None, None)]),
+    (1, [(2, 5, None, 6), (1, 5, None, None), (3, 5, None, None)]),
+    (1, [(2, 5, None, 7), (1, 5, None, None), (3, 5, None, None)]),
 ]
 _CODED_TRIPLES = [
     (class_, person, kind, what, visit, 10 * person + place, code)
@@ -1325,7 +1320,7 @@ _RELEASED_VALUES = [
     _case(
         "people_of_wholes",
         "combination person",
-        [(1, 3), (2, 1), (2, 2), (3, 4), (3, 5), (4, 8), (5, 7), (6, 6)],
+        [(1, 3), (2, 1), (2, 2), (3, 4), (3, 5), (4, 8), (5, 10), (5, 11), (6, 7), (7, 9), (8, 6)],
         {"people": ("person class", _PERSONS), "rows": ("person kind what visit", _WHOLES)},
     ),
     # Of three people, two have a value, and one of them another one; person 4 has none, and 9 shares nothing.
@@ -1355,6 +1350,7 @@ _RELEASED_VALUES = [
             (2, (4, 1, 1), [(1, 1), (1, 2), (1, 3), (2, 1), (3, 2), (3, 5), (4, 3), (5, 2), (5, 3)]),
             (3, (4, 3, 1), [(1, 1), (1, 2), (1, 3), (2, 1), (3, 2), (3, 5), (4, 3), (5, 2), (5, 3)]),
             (3, (1, 0, 3), [(1, 1), (1, 2), (1, 3)]),
+            (2, (1, 1, 1), [(3, 2), (3, 5)]),
             (2, (0, 0, None), [(4, 3)]),
         )
     ),
@@ -1405,15 +1401,8 @@ _RELEASED_VALUES = [
                 "rows": (
                     "person kind what code_0",
                     [
-                        *[
-                            (1, 2, 5, 3),
-                            (2, 2, 5, 4),
-                            (1, 2, 7, 3),
-                            (3, 2, 5, 3),
-                            (3, 2, 8, 3),
-                            (5, 2, 5, 3),
-                            (5, 2, 8, 3),
-                        ],
+                        *[(1, 2, 5, 3), (2, 2, 5, 4), (1, 2, 7, 3), (3, 2, 5, 3), (3, 2, 8, 3), (5, 2, 5, 3)],
+                        *[(5, 2, 8, 3), (6, 2, 5, 3), (7, 2, 5, 4), (8, 2, 5, 6)],
                         *[(1, 1, 9, None), (4, 1, 5, None), (1, 3, 9, None)],
                     ],
                 ),
@@ -1423,7 +1412,7 @@ _RELEASED_VALUES = [
             l=2,
         )
         for found, sharing in (
-            ((4, 3, 1), [(1, 1), (1, 2), (2, 3), (2, 5), (3, 4)]),
+            ((5, 3, 1), [(1, 1), (1, 2), (2, 3), (2, 5), (3, 4), (4, 6), (4, 7), (4, 8)]),
             ((0, 0, None), [(3, 4)]),
         )
     ),
