@@ -573,8 +573,7 @@ FROM (
     counts.class, counts.item_1, counts.item_2, counts.item_3, counts.linked, counts.value, counts.n,
     MAX(CASE WHEN counts.value = -1 THEN counts.n END)
       OVER (PARTITION BY counts.class, counts.item_1, counts.item_2, counts.item_3, counts.linked) AS valued,
-    MAX(CASE WHEN counts.value = 0 THEN counts.n END)
-      OVER (PARTITION BY counts.class, counts.item_1, counts.item_2, counts.item_3, counts.linked) AS people
+    MAX(counts.n) OVER (PARTITION BY counts.class, counts.item_1, counts.item_2, counts.item_3, counts.linked) AS people
   FROM (
     SELECT g.class, g.item_1, g.item_2, g.item_3, g.linked, h.value, COUNT(*) AS n
     FROM $sharing AS g JOIN $holders AS h ON h.unit_id = g.unit_id
@@ -835,6 +834,7 @@ FROM (
   FROM (SELECT o.class, o.person, o.what, o.visit, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
   JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
   JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> s.number
+    AND (s.kind < u.kind OR (s.kind = u.kind AND s.what <= u.what))
   WHERE r.what % $parts = $part
   GROUP BY
     r.class, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,

@@ -323,7 +323,7 @@ class LinkedJudge:
         left_out = self._left_out(number, people, items, remaining)
         holes = {"items": items[number - 1], "values": found.values, "left_out": left_out}
         numbers = {"table": number, "tables": len(self.tables), "most": self.m if self.m in (2, 3) else 1}
-        return self._create(f"kept_values_{number}", "linked/kept_values", **holes, **numbers)
+        return self._create(f"kept_values_{found.place}", "linked/kept_values", **holes, **numbers)
 
     def _without_rare(self, people: Relation, items: Sequence[Relation]) -> tuple[Relation, Relation] | None:
         """The people and rows that remain when no combination of up to m rows is rare, or reveals sensitive values.

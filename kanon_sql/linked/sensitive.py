@@ -56,10 +56,11 @@ class SensitiveColumn:
 
 @dataclass(frozen=True)
 class Valued:
-    """The coded values of a sensitive column, by row, in the engine that tests nodes."""
+    """The coded values of a sensitive column, by row, in the engine that tests nodes; `place`: among such columns."""
 
     column: SensitiveColumn
     values: Relation
+    place: int
 
 
 def sensitive_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[SensitiveColumn]:
@@ -105,7 +106,7 @@ def valued(
         reference = _reference(here, values, "value", "raw", people, place)
         check_occurring(sensitive.models, here, {COUNTED: reference})
         sensitive = sensitive.with_reference(reference)
-    return Valued(sensitive, values)
+    return Valued(sensitive, values, place)
 
 
 def references(scratch: Scratch, copies: Mapping[str, Copy], columns: Sequence[SensitiveColumn]) -> dict[str, Relation]:
@@ -168,14 +169,18 @@ class Revealing:
         self, events: Relation, people: Relation, parts: int, kept: Callable[[Valued], Relation], victims: Victims
     ) -> Relation | None:
         """The rows to leave out because of the smallest combinations that are unsafe; None if none is."""
+        values = [kept(column) for column in self.valued]
+        holders = [
+            self._create(f"holders_{column.place}", "linked/holders", values=of_column, people=people)
+            for column, of_column in zip(self.valued, values, strict=True)
+        ]
         for size in range(1, int(self.m) + 1):
-            for column in self.valued:
-                holders = self._create("holders", "linked/holders", values=kept(column), people=people)
+            for place, column in enumerate(self.valued):
                 for sharing in self._sharing(size, events, parts):
-                    if unsafe := self._unsafe(column.column, sharing, holders):
+                    if unsafe := self._unsafe(column.column, sharing, holders[place]):
                         return victims(size, unsafe)
                 if column.column.distinct and column.column.number:
-                    for matched in self._matched(size, events, column, kept(column), parts):
+                    for matched in self._matched(size, events, column, values[place], parts):
                         revealing = self._create(
                             "revealing", "linked/revealing", matched=matched, l=column.column.distinct
                         )

@@ -65,6 +65,20 @@ _COPIES = [
         table="visits",
         column=["text"],
     ),
+    # The first seven digits of a digest as a number, which the eighth does not change: 16 and 0 modulo 21.
+    _case(
+        "offsets",
+        "unit_id days",
+        [
+            (4, int("fedcba9", 16) % 21 - 10),
+            (9, int("0000010", 16) % 21 - 10),
+            (2, -10),
+            (1, int("1000000", 16) % 21 - 10),
+        ],
+        {"keys": ("row_id key", [(4, "fedcba9f"), (9, "00000100"), (2, "0000000f"), (1, "10000000")])},
+        width=21,
+        most=10,
+    ),
     _case(
         "random_keys",
         "row_id key",
@@ -1386,9 +1400,9 @@ _RELEASED_VALUES = [
             ("pairs", 1, (1, 0, 2), _DIFFERENT_PAIRS),
             ("pairs", 0, (0, 0, None), _DIFFERENT_PAIRS),
             # The other two rows count in both orders.
-            ("triples", 1, (18, 16, 1), _CODED_TRIPLES),
-            ("triples", 0, (2, 2, 1), _CODED_TRIPLES),
-            ("triples", 1, (2, 0, 2), [row for row in _CODED_TRIPLES if row[1] in (1, 2)]),
+            ("triples", 1, (9, 8, 1), _CODED_TRIPLES),
+            ("triples", 0, (1, 1, 1), _CODED_TRIPLES),
+            ("triples", 1, (1, 0, 2), [row for row in _CODED_TRIPLES if row[1] in (1, 2)]),
             ("triples", 0, (0, 0, None), [row for row in _CODED_TRIPLES if row[1] in (1, 2)]),
         )
     ),
