@@ -66,7 +66,7 @@ WHERE k.place = 1;
 -- name: matches_of_pairs
 -- Find the released people with two rows like the known ones, which belong together in the same way.
 -- columns: target, candidate, number (of the row like the first)
-SELECT k.person AS target, r.person AS candidate, r.number
+SELECT DISTINCT k.person AS target, r.person AS candidate, r.number
 FROM $known AS k
 JOIN $known AS l ON l.person = k.person AND l.place = 2
 JOIN $rows AS r ON r.class = k.class AND r.kind = k.kind AND r.what = k.what
@@ -77,7 +77,7 @@ WHERE k.place = 1;
 -- name: matches_of_triples
 -- Find the released people with three rows like the known ones, which belong together in the same way.
 -- columns: target, candidate, number (of the row like the first)
-SELECT k.person AS target, r.person AS candidate, r.number
+SELECT DISTINCT k.person AS target, r.person AS candidate, r.number
 FROM $known AS k
 JOIN $known AS l ON l.person = k.person AND l.place = 2
 JOIN $known AS m ON m.person = k.person AND m.place = 3
@@ -122,7 +122,8 @@ FROM (
 ) AS g
 JOIN (SELECT p.person, $code AS code FROM $all_people AS p) AS truth ON truth.person = g.target
 CROSS JOIN (
-  SELECT f.code FROM (SELECT $code AS code FROM $people AS p) AS f GROUP BY f.code ORDER BY COUNT(*) DESC, f.code LIMIT 1
+  SELECT f.code, COUNT(*) AS people
+  FROM (SELECT $code AS code FROM $people AS p) AS f GROUP BY f.code ORDER BY people DESC, f.code LIMIT 1
 ) AS frequent
 WHERE g.place = 1;
 
@@ -144,9 +145,9 @@ FROM (
 JOIN (SELECT k.person, k.place, $code AS code FROM $known AS k) AS truth
   ON truth.person = g.target AND truth.place = 1
 CROSS JOIN (
-  SELECT f.code
+  SELECT f.code, COUNT(*) AS rows
   FROM (SELECT $code AS code FROM $rows AS r) AS f
-  WHERE NOT f.code IS NULL GROUP BY f.code ORDER BY COUNT(*) DESC, f.code LIMIT 1
+  WHERE NOT f.code IS NULL GROUP BY f.code ORDER BY rows DESC, f.code LIMIT 1
 ) AS frequent
 WHERE g.place = 1;
 

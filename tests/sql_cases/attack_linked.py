@@ -264,7 +264,7 @@ _MATCHED = [
     _case(
         "matches_of_pairs",
         _MATCHES,
-        [(60, 1, 10), (60, 1, 10)],
+        [(60, 1, 10)],
         {
             "known": _known_of({60: (1, [(1, 5, None), (2, 7, None)])}),
             "rows": _rows_of({1: (1, [(1, 5, None), (2, 7, None), (2, 7, None)])}),
@@ -343,7 +343,7 @@ _TRIPLES = [
     _case(
         "matches_of_triples",
         _MATCHES,
-        [(60, 1, 10), (60, 1, 11), (61, 2, 20), (61, 2, 22), (62, 3, 30), (62, 3, 30)],
+        [(60, 1, 10), (60, 1, 11), (61, 2, 20), (61, 2, 22), (62, 3, 30)],
         {
             "known": _known_of({target: (1, rows) for target, rows in enumerate(_TWICE, start=60)}),
             "rows": _rows_of(

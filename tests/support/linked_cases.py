@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.errors import InfeasibleError
+from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, verify_database
 
@@ -310,6 +310,8 @@ def _compared(seed: int, case: Case, spec: dict[str, Any], connection: Any) -> t
     safe = [node for node in product(range(3), repeat=3) if _is_safe(case, node)]
     try:
         manifest = anonymize_database(spec, connection=connection).manifest
+    except SpecError as error:
+        return seed, "refused", "" if "does not occur" in str(error) else f"refused: {error}"
     except InfeasibleError as error:
         if (2, 2, 2) in safe:
             return seed, "wrong", f"refused, although the top is safe: {error}"
